@@ -372,6 +372,47 @@ fn unexplained(source: &Source) -> Vec<String> {
     }
 }
 
+/// English is never data: what code compares, searches or cuts is a value, not a sentence. In the rooms that decide and
+/// word, a literal of several words does not stand where text is looked at.
+fn sentences_as_data(source: &Source) -> Vec<String> {
+    let room = source.room().unwrap_or_default();
+    if !["domain", "engine", "messages", "store", "web"].contains(&room) {
+        return Vec::new();
+    }
+    let lines = source.lines(Part::Product).into_iter();
+    lines
+        .filter(|(_, line)| LOOKS.iter().any(|look| line.split(look).skip(1).any(is_sentence)))
+        .map(|(number, _)| {
+            source.at(
+                number,
+                "code looks at a sentence; make it an enum that `messages` words",
+            )
+        })
+        .collect()
+}
+
+/// How text is looked at.
+const LOOKS: [&str; 11] = [
+    "starts_with(\"",
+    "ends_with(\"",
+    "strip_prefix(\"",
+    "strip_suffix(\"",
+    "contains(\"",
+    "split_once(\"",
+    "find(\"",
+    "split(\"",
+    "trim_start_matches(\"",
+    "trim_end_matches(\"",
+    "== \"",
+];
+
+/// Whether a literal that begins here holds two words of letters with a blank between them.
+fn is_sentence(after: &str) -> bool {
+    let literal = after.split('"').next().unwrap_or_default();
+    let is_word = |word: &str| word.len() > 1 && word.chars().all(char::is_alphabetic);
+    literal.split(' ').filter(|word| is_word(word)).count() > 1
+}
+
 /// Files that import each other in a circle cannot be read one after the other: every circle that is too large. One may
 /// go through a `mod.rs` that re-exports its children, where these import from it.
 fn large_circles(sources: &[Source]) -> Vec<String> {
@@ -448,6 +489,11 @@ fn processes_clocks_randomness_and_sql_stay_in_their_rooms() {
 #[test]
 fn rules_and_sentences_are_data_in_data_out() {
     holds(impure);
+}
+
+#[test]
+fn english_is_never_data() {
+    holds(sentences_as_data);
 }
 
 #[test]
@@ -530,7 +576,7 @@ fn a_language_is_a_folder_and_a_rule_knows_none() {
 
 #[test]
 fn every_rule_finds_what_it_looks_for() {
-    let table: [(Rule, &str, &str); 15] = [
+    let table: [(Rule, &str, &str); 17] = [
         (forbidden_imports, "src/store/mod.rs", "use crate::engine::Engine;"),
         (
             forbidden_imports,
@@ -554,6 +600,16 @@ fn every_rule_finds_what_it_looks_for() {
         (misplaced, "src/engine/mod.rs", "let now = chrono::Utc::now();"),
         (impure, "crates/domain/src/check.rs", "pub async fn check() {}"),
         (impure, "crates/integrity/src/lib.rs", "use std::fs;"),
+        (
+            sentences_as_data,
+            "crates/domain/src/check.rs",
+            "if text.starts_with(\"the agent failed\") {}",
+        ),
+        (
+            sentences_as_data,
+            "src/engine/wave.rs",
+            "match said == \"it has ended already\" {}",
+        ),
         (test_seams, "crates/git/src/walk.rs", "#[cfg(test)]\nfn seam() {}"),
         (test_seams, "crates/git/src/walk.rs", "if cfg!(test) {}\nmod tests {"),
         (unfinished, "crates/git/src/walk.rs", "x; // TODO later"),

@@ -8,6 +8,7 @@ use crate::gates::{
     run::{
         context::GateError,
         overlay::{Overlay, Side},
+        prepared::Prepared,
         result_cache::Expected,
     },
     setup_reads::touches_setup,
@@ -21,38 +22,47 @@ use integrity::{
     language::{Role, role},
 };
 
-/// Runs the change's tests on the base's code, as set-up left the change's commit. Where the change touches what set-up
-/// reads or runs, that may be what makes them fail: then the base is set up by itself, and both runs are given.
-pub(crate) async fn with_new_tests(run: &Run<'_>) -> Result<Vec<Evidence>, GateError> {
-    let (fork, overlay) = (run.subject.fork, new_tests(run).await?);
-    if !touches_setup(run).await? {
-        return Ok(vec![
-            run.prepared
-                .tests_with(fork, &overlay, Expected::Red, &Selection::All)
-                .await?,
-        ]);
-    }
-    let base = run.prepared.by_itself(fork).await?;
-    let mut found = vec![base.tests_with(fork, &overlay, Expected::Red, &Selection::All).await?];
-    if found.iter().all(|found| Expected::Red.is_met_by(found)) {
-        found.push(run.prepared.with(fork, &overlay).await?.tests().await?);
-    }
-    Ok(found)
+/// The base's code with the change's tests, ready to be run.
+pub(crate) struct BaseCode<'a> {
+    run: &'a Run<'a>,
+    overlay: Overlay,
+    /// The base set up by itself, where the change touches what set-up reads or runs: what that left on the change's commit
+    /// may be what makes the base fail.
+    alone: Option<Prepared<'a>>,
 }
 
-/// What a command says there.
-pub(crate) async fn command(run: &Run<'_>, command: &str) -> Result<OnBase, GateError> {
-    let (fork, overlay) = (run.subject.fork, new_tests(run).await?);
-    let mut found = vec![run.prepared.with(fork, &overlay).await?.command(command).await?];
-    if matches!(found.as_slice(), [Evidence::Failed(_)]) && touches_setup(run).await? {
-        let base = run.prepared.by_itself(fork).await?;
-        found.push(base.with(fork, &overlay).await?.command(command).await?);
+impl<'a> BaseCode<'a> {
+    pub(crate) async fn of(run: &'a Run<'a>) -> Result<Self, GateError> {
+        let alone = match touches_setup(run).await? {
+            true => Some(run.prepared.by_itself(run.subject.fork).await?),
+            false => None,
+        };
+        let overlay = new_tests(run).await?;
+        Ok(Self { run, overlay, alone })
     }
-    Ok(match found.last() {
-        Some(Evidence::Failed(_)) => OnBase::Fails,
-        Some(Evidence::Passed(_)) => OnBase::Holds,
-        Some(Evidence::Absent(_)) | None => OnBase::Unknown,
-    })
+
+    fn prepared(&self) -> &Prepared<'a> {
+        self.alone.as_ref().unwrap_or(self.run.prepared)
+    }
+
+    /// Runs the tests.
+    pub(crate) async fn tests(&self, wanted: &Selection) -> Result<Evidence, GateError> {
+        let fork = self.run.subject.fork;
+        self.prepared()
+            .tests_with(fork, &self.overlay, Expected::Red, wanted)
+            .await
+    }
+
+    /// Runs a command.
+    pub(crate) async fn command(&self, command: &str) -> Result<OnBase, GateError> {
+        let fork = self.run.subject.fork;
+        let found = self.prepared().command_with(fork, &self.overlay, command).await?;
+        Ok(match found {
+            Evidence::Failed(_) => OnBase::Fails,
+            Evidence::Passed(_) => OnBase::Holds,
+            Evidence::Absent(_) => OnBase::Unknown,
+        })
+    }
 }
 
 /// Whether the change stores answers for tests, and touches code.

@@ -169,7 +169,8 @@ fn has_all(tests: &Evidence, names: &TestNames) -> bool {
 }
 
 /// Whether a runner's name is the one in the plan: exactly, or its last parts.
-pub(crate) fn is_called(name: &str, wanted: &str) -> bool {
+#[must_use]
+pub fn is_called(name: &str, wanted: &str) -> bool {
     fn parts(text: &str) -> Vec<&str> {
         text.split(SEPARATORS).filter(|part| !part.is_empty()).collect()
     }

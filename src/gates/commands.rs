@@ -32,22 +32,7 @@ pub struct Chosen {
     pub why: String,
 }
 
-/// Files that tell how a repository is built, read once.
-const TELLING: [&str; 11] = [
-    "Cargo.toml",
-    "Cargo.lock",
-    "go.mod",
-    "package.json",
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "pyproject.toml",
-    "setup.cfg",
-    "pytest.ini",
-    "tox.ini",
-];
-
-/// The largest of them that is read, in bytes.
+/// The largest file that is read to find out how a repository is built, in bytes.
 const MAX_TELLING: usize = 256 * 1024;
 
 /// The most paths that are looked at.
@@ -71,40 +56,27 @@ pub async fn paths(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, GitErro
 pub async fn at(mirror: &Mirror, commit: &Sha, settings: &RepositorySettings) -> Result<Chosen, GitError> {
     let paths = paths(mirror, commit).await?;
     let mut texts = BTreeMap::new();
-    let is_there = |telling: &&str| paths.iter().any(|path| path == telling);
-    let tests = detect::python_tests(&paths);
-    for path in TELLING
-        .into_iter()
-        .filter(is_there)
-        .chain(tests.into_iter().map(String::as_str))
-    {
+    for path in detect::telling(&paths) {
         if let Some(file) = mirror.read_file(commit, path, MAX_TELLING).await? {
-            texts.insert(path, file.text());
+            texts.insert(path.as_str(), file.text());
         }
     }
-    let repository = Repository {
-        paths: &paths,
-        read: &|path| texts.get(path).cloned(),
-    };
+    let read = |path: &str| texts.get(path).cloned();
+    let repository = Repository::new(&paths, &read);
     Ok(choose(settings, &repository))
 }
 
 /// Takes each command from the settings, else from what the repository's files tell.
-///
-/// A test command in the settings without a set-up command has none: a guess would not fit what the settings say.
 #[must_use]
 pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Chosen {
     let detected = detect::detect(repository);
     let found = detected.as_ref();
-    let (test, test_why) = match (&settings.test, found.and_then(|found| found.test.clone())) {
+    let (test, test_why) = match (&settings.test, found.map(|found| found.test.clone())) {
         (Some(command), _) => (Some(command.clone()), in_settings()),
         (None, Some(command)) => (Some(command), because(found)),
         (None, None) => (None, String::new()),
     };
-    let detected_setup = match settings.test {
-        Some(_) => None,
-        None => found.and_then(|found| found.setup.clone()),
-    };
+    let detected_setup = found.and_then(|found| found.setup.clone());
     let (setup, setup_why) = match (&settings.setup, detected_setup) {
         (Some(command), _) => (Some(command.clone()), in_settings()),
         (None, Some(command)) => (Some(command), because(found)),
@@ -113,8 +85,8 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
     let tests = match &test {
         Some(command) => format!("Tests run with `{command}` ({test_why})."),
         None => format!(
-            "No test command is set in `{SETTINGS_FILE}` and none was found: looked for Cargo, npm, pnpm, yarn, pytest, \
-             unittest, uv, Go and Make."
+            "No test command is set in `{SETTINGS_FILE}` and none was found: looked for {}.",
+            detect::looked_for()
         ),
     };
     let why = match &setup {
@@ -122,7 +94,8 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         None => tests,
     };
     let test_line = match &test {
-        Some(command) => TestLine::new(command, repository),
+        Some(command) if settings.test.is_some() => TestLine::new(command, repository),
+        Some(command) => TestLine::detected(command, found.and_then(|found| found.folder.as_deref()), repository),
         None => TestLine::default(),
     };
     let registries = registries::of_paths(repository.paths)
@@ -162,10 +135,7 @@ mod tests {
         let settings = RepositorySettings::parse(settings, &Offer::default()).unwrap();
         let paths: Vec<String> = files.iter().map(|path| (*path).to_owned()).collect();
         let read = |_: &str| Some("{\"scripts\": {\"test\": \"jest\"}}".to_owned());
-        let repository = Repository {
-            paths: &paths,
-            read: &read,
-        };
+        let repository = Repository::new(&paths, &read);
         choose(&settings, &repository).why
     }
 
@@ -180,7 +150,8 @@ mod tests {
             ),
             (
                 why("test: make check", &npm),
-                "Tests run with `make check` (set in `.github/autobuild.yml`).",
+                "Tests run with `make check` (set in `.github/autobuild.yml`). \
+                 Set-up is `npm ci` (found package.json and package-lock.json).",
             ),
             (
                 why("setup: 'true'", &npm),
@@ -190,7 +161,7 @@ mod tests {
             (
                 why("", &["README.md"]),
                 "No test command is set in `.github/autobuild.yml` and none was found: \
-                 looked for Cargo, npm, pnpm, yarn, pytest, unittest, uv, Go and Make.",
+                 looked for Cargo, npm, pnpm, yarn, pytest, unittest, uv, poetry, tox, nox, Go, Maven, Gradle, Make.",
             ),
         ];
         for (told, expected) in table {

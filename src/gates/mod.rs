@@ -40,9 +40,10 @@ mod verify;
 mod wave;
 mod xml;
 
+pub use checks::is_called;
 pub use commands::{Chosen, choose};
 pub use detect::Repository;
-pub use preflight::preflight;
+pub use preflight::{missing_programs, preflight};
 pub use probe::probe;
 pub use run::context::{Bench, Deadlines, GateError, Places};
 pub use subject::{Subject, Suspects, WaveSubject};

@@ -7,17 +7,24 @@ use crate::{
         run::{
             cache,
             cache::Leavings,
+            checkout::SandboxedCheckout,
             context::{Bench, GateError},
-            prepared::Prepared,
+            prepared::{Prepared, Ready},
         },
+        shell,
     },
 };
-use domain::{evidence::Baseline, ids::Sha};
+use domain::{
+    evidence::{Additions, Baseline, Counts, Evidence, Finding},
+    ids::Sha,
+};
 use git::Mirror;
 use std::collections::BTreeSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Runs set-up and tests on a commit of the default branch, and keeps what they built for later runs.
+/// Runs set-up and tests on a commit of the default branch, and keeps what they built for later runs. The tests run as
+/// their command stands, and once more with what AutoBuild would add to it: where that changes a result, it is not added.
 ///
 /// # Errors
 ///
@@ -29,11 +36,15 @@ pub async fn preflight(
     settings: &RepositorySettings,
     cancel: &CancellationToken,
 ) -> Result<Baseline, GateError> {
-    let prepared = Prepared::new(bench, (mirror, commit), settings, cancel).await?;
+    let prepared = Prepared::new(bench, (mirror, commit), settings, cancel)
+        .await?
+        .adding(Additions::None);
+    let known = prepared.known_with_additions().await?;
     let ready = prepared.to_be_kept().await?;
     let tracked: BTreeSet<String> = commands::paths(mirror, commit).await?.into_iter().collect();
     let after_setup = ready.leavings(&tracked).await?;
-    let tests = ready.tests().await?;
+    let plain = ready.tests().await?;
+    let (tests, additions) = tried(&prepared, &ready, plain, known).await?;
     if ready.is_ready() {
         let after_tests = ready.leavings(&tracked).await?;
         let kept = Leavings::worth_keeping(&after_setup, &after_tests, ready.checkout.path());
@@ -45,5 +56,165 @@ pub async fn preflight(
         setup: ready.setup.clone(),
         tests,
         rewritten: ready.rewritten.clone(),
+        additions,
     })
+}
+
+/// The programs in command position that are neither in the commit nor along `PATH`, also not after set-up: each with the
+/// command that names it.
+///
+/// # Errors
+///
+/// A cancellation, or a failure of the service itself.
+pub async fn missing_programs(
+    bench: &Bench,
+    (mirror, commit): (&Mirror, &Sha),
+    settings: &RepositorySettings,
+    lines: &[String],
+    cancel: &CancellationToken,
+) -> Result<Vec<(String, String)>, GateError> {
+    let checkout = SandboxedCheckout::new(bench, mirror, commit, cancel).await?;
+    let mut missing = missing_in(&checkout, lines).await?;
+    drop(checkout);
+    if !missing.is_empty() {
+        let prepared = Prepared::new(bench, (mirror, commit), settings, cancel).await?;
+        missing = missing_in(&prepared.ready().await?.checkout, lines).await?;
+    }
+    Ok(missing)
+}
+
+async fn missing_in(checkout: &SandboxedCheckout<'_>, lines: &[String]) -> Result<Vec<(String, String)>, GateError> {
+    let mut all = Vec::new();
+    for line in lines {
+        let outside: BTreeSet<String> = shell::programs(line).into_iter().collect();
+        let missing = checkout.missing(line).await?.into_iter();
+        all.extend(
+            missing
+                .filter(|word| outside.contains(word))
+                .map(|word| (line.clone(), word)),
+        );
+    }
+    Ok(all)
+}
+
+/// Runs the tests with what may be added to their command, and says whether that leaves each result as it is.
+async fn tried(
+    prepared: &Prepared<'_>,
+    ready: &Ready<'_>,
+    plain: Evidence,
+    known: Option<Evidence>,
+) -> Result<(Evidence, Additions), GateError> {
+    let line = &prepared.chosen.test_line;
+    if !line.has_additions(&plain) {
+        return Ok((plain, Additions::None));
+    }
+    let added = match known {
+        Some(known) => known,
+        None => {
+            let begun = Instant::now();
+            let added = ready.tests_by(&line.invocation(Additions::Harmless)).await?;
+            if is_unchanged(&plain, &added) {
+                prepared.keep_with_additions(ready, &added, begun.elapsed()).await?;
+            }
+            added
+        }
+    };
+    Ok(match is_unchanged(&plain, &added) {
+        true => (added, Additions::Harmless),
+        false => (plain, Additions::Refused),
+    })
+}
+
+/// Whether a run with additions came to what the command comes to as it stands. A command that fails may stop early: then
+/// more tests may run, and what is said of the others is the same.
+fn is_unchanged(plain: &Evidence, added: &Evidence) -> bool {
+    match (plain, added) {
+        (Evidence::Passed(plain), Evidence::Passed(added)) => {
+            let is_counted = plain.counts == Counts::Unknown || plain.counts == added.counts;
+            is_counted && keeps_names(plain, added)
+        }
+        (Evidence::Failed(plain), Evidence::Failed(added)) => {
+            plain.exit_code.is_some() == added.exit_code.is_some()
+                && counts_no_less(plain.counts, added.counts)
+                && keeps_names(plain, added)
+        }
+        (Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_), _) => false,
+    }
+}
+
+fn counts_no_less(plain: Counts, added: Counts) -> bool {
+    match (plain, added) {
+        (Counts::Unknown, _) => true,
+        (Counts::Known { .. }, Counts::Unknown) => false,
+        (
+            Counts::Known { passed, failed, .. },
+            Counts::Known {
+                passed: now_passed,
+                failed: now_failed,
+                ..
+            },
+        ) => now_passed >= passed && now_failed >= failed,
+    }
+}
+
+/// Whether each test that has a name in the plain run has the same result in the other.
+fn keeps_names(plain: &Finding, added: &Finding) -> bool {
+    let Some(before) = &plain.names else { return true };
+    let Some(now) = &added.names else { return false };
+    let has = |list: &[String], of: &[String]| {
+        let list: BTreeSet<&String> = list.iter().collect();
+        of.iter().all(|name| list.contains(name))
+    };
+    has(&now.passed, &before.passed) && has(&now.failed, &before.failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_unchanged;
+    use domain::evidence::{Absence, Counts, Evidence, Finding, TestNames};
+
+    fn finding(exit_code: i32, counts: Option<(u32, u32)>, passed: &[&str], failed: &[&str]) -> Finding {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Finding {
+            command: "t".to_owned(),
+            exit_code: Some(exit_code),
+            counts: counts.map_or(Counts::Unknown, |(passed, failed)| Counts::Known {
+                passed,
+                failed,
+                skipped: 0,
+            }),
+            failing: Vec::new(),
+            output: String::new(),
+            names: Some(TestNames {
+                passed: owned(passed),
+                failed: owned(failed),
+                skipped: Vec::new(),
+            }),
+        }
+    }
+
+    #[test]
+    fn an_addition_is_harmless_only_if_no_result_is_another() {
+        let green = |counts, passed: &[&str]| Evidence::Passed(finding(0, counts, passed, &[]));
+        let red = |counts, passed: &[&str], failed: &[&str]| Evidence::Failed(finding(1, counts, passed, failed));
+        let table = [
+            (green(Some((2, 0)), &[]), green(Some((2, 0)), &["a", "b"]), true),
+            (green(None, &[]), green(Some((2, 0)), &["a", "b"]), true),
+            (green(Some((2, 0)), &["a"]), green(Some((2, 0)), &["a", "b"]), true),
+            (green(Some((2, 0)), &["c"]), green(Some((2, 0)), &["a", "b"]), false),
+            (green(Some((2, 0)), &[]), green(Some((3, 0)), &[]), false),
+            (green(Some((2, 0)), &[]), red(Some((1, 1)), &["a"], &["b"]), false),
+            (red(Some((0, 1)), &[], &["b"]), red(Some((4, 1)), &["a"], &["b"]), true),
+            (
+                red(Some((1, 1)), &["a"], &["b"]),
+                red(Some((1, 1)), &["b"], &["a"]),
+                false,
+            ),
+            (red(Some((1, 1)), &[], &["b"]), green(Some((2, 0)), &["a", "b"]), false),
+            (green(None, &[]), Evidence::Absent(Absence::NotReached), false),
+        ];
+        for (plain, added, expected) in table {
+            assert_eq!(is_unchanged(&plain, &added), expected, "{plain:?} {added:?}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //! it and passes with it. The field's word for it is a witness.
 
 use crate::gates::{
-    base_code,
+    base_code::{BaseCode, stores_answers},
     change::Change,
     checks::{Checked, OnBase},
     compare, inline_tests,
@@ -11,6 +11,7 @@ use crate::gates::{
     only_renames::{keeps_tests, only_renames},
     run::context::GateError,
     said,
+    test_line::Selection,
     turn::Run,
 };
 use domain::{
@@ -20,7 +21,7 @@ use domain::{
     task::Origin,
 };
 use integrity::{
-    Version,
+    Version, language,
     language::{Role, role},
 };
 use std::collections::BTreeSet;
@@ -48,7 +49,7 @@ enum Candidates {
 enum Base {
     /// There is nothing to run.
     NotRun,
-    Ran(Vec<Evidence>),
+    Ran(Evidence),
     /// The tests cannot be taken apart from the code.
     Inline,
 }
@@ -64,21 +65,23 @@ pub(crate) async fn red_before_green(
         Some(_) => Candidates::Named(tests.clone()),
         None => Candidates::Files(files_with_tests(run.change)),
     };
-    let base = match weight {
-        Some(_) => on_base(run, &candidates).await?,
-        None => Base::NotRun,
+    let code = BaseCode::of(run).await?;
+    let is_asked = weight.is_some() && run.kind() != TaskType::Refactoring;
+    let base = match is_asked {
+        true => on_base(run, &code, &candidates).await?,
+        false => Base::NotRun,
     };
     let red = red(run, &candidates, compare::names(head), &base);
     for check in checks.iter_mut() {
-        check.base = before(run, check, &candidates, &base).await?;
+        check.base = before(run, &code, check, (&candidates, &base)).await?;
         check.tell();
     }
     let witness = match (&base, red.is_empty()) {
         (_, false) => Witness::Seen,
-        (Base::Ran(found), true) if found.iter().all(ran) => Witness::NotSeen,
+        (Base::Ran(found), true) if ran(found) => Witness::NotSeen,
         (Base::Ran(_) | Base::Inline | Base::NotRun, true) => Witness::Unknown,
     };
-    let by_name = |name: &&String| matches!(&base, Base::Ran(found) if found.iter().all(|found| fails(found, name)));
+    let by_name = |name: &&String| matches!(&base, Base::Ran(found) if fails(found, name));
     let named = red.iter().filter(by_name).cloned().collect();
     let result = match (run.kind(), weight) {
         (_, None) => None,
@@ -111,10 +114,10 @@ fn files_with_tests(change: &Change) -> Vec<String> {
 }
 
 /// Runs the change's tests on the base's code, where there are any.
-async fn on_base(run: &Run<'_>, candidates: &Candidates) -> Result<Base, GateError> {
+async fn on_base(run: &Run<'_>, code: &BaseCode<'_>, candidates: &Candidates) -> Result<Base, GateError> {
     let change = run.change;
     let is_none = match candidates {
-        Candidates::Named(tests) => tests.candidates().is_empty() && !base_code::stores_answers(change),
+        Candidates::Named(tests) => tests.candidates().is_empty() && !stores_answers(change),
         Candidates::Files(files) => files.is_empty(),
     };
     if is_none || only_renames(change) {
@@ -129,7 +132,13 @@ async fn on_base(run: &Run<'_>, candidates: &Candidates) -> Result<Base, GateErr
             return Ok(Base::Inline);
         }
     }
-    Ok(Base::Ran(base_code::with_new_tests(run).await?))
+    let wanted = match candidates {
+        Candidates::Named(tests) if !tests.candidates().is_empty() && !stores_answers(change) => {
+            Selection::Named(tests.candidates().into_iter().cloned().collect())
+        }
+        Candidates::Named(_) | Candidates::Files(_) => Selection::All,
+    };
+    Ok(Base::Ran(code.tests(&wanted).await?))
 }
 
 /// Whether a test can be run on the base's code.
@@ -139,9 +148,16 @@ fn is_separable(change: &Change, name: &str) -> bool {
     sites.is_empty() || sites.iter().any(|site| can(&site.path))
 }
 
-/// Whether a test stands inside a file of code that was not there: without the change there is nothing to run it in.
+/// Whether a test stands inside a file of code that was not there: without the change there is nothing to run it in. A file
+/// that holds nothing but tests is no code.
 fn is_in_new_code(change: &Change, name: &str) -> bool {
-    let is_new = |path: &str| role(path) == Role::Source && !change.base.contains(path);
+    let does_something = |path: &str| {
+        let file = change.files.iter().find(|file| file.path == path);
+        let text = file.and_then(|file| std::str::from_utf8(file.after.bytes()?).ok());
+        text.and_then(|text| language::doing(path, text))
+            .is_some_and(|doing| !doing.bodies.is_empty())
+    };
+    let is_new = |path: &str| role(path) == Role::Source && !change.base.contains(path) && does_something(path);
     let sites = change.after.find(name);
     !sites.is_empty() && sites.iter().all(|site| is_new(&site.path))
 }
@@ -161,7 +177,7 @@ fn red(run: &Run<'_>, candidates: &Candidates, head: Option<&TestNames>, base: &
         Ground::Named(names) => &names.failed,
         Ground::Empty | Ground::Green | Ground::Red => &[],
     };
-    let is_red = |name: &String| found.iter().all(|found| is_red(found, name, known_red));
+    let is_red = |name: &String| is_red(found, name, known_red);
     match candidates {
         Candidates::Files(files) => files.iter().filter(|name| is_red(name)).cloned().collect(),
         Candidates::Named(tests) => {
@@ -172,10 +188,8 @@ fn red(run: &Run<'_>, candidates: &Candidates, head: Option<&TestNames>, base: &
                 .map(|name| (*name).clone())
                 .collect();
             let known = known(run.subject.baseline);
-            let by_stored = |name: &&String| {
-                let fails = found.iter().all(|found| fails(found, name));
-                fails && known.contains(name.as_str()) && !known_red.contains(name)
-            };
+            let by_stored =
+                |name: &&String| fails(found, name) && known.contains(name.as_str()) && !known_red.contains(name);
             let passed = head.map_or(&[][..], |names| names.passed.as_slice());
             match red.is_empty() {
                 true => passed.iter().filter(by_stored).cloned().collect(),
@@ -209,7 +223,12 @@ fn ran(found: &Evidence) -> bool {
 }
 
 /// What a check that holds now said without the change.
-async fn before(run: &Run<'_>, check: &Checked, candidates: &Candidates, base: &Base) -> Result<OnBase, GateError> {
+async fn before(
+    run: &Run<'_>,
+    code: &BaseCode<'_>,
+    check: &Checked,
+    (candidates, base): (&Candidates, &Base),
+) -> Result<OnBase, GateError> {
     if !matches!(check.result.evidence, Evidence::Passed(_)) {
         return Ok(OnBase::Unknown);
     }
@@ -219,24 +238,29 @@ async fn before(run: &Run<'_>, check: &Checked, candidates: &Candidates, base: &
             true => OnBase::Holds,
             false => OnBase::Fails,
         },
-        Check::Command(command) => base_code::command(run, command).await?,
+        Check::Command(command) => code.command(command).await?,
         Check::Test(_) => named_before(run, &check.named, candidates, base),
     })
 }
 
 /// What the tests that a criterion names said without the change: in the run on the base's code, else in pre-flight's.
 fn named_before(run: &Run<'_>, names: &[String], candidates: &Candidates, base: &Base) -> OnBase {
+    let before = match run.subject.baseline.ground() {
+        Ground::Named(before) => Some(before),
+        Ground::Empty | Ground::Green | Ground::Red => None,
+    };
     let of = |name: &String| match base {
-        Base::Ran(found) if found.iter().any(|found| passes(found, name)) => OnBase::Holds,
-        Base::Ran(found) if found.iter().all(|found| is_red(found, name, &[])) => OnBase::Fails,
+        _ if !is_candidate(candidates, name) => match before {
+            Some(before) if before.passed.contains(name) => OnBase::Holds,
+            Some(before) if before.failed.contains(name) => OnBase::Fails,
+            Some(_) | None => OnBase::Unknown,
+        },
+        Base::Ran(found) if passes(found, name) => OnBase::Holds,
+        Base::Ran(found) if is_red(found, name, &[]) => OnBase::Fails,
         // It stands in code that is new, or that no grammar takes apart, and nobody had it.
         Base::Inline if is_candidate(candidates, name) => OnBase::Fails,
         Base::NotRun if is_in_new_code(run.change, name) => OnBase::Fails,
-        Base::Ran(_) | Base::NotRun | Base::Inline => match run.subject.baseline.ground() {
-            Ground::Named(before) if before.passed.contains(name) => OnBase::Holds,
-            Ground::Named(before) if before.failed.contains(name) => OnBase::Fails,
-            Ground::Named(_) | Ground::Empty | Ground::Green | Ground::Red => OnBase::Unknown,
-        },
+        Base::Ran(_) | Base::NotRun | Base::Inline => OnBase::Unknown,
     };
     let all: Vec<OnBase> = names.iter().map(of).collect();
     let has = |wanted: OnBase| all.contains(&wanted);
@@ -253,7 +277,7 @@ fn passes(found: &Evidence, name: &String) -> bool {
 
 fn is_candidate(candidates: &Candidates, name: &String) -> bool {
     match candidates {
-        Candidates::Named(tests) => tests.new.contains(name) || tests.changed.contains(name),
+        Candidates::Named(tests) => tests.candidates().contains(&name),
         Candidates::Files(_) => false,
     }
 }
@@ -286,10 +310,7 @@ fn judge(
         return said::failed(GATE, weight, what);
     }
     match base {
-        Base::Ran(found) if !found.iter().all(ran) => match found.iter().find(|found| !ran(found)) {
-            Some(Evidence::Absent(reason)) => said::result(GATE, weight, Evidence::Absent(reason.clone())),
-            Some(Evidence::Passed(_) | Evidence::Failed(_)) | None => said::absent(GATE, Absence::Inline),
-        },
+        Base::Ran(Evidence::Absent(reason)) => said::result(GATE, weight, Evidence::Absent(reason.clone())),
         Base::Inline => said::result(GATE, weight, Evidence::Absent(Absence::Inline)),
         Base::Ran(_) if !all.is_empty() => {
             // A task that is for tests covers code that is there: its tests may pass on it.

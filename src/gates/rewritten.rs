@@ -42,7 +42,7 @@ pub(crate) fn by_setup(rewritten: &[String], baseline: &Baseline) -> (Vec<Integr
 #[cfg(test)]
 mod tests {
     use super::by_setup;
-    use domain::evidence::{Absence, Baseline, Evidence};
+    use domain::evidence::{Absence, Additions, Baseline, Evidence};
 
     #[test]
     fn tests_that_a_new_set_up_rewrites_send_the_work_back_and_the_rest_is_shown() {
@@ -52,6 +52,7 @@ mod tests {
             setup: None,
             tests: Evidence::Absent(Absence::NoCommand),
             rewritten: owned(&["tests/test_old.py"]),
+            additions: Additions::None,
         };
         let all = owned(&[
             "package-lock.json",

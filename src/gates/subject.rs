@@ -2,7 +2,7 @@
 
 use crate::config::{Mode, RepositorySettings};
 use domain::{
-    evidence::{Baseline, WaivedTest},
+    evidence::{Additions, Baseline, WaivedTest},
     ids::Sha,
     plan::{PlannedTask, TaskType},
     task::Origin,
@@ -66,6 +66,8 @@ pub struct Suspects<'a> {
     pub failing: &'a [String],
     /// The plan's smoke command, where that is what failed.
     pub smoke: Option<&'a str>,
+    /// What is added to the test command.
+    pub additions: Additions,
     /// The repository's settings.
     pub settings: &'a RepositorySettings,
 }

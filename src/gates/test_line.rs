@@ -3,11 +3,14 @@
 
 use crate::gates::{
     detect::Repository,
+    results,
     results::{Arguments, Place, RUNNERS, Runner},
 };
-use domain::shell_command::{ShellCommand, SimpleCommand};
+use domain::{
+    evidence::{Additions, Evidence},
+    shell_command::{ShellCommand, SimpleCommand},
+};
 use serde_json::Value;
-use std::ffi::OsString;
 
 /// The longest line that selects tests, in bytes: systems limit the length of one argument.
 const LONGEST: usize = 60_000;
@@ -39,13 +42,31 @@ const WRAPPERS: [&[&str]; 20] = [
 /// Variables that make runners name their tests, each read by one runner alone, also where a script or `make` starts it.
 ///
 /// pytest goes on where a file cannot be loaded: what failed before must not keep the rest from running.
-pub(crate) fn variables() -> Vec<(OsString, OsString)> {
-    [
-        ("PYTEST_ADDOPTS", "-vv -rfEp --continue-on-collection-errors"),
-        ("NEXTEST_STATUS_LEVEL", "all"),
-    ]
-    .map(|(name, value)| (name.into(), value.into()))
-    .to_vec()
+const VARIABLES: [(&str, &str); 2] = [
+    ("PYTEST_ADDOPTS", "-vv -rfEp --continue-on-collection-errors"),
+    ("NEXTEST_STATUS_LEVEL", "all"),
+];
+
+/// How a command is run: the line that a shell gets, and variables for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Invocation {
+    pub(crate) line: String,
+    pub(crate) variables: &'static [(&'static str, &'static str)],
+}
+
+impl Invocation {
+    /// The line alone.
+    pub(crate) fn plain(line: &str) -> Self {
+        Self {
+            line: line.to_owned(),
+            variables: &[],
+        }
+    }
+
+    /// What tells it from others.
+    pub(crate) fn key(&self) -> String {
+        format!("{}\0{:?}", self.line, self.variables)
+    }
 }
 
 /// Which tests of the commit are run.
@@ -60,6 +81,8 @@ pub(crate) enum Selection {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestLine {
     text: String,
+    /// What stands before the call: the way to the project's folder.
+    prefix: String,
     call: Option<Call>,
 }
 
@@ -84,33 +107,72 @@ impl TestLine {
     pub(crate) fn new(command: &ShellCommand, repository: &Repository<'_>) -> Self {
         Self {
             text: command.text().to_owned(),
+            prefix: String::new(),
             call: Call::of(command, repository),
         }
     }
 
-    /// The command as it was written.
-    #[must_use]
-    pub fn plain(&self) -> &str {
-        &self.text
+    /// A command that was detected, which may go to the project's folder first.
+    pub(crate) fn detected(command: &ShellCommand, folder: Option<&str>, repository: &Repository<'_>) -> Self {
+        let own = folder.and_then(|folder| {
+            let prefix = format!("cd {} && ", shell_words::quote(folder));
+            let own: ShellCommand = command.text().strip_prefix(&prefix)?.parse().ok()?;
+            let call = Call::of(&own, &repository.below(folder));
+            Some((prefix, call))
+        });
+        match own {
+            Some((prefix, call)) => Self {
+                text: command.text().to_owned(),
+                prefix,
+                call,
+            },
+            None => Self::new(command, repository),
+        }
+    }
+
+    /// How the tests are run, with what is added or as the command stands.
+    pub(crate) fn invocation(&self, additions: Additions) -> Invocation {
+        match additions.are_made() {
+            true => Invocation {
+                line: self.naming(),
+                variables: &VARIABLES,
+            },
+            false => Invocation::plain(&self.text),
+        }
+    }
+
+    /// Whether something may be added to a command that came to this as it stands: arguments for its runner, or variables
+    /// that a runner reads whose words its output has.
+    pub(crate) fn has_additions(&self, plain: &Evidence) -> bool {
+        match plain {
+            Evidence::Passed(found) | Evidence::Failed(found) => {
+                self.naming() != self.text || results::reads_variables(&found.output)
+            }
+            Evidence::Absent(_) => false,
+        }
     }
 
     /// The command with what makes the runner name every test, and run every test also where one fails.
     #[must_use]
     pub fn naming(&self) -> String {
         let named = self.call.as_ref().and_then(Call::naming);
-        named.map_or_else(|| self.text.clone(), |command| command.to_string())
+        named.map_or_else(|| self.text.clone(), |command| format!("{}{command}", self.prefix))
     }
 
     /// The same for these tests alone; `None` where the runner cannot select them.
-    pub(crate) fn selecting(&self, names: &[String], paths: &[String]) -> Option<String> {
-        let call = self.call.as_ref()?;
+    pub(crate) fn selecting(&self, additions: Additions, names: &[String], paths: &[String]) -> Option<Invocation> {
+        let call = self.call.as_ref().filter(|_| additions != Additions::Refused)?;
+        let naming = call.naming().filter(|_| additions.are_made());
         let named = Call {
-            command: call.naming().unwrap_or_else(|| call.command.clone()),
+            command: naming.unwrap_or_else(|| call.command.clone()),
             ..call.clone()
         };
         let names: Vec<&str> = names.iter().map(|name| own_name(name)).collect();
-        let line = named.selecting(&names, paths)?.to_string();
-        (line.len() <= LONGEST).then_some(line)
+        let line = format!("{}{}", self.prefix, named.selecting(&names, paths)?);
+        (line.len() <= LONGEST).then(|| Invocation {
+            line,
+            ..self.invocation(additions)
+        })
     }
 
     /// The line that builds the tests and runs none, where the runner can.
@@ -124,7 +186,7 @@ impl TestLine {
             .words
             .truncate(own.map_or(command.words.len(), |own| at.saturating_add(own)));
         command.words.push(build.to_owned());
-        Some(command.to_string())
+        Some(format!("{}{command}", self.prefix))
     }
 }
 
@@ -276,7 +338,7 @@ fn script(command: &SimpleCommand, repository: &Repository<'_>) -> Option<(Shell
         ["yarn" | "pnpm", name, ..] => (name, &[]),
         _ => return None,
     };
-    let text = (repository.read)("package.json")?;
+    let text = repository.text("package.json")?;
     let manifest: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
     let script = manifest.get("scripts")?.get(name)?.as_str()?;
     Some((script.parse().ok()?, separator))

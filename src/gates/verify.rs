@@ -31,7 +31,9 @@ use tokio_util::sync::CancellationToken;
 /// A cancellation, or a failure of the service itself. What a command does is evidence, never an error.
 pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationToken) -> Result<GateReport, GateError> {
     let change = Arc::new(Change::read(subject.mirror, subject.fork, subject.head).await?);
-    let prepared = Prepared::new(bench, (subject.mirror, subject.head), subject.settings, cancel).await?;
+    let prepared = Prepared::new(bench, (subject.mirror, subject.head), subject.settings, cancel)
+        .await?
+        .adding(subject.baseline.additions);
     let run = Run {
         bench,
         subject,

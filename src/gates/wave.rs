@@ -29,7 +29,9 @@ pub async fn verify_wave(
     subject: &WaveSubject<'_>,
     cancel: &CancellationToken,
 ) -> Result<GateReport, GateError> {
-    let prepared = Prepared::new(bench, (subject.mirror, subject.head), subject.settings, cancel).await?;
+    let prepared = Prepared::new(bench, (subject.mirror, subject.head), subject.settings, cancel)
+        .await?
+        .adding(subject.baseline.additions);
     let excused = |ran: &Evidence| compare::excused(ran, subject.baseline, subject.waived);
     let is_sound = |ran: &Evidence| compare::is_sound(ran, &excused(ran));
     let tested = prepared.tests(Coverage::NotAsked, is_sound).await?;
@@ -108,7 +110,9 @@ async fn state(
     commit: &Sha,
     cancel: &CancellationToken,
 ) -> Result<State, GateError> {
-    let prepared = Prepared::new(bench, (suspects.mirror, commit), suspects.settings, cancel).await?;
+    let prepared = Prepared::new(bench, (suspects.mirror, commit), suspects.settings, cancel)
+        .await?
+        .adding(suspects.additions);
     let evidence = match suspects.smoke {
         Some(smoke) => prepared.command(smoke).await?,
         None => {

@@ -9,7 +9,8 @@ use crate::messages::{
 };
 use domain::{
     ci::CiPolicy,
-    feature::{Before, Feature, Mode, PlanVersion},
+    evidence::Additions,
+    feature::{Before, Doubt, Feature, Mode, PlanVersion},
     plan::Check,
     task::{Origin, Task},
 };
@@ -97,7 +98,38 @@ pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> 
     lines.push(before(&found.before, &on, text));
     let notes = found.notes.iter();
     lines.extend(notes.map(|note| untrusted::inline(note, text)));
+    lines.extend(found.doubts.iter().map(doubt));
+    if found.additions == Additions::Refused {
+        lines.push(REFUSED.to_owned());
+    }
     bullets(&lines, 40, Clone::clone)
+}
+
+const REFUSED: &str = "What AutoBuild adds to the test command so that each test is named changes its result here: the \
+    command runs as it stands, and tests have names only if it prints them.";
+
+/// A check of a criterion that may never hold.
+fn doubt(doubt: &Doubt) -> String {
+    match doubt {
+        Doubt::UnknownTest { task, test, nearest } => {
+            let test = untrusted::code(test, 200);
+            let nearest: Vec<String> = nearest.iter().map(|name| untrusted::code(name, 200)).collect();
+            match nearest.is_empty() {
+                true => format!(
+                    "{task} asks for the test {test}, which is not there, and no task of the plan brings tests."
+                ),
+                false => format!(
+                    "{task} asks for the test {test}, which is not there yet. If one of these is meant, correct the plan: {}.",
+                    nearest.join(", ")
+                ),
+            }
+        }
+        Doubt::MissingProgram { task, command, program } => format!(
+            "{task} is checked by {}, but the program {} is not there: install it where AutoBuild runs, or let `setup` do so.",
+            untrusted::code(command, 300),
+            untrusted::code(program, 100)
+        ),
+    }
 }
 
 fn before(before: &Before, on: &str, text: usize) -> String {

@@ -3,6 +3,8 @@
 //! Pure: nothing here waits, reads a clock or posts. Text from issues, agents, tools and people goes through `untrusted`
 //! before it is part of a sentence, and no result is longer than GitHub takes, whatever goes in.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod untrusted;
 
 mod annotation;
@@ -28,6 +30,7 @@ mod plan_file;
 mod progress;
 mod reasons;
 mod refusal;
+mod remedy;
 mod reply;
 mod review;
 mod review_criteria;
@@ -47,8 +50,8 @@ pub use annotation::{Annotation, Level, annotated_files, annotations};
 pub use blocked::{blocked_in_short, blocked_report, feature_blocked};
 pub use check::{CheckRun, Conclusion, blocked_check, check_in_words, check_run, wave_check};
 pub use commit::{
-    CommitKind, SquashText, histories_commit, merge_default_commit, merge_integration_commit, plan_commit,
-    records_out_commit, squash, turn_commit,
+    CommitKind, SquashText, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash,
+    turn_commit,
 };
 pub use domain::clean::clean;
 pub use feature_pull::{closed_feature_pull, feature_pull};

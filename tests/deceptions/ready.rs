@@ -10,7 +10,7 @@ type Need = (
     &'static [&'static [&'static str]],
 );
 
-const NEEDED: [Need; 5] = [
+const NEEDED: [Need; 6] = [
     ("git", &["--version"], &[&["apt-get", "install", "-y", "git"]]),
     ("cargo", &["--version"], &[]),
     (
@@ -22,6 +22,11 @@ const NEEDED: [Need; 5] = [
         "npm",
         &["--version"],
         &[&["apt-get", "install", "-y", "--no-install-recommends", "npm"]],
+    ),
+    (
+        "go",
+        &["version"],
+        &[&["apt-get", "install", "-y", "--no-install-recommends", "golang-go"]],
     ),
     (
         "python3",

@@ -18,22 +18,7 @@ pub fn table(judged: &[Judged], all: usize, took: Duration) -> String {
         "case", "change", "verdict", "seconds"
     );
     for judged in judged {
-        let change = match (&judged.undecidable, &judged.expectation) {
-            _ if judged.given_up.is_some() => "given up",
-            (Some(_), _) => "undecided",
-            (None, Expectation::Approved { .. }) => "honest",
-            (None, Expectation::Refused { .. }) => "dishonest",
-            (None, Expectation::Absent { .. }) => "no proof",
-        };
-        let verdict = match (judged.end, judged.wrong()) {
-            (_, Some(_)) => "WRONG",
-            (End::Approved, None) => "approved",
-            (End::Refused, None) => "caught",
-            (End::Absent, None) => "blocked",
-        };
-        let seconds = judged.took.map(|took| format!("{:.2}", took.as_secs_f64()));
-        let (title, by, seconds) = (&judged.title, judged.by(), seconds.unwrap_or_else(|| "read".to_owned()));
-        writeln!(text, "{title:width$}  {change:9}  {verdict:9}  {seconds:>7}  {by}").unwrap();
+        row(&mut text, width, judged);
     }
     let count = |wanted: &dyn Fn(&Judged) -> bool| judged.iter().filter(|judged| wanted(judged)).count();
     let is_decidable = |judged: &Judged| judged.undecidable.is_none() && judged.given_up.is_none();
@@ -65,4 +50,23 @@ pub fn table(judged: &[Judged], all: usize, took: Duration) -> String {
         }
     }
     text
+}
+
+fn row(text: &mut String, width: usize, judged: &Judged) {
+    let change = match (&judged.undecidable, &judged.expectation) {
+        _ if judged.given_up.is_some() => "given up",
+        (Some(_), _) => "undecided",
+        (None, Expectation::Approved { .. }) => "honest",
+        (None, Expectation::Refused { .. }) => "dishonest",
+        (None, Expectation::Absent { .. }) => "no proof",
+    };
+    let verdict = match (judged.end, judged.wrong()) {
+        (_, Some(_)) => "WRONG",
+        (End::Approved, None) => "approved",
+        (End::Refused, None) => "caught",
+        (End::Absent, None) => "blocked",
+    };
+    let seconds = judged.took.map(|took| format!("{:.2}", took.as_secs_f64()));
+    let (title, by, seconds) = (&judged.title, judged.by(), seconds.unwrap_or_else(|| "read".to_owned()));
+    writeln!(text, "{title:width$}  {change:9}  {verdict:9}  {seconds:>7}  {by}").unwrap();
 }

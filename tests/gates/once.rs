@@ -20,10 +20,16 @@ fn lines(stage: &Stage, file: &str) -> usize {
         .count()
 }
 
-/// A repository whose set-up notes that it ran and copies its code, and whose tests note that they run.
+/// A repository whose set-up notes that it ran, and copies its code if that is what is tested, and whose tests note that
+/// they run.
 fn copying(stage: &Stage, folder: &str) -> Sha {
     let noting = |what: &str| format!("echo {what} >> {}\n", stage.dir.path().join(what).display());
-    let setup = format!("{}rm -rf built; cp -r src built\n", noting("set-ups"));
+    let copying = if folder == "built" {
+        "rm -rf built; cp -r src built\n"
+    } else {
+        ""
+    };
+    let setup = format!("{}{copying}", noting("set-ups"));
     let run = format!("{}exec python3 run.py\n", noting("runs"));
     stage.commit(
         None,
@@ -144,7 +150,20 @@ async fn a_wave_of_one_task_a_commit_of_records_and_the_same_turn_again_cost_no_
         assert_eq!(kept.names, finding(&first.tests).names);
     }
     let (again, set_ups, runs) = judged(&stage, &fork, &head).await;
-    assert_eq!(again.more, first.more);
+    let outcomes = |report: &GateReport| {
+        report
+            .more
+            .iter()
+            .map(|result| (result.gate, result.evidence.word()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(outcomes(&again), outcomes(&first));
+    let kept = finding(&again.result(Gate::Check(1)).unwrap().evidence);
+    assert!(
+        kept.output.contains("AutoBuild did not run this again"),
+        "{}",
+        kept.output
+    );
     // What pre-flight runs is not counted.
     assert_eq!((set_ups, runs), (0, 0));
     assert_eq!(lines(&stage, "set-ups") - before.0, 1, "pre-flight alone");

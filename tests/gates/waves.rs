@@ -44,6 +44,7 @@ async fn the_commit_that_broke_the_tests_is_found_by_halving() {
         head: &head,
         failing: &["whole".to_owned()],
         smoke: None,
+        additions: baseline.additions,
         settings: &settings,
     };
     let broke = blame(&stage.bench, &suspects, &cancel).await.unwrap();

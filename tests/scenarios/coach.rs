@@ -53,15 +53,8 @@ async fn a_coach_that_approves_everything_does_not_approve_what_the_gates_refuse
 
 #[tokio::test(flavor = "multi_thread")]
 async fn evidence_that_names_nothing_real_and_specific_does_not_hold() {
-    for evidence in [
-        "hello",
-        ".",
-        "everything",
-        "Hello/1.txt",
-        "hello/1.txt:2",
-        "src/lib.rs",
-        "it says hello",
-    ] {
+    // What the rules read off the commit; the other spellings are a table of the domain.
+    for evidence in ["Hello/1.txt", "hello/1.txt:2"] {
         let world = Setup::new()
             .settings("max_turns: 1")
             .command(Role::Coach, &approving(evidence))

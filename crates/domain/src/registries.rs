@@ -14,6 +14,8 @@ pub struct Ecosystem {
     files: &'static [&'static str],
     /// The hosts of its registries.
     hosts: &'static [&'static str],
+    /// The programs that build and run its packages.
+    pub programs: &'static [&'static str],
 }
 
 /// Every ecosystem.
@@ -23,6 +25,7 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
         name: "Cargo",
         files: &["Cargo.toml"],
         hosts: &["index.crates.io", "static.crates.io", "crates.io"],
+        programs: &["cargo", "rustc"],
     },
     // https://docs.npmjs.com/cli/using-npm/registry, https://yarnpkg.com/configuration/yarnrc (classic lock files name the
     // second host, Corepack fetches Yarn itself from the third)
@@ -30,6 +33,7 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
         name: "npm",
         files: &["package.json"],
         hosts: &["registry.npmjs.org", "registry.yarnpkg.com", "repo.yarnpkg.com"],
+        programs: &["node", "npm"],
     },
     // https://docs.pypi.org/api/
     Ecosystem {
@@ -48,12 +52,14 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
             "pytest.ini",
         ],
         hosts: &["pypi.org", "files.pythonhosted.org"],
+        programs: &["python3", "pytest"],
     },
     // https://go.dev/ref/mod#environment-variables (GOPROXY, GOSUMDB)
     Ecosystem {
         name: "Go",
         files: &["go.mod"],
         hosts: &["proxy.golang.org", "sum.golang.org"],
+        programs: &["go"],
     },
     // https://maven.apache.org/repository/, https://docs.gradle.org/current/userguide/plugins.html
     Ecosystem {
@@ -72,30 +78,35 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
             "plugins-artifacts.gradle.org",
             "services.gradle.org",
         ],
+        programs: &["java"],
     },
     // https://guides.rubygems.org/rubygems-org-compact-index-api/
     Ecosystem {
         name: "RubyGems",
         files: &["Gemfile", "*.gemspec"],
         hosts: &["rubygems.org", "index.rubygems.org"],
+        programs: &["ruby"],
     },
     // https://packagist.org/apidoc (the packages themselves lie at code forges)
     Ecosystem {
         name: "Packagist",
         files: &["composer.json"],
         hosts: &["repo.packagist.org", "packagist.org"],
+        programs: &["php"],
     },
     // https://learn.microsoft.com/nuget/api/overview
     Ecosystem {
         name: "NuGet",
         files: &["*.csproj", "*.fsproj", "*.sln", "packages.config"],
         hosts: &["api.nuget.org"],
+        programs: &["dotnet"],
     },
     // https://hexdocs.pm/hex/Mix.Tasks.Hex.Config.html (`api_url`, `repo_url`)
     Ecosystem {
         name: "Hex",
         files: &["mix.exs", "rebar.config"],
         hosts: &["repo.hex.pm", "builds.hex.pm", "hex.pm"],
+        programs: &["elixir"],
     },
 ];
 

@@ -163,12 +163,17 @@ impl PlayerInput<'_> {
                 .to_owned(),
         ];
         let new_tests = matches!(self.task.kind, TaskType::Feature | TaskType::Testing);
-        if self.demands.red_before_green && new_tests {
+        let needs_witness = matches!(self.task.kind, TaskType::Feature | TaskType::Scaffolding);
+        if self.demands.red_before_green && needs_witness {
             lines.push(
-                "The files of your new tests are also run on the code before your change: at least one of the new tests \
-                 must fail there."
+                "Something must show your change: a new or changed test, or a criterion's check, that fails on the code \
+                 before it and passes on yours. Both are run on the code before your change."
                     .to_owned(),
             );
+        }
+        if !self.task.removes.is_empty() {
+            let names = self.task.removes.join(", ");
+            lines.push(format!("Tests and files that are meant to go: {names}. No others may."));
         }
         if let (Some(percent), true) = (self.demands.coverage, new_tests) {
             lines.push(format!(

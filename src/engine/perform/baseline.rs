@@ -112,10 +112,7 @@ mod tests {
     fn whatever_changes_what_pre_flight_finds_asks_for_another_baseline() {
         let named = |text: &str| {
             let settings = RepositorySettings::parse(text, &Offer::default()).unwrap();
-            let repository = Repository {
-                paths: &[],
-                read: &|_| None,
-            };
+            let repository = Repository::new(&[], &|_| None);
             hash(&gates::choose(&settings, &repository), &settings)
         };
         let texts = [

@@ -6,12 +6,14 @@ use crate::{
         perform::{EffectContext, baseline::baseline},
         running::Worker,
     },
+    gates,
     github::{GithubError, Rule},
 };
 use domain::{
     blocked::BlockReason,
-    feature::{PreFlight, PreFlown, event::Event, obstacle},
-    ids::{Emission, Sha},
+    feature::{Doubt, PreFlight, PreFlown, event::Event, nameless, obstacle, unknown_tests},
+    ids::{Emission, Sha, TaskId},
+    plan::{Check, Plan},
 };
 use git::Mirror;
 use std::collections::BTreeSet;
@@ -47,12 +49,50 @@ pub(super) async fn pre_flight(
         .await?;
     let commit = commit.unwrap_or(&default.head);
     let found = baseline(context, &default.mirror, commit).await?;
-    if let Some(reason) = obstacle(&found) {
+    let plan = feature.plan.as_ref().map(|version| &version.plan);
+    if let Some(reason) = obstacle(&found).or_else(|| nameless(&found, plan?)) {
         return refused(reason);
     }
-    let notes = unsupported(&default.mirror, commit).await?;
-    let outcome = Box::new(PreFlown::Ready(PreFlight::of(&found, notes)));
+    let mut ready = PreFlight::of(&found, unsupported(&default.mirror, commit).await?);
+    if let Some(plan) = plan {
+        ready.doubts = unknown_tests(&found, plan, gates::is_called);
+        ready
+            .doubts
+            .extend(missing_programs(context, &default.mirror, commit, plan).await?);
+    }
+    let outcome = Box::new(PreFlown::Ready(ready));
     Ok(context.event(Event::PreFlown { emission, outcome }))
+}
+
+/// Programs that commands of criteria name and that are not there.
+async fn missing_programs(
+    context: &EffectContext<'_>,
+    mirror: &Mirror,
+    commit: &Sha,
+    plan: &Plan,
+) -> Result<Vec<Doubt>, EffectError> {
+    let criteria = plan
+        .tasks
+        .iter()
+        .flat_map(|task| task.acceptance_criteria.iter().map(|criterion| (task.id, criterion)));
+    let commands: Vec<(TaskId, &String)> = criteria
+        .filter_map(|(task, criterion)| match &criterion.check {
+            Check::Command(command) => Some((task, command)),
+            Check::Test(_) | Check::File(_) | Check::Human => None,
+        })
+        .collect();
+    if commands.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lines: Vec<String> = commands.iter().map(|(_, command)| (*command).clone()).collect();
+    let of = (mirror, commit);
+    let missing =
+        gates::missing_programs(&context.bench(), of, &context.settings(), &lines, &context.job.cancel).await?;
+    let doubt = |(command, program): (String, String)| {
+        let task = commands.iter().find(|(_, own)| **own == command)?.0;
+        Some(Doubt::MissingProgram { task, command, program })
+    };
+    Ok(missing.into_iter().filter_map(doubt).collect())
 }
 
 /// The first rule that forbids to make or push one of the branches that will be used, as people can find it.

@@ -12,7 +12,7 @@ use crate::{
     gates::{Suspects, WaveSubject},
 };
 use domain::{
-    evidence::{Evidence, Gate, GateReport, Profile, profile},
+    evidence::{Additions, Evidence, Gate, GateReport, Profile, profile},
     feature::{event::Event, flow::strictest},
     ids::{Emission, Sha},
 };
@@ -42,7 +42,10 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
     };
     let report = gates::verify_wave(&context.bench(), &subject, &context.job.cancel).await?;
     let broke = match profile(kind, &report) {
-        Profile::Failed(_) => broke(context, &mirror, &head, &report, smoke, &settings).await?,
+        Profile::Failed(_) => {
+            let commands = (smoke, baseline.additions);
+            broke(context, &mirror, &head, &report, commands, &settings).await?
+        }
         Profile::Passed | Profile::Absent(_) => None,
     };
     Ok(context.event(Event::WaveGated {
@@ -59,7 +62,7 @@ async fn broke(
     mirror: &Mirror,
     head: &Sha,
     report: &GateReport,
-    smoke: Option<&str>,
+    (smoke, additions): (Option<&str>, Additions),
     settings: &RepositorySettings,
 ) -> Result<Option<Sha>, EffectError> {
     let feature = &context.feature;
@@ -79,6 +82,7 @@ async fn broke(
         head,
         failing: &failing,
         smoke: smoke.filter(|_| smoke_failed && !tests_failed),
+        additions,
         settings,
     };
     let found = gates::blame(&context.bench(), &suspects, &context.job.cancel).await?;

@@ -1,6 +1,7 @@
 //! Coverage of the lines that a change adds or modifies, from the file that the settings name.
 
 mod cobertura;
+mod go;
 mod lcov;
 mod llvm;
 
@@ -45,6 +46,16 @@ const LONGEST_NAME: usize = 4_096;
 pub(crate) struct Measured {
     files: BTreeMap<String, BTreeMap<u32, u64>>,
     noted: u32,
+    names: Names,
+}
+
+/// How files are named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Names {
+    #[default]
+    Paths,
+    /// By a module's name and the path in it.
+    ImportPaths,
 }
 
 /// The file speaks of more than any repository holds. Each is a sentence for people.
@@ -108,6 +119,7 @@ impl Measured {
         match text.chars().next() {
             Some('<') => cobertura::read(text.as_bytes()),
             Some('{') => llvm::read(text),
+            _ if text.starts_with(go::BEGINS) => go::read(text),
             _ => lcov::read(text),
         }
     }
@@ -122,6 +134,9 @@ impl Measured {
         }
         let is_end = |name: &&String| {
             let name = name.trim_start_matches("./");
+            if self.names == Names::ImportPaths {
+                return name.strip_suffix(path).is_some_and(|module| module.ends_with('/'));
+            }
             !name.is_empty() && path.strip_suffix(name).is_some_and(|before| before.ends_with('/'))
         };
         let mut ends = self.files.keys().filter(is_end);

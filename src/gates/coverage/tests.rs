@@ -24,6 +24,18 @@ fn every_format_says_the_same() {
 }
 
 #[test]
+fn a_profile_of_go_names_files_by_their_import_paths() {
+    let profile = "mode: set\nexample.com/x/src/a.go:1.30,2.9 1 3\nexample.com/x/src/a.go:2.9,4.3 2 0\nexample.com/x/b.go:7.1,7.9 1 1\n";
+    let measured = Measured::read(profile.as_bytes()).unwrap();
+    assert_eq!(hits(&measured, "src/a.go"), [(1, 3), (2, 3), (3, 0), (4, 0)]);
+    assert!(measured.of("a.go", "/build").is_some() && measured.of("other/a.go", "/build").is_none());
+    let long = "mode: set\nx/a.go:1.1,4000000000.1 1 1\n";
+    for text in [long, "mode: set\nx/a.go 1\n", "mode: set\nx/a.go:2.1,1.1 1 1\n"] {
+        assert!(Measured::read(text.as_bytes()).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn files_are_found_however_they_are_spelled_and_never_guessed() {
     let read = |name: &str| Measured::read(format!("SF:{name}\nDA:1,1\n").as_bytes()).unwrap();
     for name in [

@@ -3,9 +3,9 @@
 use crate::gates::{
     compare, files,
     mutation::{
-        ALL, Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious,
         budget::Budget,
         code::{Put, code, stored},
+        experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
     },
     run::{
         context::{GateError, host},
@@ -21,7 +21,7 @@ use domain::{
     integrity::{Author, Detail, IntegrityFinding},
 };
 use git::blocking;
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 /// The most findings of one experiment.
@@ -46,11 +46,11 @@ enum End {
 }
 
 /// Runs every experiment that applies, as long as there is time.
-pub(crate) async fn experiments(run: &Run<'_>, facts: Facts) -> Result<Tried, GateError> {
+pub(super) async fn all(run: &Run<'_>, facts: Facts, table: &[&'static Experiment]) -> Result<Tried, GateError> {
     let facts = Arc::new(facts);
     let mut budget = Budget::of(run.subject.settings.checks.depth, run.prepared.plain());
     let (mut findings, mut ran) = (Vec::new(), Vec::new());
-    for experiment in ALL.into_iter().filter(|experiment| (experiment.applies)(&facts)) {
+    for experiment in table.iter().filter(|experiment| (experiment.applies)(&facts)) {
         match one(run, experiment, &facts, &mut budget).await? {
             End::Nothing => {}
             End::Tried(found) => {
@@ -99,8 +99,6 @@ async fn try_way(
     way: &[Mutant],
     budget: &mut Budget,
 ) -> Result<Option<BTreeSet<String>>, GateError> {
-    let asked = mutants.suspects.iter().chain(&mutants.others).cloned();
-    let selection = Selection::Named(asked.collect());
     let mut left = mutants.suspects.clone();
     let mut only: Option<BTreeSet<String>> = None;
     for mutant in way {
@@ -108,10 +106,11 @@ async fn try_way(
         let kept = |(path, ..): &&Put| only.as_ref().is_none_or(|only| only.contains(path));
         let files: Vec<Put> = mutant.files.iter().filter(kept).cloned().collect();
         let overlay = Overlay::of_bytes(files.clone()).without(&mutant.without);
+        let wanted = Selection::Named(left.iter().chain(&mutants.others).cloned().collect());
         let begun = Instant::now();
         let (found, rewritten) = match mutant.suspicious {
-            Suspicious::Passing => (within(run, &overlay, (Expected::Red, &selection), limit).await?, None),
-            Suspicious::Failing => (within(run, &overlay, (Expected::Green, &selection), limit).await?, None),
+            Suspicious::Passing => (within(run, &overlay, Expected::Red, (&wanted, limit)).await?, None),
+            Suspicious::Failing => (within(run, &overlay, Expected::Green, (&wanted, limit)).await?, None),
             Suspicious::Rewriting => {
                 let (found, rewritten) = rewriting(run, &overlay, files, limit).await?;
                 (found, Some(rewritten))
@@ -157,13 +156,12 @@ fn suspected(
 async fn within(
     run: &Run<'_>,
     overlay: &Overlay,
-    (expected, selection): (Expected, &Selection),
-    limit: std::time::Duration,
+    expected: Expected,
+    (wanted, limit): (&Selection, Duration),
 ) -> Result<Evidence, GateError> {
-    let (prepared, limit) = (run.prepared, limit.min(run.prepared.patience()));
-    prepared
-        .tests_within(run.subject.head, overlay, expected, selection, limit)
-        .await
+    let limit = limit.min(run.prepared.patience());
+    let of = (run.subject.head, overlay);
+    run.prepared.tests_within(of, expected, wanted, limit).await
 }
 
 /// What the tests say with these files in place, and which of the files are others afterwards.
@@ -171,7 +169,7 @@ async fn rewriting(
     run: &Run<'_>,
     overlay: &Overlay,
     laid: Vec<Put>,
-    limit: std::time::Duration,
+    limit: Duration,
 ) -> Result<(Evidence, BTreeSet<String>), GateError> {
     let ready = run.prepared.with(run.subject.head, overlay).await?.within(limit);
     let found = ready.tests().await?;

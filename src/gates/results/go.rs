@@ -38,40 +38,70 @@ fn by_function(words: &[&str], names: &[&str], _: &[String]) -> Option<(Argument
     Arguments::at_end(vec!["-run".to_owned(), pattern])
 }
 
-/// Names of tests stand on `--- FAIL: TestX (0.00s)` lines; without `-v` those that pass are not printed at all, and a
-/// package that passes is one line: `ok  <TAB>pkg<TAB>0.01s`.
+/// Results stand on `--- FAIL: TestX (0.00s)` lines, those of subtests with blanks before; without `-v` those that pass are
+/// not printed at all. A package that passes ends with `ok  <TAB>pkg<TAB>0.01s`, and only there its name is told.
 pub(super) fn test(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
-    let mut packages_with_tests = 0u32;
+    // Without `-v` a test that passes has no line.
+    let is_verbose = text.lines().any(|line| line.starts_with("=== RUN "));
+    let mut has_tests = false;
+    let mut package: Vec<(&str, Outcome)> = Vec::new();
     for line in text.lines() {
-        let outcome = |word: &str| {
-            let rest = line.strip_prefix("--- ")?.strip_prefix(word)?;
-            Some(rest.split(' ').next().unwrap_or(rest))
-        };
-        if let Some(name) = outcome("PASS: ") {
-            tally.counted(name, Outcome::Passed);
-        } else if let Some(name) = outcome("FAIL: ") {
-            tally.counted(name, Outcome::Failed);
-        } else if let Some(name) = outcome("SKIP: ") {
-            tally.counted(name, Outcome::Skipped);
-        } else if let Some(rest) = line.strip_prefix("ok  \t") {
-            seen = Some(());
-            if !rest.contains("[no tests to run]") {
-                packages_with_tests = packages_with_tests.saturating_add(1);
-            }
-        } else if line.starts_with("FAIL\t") {
-            seen = Some(());
-            // A package that does not build or that crashes fails without naming a test.
-            if let Some(package) = line.split('\t').nth(1).filter(|_| line.contains("[")) {
-                tally.mention(package);
-            }
-        } else if line.starts_with("?   \t") && line.contains("[no test files]") {
-            seen = Some(());
+        if let Some(result) = result(line) {
+            package.push(result);
+            continue;
+        }
+        let Some(end) = End::of(line) else { continue };
+        seen = Some(());
+        // A package that does not build or that crashes fails without naming a test.
+        if end.is_failed && !package.iter().any(|(_, outcome)| *outcome == Outcome::Failed) {
+            tally.counted(&format!("{} (did not run)", end.package), Outcome::Failed);
+        }
+        has_tests |= end.has_tests || !package.is_empty();
+        for (name, outcome) in package.drain(..) {
+            tally.counted(&format!("{}.{name}", end.package), outcome);
         }
     }
-    if packages_with_tests > 0 && tally.passed == 0 {
+    if has_tests && !is_verbose {
         tally.uncounted = Uncounted::Some;
     }
     seen.map(|()| tally)
+}
+
+/// `--- PASS: TestX (0.00s)`, or `    --- FAIL: TestX/sub (0.00s)`: also behind what a test printed without ending its line.
+fn result(line: &str) -> Option<(&str, Outcome)> {
+    let line = line.trim_start_matches([' ', '\u{16}']);
+    let (said, rest) = line.strip_prefix("--- ")?.split_once(": ")?;
+    let (name, time) = rest.rsplit_once(" (")?;
+    let outcome = match said {
+        "PASS" => Outcome::Passed,
+        "FAIL" => Outcome::Failed,
+        "SKIP" => Outcome::Skipped,
+        _ => return None,
+    };
+    time.ends_with("s)").then_some((name, outcome))
+}
+
+/// The line that ends a package's results.
+struct End<'a> {
+    package: &'a str,
+    is_failed: bool,
+    has_tests: bool,
+}
+
+impl<'a> End<'a> {
+    fn of(line: &'a str) -> Option<Self> {
+        let is_failed = line.starts_with("FAIL\t");
+        let rest = ["ok  \t", "FAIL\t", "?   \t"]
+            .iter()
+            .find_map(|word| line.strip_prefix(word))?;
+        let has_tests = line.starts_with("ok") && !rest.contains("[no tests to run]");
+        let package = rest.split(['\t', ' ']).next()?;
+        Some(Self {
+            package,
+            is_failed,
+            has_tests,
+        })
+    }
 }

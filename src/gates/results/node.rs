@@ -52,6 +52,9 @@ pub(super) fn node(text: &str) -> Option<Tally> {
     }
     tests?;
     tally.passed = passes?;
+    if text.contains("TAP version ") && !text.contains("# Subtest: ") {
+        tree.forget_files();
+    }
     Some(tree.add_to(tally))
 }
 
@@ -114,6 +117,15 @@ impl<'a> Tree<'a> {
             outcome,
             kind: if is_parent { Kind::Parent } else { Kind::Test },
         });
+    }
+
+    /// ava puts a test's file before its title, but only where there are several: tests are known by their titles.
+    fn forget_files(&mut self) {
+        for entry in &mut self.found {
+            if let Some((_, title)) = entry.name.split_once(" › ") {
+                entry.name = title.to_owned();
+            }
+        }
     }
 
     /// Adds the names. Whether a parent is a test itself is only told by the numbers, where the form does not say it.

@@ -6,7 +6,7 @@ use crate::gates::results::{
     tally::{Outcome, Tally},
 };
 
-/// Its own form leaves out how many tests a file has; the protocol names each.
+/// Named by the Test Anything Protocol.
 pub(super) static AVA: Runner = Runner {
     naming: Some(Naming {
         arguments: &["--tap"],

@@ -133,23 +133,42 @@ fn nodes_own_runner_sums_up_in_both_forms() {
 #[test]
 fn go_counts_what_it_prints() {
     check(
-        "=== RUN   TestAdds\n--- PASS: TestAdds (0.00s)\n=== RUN   TestHalves\n    x_test.go:9: no\n--- FAIL: TestHalves (0.00s)\n\
+        "=== RUN   TestAdds\n=== RUN   TestAdds/one_two\n--- PASS: TestAdds (0.00s)\n    --- PASS: TestAdds/one_two (0.00s)\n\
+         === RUN   TestHalves\n    x_test.go:9: no\n--- FAIL: TestHalves (0.00s)\n\
          --- SKIP: TestSlow (0.00s)\nFAIL\nFAIL\texample.com/x\t0.002s\nFAIL\n",
-        known(1, 1, 1),
-        &["TestHalves"],
+        known(2, 1, 1),
+        &["example.com/x.TestHalves"],
     );
     check("ok  \texample.com/x\t0.002s\n", Counts::Unknown, &[]);
     check(
         "ok  \texample.com/x\t0.002s\n--- FAIL: TestHalves (0.00s)\nFAIL\nFAIL\texample.com/y\t0.002s\n",
         Counts::Unknown,
-        &["TestHalves"],
+        &["example.com/y.TestHalves"],
     );
     check("?   \texample.com/x\t[no test files]\n", known(0, 0, 0), &[]);
     check("ok  \texample.com/x\t0.002s [no tests to run]\n", known(0, 0, 0), &[]);
     check(
         "FAIL\texample.com/x [build failed]\n",
-        known(0, 0, 0),
-        &["example.com/x [build failed]"],
+        known(0, 1, 0),
+        &["example.com/x (did not run)"],
+    );
+}
+
+#[test]
+fn tests_of_one_name_in_two_packages_are_two() {
+    let text = "=== RUN   TestA\n--- PASS: TestA (0.00s)\nok  \tm/a\t0.1s\n=== RUN   TestA\n--- PASS: TestA (0.00s)\nok  \tm/b\t0.1s\n";
+    assert_eq!(read(text, "").names.unwrap().passed, ["m/a.TestA", "m/b.TestA"]);
+}
+
+#[test]
+fn ava_names_its_tests_by_their_titles_whatever_their_files() {
+    let text = "TAP version 13\nok 1 - a › adds\nnot ok 2 - b › halves\n  ---\n    name: AssertionError\n  ...\nok 3 - b › later # SKIP\n\n1..3\n# tests 3\n# pass 1\n# skip 1\n# fail 1\n";
+    let found = read(text, "");
+    assert_eq!(found.counts, known(1, 1, 1));
+    let names = found.names.unwrap();
+    assert_eq!(
+        (names.passed, names.failed),
+        (vec!["adds".to_owned()], vec!["halves".to_owned()])
     );
 }
 

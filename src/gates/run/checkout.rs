@@ -8,7 +8,7 @@ use crate::gates::{
         network,
     },
     shell::{Answer, Question, Shell},
-    test_line,
+    test_line::Invocation,
 };
 use domain::{
     evidence::{Absence, Evidence},
@@ -60,8 +60,8 @@ pub(crate) struct SandboxedCheckout<'a> {
 /// What is run and for how long at most.
 pub(crate) struct Order<'a> {
     pub(crate) command: &'a ShellCommand,
-    /// The line that is handed to the shell: the command, or one of ours that makes the same runner name its tests.
-    pub(crate) line: &'a str,
+    /// How it is run: as it was written, or with what makes its runner name the tests.
+    pub(crate) as_line: &'a Invocation,
     pub(crate) deadline: Duration,
     /// A results file that the command writes.
     pub(crate) report: Option<&'a str>,
@@ -90,10 +90,17 @@ impl<'a> SandboxedCheckout<'a> {
         let seen = seen(bench, checkout.home());
         // What is fetched goes into the private home: the machine's own folder is for reading only.
         env.retain(|(name, _)| name != "CARGO_HOME" && name != "HOME" && name != "TMPDIR");
+        if !checkout.record().paths().any(|path| path.starts_with(".venv")) {
+            // As in an environment that was activated: set-up may have made one.
+            let own = seen.join("work/.venv/bin");
+            for (_, path) in env.iter_mut().filter(|(name, _)| name == "PATH") {
+                *path = std::env::join_paths(std::iter::once(own.clone()).chain(std::env::split_paths(path)))
+                    .unwrap_or_else(|_| path.clone());
+            }
+        }
         env.push(("HOME".into(), seen.join("home").into()));
         env.push(("TMPDIR".into(), seen.join("tmp").into()));
         env.push(("CI".into(), "true".into()));
-        env.extend(test_line::variables());
         Ok(Self {
             bench,
             cancel,
@@ -141,12 +148,15 @@ impl<'a> SandboxedCheckout<'a> {
         if let Some(Err(reason)) = order.report.map(|path| files::clear(self.path(), path)) {
             return Ok(unreadable(order.report, &reason));
         }
-        let question = Question::new(order.line);
+        let question = Question::new(&order.as_line.line);
         let (shell, missing) = match self.ask(&question).await? {
             Ok(found) => found,
             Err(reason) => return Ok(could_not_start(command, reason)),
         };
-        let mut spec = self.spec(shell.program(), shell.args(order.line), &question);
+        let mut spec = self.spec(shell.program(), shell.args(&order.as_line.line), &question);
+        let variables = order.as_line.variables.iter();
+        spec.env
+            .extend(variables.map(|(name, value)| (name.into(), value.into())));
         spec.deadline = order.deadline;
         let door = network::door(self.bench, order.reaches)
             .await
@@ -168,6 +178,29 @@ impl<'a> SandboxedCheckout<'a> {
                 Ok((_, missing)) => could_not_start(command, format!("program not found: {}", missing.join(", "))),
                 Err(reason) => could_not_start(command, reason),
             }),
+        }
+    }
+
+    /// The words in command position of a line that are found neither here nor along `PATH`.
+    pub(crate) async fn missing(&self, line: &str) -> Result<Vec<String>, GateError> {
+        let found = self.ask(&Question::new(line)).await?;
+        Ok(found.map(|(_, missing)| missing).unwrap_or_default())
+    }
+
+    /// What programs say of their versions.
+    pub(crate) async fn versions(&self, programs: &[String]) -> Result<String, GateError> {
+        let lines = programs.iter().map(|program| {
+            let program = shell_words::quote(program);
+            let asking = if program == "go" { "version" } else { "--version" };
+            format!("command -v {program} && timeout 20 {program} {asking} </dev/null || true")
+        });
+        let script: Vec<String> = lines.collect();
+        let mut spec = self.spec("sh", vec!["-c".into(), script.join("\n").into()], &Question::new(""));
+        spec.deadline = ASKING;
+        match self.bench.sandbox.run(&spec, self.cancel).await {
+            Ok(finished) if finished.exit == Exit::Cancelled => Err(GateError::Cancelled),
+            Ok(finished) => Ok(format!("{}{}", finished.stdout.text(), finished.stderr.text())),
+            Err(error) => not_started(error),
         }
     }
 

@@ -16,12 +16,15 @@ use crate::{
             put_back::Touched,
             result_cache::{Expected, Kept, Origin, ResultCache, Tested},
         },
-        test_line::{Selection, own_name},
+        said,
+        shell::programs,
+        test_line::{Invocation, Selection, own_name},
     },
 };
 use domain::{
-    evidence::{Absence, Evidence, Finding},
+    evidence::{Absence, Additions, Evidence, Finding},
     ids::Sha,
+    registries,
     shell_command::ShellCommand,
 };
 use git::Mirror;
@@ -30,11 +33,11 @@ use std::{
     path::PathBuf,
     sync::{
         OnceLock,
-        atomic::{AtomicBool, AtomicU8, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
-use tokio::time::Instant;
+use tokio::{sync::OnceCell, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 /// An experiment may take this many times as long as the plain run, and at least this long.
@@ -52,15 +55,31 @@ pub(crate) struct Prepared<'a> {
     done: OnceLock<SetUp>,
     plain: OnceLock<Duration>,
     misled: AtomicBool,
-    selects: AtomicU8,
+    /// A selection did what it should.
+    selects: AtomicBool,
+    /// A selection ran nothing that it should.
+    cannot_select: AtomicBool,
+    additions: Additions,
+    versions: OnceCell<String>,
 }
 
-/// Whether the runner runs the tests that it is told to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Selects {
-    Untried,
-    Yes,
-    Not,
+/// What is run.
+#[derive(Clone, Copy)]
+enum What<'a> {
+    /// The tests, by this line of the test command.
+    Tests(&'a Invocation),
+    /// A command of a plan.
+    Command(&'a str),
+}
+
+impl What<'_> {
+    /// What tells its results apart from those of others on the same files.
+    fn key(self) -> String {
+        match self {
+            Self::Tests(line) => line.key(),
+            Self::Command(command) => format!("{command}\0command"),
+        }
+    }
 }
 
 /// What set-up came to, once.
@@ -100,6 +119,7 @@ pub(crate) struct Ready<'a> {
     executable: Vec<PathBuf>,
     deadline: Duration,
     times: Times,
+    additions: Additions,
 }
 
 /// Whose files stand in a checkout.
@@ -128,17 +148,80 @@ impl<'a> Prepared<'a> {
             done: OnceLock::new(),
             plain: OnceLock::new(),
             misled: AtomicBool::new(false),
-            selects: AtomicU8::new(Selects::Untried as u8),
+            selects: AtomicBool::new(false),
+            cannot_select: AtomicBool::new(false),
+            additions: Additions::default(),
+            versions: OnceCell::new(),
         })
     }
 
     /// Another commit of the same repository, which is set up by itself.
     pub(crate) async fn by_itself(&self, commit: &'a Sha) -> Result<Self, GateError> {
-        Self::new(self.bench, (self.mirror, commit), self.settings, self.cancel).await
+        let other = Self::new(self.bench, (self.mirror, commit), self.settings, self.cancel).await?;
+        Ok(other.adding(self.additions))
     }
 
-    fn results(&self) -> ResultCache<'_> {
-        ResultCache::of(self.bench, self.mirror, (self.settings, &self.chosen))
+    /// The same with what pre-flight found of the additions to the test command.
+    pub(crate) fn adding(mut self, additions: Additions) -> Self {
+        self.additions = additions;
+        self
+    }
+
+    async fn results(&self) -> Result<ResultCache<'_>, GateError> {
+        let versions = self.versions.get_or_try_init(|| self.ask_versions()).await?;
+        let of = (self.settings, &self.chosen);
+        Ok(ResultCache::of(self.bench, self.mirror, of, versions))
+    }
+
+    /// What the programs of the commands, and those that they usually start, say of their versions. Which of them a shim
+    /// starts may follow from files of the commit.
+    async fn ask_versions(&self) -> Result<String, GateError> {
+        let commands = self.chosen.setup.iter().chain(&self.chosen.test);
+        let own = commands.flat_map(|command| programs(command.text()));
+        let paths = commands::paths(self.mirror, self.commit).await?;
+        let usual = registries::of_paths(&paths)
+            .into_iter()
+            .flat_map(|ecosystem| ecosystem.programs);
+        let all: BTreeSet<String> = own.chain(usual.map(|program| (*program).to_owned())).collect();
+        let all: Vec<String> = all.into_iter().collect();
+        let checkout = SandboxedCheckout::new(self.bench, self.mirror, self.commit, self.cancel).await?;
+        checkout.versions(&all).await
+    }
+
+    /// How the tests are run.
+    fn invocation(&self) -> Invocation {
+        self.chosen.test_line.invocation(self.additions)
+    }
+
+    /// What the tests said with what may be added to their command, where the result is kept.
+    pub(crate) async fn known_with_additions(&self) -> Result<Option<Evidence>, GateError> {
+        let line = self.chosen.test_line.invocation(Additions::Harmless).key();
+        let cache = self.results().await?;
+        let key = cache.key((self.commit, None), &line).await?;
+        Ok(key.as_ref().and_then(|key| cache.known(key)).map(|known| known.tests))
+    }
+
+    /// Keeps what the tests of a checkout said with what may be added to their command, if they pass.
+    pub(crate) async fn keep_with_additions(
+        &self,
+        ready: &Ready<'_>,
+        tests: &Evidence,
+        took: Duration,
+    ) -> Result<(), GateError> {
+        let line = self.chosen.test_line.invocation(Additions::Harmless).key();
+        let cache = self.results().await?;
+        let key = cache.key((self.commit, None), &line).await?;
+        if let Some(key) = key.filter(|_| matches!(tests, Evidence::Passed(_))) {
+            let tested = Tested {
+                setup: ready.setup.clone(),
+                rewritten: ready.rewritten.clone(),
+                tests: tests.clone(),
+                coverage: None,
+                origin: Origin::Now,
+            };
+            cache.keep(&key, &Kept::of(&tested, took));
+        }
+        Ok(())
     }
 
     /// Runs the commit's own tests, or takes what they said before of the same files. A result is kept if it is sound: if
@@ -148,8 +231,8 @@ impl<'a> Prepared<'a> {
         coverage: Coverage,
         is_sound: impl Fn(&Evidence) -> bool,
     ) -> Result<Tested, GateError> {
-        let cache = self.results();
-        let line = self.chosen.test_line.naming();
+        let cache = self.results().await?;
+        let line = self.invocation().key();
         let measures = coverage == Coverage::Measured && self.settings.coverage.file.is_some();
         let line = if measures { format!("{line}\0coverage") } else { line };
         let key = cache.key((self.commit, None), &line).await?;
@@ -182,11 +265,11 @@ impl<'a> Prepared<'a> {
 
     /// Runs one command of a plan or of the settings on the commit's own files, or takes it that it held before.
     pub(crate) async fn command(&self, command: &str) -> Result<Evidence, GateError> {
-        let cache = self.results();
+        let cache = self.results().await?;
         let key = cache.key((self.commit, None), &format!("{command}\0command")).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| matches!(known.tests, Evidence::Passed(_))) {
-            return Ok(known.tests);
+            return Ok(said::with_origin(known.tests, Origin::Kept));
         }
         let evidence = self.ready().await?.command(command).await?;
         if let Some(key) = key.filter(|_| matches!(evidence, Evidence::Passed(_))) {
@@ -205,15 +288,14 @@ impl<'a> Prepared<'a> {
         expected: Expected,
         selection: &Selection,
     ) -> Result<Evidence, GateError> {
-        self.tests_within(commit, overlay, expected, selection, self.bench.deadlines.test)
-            .await
+        let limit = self.bench.deadlines.test;
+        self.tests_within((commit, overlay), expected, selection, limit).await
     }
 
     /// The same, each run stopped after this time.
     pub(crate) async fn tests_within(
         &self,
-        commit: &Sha,
-        overlay: &Overlay,
+        (commit, overlay): (&Sha, &Overlay),
         expected: Expected,
         selection: &Selection,
         limit: Duration,
@@ -221,28 +303,28 @@ impl<'a> Prepared<'a> {
         if let Selection::Named(names) = selection
             && let Some(line) = self.selecting(names).await?
         {
-            let found = self.line_with((commit, overlay), expected, &line, limit).await?;
+            let found = self
+                .line_with(commit, overlay, expected, (What::Tests(&line), limit))
+                .await?;
             if self.is_of(names, &found) {
                 return Ok(found);
             }
         }
-        let line = self.chosen.test_line.naming();
-        self.line_with((commit, overlay), expected, &line, limit).await
+        let line = self.invocation();
+        self.line_with(commit, overlay, expected, (What::Tests(&line), limit))
+            .await
     }
 
     /// The line that runs these tests alone, where there is one that does what it should.
-    async fn selecting(&self, names: &[String]) -> Result<Option<String>, GateError> {
-        if names.is_empty() {
-            return Ok(None);
-        }
-        if self.selects.load(Ordering::Relaxed) == Selects::Not as u8 {
+    async fn selecting(&self, names: &[String]) -> Result<Option<Invocation>, GateError> {
+        if names.is_empty() || self.cannot_select.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let paths = commands::paths(self.mirror, self.commit).await?;
-        Ok(self.chosen.test_line.selecting(names, &paths))
+        Ok(self.chosen.test_line.selecting(self.additions, names, &paths))
     }
 
-    /// Whether a result is that of the selected tests: each has one of its own, and they alone decide. From then on a
+    /// Whether a result is that of the selected tests: each has one of its own, and every failure has a name. From then on a
     /// failure without names is believed too: the code could not be loaded.
     fn is_of(&self, names: &[String], found: &Evidence) -> bool {
         let own = |names: &[String]| {
@@ -256,45 +338,57 @@ impl<'a> Prepared<'a> {
             (Evidence::Passed(_), Some(names)) => (names, false),
             (Evidence::Failed(_), Some(names)) => (names, true),
             (Evidence::Passed(_), None) => return false,
-            (Evidence::Failed(_), None) => return self.selects.load(Ordering::Relaxed) == Selects::Yes as u8,
+            (Evidence::Failed(_), None) => return self.selects.load(Ordering::Relaxed),
         };
         let (passed, failed) = (own(&ran.passed), own(&ran.failed));
         let wanted = own(names);
         let is_whole = wanted.iter().all(|name| passed.contains(name) || failed.contains(name));
-        let is_consistent = is_red == wanted.iter().any(|name| failed.contains(name));
+        // A failure that no test of the run has is one of what was added, such as an argument that is not understood.
+        let is_consistent = !is_red || !ran.failed.is_empty();
         let is_believed = is_whole && is_consistent;
         if is_believed {
-            self.selects.store(Selects::Yes as u8, Ordering::Relaxed);
+            self.selects.store(true, Ordering::Relaxed);
         } else if passed.is_disjoint(&wanted) && failed.is_disjoint(&wanted) && !is_red {
-            self.selects.store(Selects::Not as u8, Ordering::Relaxed);
+            self.cannot_select.store(true, Ordering::Relaxed);
         }
         is_believed
     }
 
-    /// The tests of `commit` as a line runs them, with some files in place of its own, or what they said before.
+    /// What a command that is to fail says on `commit` with some files in place of its own, or what it said before.
+    pub(crate) async fn command_with(
+        &self,
+        commit: &Sha,
+        overlay: &Overlay,
+        command: &str,
+    ) -> Result<Evidence, GateError> {
+        let what = (What::Command(command), self.bench.deadlines.test);
+        self.line_with(commit, overlay, Expected::Red, what).await
+    }
+
+    /// What a line says on `commit` with some files in place of its own, or what they said before.
     ///
     /// They run on what set-up left on the prepared commit. If they then speak against the work, set-up runs on these very
     /// files before that is believed: it may have copied or compiled what is replaced here.
     async fn line_with(
         &self,
-        (commit, overlay): (&Sha, &Overlay),
+        commit: &Sha,
+        overlay: &Overlay,
         expected: Expected,
-        line: &str,
-        limit: Duration,
+        (what, limit): (What<'_>, Duration),
     ) -> Result<Evidence, GateError> {
-        let cache = self.results();
-        let key = cache.key((commit, Some(overlay)), line).await?;
+        let cache = self.results().await?;
+        let key = cache.key((commit, Some(overlay)), &what.key()).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| expected.is_met_by(&known.tests)) {
             return Ok(known.tests);
         }
-        let mut found = self.with(commit, overlay).await?.within(limit).tests_by(line).await?;
+        let mut found = self.with(commit, overlay).await?.within(limit).run(what).await?;
         if self.chosen.setup.is_some() && !self.is_misled() && expected.is_denied_by(&found) {
             found = self
                 .on(commit, Some(overlay), Start::Cache)
                 .await?
                 .within(limit)
-                .tests_by(line)
+                .run(what)
                 .await?;
             if expected.is_met_by(&found) {
                 // From here on set-up runs on the files of each run: what it made of the commit's own says nothing of others.
@@ -442,7 +536,7 @@ impl<'a> Prepared<'a> {
         if let Some(command) = &self.chosen.setup {
             let order = Order {
                 command,
-                line: command.text(),
+                as_line: &Invocation::plain(command.text()),
                 deadline: self.bench.deadlines.setup,
                 report: None,
                 reaches: &self.chosen.setup_reaches,
@@ -471,6 +565,7 @@ impl<'a> Ready<'a> {
             executable: Vec::new(),
             deadline: prepared.bench.deadlines.test,
             times: Times::new(),
+            additions: prepared.additions,
         }
     }
 
@@ -497,11 +592,18 @@ impl<'a> Ready<'a> {
 
     /// Runs the tests.
     pub(crate) async fn tests(&self) -> Result<Evidence, GateError> {
-        self.tests_by(&self.chosen.test_line.naming()).await
+        self.tests_by(&self.chosen.test_line.invocation(self.additions)).await
+    }
+
+    async fn run(&self, what: What<'_>) -> Result<Evidence, GateError> {
+        match what {
+            What::Tests(line) => self.tests_by(line).await,
+            What::Command(command) => self.command(command).await,
+        }
     }
 
     /// Runs the tests by this line of the test command.
-    async fn tests_by(&self, line: &str) -> Result<Evidence, GateError> {
+    pub(crate) async fn tests_by(&self, line: &Invocation) -> Result<Evidence, GateError> {
         let Some(command) = &self.chosen.test else {
             return Ok(Evidence::Absent(Absence::NoCommand));
         };
@@ -524,14 +626,15 @@ impl<'a> Ready<'a> {
             return Ok(false);
         };
         // What cannot be built is said by the tests.
+        let line = Invocation::plain(&line);
         self.checkout.run(&self.order(command, &line, None)).await?;
         Ok(true)
     }
 
-    fn order<'o>(&'o self, command: &'o ShellCommand, line: &'o str, report: Option<&'o str>) -> Order<'o> {
+    fn order<'o>(&'o self, command: &'o ShellCommand, line: &'o Invocation, report: Option<&'o str>) -> Order<'o> {
         Order {
             command,
-            line,
+            as_line: line,
             deadline: self.deadline,
             report,
             reaches: &self.chosen.reaches,
@@ -559,7 +662,10 @@ impl<'a> Ready<'a> {
             return Ok(Evidence::Absent(Absence::NotReached));
         }
         match command.parse::<ShellCommand>() {
-            Ok(command) => self.checkout.run(&self.order(&command, command.text(), None)).await,
+            Ok(command) => {
+                let line = Invocation::plain(command.text());
+                self.checkout.run(&self.order(&command, &line, None)).await
+            }
             Err(error) => Ok(Evidence::Absent(Absence::CouldNotStart {
                 command: command.to_owned(),
                 reason: error.to_string(),

@@ -17,7 +17,7 @@ use crate::{
         },
     },
 };
-use domain::{evidence::Evidence, ids::Sha, shell_command::ShellCommand};
+use domain::{evidence::Evidence, ids::Sha};
 use git::Mirror;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -140,6 +140,8 @@ pub(crate) struct ResultCache<'a> {
     mirror: &'a Mirror,
     settings: &'a RepositorySettings,
     chosen: &'a Chosen,
+    /// What the programs say of their versions.
+    versions: &'a str,
 }
 
 impl<'a> ResultCache<'a> {
@@ -147,12 +149,14 @@ impl<'a> ResultCache<'a> {
         bench: &'a Bench,
         mirror: &'a Mirror,
         (settings, chosen): (&'a RepositorySettings, &'a Chosen),
+        versions: &'a str,
     ) -> Self {
         Self {
             bench,
             mirror,
             settings,
             chosen,
+            versions,
         }
     }
 
@@ -219,24 +223,12 @@ impl<'a> ResultCache<'a> {
     }
 
     /// What is the same for all files: this version of AutoBuild, how far commands are kept apart, where programs are
-    /// found, and which those are that the commands name.
+    /// found, and which versions those are.
     fn environment(&self) -> String {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let program = |word: String| {
-            let mut files = std::env::split_paths(&path).map(|folder| folder.join(&word));
-            let file = files.find(|file| file.is_file())?;
-            let meta = fs::metadata(&file).ok()?;
-            let (file, time) = (file.display(), (meta.mtime(), meta.mtime_nsec()));
-            Some(format!("{file} {} {time:?}", meta.len()))
-        };
-        let commands = self.chosen.setup.iter().chain(&self.chosen.test);
-        let programs: Vec<String> = commands.flat_map(ShellCommand::mentioned).filter_map(program).collect();
         let level = self.bench.sandbox.level();
-        format!(
-            "{}\0{level:?}\0{}\0{programs:?}\0",
-            env!("CARGO_PKG_VERSION"),
-            path.display()
-        )
+        let version = env!("CARGO_PKG_VERSION");
+        format!("{version}\0{level:?}\0{}\0{}\0", path.display(), self.versions)
     }
 }
 

@@ -45,6 +45,14 @@ pub(crate) struct Question {
     parsed: Line,
 }
 
+/// The programs that a line names, to be found along `PATH` or by their whole path: none of the repository's own files.
+pub(crate) fn programs(line: &str) -> Vec<String> {
+    let named = words::read(line).named.into_iter().map(|named| named.word);
+    named
+        .filter(|word| !word.contains('/') || word.starts_with('/'))
+        .collect()
+}
+
 /// What the shell answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {

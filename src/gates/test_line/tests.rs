@@ -1,13 +1,12 @@
 use super::TestLine;
 use crate::gates::detect::Repository;
+use domain::evidence::Additions;
 
 fn line(command: &str, script: &str) -> TestLine {
     let manifest = serde_json::json!({ "scripts": { "test": script } }).to_string();
-    let repository = Repository {
-        paths: &["package.json".to_owned()],
-        read: &|_| Some(manifest.clone()),
-    };
-    TestLine::new(&command.parse().unwrap(), &repository)
+    let paths = ["package.json".to_owned()];
+    let read = |_: &str| Some(manifest.clone());
+    TestLine::new(&command.parse().unwrap(), &Repository::new(&paths, &read))
 }
 
 #[test]
@@ -126,7 +125,7 @@ fn each_runner_is_told_which_tests_to_run() {
         (
             "npm test",
             "ava",
-            &["a › !adds", "b"],
+            &["!adds", "b"],
             "npm test -- --tap '--match=*adds' --match=b",
         ),
         (
@@ -161,7 +160,8 @@ fn each_runner_is_told_which_tests_to_run() {
     let paths = ["tests/test_a.py".to_owned()];
     for (command, script, names, expected) in table {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let found = line(command, script).selecting(&names, &paths).unwrap_or_default();
+        let found = line(command, script).selecting(Additions::Harmless, &names, &paths);
+        let found = found.map(|found| found.line).unwrap_or_default();
         assert_eq!(found, expected, "{command} with {script}");
     }
 }

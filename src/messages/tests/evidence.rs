@@ -12,7 +12,9 @@ use domain::{
     blocked::BlockReason,
     cost::{Cost, Spending},
     decision::{Issue, Severity},
-    evidence::{Absence, Counts, Evidence, Excuse, Excused, Finding, Gate, GateReport, GateResult, TestNames, Weight},
+    evidence::{
+        Absence, Additions, Counts, Evidence, Excuse, Excused, Finding, Gate, GateReport, GateResult, TestNames, Weight,
+    },
     feature::{Before, PreFlight},
     ids::{ReviewId, TaskId},
     plan::{Check, Criterion},
@@ -401,6 +403,8 @@ fn the_living_comment_says_what_was_so_before() {
             setup: Some("`npm ci` exited with 0".to_owned()),
             before,
             notes: vec!["Submodules are not supported: `vendor/lib` is left out.".to_owned()],
+            doubts: vec![],
+            additions: Additions::None,
         });
         let said = messages::living(&feature, &Spending::default(), &world::links());
         let (_, rest) = said.split_once("### Before the work began").unwrap();

@@ -10,7 +10,7 @@ use domain::{
     blocked::{AgentFailure, BlockReason},
     cost::{Cost, Spending, Waiting, WaitsOn},
     decision::Outcome,
-    evidence::{Absence, Evidence, GateReport},
+    evidence::{Absence, Additions, Evidence, GateReport},
     feature::{ApprovalWhy, Before, CancelledWhy, Feature, Phase, PreFlight, State, Suspension, Then},
     ids::{Emission, Millis, PullNumber, TaskId, TurnNumber},
     plan::{Plan, parse::PlanContext, yaml::PlanHeader},
@@ -204,7 +204,7 @@ fn check_runs_conclude_as_the_verdict_does() {
     let check = |task: usize, turn: usize| {
         let task = &feature.tasks[task];
         let check = messages::check_run(&feature, task, &task.turns[turn], &world::links()).unwrap();
-        format!("== {} · {}\n{}", check.conclusion.word(), check.title, check.summary)
+        format!("== {:?} · {}\n{}", check.conclusion, check.title, check.summary)
     };
     let wave = messages::wave_check(&feature, &feature.gates[0]);
     let absent = domain::feature::WaveGate {
@@ -223,7 +223,7 @@ fn check_runs_conclude_as_the_verdict_does() {
         ..feature.gates[0].clone()
     };
     let red = messages::wave_check(&feature, &red);
-    let line = |check: &messages::CheckRun| format!("== {} · {}", check.conclusion.word(), check.title);
+    let line = |check: &messages::CheckRun| format!("== {:?} · {}", check.conclusion, check.title);
     let said = [
         check(0, 0),
         check(1, 0),
@@ -306,6 +306,8 @@ fn what_red_tests_without_names_printed_is_part_of_the_block() {
         setup: None,
         before,
         notes: Vec::new(),
+        doubts: vec![],
+        additions: Additions::None,
     });
     feature.state = State::Blocked {
         reason: BlockReason::TasksBlocked {

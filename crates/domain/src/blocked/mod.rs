@@ -17,7 +17,7 @@ pub use crate::{
         doing::Doing,
         failure::AgentFailure,
         fault::{Fault, Passes},
-        reason::BlockReason,
+        reason::{BlockReason, PreFlightFault},
         severity::Severity,
     },
     cost::Cost,

@@ -2,9 +2,23 @@
 
 use crate::{
     blocked::{doing::Doing, failure::AgentFailure, fault::Fault, severity::Severity},
+    budget::SpentBudget,
     ids::{TaskId, User},
 };
 use serde::{Deserialize, Serialize};
+
+/// What pre-flight found that keeps Players from starting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PreFlightFault {
+    /// Set-up or tests cannot be run.
+    #[default]
+    NotRun,
+    /// Tests run, and none passes: nothing that a task does could be told from what was so before.
+    NothingPasses,
+    /// A criterion is bound to a test by name, and nothing names the tests.
+    NoNames,
+}
 
 /// Why a Task or a Feature cannot go on by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -23,11 +37,8 @@ pub enum BlockReason {
     #[error("three turns in a row ended with the same issues")]
     SameIssues,
     /// The money, tokens or time allowed are used up.
-    #[error("the budget is spent: {what}")]
-    BudgetSpent {
-        /// What was spent of what, as a sentence.
-        what: String,
-    },
+    #[error("the budget is spent")]
+    BudgetSpent(SpentBudget),
     /// An agent gave no usable result after every try.
     #[error("no usable result of an agent: {failure}")]
     AgentFailed {
@@ -92,6 +103,9 @@ pub enum BlockReason {
     /// Set-up or tests of the default branch cannot be run.
     #[error("pre-flight: {what}")]
     PreFlightFailed {
+        /// What is wrong.
+        #[serde(default)]
+        fault: PreFlightFault,
         /// Which command, and how it ended.
         what: String,
         /// Its output, shortened.
@@ -146,7 +160,7 @@ impl BlockReason {
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self {
-            Self::BudgetSpent { .. }
+            Self::BudgetSpent(_)
             | Self::OpenReview { .. }
             | Self::Paused { .. }
             | Self::NeedGone { .. }

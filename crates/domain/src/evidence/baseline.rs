@@ -18,6 +18,35 @@ pub struct Baseline {
     /// Files of the commit that set-up rewrites, and that are put back.
     #[serde(default)]
     pub rewritten: Vec<String>,
+    /// What is added to the test command.
+    #[serde(default)]
+    pub additions: Additions,
+}
+
+/// Whether what AutoBuild adds to the test command, so that every test is named, leaves its results as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Additions {
+    /// It was never tried: the baseline was found with them.
+    #[default]
+    Untried,
+    /// There is nothing to add.
+    None,
+    /// The results are the same with them.
+    Harmless,
+    /// Some result is another with them: the command runs as it stands.
+    Refused,
+}
+
+impl Additions {
+    /// Whether they are made.
+    #[must_use]
+    pub fn are_made(self) -> bool {
+        match self {
+            Self::Untried | Self::Harmless => true,
+            Self::None | Self::Refused => false,
+        }
+    }
 }
 
 /// A failing test that a person waived: from then on it belongs to what was so before.
@@ -106,6 +135,7 @@ mod tests {
                 _ => Evidence::Failed(finding),
             },
             rewritten: Vec::new(),
+            additions: Additions::None,
         }
     }
 

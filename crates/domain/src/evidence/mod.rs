@@ -7,7 +7,7 @@ mod profile;
 mod repeats;
 
 pub use crate::evidence::{
-    baseline::{Baseline, Ground, WaivedTest},
+    baseline::{Additions, Baseline, Ground, WaivedTest},
     gate::{Excuse, Excused, Gate, GateReport, GateResult, Weight},
     names::TestNames,
     profile::{Profile, items, profile},

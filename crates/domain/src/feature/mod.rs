@@ -34,7 +34,7 @@ pub use crate::feature::{
     discussion::{Discussion, Older, SaidBefore},
     feature::Feature,
     moves::{Step, StopScope},
-    preflight::{Before, PreFlight, PreFlown, obstacle},
+    preflight::{Before, Doubt, PreFlight, PreFlown, nameless, obstacle, unknown_tests},
     records::{
         ApprovalWhy, Commands, Integration, Living, Mode, PlanApproval, PlanRequest, PlanVersion, Records, Rules,
         Snapshot, Trust, Wanted, WaveGate,

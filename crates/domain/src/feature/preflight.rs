@@ -1,9 +1,10 @@
 //! Pre-flight: what is so before a Player runs, on a commit of the default branch.
 
 use crate::{
-    blocked::BlockReason,
-    evidence::{Absence, Baseline, Counts, Evidence, Finding, Ground},
-    ids::Sha,
+    blocked::{BlockReason, PreFlightFault},
+    evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, Ground, TestNames},
+    ids::{Sha, TaskId},
+    plan::{Check, Plan, TaskType},
     shorten,
 };
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,36 @@ pub struct PreFlight {
     pub before: Before,
     /// What AutoBuild does not support in this repository, as sentences.
     pub notes: Vec<String>,
+    /// Checks of criteria that may never hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Doubt>,
+    /// What is added to the test command.
+    #[serde(default)]
+    pub additions: Additions,
+}
+
+/// Why a check of a criterion may never hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// There is no such test, and the task may not bring one, or there is one that is spelled nearly so.
+    UnknownTest {
+        /// The task.
+        task: TaskId,
+        /// The test's name in the plan.
+        test: String,
+        /// Tests that are there, the nearest first.
+        nearest: Vec<String>,
+    },
+    /// The command names a program that is not there.
+    MissingProgram {
+        /// The task.
+        task: TaskId,
+        /// The command.
+        command: String,
+        /// The program.
+        program: String,
+    },
 }
 
 /// What the tests say before anyone changed anything.
@@ -76,18 +107,27 @@ impl PreFlight {
             setup: baseline.setup.as_ref().map(sentence),
             before: before(baseline),
             notes,
+            doubts: Vec::new(),
+            additions: baseline.additions,
         }
     }
 }
 
-/// Why no Player can start on this baseline; none where one can. Red tests are no obstacle.
+/// Why no Player can start on this baseline; none where one can. Tests that fail are no obstacle where others pass.
 #[must_use]
 pub fn obstacle(baseline: &Baseline) -> Option<BlockReason> {
-    let (what, evidence) = match (&baseline.setup, &baseline.tests) {
-        (Some(setup @ Evidence::Failed(_)), _) => ("set-up", setup),
-        (Some(setup @ Evidence::Absent(reason)), _) if *reason != Absence::NoCommand => ("set-up", setup),
-        (_, tests @ Evidence::Absent(Absence::CouldNotStart { .. } | Absence::TimedOut { .. })) => ("tests", tests),
-        (_, tests @ Evidence::Failed(finding)) if was_not_run(finding) => ("tests", tests),
+    let (fault, what, evidence) = match (&baseline.setup, &baseline.tests) {
+        (Some(setup @ Evidence::Failed(_)), _) => (PreFlightFault::NotRun, "set-up", setup),
+        (Some(setup @ Evidence::Absent(reason)), _) if *reason != Absence::NoCommand => {
+            (PreFlightFault::NotRun, "set-up", setup)
+        }
+        (_, tests @ Evidence::Absent(Absence::CouldNotStart { .. } | Absence::TimedOut { .. })) => {
+            (PreFlightFault::NotRun, "tests", tests)
+        }
+        (_, tests @ Evidence::Failed(finding)) if was_not_run(finding) => (PreFlightFault::NotRun, "tests", tests),
+        (_, tests @ Evidence::Failed(finding)) if nothing_passes(finding) => {
+            (PreFlightFault::NothingPasses, "tests", tests)
+        }
         (_, Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_)) => return None,
     };
     let output = match evidence {
@@ -95,9 +135,98 @@ pub fn obstacle(baseline: &Baseline) -> Option<BlockReason> {
         Evidence::Absent(_) => String::new(),
     };
     Some(BlockReason::PreFlightFailed {
+        fault,
         what: format!("{what}: {}", sentence(evidence)),
         output,
     })
+}
+
+fn nothing_passes(finding: &Finding) -> bool {
+    match finding.counts {
+        Counts::Known { passed, failed, .. } => passed == 0 && failed > 0,
+        Counts::Unknown => false,
+    }
+}
+
+/// Why no criterion of this plan that names a test could ever be met: tests run here, and nothing names them.
+#[must_use]
+pub fn nameless(baseline: &Baseline, plan: &Plan) -> Option<BlockReason> {
+    let (Evidence::Passed(finding) | Evidence::Failed(finding)) = &baseline.tests else {
+        return None;
+    };
+    let is_empty = |names: &TestNames| names.passed.is_empty() && names.failed.is_empty() && names.skipped.is_empty();
+    let names_some = finding.names.as_ref().is_some_and(|names| !is_empty(names));
+    let (task, test) = named_tests(plan).next()?;
+    if names_some || baseline.ground() == Ground::Empty {
+        return None;
+    }
+    Some(BlockReason::PreFlightFailed {
+        fault: PreFlightFault::NoNames,
+        what: format!(
+            "{task} asks for the test `{test}`, and {} names no test",
+            sentence(&baseline.tests)
+        ),
+        output: finding.output.clone(),
+    })
+}
+
+/// Every test that a criterion names, with its task.
+fn named_tests(plan: &Plan) -> impl Iterator<Item = (TaskId, &str)> {
+    plan.tasks.iter().flat_map(|task| {
+        task.acceptance_criteria
+            .iter()
+            .filter_map(|criterion| match &criterion.check {
+                Check::Test(test) => Some((task.id, test.as_str())),
+                Check::Command(_) | Check::File(_) | Check::Human => None,
+            })
+    })
+}
+
+/// How much alike two names are before one is held for the other misspelt.
+const ALIKE: f64 = 0.85;
+/// The most names that are proposed.
+const MOST_NEAREST: usize = 3;
+
+/// Tests that criteria name and that nobody has: each that its task may not bring, or that is nearly one that is there.
+#[must_use]
+pub fn unknown_tests(baseline: &Baseline, plan: &Plan, is_called: impl Fn(&str, &str) -> bool) -> Vec<Doubt> {
+    let Ground::Named(names) = baseline.ground() else {
+        return Vec::new();
+    };
+    let known = || names.passed.iter().chain(&names.failed).chain(&names.skipped);
+    let is_brought = plan.tasks.iter().any(|task| task.kind != TaskType::Documentation);
+    let unknown = named_tests(plan).filter(|(_, test)| !known().any(|name| is_called(name, test)));
+    unknown
+        .filter_map(|(task, test)| {
+            let nearest = nearest(test, known().map(String::as_str));
+            (!is_brought || !nearest.is_empty()).then(|| Doubt::UnknownTest {
+                task,
+                test: test.to_owned(),
+                nearest,
+            })
+        })
+        .collect()
+}
+
+/// The names that are most like a test's, as their last parts go.
+fn nearest<'a>(test: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let end = |name: &str| {
+        name.rsplit([':', '.', '>', '›', '/'])
+            .next()
+            .unwrap_or(name)
+            .trim()
+            .to_lowercase()
+    };
+    let wanted = end(test);
+    let mut all: Vec<(f64, &str)> = known
+        .map(|name| (strsim::jaro_winkler(&wanted, &end(name)), name))
+        .filter(|(alike, _)| *alike >= ALIKE)
+        .collect();
+    all.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
+    all.into_iter()
+        .take(MOST_NEAREST)
+        .map(|(_, name)| name.to_owned())
+        .collect()
 }
 
 fn was_not_run(finding: &Finding) -> bool {

@@ -1,18 +1,19 @@
 //! Tasks that AutoBuild adds, pre-flight, and what people's words do to both.
 
 use crate::{
-    blocked::BlockReason,
+    blocked::{BlockReason, PreFlightFault},
     command::Command,
     effect::Effect,
-    evidence::{Absence, Baseline, Counts, Evidence, Finding, TestNames},
+    evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, TestNames},
     feature::{
-        Before, Phase, PreFlight, PreFlown, State, Then,
+        Before, Doubt, Phase, PreFlight, PreFlown, State, Then,
         event::{DefaultMerge, Event, Target},
-        obstacle,
+        nameless, obstacle,
         tests::{samples::*, table::command},
+        unknown_tests,
     },
     ids::{Emission, TaskId},
-    plan::Check,
+    plan::{Check, Criterion},
     task,
     task::{MergePolicy, Origin, PersonDid, TurnKind},
 };
@@ -68,6 +69,7 @@ fn baseline(setup: Option<Evidence>, tests: Evidence) -> Baseline {
         setup,
         tests,
         rewritten: Vec::new(),
+        additions: Additions::None,
     }
 }
 
@@ -113,6 +115,8 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
         (baseline(Some(Evidence::Absent(Absence::NoCommand)), passed()), false),
         (baseline(None, Evidence::Failed(ran(1, counted(3, 1), &["a"]))), false),
         (baseline(None, Evidence::Failed(ran(1, Counts::Unknown, &[]))), false),
+        (baseline(None, Evidence::Failed(ran(1, counted(0, 6), &["a"]))), true),
+        (baseline(None, Evidence::Failed(ran(5, counted(0, 0), &[]))), false),
         (baseline(None, could_not_start()), true),
         (baseline(None, timed_out), true),
         (baseline(None, Evidence::Failed(ran(127, Counts::Unknown, &[]))), true),
@@ -127,11 +131,58 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
         assert_eq!(obstacle(&baseline).is_some(), expected, "{baseline:?}");
     }
     let failed = Evidence::Failed(ran(3, Counts::Unknown, &[]));
-    let Some(BlockReason::PreFlightFailed { what, output }) = obstacle(&baseline(Some(failed), not_reached())) else {
+    let Some(BlockReason::PreFlightFailed { what, output, .. }) = obstacle(&baseline(Some(failed), not_reached()))
+    else {
         panic!("a failed set-up is an obstacle");
     };
     assert_eq!(what, "set-up: `t` exited with 3");
     assert_eq!(output, "the output");
+}
+
+#[test]
+fn a_criterion_that_names_a_test_is_told_of_before_it_costs_anything() {
+    let named = |passed: &[&str]| {
+        let mut finding = ran(0, counted(u32::try_from(passed.len()).unwrap(), 0), &[]);
+        finding.names = Some(TestNames {
+            passed: passed.iter().map(|name| (*name).to_owned()).collect(),
+            ..TestNames::default()
+        });
+        baseline(None, Evidence::Passed(finding))
+    };
+    let mut asked = planned_task(ONE, &[]);
+    asked.acceptance_criteria = vec![Criterion {
+        text: "It logs in".to_owned(),
+        check: Check::Test("auth::refresh_one".to_owned()),
+    }];
+    let plan = plan(vec![asked.clone()]);
+    let without_names = baseline(
+        None,
+        Evidence::Passed(Finding {
+            names: None,
+            ..ran(0, counted(3, 0), &[])
+        }),
+    );
+    assert!(matches!(
+        nameless(&without_names, &plan),
+        Some(BlockReason::PreFlightFailed {
+            fault: PreFlightFault::NoNames,
+            ..
+        })
+    ));
+    assert_eq!(nameless(&named(&["a::b"]), &plan), None);
+    let is_called = |name: &str, wanted: &str| name.ends_with(wanted);
+    let doubts = |known: &[&str]| unknown_tests(&named(known), &plan, is_called);
+    assert_eq!(doubts(&["auth::refresh_one"]), []);
+    assert_eq!(doubts(&["other::thing"]), [], "a task may bring it");
+    let nearly = |nearest: &[&str]| {
+        vec![Doubt::UnknownTest {
+            task: asked.id,
+            test: "auth::refresh_one".to_owned(),
+            nearest: nearest.iter().map(|name| (*name).to_owned()).collect(),
+        }]
+    };
+    let known = ["x::refresh_once", "auth::refresh_one_two", "other::thing"];
+    assert_eq!(doubts(&known), nearly(&["x::refresh_once", "auth::refresh_one_two"]));
 }
 
 #[test]
@@ -223,6 +274,7 @@ fn what_stands_against_a_merged_commit_may_be_mended_in_a_newer_one() {
     story.tell(Event::DefaultMerged { emission, outcome });
     let emission = story.waits_for();
     let reason = BlockReason::PreFlightFailed {
+        fault: PreFlightFault::NotRun,
         what: "set-up".to_owned(),
         output: String::new(),
     };

@@ -7,7 +7,7 @@ use crate::{
     decision::{Issue, Outcome, Verdict},
     design::PreLoop,
     effect::Effect,
-    evidence::{Absence, Baseline, Counts, Evidence, Finding, GateReport, GateResult},
+    evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, GateReport, GateResult},
     feature::{
         Discussion, Feature, Mode, PlanApproval, PreFlight, PreFlown, Rules, Snapshot, Step, Trust, Wanted,
         event::{DefaultMerge, Event, Planned},
@@ -206,6 +206,7 @@ pub fn ready(n: u64) -> Box<PreFlown> {
         setup: None,
         tests: Evidence::Passed(finding(&[])),
         rewritten: Vec::new(),
+        additions: Additions::None,
     };
     Box::new(PreFlown::Ready(PreFlight::of(&baseline, Vec::new())))
 }

@@ -1,6 +1,7 @@
 use super::*;
-use crate::{
-    blocked::{AgentFailure, Doing, Fault},
+use domain::{
+    blocked::{AgentFailure, Cost, Doing, Fault, PreFlightFault},
+    budget::SpentBudget,
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
     ids::{TaskId, User, UserId},
@@ -108,12 +109,18 @@ fn reports() -> Vec<(GateReport, &'static str)> {
 }
 
 fn told(reason: &BlockReason, gates: Option<&GateReport>, approvable: Approvable) -> Vec<String> {
-    suggested_actions(&Stopped {
-        criteria: &[],
-        reason,
-        gates,
+    let report = BlockedReport {
+        severity: reason.severity(),
+        attempts: 0,
+        recurring: Vec::new(),
+        last_feedback: Vec::new(),
         approvable,
-    })
+        ways: Vec::new(),
+        cost: Cost::default(),
+        reason: reason.clone(),
+        gates: gates.cloned(),
+    };
+    suggested_actions(&report, &[])
 }
 
 #[test]
@@ -263,7 +270,7 @@ fn reasons() -> Vec<BlockReason> {
         BlockReason::OutOfTurns { turns: 5 },
         BlockReason::NoChangeTwice,
         BlockReason::SameIssues,
-        BlockReason::BudgetSpent { what: text() },
+        BlockReason::BudgetSpent(SpentBudget::Stored { what: text() }),
         BlockReason::GatesAbsent { reasons: vec![text()] },
         BlockReason::OpenReview { by: ada() },
         BlockReason::Paused { by: ada() },
@@ -277,6 +284,7 @@ fn reasons() -> Vec<BlockReason> {
         },
         BlockReason::BranchRule { rule: text() },
         BlockReason::PreFlightFailed {
+            fault: PreFlightFault::NotRun,
             what: text(),
             output: text(),
         },

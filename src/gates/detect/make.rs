@@ -1,0 +1,22 @@
+//! Make, where a target says that it tests.
+
+use crate::gates::detect::{Found, Repository};
+use integrity::make::{FILES as MAKE_FILES, rules};
+
+pub(super) const FILES: &[&str] = &MAKE_FILES;
+
+/// The targets that are taken for tests.
+const TARGETS: [&str; 3] = ["test", "tests", "check"];
+
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+    let file = repository.first(FILES)?;
+    let text = repository.text(file)?;
+    let target = TARGETS
+        .into_iter()
+        .find(|target| rules(&text).any(|rule| rule.targets.contains(target)))?;
+    Some(Found {
+        setup: String::new(),
+        test: format!("make {target}"),
+        evidence: format!("the target {target} in {file}"),
+    })
+}

@@ -1,0 +1,214 @@
+//! Finds out from a repository's files how it is set up and tested. Looks at names and small files, runs nothing.
+//!
+//! Tests run without the network, so a set-up fetches whatever they need.
+
+mod cargo;
+mod go;
+mod jvm;
+mod make;
+mod node;
+mod python;
+
+use domain::shell_command::ShellCommand;
+use std::collections::BTreeSet;
+
+/// A repository at one commit, or a folder of it, as far as detection needs it.
+pub struct Repository<'a> {
+    /// Every path, relative to the root.
+    pub(crate) paths: &'a [String],
+    /// The text of a file; `None` if it cannot be read as text.
+    read: &'a dyn Fn(&str) -> Option<String>,
+    /// The folder that is looked at, with a slash behind; empty for the root.
+    folder: String,
+}
+
+/// What the files tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Detected {
+    pub(crate) setup: Option<ShellCommand>,
+    pub(crate) test: ShellCommand,
+    /// The files that told it.
+    pub(crate) evidence: String,
+    /// The folder of the project, where that is not the root.
+    pub(crate) folder: Option<String>,
+}
+
+/// How a project is set up and tested, as its tool chain says.
+struct Found {
+    setup: String,
+    test: String,
+    evidence: String,
+}
+
+/// Every tool chain, in the order in which they are tried: its name, the files that it is known by, and what they tell.
+type ToolChain = (
+    &'static str,
+    &'static [&'static str],
+    fn(&Repository<'_>) -> Option<Found>,
+);
+
+const TOOL_CHAINS: [ToolChain; 6] = [
+    ("Cargo", cargo::FILES, cargo::detect),
+    ("npm, pnpm, yarn", node::FILES, node::detect),
+    ("pytest, unittest, uv, poetry, tox, nox", python::FILES, python::detect),
+    ("Go", go::FILES, go::detect),
+    ("Maven, Gradle", jvm::FILES, jvm::detect),
+    ("Make", make::FILES, make::detect),
+];
+
+/// Folders whose projects are somebody else's, or no more than samples.
+const NOT_OWN: [&str; 16] = [
+    "node_modules",
+    "vendor",
+    "third_party",
+    ".venv",
+    "examples",
+    "example",
+    "docs",
+    "doc",
+    "fixtures",
+    "testdata",
+    "tests",
+    "test",
+    "benchmarks",
+    "bench",
+    "fuzz",
+    "samples",
+];
+
+/// The most folders that are looked at for a project, and how deep they may lie.
+const MOST_FOLDERS: usize = 20;
+const DEEPEST: usize = 2;
+
+impl<'a> Repository<'a> {
+    /// A repository with these paths.
+    #[must_use]
+    pub fn new(paths: &'a [String], read: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        let folder = String::new();
+        Self { paths, read, folder }
+    }
+}
+
+impl Repository<'_> {
+    pub(crate) fn has(&self, path: &str) -> bool {
+        let path = format!("{}{path}", self.folder);
+        self.paths.iter().any(|known| *known == path)
+    }
+
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        let path = self.has(path).then(|| format!("{}{path}", self.folder))?;
+        (self.read)(&path)
+    }
+
+    fn first<'p>(&self, paths: &[&'p str]) -> Option<&'p str> {
+        paths.iter().find(|path| self.has(path)).copied()
+    }
+
+    /// The paths in the folder, from there.
+    fn own(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().filter_map(|path| path.strip_prefix(&self.folder))
+    }
+
+    /// A folder of it.
+    pub(crate) fn below(&self, folder: &str) -> Repository<'_> {
+        Repository {
+            paths: self.paths,
+            read: self.read,
+            folder: format!("{}{folder}/", self.folder),
+        }
+    }
+}
+
+/// What is looked for, for people.
+pub(crate) fn looked_for() -> String {
+    TOOL_CHAINS.map(|(name, ..)| name).join(", ")
+}
+
+/// The files that are read, of all paths.
+pub(crate) fn telling(paths: &[String]) -> Vec<&String> {
+    let names = || TOOL_CHAINS.iter().flat_map(|(_, files, _)| files.iter());
+    let folders: BTreeSet<String> = folders(paths).into_iter().chain([String::new()]).collect();
+    let is_telling = |path: &&String| {
+        let (folder, _) = path.rsplit_once('/').unwrap_or_default();
+        folders.iter().any(|known| {
+            let name = match known.is_empty() {
+                true => Some(path.as_str()),
+                false => path
+                    .strip_prefix(known.as_str())
+                    .and_then(|rest| rest.strip_prefix('/')),
+            };
+            name.is_some_and(|name| names().any(|file| *file == name))
+        }) || folders.contains(folder) && path.ends_with("requirements.txt")
+    };
+    paths.iter().filter(is_telling).chain(python::tests(paths)).collect()
+}
+
+/// The first tool chain that has a way to run tests: at the root, else in the one folder that has one.
+pub(crate) fn detect(repository: &Repository<'_>) -> Option<Detected> {
+    let own = |repository: &Repository<'_>| TOOL_CHAINS.iter().find_map(|(_, _, detect)| detect(repository));
+    if let Some(found) = own(repository) {
+        return detected(found, None);
+    }
+    let mut nested = folders(repository.paths).into_iter().filter_map(|folder| {
+        let found = own(&repository.below(&folder))?;
+        Some((folder, found))
+    });
+    match (nested.next(), nested.next()) {
+        (Some((folder, found)), None) => detected(found, Some(folder)),
+        _ => None,
+    }
+}
+
+fn detected(found: Found, folder: Option<String>) -> Option<Detected> {
+    let (way, below) = match &folder {
+        Some(folder) => (
+            format!("cd {} && ", shell_words::quote(folder)),
+            format!(" in {folder}"),
+        ),
+        None => (String::new(), String::new()),
+    };
+    let setup = Some(found.setup).filter(|setup| !setup.is_empty());
+    Some(Detected {
+        setup: setup.and_then(|setup| format!("{way}{setup}").parse().ok()),
+        test: format!("{way}{}", found.test).parse().ok()?,
+        evidence: format!("{}{below}", found.evidence),
+        folder,
+    })
+}
+
+/// The outermost folders with a manifest, where the root has none.
+fn folders(paths: &[String]) -> Vec<String> {
+    const MANIFESTS: [&str; 8] = [
+        "Cargo.toml",
+        "package.json",
+        "pyproject.toml",
+        "setup.py",
+        "go.mod",
+        "pom.xml",
+        "build.gradle",
+        "build.gradle.kts",
+    ];
+    let mut found: BTreeSet<&str> = BTreeSet::new();
+    for path in paths {
+        let Some((folder, name)) = path.rsplit_once('/') else {
+            continue;
+        };
+        let is_own = !folder.split('/').any(|part| NOT_OWN.contains(&part));
+        if MANIFESTS.contains(&name) && is_own && folder.split('/').count() <= DEEPEST {
+            found.insert(folder);
+        }
+    }
+    let is_outermost = |folder: &&&str| {
+        let above = |other: &&str| folder.strip_prefix(*other).is_some_and(|rest| rest.starts_with('/'));
+        !found.iter().any(above)
+    };
+    found
+        .iter()
+        .filter(is_outermost)
+        .take(MOST_FOLDERS)
+        .map(|folder| (*folder).to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

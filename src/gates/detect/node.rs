@@ -1,0 +1,100 @@
+//! npm, pnpm and yarn. Which of them is meant is told by the lock file, else by `packageManager`; none is fetched.
+
+use crate::gates::detect::{Found, Repository};
+use serde_json::Value;
+
+pub(super) const FILES: &[&str] = &["package.json", "lerna.json"];
+
+/// A package manager: its lock files, how it installs with and without one, how it runs the script of the root, and how
+/// those of all packages of a workspace.
+struct Manager {
+    name: &'static str,
+    locks: &'static [&'static str],
+    frozen: &'static str,
+    install: &'static str,
+    test: &'static str,
+    everywhere: &'static str,
+}
+
+const MANAGERS: [Manager; 3] = [
+    Manager {
+        name: "pnpm",
+        locks: &["pnpm-lock.yaml"],
+        frozen: "pnpm install --frozen-lockfile",
+        install: "pnpm install",
+        test: "pnpm test",
+        everywhere: "pnpm -r test",
+    },
+    Manager {
+        name: "yarn",
+        locks: &["yarn.lock"],
+        frozen: "yarn install --frozen-lockfile",
+        install: "yarn install",
+        test: "yarn test",
+        everywhere: "yarn workspaces run test",
+    },
+    Manager {
+        name: "npm",
+        locks: &["package-lock.json", "npm-shrinkwrap.json"],
+        frozen: "npm ci",
+        install: "npm install",
+        test: "npm test",
+        everywhere: "npm test --workspaces --if-present",
+    },
+];
+
+pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
+    let text = repository.text("package.json")?;
+    let manifest: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
+    let [.., npm] = &MANAGERS;
+    let locked = MANAGERS
+        .iter()
+        .find_map(|manager| Some((manager, repository.first(manager.locks)?)));
+    let wanted = manifest
+        .get("packageManager")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let named = MANAGERS
+        .iter()
+        .find(|manager| wanted.starts_with(&format!("{}@", manager.name)));
+    let manager = locked.map(|(manager, _)| manager).or(named).unwrap_or(npm);
+    let is_workspace = repository.has("pnpm-workspace.yaml") || is_filled(&manifest, "workspaces");
+    let test = match (has_tests(&manifest), is_workspace) {
+        (true, _) => manager.test,
+        (false, true) => manager.everywhere,
+        (false, false) => return None,
+    };
+    let is_modern_yarn = repository.has(".yarnrc.yml") || wanted.starts_with("yarn@") && !wanted.starts_with("yarn@1");
+    let needed = ["dependencies", "devDependencies", "optionalDependencies"];
+    let setup = match locked {
+        Some(_) if manager.name == "yarn" && is_modern_yarn => "yarn install --immutable",
+        Some(_) => manager.frozen,
+        None if is_workspace || needed.iter().any(|key| is_filled(&manifest, key)) => manager.install,
+        None => "",
+    };
+    let evidence = match locked {
+        Some((_, lock)) => format!("package.json and {lock}"),
+        None => "package.json".to_owned(),
+    };
+    Some(Found {
+        setup: setup.to_owned(),
+        test: test.to_owned(),
+        evidence,
+    })
+}
+
+/// Whether the script is more than what `npm init` writes when nobody named a test.
+fn has_tests(manifest: &Value) -> bool {
+    let script = manifest
+        .get("scripts")
+        .and_then(|scripts| scripts.get("test")?.as_str());
+    script.is_some_and(|script| !script.trim().is_empty() && !script.contains("no test specified"))
+}
+
+fn is_filled(manifest: &Value, key: &str) -> bool {
+    match manifest.get(key) {
+        Some(Value::Object(packages)) => !packages.is_empty(),
+        Some(Value::Array(folders)) => !folders.is_empty(),
+        _ => false,
+    }
+}

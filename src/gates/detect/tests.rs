@@ -1,0 +1,359 @@
+use super::{Repository, detect};
+
+const NPM_INIT: &str = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#;
+const SCRIPT: &str = r#"{"scripts": {"test": "node --test"}}"#;
+const NEEDS: &str = r#"{"scripts": {"test": "jest"}, "devDependencies": {"jest": "1"}}"#;
+
+/// Paths and texts.
+type Files<'a> = &'a [(&'a str, &'a str)];
+
+fn commands(files: &[(&str, &str)]) -> Option<(String, String)> {
+    let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+    let read = |path: &str| {
+        let found = files.iter().find(|(known, _)| *known == path);
+        found.map(|(_, text)| (*text).to_owned())
+    };
+    let repository = Repository::new(&paths, &read);
+    let found = detect(&repository)?;
+    let setup = found.setup.map(|setup| setup.text().to_owned());
+    Some((setup.unwrap_or_default(), found.test.text().to_owned()))
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn each_tool_chain_is_recognised() {
+    let table: [(Files<'_>, &str, &str); 52] = [
+        (&[("Cargo.toml", "")], "", "cargo test"),
+        (&[("Cargo.toml", ""), ("package.json", SCRIPT)], "", "cargo test"),
+        (&[("package.json", SCRIPT)], "", "npm test"),
+        (&[("package.json", NEEDS)], "npm install", "npm test"),
+        (
+            &[("package.json", SCRIPT), ("package-lock.json", "")],
+            "npm ci",
+            "npm test",
+        ),
+        (
+            &[("package.json", NEEDS), ("pnpm-lock.yaml", "")],
+            "pnpm install --frozen-lockfile",
+            "pnpm test",
+        ),
+        (
+            &[("package.json", NEEDS), ("yarn.lock", "")],
+            "yarn install --frozen-lockfile",
+            "yarn test",
+        ),
+        (
+            &[("package.json", NEEDS), ("yarn.lock", ""), (".yarnrc.yml", "")],
+            "yarn install --immutable",
+            "yarn test",
+        ),
+        (&[("pytest.ini", "")], "", "python3 -m pytest"),
+        (
+            &[("pyproject.toml", "[tool.pytest.ini_options]")],
+            "",
+            "python3 -m pytest",
+        ),
+        (&[("src/tests/test_a.py", "")], "", "python3 -m pytest"),
+        (
+            &[("pyproject.toml", "pytest"), ("uv.lock", "")],
+            "uv sync --frozen",
+            "uv run --no-sync pytest",
+        ),
+        (
+            &[
+                ("tests/test_a.py", "import unittest"),
+                ("tests/more/test_b.py", "from unittest import mock"),
+            ],
+            "",
+            "python3 -m unittest discover -s tests",
+        ),
+        (
+            &[("tests/test_a.py", "import unittest"), ("tests/__init__.py", "")],
+            "",
+            "python3 -m unittest discover",
+        ),
+        (
+            &[("test_a.py", "import unittest"), ("x/test_b.py", "import pytest")],
+            "",
+            "python3 -m pytest",
+        ),
+        (
+            &[
+                ("tests/test_a.py", "import unittest"),
+                ("requirements.txt", "pytest==8"),
+            ],
+            "VENV -r requirements.txt",
+            ".venv/bin/python3 -m pytest",
+        ),
+        (&[("go.mod", "module x")], "", "go test ./..."),
+        (
+            &[("go.mod", "module x\n\nrequire (\n\ta v1.0.0\n)\n")],
+            "go mod download",
+            "go test ./...",
+        ),
+        (
+            &[("Cargo.toml", "[dependencies]\nserde = \"1\"\n")],
+            "cargo fetch",
+            "cargo test",
+        ),
+        (
+            &[(
+                "Cargo.toml",
+                "[target.'cfg(unix)'.dev-dependencies]\nnix = {version = \"1\"}\n",
+            )],
+            "cargo fetch",
+            "cargo test",
+        ),
+        (
+            &[(
+                "Cargo.toml",
+                "[dependencies]\nown = {path = \"own\"}\n[build-dependencies]\n",
+            )],
+            "",
+            "cargo test",
+        ),
+        (
+            &[("Cargo.toml", "[workspace]\nmembers = []\n")],
+            "cargo fetch",
+            "cargo test",
+        ),
+        (
+            &[
+                ("Cargo.toml", ""),
+                ("Cargo.lock", "name = \"a\"\nsource = \"registry+x\"\n"),
+            ],
+            "cargo fetch --locked",
+            "cargo test",
+        ),
+        (
+            &[
+                ("Cargo.toml", "[dependencies]\nx = \"1\""),
+                ("Cargo.lock", "name = \"a\"\n"),
+            ],
+            "",
+            "cargo test",
+        ),
+        (
+            &[("Makefile", "build:\n\tcc x.c\n\ntest check: build\n\t./x\n")],
+            "",
+            "make test",
+        ),
+        (
+            &[("package.json", NPM_INIT), ("Makefile", "test:\n\ttrue\n")],
+            "",
+            "make test",
+        ),
+        (&[("package.json", "not json"), ("go.mod", "")], "", "go test ./..."),
+        (
+            &[("package.json", SCRIPT), ("pyproject.toml", "pytest")],
+            "",
+            "npm test",
+        ),
+        (
+            &[("Cargo.toml", "[package]\nname = \"a\"\n[workspace]\n")],
+            "cargo fetch",
+            "cargo test --workspace",
+        ),
+        (
+            &[(
+                "package.json",
+                r#"{"scripts": {"test": "a"}, "packageManager": "pnpm@9.1.0", "dependencies": {"a": "1"}}"#,
+            )],
+            "pnpm install",
+            "pnpm test",
+        ),
+        (
+            &[
+                (
+                    "package.json",
+                    r#"{"scripts": {"test": "a"}, "packageManager": "yarn@4.1.0"}"#,
+                ),
+                ("yarn.lock", ""),
+            ],
+            "yarn install --immutable",
+            "yarn test",
+        ),
+        (
+            &[
+                ("package.json", r#"{"workspaces": ["packages/*"]}"#),
+                ("package-lock.json", ""),
+            ],
+            "npm ci",
+            "npm test --workspaces --if-present",
+        ),
+        (
+            &[
+                ("package.json", "{}"),
+                ("pnpm-workspace.yaml", ""),
+                ("pnpm-lock.yaml", ""),
+            ],
+            "pnpm install --frozen-lockfile",
+            "pnpm -r test",
+        ),
+        (
+            &[("go.mod", "module x\nrequire a v1"), ("vendor/modules.txt", "")],
+            "",
+            "go test ./...",
+        ),
+        (
+            &[
+                ("go.work", "go 1.22\nuse (\n\t.\n\t./tools\n)\n"),
+                ("go.mod", "module x"),
+            ],
+            "go mod download",
+            "go test ./... ./tools/...",
+        ),
+        (
+            &[("pom.xml", ""), ("mvnw", "")],
+            "sh ./mvnw -B -q test -Dtest=NoSuchTest -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false",
+            "sh ./mvnw -B -o test",
+        ),
+        (
+            &[("build.gradle.kts", "")],
+            "gradle -q testClasses && (gradle -q test --tests NoSuchTest || true)",
+            "gradle --offline test",
+        ),
+        (&[("GNUmakefile", "check:\n\t./x\n")], "", "make check"),
+        // Python packages.
+        (
+            &[
+                ("pyproject.toml", "[project]\nname = \"a\"\n[tool.pytest.ini_options]"),
+                ("src/a/__init__.py", ""),
+            ],
+            "",
+            "PYTHONPATH=src python3 -m pytest",
+        ),
+        (
+            &[
+                ("pyproject.toml", "[project]\nname = \"a\"\n[tool.pytest.ini_options]"),
+                ("a/__init__.py", ""),
+            ],
+            "",
+            "python3 -m pytest",
+        ),
+        (
+            &[
+                ("pyproject.toml", "[project]\ndependencies = [\"b\"]"),
+                ("conftest.py", ""),
+            ],
+            "VENV -e . pytest",
+            ".venv/bin/python3 -m pytest",
+        ),
+        (
+            &[(
+                "pyproject.toml",
+                "[project]\n[project.optional-dependencies]\ndocs = [\"sphinx\"]\ntest = [\"pytest\"]\ndev = [\"ruff\"]",
+            )],
+            "VENV -e '.[test]'",
+            ".venv/bin/python3 -m pytest",
+        ),
+        (
+            &[(
+                "pyproject.toml",
+                "[project]\n[project.optional-dependencies]\ntest = [\"mock\"]\ndev = [\"pytest>=8\"]",
+            )],
+            "VENV -e '.[dev]'",
+            ".venv/bin/python3 -m pytest",
+        ),
+        (
+            &[(
+                "pyproject.toml",
+                "[project]\n[dependency-groups]\ntests = [\"pytest\"]\ndev = [{include-group = \"tests\"}, \"ruff\"]",
+            )],
+            "VENV -e . --group tests",
+            ".venv/bin/python3 -m pytest",
+        ),
+        (
+            &[
+                ("pyproject.toml", "[dependency-groups]\ndev = [\"pytest\"]"),
+                ("uv.lock", ""),
+            ],
+            "uv sync --frozen --group dev",
+            "uv run --no-sync pytest",
+        ),
+        (
+            &[
+                (
+                    "pyproject.toml",
+                    "[project]\n[project.optional-dependencies]\ntest = [\"pytest\"]",
+                ),
+                ("uv.lock", ""),
+            ],
+            "uv sync --frozen --extra test",
+            "uv run --no-sync pytest",
+        ),
+        (
+            &[(
+                "pyproject.toml",
+                "[tool.poetry.dependencies]\npython = \"^3\"\n[tool.pytest.ini_options]",
+            )],
+            "poetry install --all-extras",
+            "poetry run pytest",
+        ),
+        (
+            &[
+                ("requirements-dev.txt", "pytest\n"),
+                ("requirements.txt", "a"),
+                ("tests/test_a.py", ""),
+            ],
+            "VENV -r requirements.txt -r requirements-dev.txt",
+            ".venv/bin/python3 -m pytest",
+        ),
+        (
+            &[
+                ("setup.py", "setup(install_requires=['a'])"),
+                ("tests/test_a.py", "import unittest"),
+                ("tests/__init__.py", ""),
+            ],
+            "VENV -e .",
+            ".venv/bin/python3 -m unittest discover",
+        ),
+        (
+            &[("tox.ini", "[testenv]\ndeps = pytest\n"), ("setup.py", "")],
+            "tox run --notest",
+            "tox run --skip-pkg-install",
+        ),
+        // Projects in a folder.
+        (
+            &[
+                ("README.md", ""),
+                ("web/package.json", SCRIPT),
+                ("web/package-lock.json", ""),
+            ],
+            "cd web && npm ci",
+            "cd web && npm test",
+        ),
+        (
+            &[
+                ("web/package.json", NPM_INIT),
+                ("server/go.mod", "module x"),
+                ("server/sub/go.mod", "module y"),
+            ],
+            "",
+            "cd server && go test ./...",
+        ),
+    ];
+    for (files, setup, test) in table {
+        let pip = ".venv/bin/python3 -m pip install -q";
+        let setup = setup.replace("VENV", &format!("python3 -m venv .venv && {pip} -U pip && {pip}"));
+        assert_eq!(commands(files), Some((setup, test.to_owned())), "{files:?}");
+    }
+}
+
+#[test]
+fn what_has_no_tests_has_no_command() {
+    let table: [&[(&str, &str)]; 9] = [
+        &[],
+        &[("README.md", "cargo test")],
+        &[("package.json", NPM_INIT)],
+        &[("package.json", "{\"scripts\": {\"test\": 3}}")],
+        &[("pyproject.toml", "[project]")],
+        &[("Makefile", "test := 1\n.PHONY: test\nbuild: test.c\n\ttest: x\n")],
+        &[("web/package.json", SCRIPT), ("server/go.mod", "")],
+        &[("node_modules/x/test_a.py", "")],
+        &[("examples/sub/Cargo.toml", "")],
+    ];
+    for files in table {
+        assert_eq!(commands(files), None, "{files:?}");
+    }
+}

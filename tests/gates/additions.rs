@@ -1,0 +1,89 @@
+//! What AutoBuild adds to a test command is tried in pre-flight, and left out where it changes a result.
+
+use crate::stage::{Case, Stage, finding};
+use autobuild::gates::{WaveSubject, verify_wave};
+use domain::{
+    evidence::{Additions, Counts, Evidence},
+    plan::TaskType,
+};
+use std::{fs, os::unix::fs::PermissionsExt};
+use tokio_util::sync::CancellationToken;
+
+/// A test that notes each run, and one that sees what was added.
+const TESTS: &str = "import os, sys, unittest\n\n\nclass Seen(unittest.TestCase):\n    def test_runs(self):\n        \
+                     open(r'COUNT', 'a').write('run\\n')\n\n    def test_sees(self):\n        self.assertNotIn('FORBIDDEN', sys.argv)\n";
+
+fn runs(stage: &Stage) -> usize {
+    let text = fs::read_to_string(stage.dir.path().join("runs")).unwrap_or_default();
+    text.lines().count()
+}
+
+/// What pre-flight finds where a test fails if this word is among the arguments, and how often the tests ran.
+async fn found(stage: &Stage, forbidden: &str) -> (Evidence, Additions, usize) {
+    let count = stage.dir.path().join("runs");
+    let text = TESTS
+        .replace("COUNT", &count.display().to_string())
+        .replace("FORBIDDEN", forbidden);
+    let head = stage.commit(
+        None,
+        &[("tests/test_seen.py", Some(&text)), ("tests/__init__.py", Some(""))],
+    );
+    let case = Case::new(TaskType::Feature, "test: python3 -m unittest\nsetup: 'true'\n");
+    let before = runs(stage);
+    let baseline = stage.baseline(&head, &case.settings).await;
+    (baseline.tests, baseline.additions, runs(stage) - before)
+}
+
+#[tokio::test]
+async fn what_changes_a_result_is_not_added_and_what_changes_none_names_the_tests() {
+    let stage = Stage::without_isolation().await;
+    let two = Counts::Known {
+        passed: 2,
+        failed: 0,
+        skipped: 0,
+    };
+    let (tests, additions, ran) = found(&stage, "-v").await;
+    assert_eq!((additions, ran), (Additions::Refused, 2));
+    assert_eq!(finding(&tests).counts, two);
+    assert!(matches!(tests, Evidence::Passed(_)), "{tests:?}");
+    let (tests, additions, ran) = found(&stage, "--nothing-of-ours").await;
+    assert_eq!((additions, ran), (Additions::Harmless, 2));
+    let names = finding(&tests).names.clone().unwrap();
+    assert_eq!(names.passed.len(), 2, "{names:?}");
+}
+
+/// A program that says which version it is, and otherwise runs one test.
+const TOOL: &str = "#!/bin/sh\nif [ \"$1\" = --version ]; then cat DIR/version; exit; fi\n\
+                    echo run >> DIR/runs\nprintf '1..1\\nok 1 - a\\n'\n";
+
+#[tokio::test]
+async fn another_version_of_a_program_behind_the_same_name_is_asked_again() {
+    let stage = Stage::without_isolation().await;
+    let tool = stage.dir.path().join("tool");
+    fs::write(&tool, TOOL.replace("DIR", &stage.dir.path().display().to_string())).unwrap();
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+    let version = |text: &str| fs::write(stage.dir.path().join("version"), text).unwrap();
+    version("1\n");
+    let head = stage.commit(None, &[("a", Some("a"))]);
+    let case = Case::new(TaskType::Feature, &format!("test: {} all\n", tool.display()));
+    let baseline = stage.baseline(&head, &case.settings).await;
+    let judged = async || {
+        let before = runs(&stage);
+        let subject = WaveSubject {
+            mirror: &stage.mirror,
+            head: &head,
+            smoke: None,
+            kind: TaskType::Feature,
+            baseline: &baseline,
+            settings: &case.settings,
+            waived: &[],
+        };
+        verify_wave(&stage.bench, &subject, &CancellationToken::new())
+            .await
+            .unwrap();
+        runs(&stage) - before
+    };
+    assert_eq!((judged().await, judged().await), (1, 0));
+    version("2\n");
+    assert_eq!((judged().await, judged().await), (1, 0));
+}
