@@ -507,6 +507,73 @@ fn files_are_finished_and_explained() {
     holds(unexplained);
 }
 
+/// The files that each language has, and the names by which others would know one.
+const OF_A_LANGUAGE: [&str; 11] = [
+    "tests.scm",
+    "functions.scm",
+    "assertions.scm",
+    "skips.scm",
+    "stubs.scm",
+    "exits.scm",
+    "tools.scm",
+    "coverage.scm",
+    "mod.rs",
+    "bodies.rs",
+    "otherwise.rs",
+];
+
+/// Rules of integrity know no language, and languages know no rule.
+fn rules_and_languages_apart(source: &Source) -> Vec<String> {
+    let in_language = source.path.starts_with("integrity/language/");
+    let in_rules = source.path.starts_with("integrity/rules/");
+    let languages = languages();
+    let names_language = |line: &str| {
+        languages.iter().any(|name| {
+            line.contains(&format!("language::{name}")) || line.contains(&format!("language::{}", name.to_uppercase()))
+        })
+    };
+    let lines = source.lines(Part::Product).into_iter();
+    let wrong = lines.filter(|(_, line)| {
+        let names_rule = line.contains("Rule::") || line.contains("crate::rules");
+        in_language && names_rule || in_rules && names_language(line)
+    });
+    wrong
+        .map(|(number, _)| source.at(number, "rules know no language, languages know no rule"))
+        .collect()
+}
+
+/// The folders of languages.
+fn languages() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/integrity/src/language");
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    folders
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+#[test]
+fn a_language_is_a_folder_and_a_rule_knows_none() {
+    holds(rules_and_languages_apart);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/integrity/src/language");
+    assert!(languages().len() > 3);
+    for language in languages() {
+        for file in OF_A_LANGUAGE {
+            assert!(folder.join(&language).join(file).is_file(), "{language} has no {file}");
+        }
+    }
+    let knows = "use crate::language::python;";
+    assert_eq!(
+        rules_and_languages_apart(&Source::new("crates/integrity/src/rules/stub.rs", knows)).len(),
+        1
+    );
+    let judges = "let rule = Rule::Stub;";
+    assert_eq!(
+        rules_and_languages_apart(&Source::new("crates/integrity/src/language/go/mod.rs", judges)).len(),
+        1
+    );
+}
+
 #[test]
 fn every_rule_finds_what_it_looks_for() {
     let table: [(Rule, &str, &str); 17] = [

@@ -19,6 +19,7 @@ mod gate_details;
 mod gates;
 mod graph;
 mod ignored;
+mod integrity;
 mod items;
 mod links;
 mod living;
@@ -54,6 +55,7 @@ pub use commit::{
 };
 pub use domain::clean::clean;
 pub use feature_pull::{closed_feature_pull, feature_pull};
+pub use integrity::word_findings;
 pub use links::Links;
 pub use living::living;
 pub use measure::MAX_CHARS;

@@ -22,10 +22,10 @@ use crate::{
     messages,
     messages::CommitKind,
 };
-use domain::ids::Emission;
 use domain::{
     blocked::{BlockReason, Cut},
     decision::Issue,
+    ids::Emission,
     report,
     report::PlayerReport,
     task,

@@ -18,7 +18,7 @@ use crate::gates::{
 };
 use domain::{
     evidence::{Evidence, Gate, GateResult, TestNames, Weight},
-    integrity::{Author, IntegrityFinding},
+    integrity::{Author, Detail, IntegrityFinding},
 };
 use git::blocking;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
@@ -201,7 +201,7 @@ fn told(experiment: &Experiment, facts: &Facts, mutants: &Mutants, found: &BTree
             rule: experiment.rule,
             path: path.unwrap_or_default(),
             line,
-            what: format!("`{name}` {}", mutants.says),
+            what: Detail::Sentence(format!("`{name}` {}", mutants.says)),
             by: Author::Player,
         });
     }
