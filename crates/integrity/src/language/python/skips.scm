@@ -18,7 +18,7 @@
 (module
   (expression_statement
     (assignment left: (_) @_left right: (_) @_mark) @skip)
-  (#match? @_mark "mark\\.(skip|xfail)"))
+  (#match? @_mark "mark\\.(skip|xfail)(\\(|$)"))
 ((call function: (identifier) @_get arguments: (argument_list . (_) @_of)) @skip
   (#eq? @_get "getattr")
   (#match? @_of "^pytest\\.mark"))
