@@ -241,6 +241,7 @@ mod tests {
             backend.ask(spec, read, &CancellationToken::new()).await
         }
 
+        #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
         async fn failure(&self, role: Role, run_key: &str) -> AgentFailure {
             match self.ask(role, run_key).await.unwrap_err() {
                 RunError::Agent { failure, .. } => failure,

@@ -82,11 +82,12 @@ impl Backend {
             Kind::Command(_) => Ok(()),
             Kind::Scripted(agent) => return agent.check(),
         };
-        found.map_err(|failure| match &failure {
-            AgentFailure::NotFound { program } | AgentFailure::TooOld { program, .. } => {
+        found.map_err(|failure| {
+            if let AgentFailure::NotFound { program } | AgentFailure::TooOld { program, .. } = &failure {
                 format!("{failure}; {}", how_to_install(program))
+            } else {
+                failure.to_string()
             }
-            _ => failure.to_string(),
         })
     }
 

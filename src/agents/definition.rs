@@ -215,7 +215,13 @@ impl Front<'_> {
         let node = self.node(name)?;
         match &node.value {
             Value::Text(text) if !text.trim().is_empty() => Ok(text),
-            _ => Err(wrong(node, name, &"it must be a text")),
+            Value::Null
+            | Value::Flag(_)
+            | Value::Whole(_)
+            | Value::Number(_)
+            | Value::Text(_)
+            | Value::List(_)
+            | Value::Map(_) => Err(wrong(node, name, &"it must be a text")),
         }
     }
 
@@ -231,7 +237,9 @@ impl Front<'_> {
         };
         let word = |item: &Node| match &item.value {
             Value::Text(word) => read(word).map_err(|problem| wrong(item, name, &problem)),
-            _ => Err(wrong(item, name, &"it must be a list of words")),
+            Value::Null | Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => {
+                Err(wrong(item, name, &"it must be a list of words"))
+            }
         };
         items.iter().map(word).collect()
     }

@@ -142,7 +142,7 @@ fn task(node: &Node) -> Result<TaskId, ScriptMistake> {
 fn turn(node: &Node) -> Result<u32, ScriptMistake> {
     let turn = match node.value {
         Value::Whole(turn) => u32::try_from(turn).ok().filter(|turn| *turn > 0),
-        _ => None,
+        Value::Null | Value::Flag(_) | Value::Number(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
     };
     turn.ok_or_else(|| wrong(node, "`turn` is a whole number from 1"))
 }
@@ -168,7 +168,7 @@ fn failure(node: &Node, retry_after: Option<u64>) -> Result<ScriptedFailure, Scr
 fn seconds(node: &Node) -> Result<u64, ScriptMistake> {
     let seconds = match node.value {
         Value::Whole(seconds) => u64::try_from(seconds).ok(),
-        _ => None,
+        Value::Null | Value::Flag(_) | Value::Number(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
     };
     seconds.ok_or_else(|| wrong(node, "`retry_after` is a whole number of seconds"))
 }
@@ -176,7 +176,9 @@ fn seconds(node: &Node) -> Result<u64, ScriptMistake> {
 fn answer(node: &Node) -> Result<Json, ScriptMistake> {
     match node.value {
         Value::Map(_) => Ok(node.to_json()),
-        _ => Err(wrong(node, "`answer` is a table: the object that the agent answers")),
+        Value::Null | Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => {
+            Err(wrong(node, "`answer` is a table: the object that the agent answers"))
+        }
     }
 }
 
@@ -220,7 +222,7 @@ fn path(name: &str, place: Place) -> Result<PathBuf, ScriptMistake> {
 fn text(node: &Node) -> Option<&str> {
     match &node.value {
         Value::Text(text) => Some(text),
-        _ => None,
+        Value::Null | Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
     }
 }
 

@@ -16,7 +16,9 @@ pub(crate) fn usage(node: &Node) -> Result<Usage, (&Node, String)> {
     for (key, value) in entries {
         let whole = || match value.value {
             Value::Whole(count) => u64::try_from(count).map_err(|_| wrong(value)),
-            _ => Err(wrong(value)),
+            Value::Null | Value::Flag(_) | Value::Number(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
+                Err(wrong(value))
+            }
         };
         match key.name.as_str() {
             "usd" => usage.usd_micros = Some(micros(&value.value).ok_or_else(|| wrong(value))?),

@@ -147,11 +147,11 @@ fn tell(record: &mut Record, first: Option<u64>) {
 /// A share that is used up, as far as the calls explain it.
 fn spent(failure: AgentFailure, passed: &[(String, Tokens)], share: Option<u64>) -> AgentFailure {
     let most = price::range(passed).1.saturating_mul(PRICES_DIFFER);
-    match failure {
-        AgentFailure::OutOfMoney if share.is_some_and(|share| most < share) => AgentFailure::Failed {
+    match failure == AgentFailure::OutOfMoney && share.is_some_and(|share| most < share) {
+        true => AgentFailure::Failed {
             how: UNSPENT.to_owned(),
         },
-        failure => failure,
+        false => failure,
     }
 }
 
@@ -174,21 +174,31 @@ fn of_the_api(failure: AgentFailure, silence: Duration) -> AgentFailure {
 /// The failure as far as the calls explain it that were seen. What a program says can be written by what it starts, and
 /// others wait with whoever is refused.
 fn explained(mut failure: AgentFailure, door: &Door) -> AgentFailure {
-    let seen = door.was_not_served() || door.silence() >= SILENT;
-    match &mut failure {
-        AgentFailure::RateLimited { .. } | AgentFailure::Unavailable { .. } if !seen => AgentFailure::Failed {
+    let is_seen = door.was_not_served() || door.silence() >= SILENT;
+    let Some(wait) = wait_of(&mut failure) else {
+        return failure;
+    };
+    *wait = at_most(*wait, door.longest_wait());
+    match is_seen {
+        true => failure,
+        false => AgentFailure::Failed {
             how: format!("{UNSEEN}: {failure}"),
         },
-        AgentFailure::RateLimited {
-            retry_after_seconds, ..
-        }
-        | AgentFailure::Unavailable {
-            retry_after_seconds, ..
-        } => {
-            *retry_after_seconds = at_most(*retry_after_seconds, door.longest_wait());
-            failure
-        }
-        _ => failure,
+    }
+}
+
+/// How long the API asked to be left alone, in the failures of an API that does not serve now.
+fn wait_of(failure: &mut AgentFailure) -> Option<&mut Option<u64>> {
+    if let AgentFailure::RateLimited {
+        retry_after_seconds, ..
+    }
+    | AgentFailure::Unavailable {
+        retry_after_seconds, ..
+    } = failure
+    {
+        Some(retry_after_seconds)
+    } else {
+        None
     }
 }
 
@@ -199,39 +209,25 @@ fn at_most(told: Option<u64>, asked: u64) -> Option<u64> {
 
 /// The failure with what the API answered, where programs keep that to themselves and operators alone read it.
 fn in_full(mut failure: AgentFailure, words: &str) -> AgentFailure {
-    let said = match &mut failure {
-        AgentFailure::RateLimited { said, .. }
-        | AgentFailure::Unavailable { said, .. }
-        | AgentFailure::NotAuthorised { said }
-        | AgentFailure::NoSuchModel { said, .. }
-        | AgentFailure::RequestRefused { said, .. } => said,
-        _ => return failure,
-    };
-    if !words.is_empty() && !said.contains(words) {
+    if let AgentFailure::RateLimited { said, .. }
+    | AgentFailure::Unavailable { said, .. }
+    | AgentFailure::NotAuthorised { said }
+    | AgentFailure::NoSuchModel { said, .. }
+    | AgentFailure::RequestRefused { said, .. } = &mut failure
+        && !words.is_empty()
+        && !said.contains(words)
+    {
         *said = format!("{said}; its API answered: {words}");
     }
     failure
 }
 
 /// The failure with the time to wait that the API told, where the program did not pass it on.
-fn waiting(failure: AgentFailure, seconds: Option<u64>) -> AgentFailure {
-    match failure {
-        AgentFailure::RateLimited {
-            said,
-            retry_after_seconds,
-        } => AgentFailure::RateLimited {
-            said,
-            retry_after_seconds: retry_after_seconds.max(seconds),
-        },
-        AgentFailure::Unavailable {
-            said,
-            retry_after_seconds,
-        } => AgentFailure::Unavailable {
-            said,
-            retry_after_seconds: retry_after_seconds.max(seconds),
-        },
-        other => other,
+fn waiting(mut failure: AgentFailure, seconds: Option<u64>) -> AgentFailure {
+    if let Some(wait) = wait_of(&mut failure) {
+        *wait = (*wait).max(seconds);
     }
+    failure
 }
 
 #[cfg(test)]

@@ -89,7 +89,18 @@ impl Reading<'_> {
                         .into(),
                 )
             }
-            shape => match shapes::read(shape, node, self.offered) {
+            shape @ (Shape::Text(_)
+            | Shape::Command
+            | Shape::Whole(..)
+            | Shape::Number(..)
+            | Shape::OneOf(_)
+            | Shape::Approval
+            | Shape::Agent
+            | Shape::Model
+            | Shape::Duration
+            | Shape::Path
+            | Shape::Paths
+            | Shape::Hosts) => match shapes::read(shape, node, self.offered) {
                 Ok(json) => Some(json),
                 Err(problem) => {
                     self.push(SettingsMistake {

@@ -166,7 +166,13 @@ impl RepositorySettings {
         };
         entries.into_iter().find_map(|(key, node)| match node.value {
             Value::Text(label) if key.name == "label" => Some(label),
-            _ => None,
+            Value::Null
+            | Value::Flag(_)
+            | Value::Whole(_)
+            | Value::Number(_)
+            | Value::Text(_)
+            | Value::List(_)
+            | Value::Map(_) => None,
         })
     }
 

@@ -63,6 +63,10 @@ impl Reader<'_> {
         }
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the enum is not ours: it has many variants, and more will come"
+    )]
     fn scalar(&self, value: &Spanned<DeValue<'_>>) -> Option<Value> {
         let text = match value.get_ref() {
             DeValue::String(text) => text.to_string(),

@@ -62,7 +62,13 @@ pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, 
         Shape::Command => command(node),
         Shape::Whole(min, max) => match node.value {
             Value::Whole(value) if (*min..=*max).contains(&value) => Ok(value.into()),
-            _ => Err(unfit(node)),
+            Value::Null
+            | Value::Flag(_)
+            | Value::Whole(_)
+            | Value::Number(_)
+            | Value::Text(_)
+            | Value::List(_)
+            | Value::Map(_) => Err(unfit(node)),
         },
         Shape::Number(min, max) => match number(&node.value) {
             Some(value) if (*min..=*max).contains(&value) => Ok(value.into()),
@@ -70,12 +76,24 @@ pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, 
         },
         Shape::OneOf(words) => match &node.value {
             Value::Text(word) if words.contains(&word.as_str()) => Ok(word.clone().into()),
-            _ => Err(unfit(node)),
+            Value::Null
+            | Value::Flag(_)
+            | Value::Whole(_)
+            | Value::Number(_)
+            | Value::Text(_)
+            | Value::List(_)
+            | Value::Map(_) => Err(unfit(node)),
         },
         Shape::Approval => match &node.value {
             Value::Text(word) if word == "never" || word == "always" => Ok(word.clone().into()),
             Value::Whole(from @ 1..=10) => Ok(json!({ "from": from })),
-            _ => Err(unfit(node)),
+            Value::Null
+            | Value::Flag(_)
+            | Value::Whole(_)
+            | Value::Number(_)
+            | Value::Text(_)
+            | Value::List(_)
+            | Value::Map(_) => Err(unfit(node)),
         },
         Shape::Agent => agent(node, &offered.agents),
         Shape::Model => model(node, offered),

@@ -123,13 +123,23 @@ async fn mint(wire: &Wire, key: TokenKey) -> Result<Token, GithubError> {
 }
 
 fn refused(error: GithubError, rights: Rights) -> GithubError {
+    if error.says("repository") && error.says("not accessible") {
+        return GithubError::Uninstalled;
+    }
     match error {
         GithubError::NotFound | GithubError::Gone => GithubError::Uninstalled,
-        error if error.says("repository") && error.says("not accessible") => GithubError::Uninstalled,
         GithubError::Refused { status: 422, text } => GithubError::Forbidden {
             what: format!("a token for {rights:?}: {text}"),
         },
-        error => error,
+        error @ (GithubError::Transient { .. }
+        | GithubError::Uncertain { .. }
+        | GithubError::RateLimited { .. }
+        | GithubError::Unauthorized
+        | GithubError::Forbidden { .. }
+        | GithubError::Suspended
+        | GithubError::Uninstalled
+        | GithubError::Refused { .. }
+        | GithubError::Malformed { .. }) => error,
     }
 }
 

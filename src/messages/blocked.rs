@@ -230,12 +230,11 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
     let FeatureState::Blocked { reason, .. } = &feature.state else {
         return None;
     };
-    let gates = match reason {
-        BlockReason::WaveGateRed { .. } | BlockReason::GatesAbsent { .. } => {
-            feature.gates.last().map(|gate| &gate.report)
-        }
-        _ => None,
-    };
+    let is_about_gates = matches!(
+        reason,
+        BlockReason::WaveGateRed { .. } | BlockReason::GatesAbsent { .. }
+    );
+    let gates = feature.gates.last().filter(|_| is_about_gates).map(|gate| &gate.report);
     let report = BlockedReport::of_feature(feature, reason, gates, cost);
     Some(fitting(|measure| {
         let now = report.gates.as_ref().map_or_else(String::new, |gates| {

@@ -125,9 +125,9 @@ fn details_of_state(feature: &Feature, measure: &Measure) -> String {
             untrusted::fence(message, "text", measure.output)
         ),
         State::Blocked { reason, .. } => {
-            let ways = match reason {
-                BlockReason::TasksBlocked { .. } => "Each task's blocked report says what can be done.",
-                _ => "A comment of its own on this issue says what can be done.",
+            let ways = match matches!(reason, BlockReason::TasksBlocked { .. }) {
+                true => "Each task's blocked report says what can be done.",
+                false => "A comment of its own on this issue says what can be done.",
             };
             format!("{}\n\n{ways}", reasons::blocked(reason, measure))
         }

@@ -52,6 +52,10 @@ fn help(feature: Option<&Feature>, measure: &Measure) -> String {
 }
 
 /// The settings as they were last read, by name; what is left to the server or to detection has no value.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the enum is not ours: it has many variants, and more will come"
+)]
 fn shown_settings(settings: &serde_json::Value) -> Vec<(String, String)> {
     let Some(settings) = settings.as_object() else {
         return Vec::new();
@@ -72,6 +76,10 @@ fn shown_settings(settings: &serde_json::Value) -> Vec<(String, String)> {
     shown
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the enum is not ours: it has many variants, and more will come"
+)]
 fn setting(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),

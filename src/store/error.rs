@@ -78,7 +78,13 @@ impl StoreError {
             Self::Refused(error) => error
                 .as_database_error()
                 .is_some_and(DatabaseError::is_unique_violation),
-            _ => false,
+            Self::Busy(_)
+            | Self::Unavailable(_)
+            | Self::CannotWrite(_)
+            | Self::Unreadable { .. }
+            | Self::TooLarge(_)
+            | Self::TooLong { .. }
+            | Self::Closed => false,
         }
     }
 
@@ -91,6 +97,10 @@ impl StoreError {
 }
 
 impl From<sqlx::Error> for StoreError {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the enum is not ours: it has many variants, and more will come"
+    )]
     fn from(error: sqlx::Error) -> Self {
         let kind = match &error {
             sqlx::Error::Database(refusal) => of_database(refusal.as_ref()),
@@ -215,6 +225,7 @@ mod tests {
     use super::{Kind, StoreError, of_postgres, of_sqlite};
     use std::sync::Arc;
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
     fn word(kind: Kind) -> &'static str {
         match kind(Arc::new(sqlx::Error::RowNotFound)) {
             StoreError::Busy(_) => "busy",

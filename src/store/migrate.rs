@@ -98,6 +98,12 @@ fn opening(error: StoreError) -> OpenError {
             Ok(cause) => cause.into(),
             Err(cause) => OpenError::Store(StoreError::Refused(cause)),
         },
-        error => error.into(),
+        error @ (StoreError::Busy(_)
+        | StoreError::Unavailable(_)
+        | StoreError::CannotWrite(_)
+        | StoreError::Unreadable { .. }
+        | StoreError::TooLarge(_)
+        | StoreError::TooLong { .. }
+        | StoreError::Closed) => error.into(),
     }
 }

@@ -172,7 +172,7 @@ impl Store {
         let accounts = accounts(&mut tx, new, budget, month).await?;
         let share = match budget::share(&accounts, call, month) {
             Verdict::Share(share) => share,
-            refused => {
+            refused @ (Verdict::Wait | Verdict::Spent(_)) => {
                 tx.commit().await?;
                 return Ok(match refused {
                     Verdict::Spent(spent) => Started::Spent(spent),

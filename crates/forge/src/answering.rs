@@ -118,7 +118,9 @@ async fn api_call(
     };
     let answered = match kind {
         CallKind::GraphQl => graphql::answer(&call),
-        _ => rest::answer(call).await.map(|answer| (answer, true)),
+        CallKind::Rest | CallKind::Mint | CallKind::Git | CallKind::Page => {
+            rest::answer(call).await.map(|answer| (answer, true))
+        }
     };
     match answered {
         Some((answer, known)) => (answer, caller, known),

@@ -97,7 +97,7 @@ impl Count {
     /// The first one.
     pub(crate) const FIRST: Self = Self { skip: 0, times: 1 };
 
-    pub(crate) fn from_nth(&mut self, n: usize) {
+    pub(crate) fn skip_to(&mut self, n: usize) {
         self.skip = n.saturating_sub(1);
     }
 
@@ -151,7 +151,7 @@ impl Fault {
     /// Lets the first `n - 1` that fit pass.
     #[must_use]
     pub fn nth(mut self, n: usize) -> Self {
-        self.count.from_nth(n);
+        self.count.skip_to(n);
         self
     }
 

@@ -149,7 +149,7 @@ fn start(
             .permissions
             .get("workflows")
             .is_some_and(|level| level == "write"),
-        _ => true,
+        Caller::Anonymous | Caller::App(_) | Caller::Person(_) => true,
     };
     let environment = [
         ("FORGE_RULES", rules),

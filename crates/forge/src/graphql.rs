@@ -22,6 +22,9 @@ pub(super) type Known = (Answered, bool);
 
 type Set = SelectionSet<'static, String>;
 
+/// Answers one field of a query or mutation.
+type Root = fn(&Call, &Field<'static, String>) -> Result<Value, Failure>;
+
 /// Why a document is not answered, or a part of it.
 enum Failure {
     /// The document asks for what there is not: nothing of it is answered.
@@ -83,7 +86,7 @@ fn answered(call: &Call, text: &str) -> Result<Value, Value> {
     let [Definition::Operation(operation)] = document.definitions.as_slice() else {
         return Err(object!({"message": "One operation without fragments must be given"}));
     };
-    let (root, set): (fn(&Call, &Field<'static, String>) -> Result<Value, Failure>, &Set) = match operation {
+    let (root, set): (Root, &Set) = match operation {
         OperationDefinition::SelectionSet(set) => (query, set),
         OperationDefinition::Query(one) => (query, &one.selection_set),
         OperationDefinition::Mutation(one) => (mutation, &one.selection_set),

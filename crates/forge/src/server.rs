@@ -93,7 +93,7 @@ async fn handle(site: Arc<Site>, request: Request<Incoming>) -> Result<Response<
                     return Err(Cut);
                 }
             }
-            _ => {}
+            Mishap::Fail { .. } | Mishap::Hold | Mishap::Delay(_) | Mishap::LoseRequest => {}
         }
     }
     Ok(response)

@@ -67,7 +67,18 @@ pub(crate) fn remote_failure(command: &str, output: &GitOutput, url: &str) -> Gi
     let says = |signs: &[&str]| signs.iter().any(|sign| lower.contains(sign));
     match local_failure(command, output) {
         GitError::Failed { .. } => {}
-        known => return known,
+        known @ (GitError::Transient(_)
+        | GitError::Denied(_)
+        | GitError::Gone(_)
+        | GitError::Missing(_)
+        | GitError::History(_)
+        | GitError::NoSpace(_)
+        | GitError::Name(_)
+        | GitError::TimedOut { .. }
+        | GitError::TooLarge { .. }
+        | GitError::Unexpected { .. }
+        | GitError::NotStarted { .. }
+        | GitError::Io { .. }) => return known,
     }
     if says(&OVERLOADED) {
         GitError::Transient(text)
@@ -148,6 +159,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
     fn remote_failures_are_sorted_by_what_to_do_next() {
         assert!(matches!(
             sorted("fatal: unable to access: The requested URL returned error: 403"),
@@ -169,6 +181,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
     fn our_disk_and_a_refused_object_are_neither_the_networks_nor_githubs() {
         let full = "fatal: write error: No space left on device\nfatal: fetch-pack: invalid index-pack output";
         assert!(matches!(sorted(full), GitError::NoSpace(_)));

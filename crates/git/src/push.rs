@@ -278,6 +278,7 @@ mod tests {
         ("[remote rejected] (something new)", ""),
     ];
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
     fn is_rule(summary: &str, remote: &str) -> bool {
         let output = GitOutput {
             code: 1,

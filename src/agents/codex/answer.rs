@@ -172,6 +172,7 @@ mod tests {
     /// The words are those that the program was seen to print.
     #[test]
     #[allow(clippy::too_many_lines, reason = "one table")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
     fn failures_are_told_apart_by_words() {
         let kind = |message: &str| match failure(Some("nope"), message, String::new()) {
             AgentFailure::NotAuthorised { .. } => "not authorised",

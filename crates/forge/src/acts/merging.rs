@@ -188,7 +188,12 @@ fn check_rules(state: &State, repo: u64, number: u64, method: &str) -> Result<()
             RuleKind::LinearHistory if method == "merge" => {
                 return Err(refused("Merge commits are not allowed on this branch."));
             }
-            _ => {}
+            RuleKind::Creation
+            | RuleKind::Deletion
+            | RuleKind::PullRequest { .. }
+            | RuleKind::NonFastForward
+            | RuleKind::RequiredSignatures
+            | RuleKind::LinearHistory => {}
         }
     }
     Ok(())

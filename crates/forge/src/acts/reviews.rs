@@ -46,7 +46,11 @@ fn check_decision(author: bool, decision: ReviewState, body: &str, remarks: bool
         ReviewState::ChangesRequested | ReviewState::Commented if body.trim().is_empty() && !remarks => {
             return Err(Refusal::sentence("Body can't be blank"));
         }
-        _ => {}
+        ReviewState::Pending
+        | ReviewState::Commented
+        | ReviewState::Approved
+        | ReviewState::ChangesRequested
+        | ReviewState::Dismissed => {}
     }
     match body.chars().count() > LONGEST_BODY {
         true => Err(Refusal::sentence("Body is too long (maximum is 65536 characters)")),

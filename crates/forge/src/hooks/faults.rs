@@ -46,7 +46,7 @@ impl HookFault {
     /// Lets the first `n - 1` that fit pass.
     #[must_use]
     pub fn nth(mut self, n: usize) -> Self {
-        self.count.from_nth(n);
+        self.count.skip_to(n);
         self
     }
 

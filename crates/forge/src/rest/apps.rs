@@ -34,7 +34,9 @@ pub(super) fn answer(call: &Call, method: &str, parts: &[&str]) -> Option<Answer
 pub(super) fn app(call: &Call) -> Result<u64, Refusal> {
     match call.caller {
         Caller::App(id) => Ok(id),
-        _ => Err(Refusal::new(401, "A JSON web token could not be decoded")),
+        Caller::Anonymous | Caller::Installation(_) | Caller::Person(_) => {
+            Err(Refusal::new(401, "A JSON web token could not be decoded"))
+        }
     }
 }
 

@@ -112,14 +112,24 @@ async fn create(call: &Call, repo: u64, by: Actor) -> Answered {
     }
     check_rules(call, repo, &name, |rule| match rule {
         RuleKind::Creation => Some("Cannot create ref due to creations being restricted."),
-        _ => None,
+        RuleKind::Deletion
+        | RuleKind::PullRequest { .. }
+        | RuleKind::NonFastForward
+        | RuleKind::RequiredChecks(_)
+        | RuleKind::MergeQueue
+        | RuleKind::RequiredSignatures
+        | RuleKind::LinearHistory => None,
     })?;
     let _gate = call.site.gate(repo).await;
     bare.update_ref(&name, &sha, Some(None))
         .await
         .map_err(|error| match error {
             BareError::Moved(_) => Refusal::new(422, "Reference already exists"),
-            other => refused(other, "Reference update failed"),
+            other @ (BareError::Process(_)
+            | BareError::Failed { .. }
+            | BareError::Unreadable(_)
+            | BareError::Empty(_)
+            | BareError::Shallow(_)) => refused(other, "Reference update failed"),
         })?;
     call.site.branches_moved(by, repo).await?;
     call.site
@@ -152,7 +162,12 @@ async fn update(call: &Call, repo: u64, by: Actor, path: &str) -> Answered {
         RuleKind::PullRequest { .. } => Some("Changes must be made through a pull request."),
         RuleKind::MergeQueue => Some("Changes must be made through the merge queue"),
         RuleKind::NonFastForward if !grows => Some("Cannot force-push to this branch"),
-        _ => None,
+        RuleKind::Creation
+        | RuleKind::Deletion
+        | RuleKind::NonFastForward
+        | RuleKind::RequiredChecks(_)
+        | RuleKind::RequiredSignatures
+        | RuleKind::LinearHistory => None,
     })?;
     bare.update_ref(&name, &sha, Some(Some(&old)))
         .await
@@ -175,7 +190,13 @@ async fn delete(call: &Call, repo: u64, by: Actor, path: &str) -> Answered {
     }
     check_rules(call, repo, &name, |rule| match rule {
         RuleKind::Deletion => Some("Cannot delete this branch"),
-        _ => None,
+        RuleKind::Creation
+        | RuleKind::PullRequest { .. }
+        | RuleKind::NonFastForward
+        | RuleKind::RequiredChecks(_)
+        | RuleKind::MergeQueue
+        | RuleKind::RequiredSignatures
+        | RuleKind::LinearHistory => None,
     })?;
     let bare = call.site.bare(repo);
     let _gate = call.site.gate(repo).await;
@@ -299,6 +320,11 @@ fn parameters(rule: &RuleKind) -> Option<Value> {
             let checks: Vec<Value> = names.iter().map(|name| json!({"context": name})).collect();
             Some(json!({"required_status_checks": checks, "strict_required_status_checks_policy": false}))
         }
-        _ => None,
+        RuleKind::Creation
+        | RuleKind::Deletion
+        | RuleKind::NonFastForward
+        | RuleKind::MergeQueue
+        | RuleKind::RequiredSignatures
+        | RuleKind::LinearHistory => None,
     }
 }

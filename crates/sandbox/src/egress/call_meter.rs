@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn where_usage_must_be_told_an_answer_without_it_counts_as_the_most() {
-        let metered = |request: &[u8], allows, form, said: &[&str], ends| {
+        let spent = |request: &[u8], allows, form, said: &[&str], ends| {
             let tally = Arc::new(Tally::default());
             let mut meter = CallMeter::new(&tally).counting(super::Unreported::AtMost);
             meter.sent().note(request);
@@ -425,25 +425,25 @@ mod tests {
         let request = b"{\"model\":\"g\"}";
         let begun = ["data: {\"type\":\"response.created\",\"response\":{\"model\":\"g\",\"usage\":null}}\n"];
         let most = used("g", [13, 0, 0, 128_000]);
-        assert_eq!(metered(request, None, Form::Events, &begun, false), most);
+        assert_eq!(spent(request, None, Form::Events, &begun, false), most);
         assert_eq!(
-            metered(request, None, Form::Events, &[], false),
+            spent(request, None, Form::Events, &[], false),
             most,
             "broken off at the head"
         );
         assert_eq!(
-            metered(request, None, Form::Events, &[], true),
+            spent(request, None, Form::Events, &[], true),
             Vec::new(),
             "no answer of a model"
         );
         assert_eq!(
-            metered(request, Some(50), Form::Whole, &["{}"], true),
+            spent(request, Some(50), Form::Whole, &["{}"], true),
             used("g", [13, 0, 0, 50])
         );
-        assert_eq!(metered(request, Some(u64::MAX), Form::Whole, &["{}"], true), most);
+        assert_eq!(spent(request, Some(u64::MAX), Form::Whole, &["{}"], true), most);
         let failed = ["data: {\"type\":\"response.failed\",\"response\":{\"model\":\"g\"}}\n"];
         assert_eq!(
-            metered(request, None, Form::Events, &failed, true),
+            spent(request, None, Form::Events, &failed, true),
             used("g", [3, 0, 0, 0])
         );
         let dropped = Arc::new(Tally::default());
@@ -456,10 +456,7 @@ mod tests {
         drop(meter);
         assert_eq!(dropped.used(), used("g", [3, 0, 0, 0]), "the API's own doing");
         let told = ["{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"output_tokens\":2}}"];
-        assert_eq!(
-            metered(request, None, Form::Whole, &told, true),
-            used("g", [9, 0, 0, 2])
-        );
+        assert_eq!(spent(request, None, Form::Whole, &told, true), used("g", [9, 0, 0, 2]));
     }
 
     #[test]

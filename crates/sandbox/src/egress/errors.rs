@@ -44,7 +44,15 @@ pub(super) fn refused(rules: &Rules, refusal: Refusal) -> Response<Body> {
     let text = match refusal {
         // Who has no token is told nothing of the rules.
         Refusal::NoToken => format!("AutoBuild: {refusal}.\n"),
-        _ => format!("AutoBuild: {refusal}. {}\n", allowed(rules)),
+        Refusal::Plain
+        | Refusal::NotATarget
+        | Refusal::Port(_)
+        | Refusal::NotListed
+        | Refusal::NotPublic(_)
+        | Refusal::Unresolved
+        | Refusal::Unreachable
+        | Refusal::UsedUp
+        | Refusal::NoRoute => format!("AutoBuild: {refusal}. {}\n", allowed(rules)),
     };
     let mut response = answer(status, "text/plain; charset=utf-8", text);
     if refusal == Refusal::NoToken {

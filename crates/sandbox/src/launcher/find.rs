@@ -43,6 +43,10 @@ fn program(order: &Order, cwd: &Path) -> Result<PathBuf, Report> {
 }
 
 /// Why a file that was found could not be executed.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the enum is not ours: it has many variants, and more will come"
+)]
 pub(super) fn refused(program: &Path, error: &std::io::Error) -> Report {
     match error.kind() {
         std::io::ErrorKind::PermissionDenied => Report::NotExecutable(program.display().to_string()),
