@@ -339,7 +339,9 @@ fn test_seams(source: &Source) -> Vec<String> {
     let mut found = Vec::new();
     for (place, (number, line)) in lines.iter().enumerate() {
         let named = ["cfg(test", "cfg!(test", "cfg_attr(test", "cfg(any(test", "cfg(not(test"];
-        if !named.iter().any(|name| line.contains(name)) {
+        // In quotes it is data: what tests are in other people's code.
+        let code: String = line.split('"').step_by(2).collect();
+        if !named.iter().any(|name| code.contains(name)) {
             continue;
         }
         let next = lines[place + 1..].iter().find(|(_, line)| !line.starts_with("#["));

@@ -2,7 +2,11 @@
 
 pub use crate::decision_parse::{parse_decision, schema};
 
-use crate::integrity::{Detail, Rule};
+use crate::{
+    integrity::{Detail, IntegrityFinding, Rule},
+    plan::TaskType,
+    weight::Weight,
+};
 use serde::{Deserialize, Serialize};
 
 /// The Coach's answer to one Turn, as parsed from its report.
@@ -86,6 +90,7 @@ pub struct CoachTests {
 
 /// One thing that the Coach, a Gate or a person found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredIssue")]
 pub struct Issue {
     /// Whether it sends work back.
     pub severity: Severity,
@@ -105,6 +110,39 @@ pub struct Issue {
     /// What is there, for the sentence that is the description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<Detail>,
+}
+
+/// The category of items about integrity.
+const INTEGRITY: &str = "integrity";
+
+/// An issue as it may be stored: older ones tell their rule only by the beginning of their description.
+#[derive(Deserialize)]
+struct StoredIssue {
+    severity: Severity,
+    category: String,
+    description: String,
+    file: Option<String>,
+    line: Option<u32>,
+    suggestion: Option<String>,
+    rule: Option<Rule>,
+    what: Option<Detail>,
+}
+
+impl From<StoredIssue> for Issue {
+    fn from(stored: StoredIssue) -> Self {
+        let told = stored.description.split(':').next().filter(|_| stored.category == INTEGRITY);
+        let known = Rule::ALL.into_iter().find(|rule| told == Some(rule.name()));
+        Self {
+            severity: stored.severity,
+            category: stored.category,
+            description: stored.description,
+            file: stored.file,
+            line: stored.line,
+            suggestion: stored.suggestion,
+            rule: stored.rule.or(known),
+            what: stored.what,
+        }
+    }
 }
 
 /// How much an issue weighs.
@@ -156,5 +194,51 @@ impl Issue {
             rule: None,
             what: None,
         }
+    }
+
+    /// Whether no person may waive it.
+    #[must_use]
+    pub fn is_never_waived(&self) -> bool {
+        self.rule.is_some_and(|rule| !rule.can_be_waived())
+    }
+}
+
+impl IntegrityFinding {
+    /// The finding as an item for the Player and for people; its description is worded where it is told.
+    #[must_use]
+    pub fn item(&self, kind: TaskType) -> Issue {
+        let severity = match self.weight(kind) {
+            Weight::Demanded => Severity::MustFix,
+            Weight::Shown => Severity::ShouldFix,
+        };
+        Issue {
+            severity,
+            category: INTEGRITY.to_owned(),
+            description: self.rule.name().to_owned(),
+            file: Some(self.path.clone()),
+            line: self.line,
+            suggestion: None,
+            rule: Some(self.rule),
+            what: Some(self.what.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Issue;
+
+    #[test]
+    fn a_secret_that_was_stored_without_its_rule_is_still_never_waived() {
+        let stored = |category: &str, description: &str| {
+            let text = serde_json::json!({
+                "severity": "must_fix", "category": category, "description": description,
+                "file": null, "line": null, "suggestion": null,
+            });
+            serde_json::from_value::<Issue>(text).unwrap().is_never_waived()
+        };
+        assert!(stored("integrity", "secret: a private key"));
+        assert!(!stored("integrity", "stub: `todo!()`"));
+        assert!(!stored("security", "secret: a private key"));
     }
 }

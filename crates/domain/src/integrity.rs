@@ -2,15 +2,8 @@
 //!
 //! How things are found is the Gates' part; here stands what follows from them.
 
-use crate::{
-    decision::{Issue, Severity},
-    evidence::Weight,
-    plan::TaskType,
-};
+use crate::{plan::TaskType, weight::Weight};
 use serde::{Deserialize, Serialize};
-
-/// The category of items about integrity.
-const CATEGORY: &str = "integrity";
 
 /// One way to look finished without being so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -198,12 +191,6 @@ impl Rule {
         }
     }
 
-    /// Whether an item is about a rule that no person may waive.
-    #[must_use]
-    pub fn never_waived(item: &Issue) -> bool {
-        item.rule.is_some_and(|rule| !rule.can_be_waived())
-    }
-
     /// Whether a person may waive it by overriding the Coach: everything but a secret.
     #[must_use]
     pub fn can_be_waived(self) -> bool {
@@ -336,25 +323,6 @@ impl IntegrityFinding {
         match self.by {
             Author::Person => Weight::Shown,
             Author::Player => self.rule.weight(kind),
-        }
-    }
-
-    /// The finding as an item for the Player and for people; its description is worded where it is told.
-    #[must_use]
-    pub fn item(&self, kind: TaskType) -> Issue {
-        let severity = match self.weight(kind) {
-            Weight::Demanded => Severity::MustFix,
-            Weight::Shown => Severity::ShouldFix,
-        };
-        Issue {
-            severity,
-            category: CATEGORY.to_owned(),
-            description: self.rule.name().to_owned(),
-            file: Some(self.path.clone()),
-            line: self.line,
-            suggestion: None,
-            rule: Some(self.rule),
-            what: Some(self.what.clone()),
         }
     }
 }

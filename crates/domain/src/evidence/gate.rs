@@ -5,6 +5,7 @@ use crate::{
     evidence::{Evidence, Finding},
     ids::User,
     isolation::Level,
+    weight::Weight,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
@@ -111,16 +112,6 @@ impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name())
     }
-}
-
-/// Whether an approval rests on what a Gate found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Weight {
-    /// It must have passed: a failure sends work back, and its absence blocks.
-    Demanded,
-    /// People and the Coach see it, and nothing follows from it.
-    Shown,
 }
 
 impl GateReport {

@@ -33,7 +33,7 @@ impl Task {
         let at_head = self.last_turn().filter(|turn| turn.head == self.head);
         let gates = at_head.and_then(|turn| turn.gates.as_ref())?;
         let mut items = gates.more.iter().flat_map(|result| &result.items);
-        items.find(|item| item.severity == Severity::MustFix && Rule::never_waived(item))
+        items.find(|item| item.severity == Severity::MustFix && item.is_never_waived())
     }
 }
 
