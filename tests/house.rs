@@ -372,6 +372,47 @@ fn unexplained(source: &Source) -> Vec<String> {
     }
 }
 
+/// English is never data: what code compares, searches or cuts is a value, not a sentence. In the rooms that decide and
+/// word, a literal of several words does not stand where text is looked at.
+fn sentences_as_data(source: &Source) -> Vec<String> {
+    let room = source.room().unwrap_or_default();
+    if !["domain", "engine", "messages", "store", "web"].contains(&room) {
+        return Vec::new();
+    }
+    let lines = source.lines(Part::Product).into_iter();
+    lines
+        .filter(|(_, line)| LOOKS.iter().any(|look| line.split(look).skip(1).any(is_sentence)))
+        .map(|(number, _)| {
+            source.at(
+                number,
+                "code looks at a sentence; make it an enum that `messages` words",
+            )
+        })
+        .collect()
+}
+
+/// How text is looked at.
+const LOOKS: [&str; 11] = [
+    "starts_with(\"",
+    "ends_with(\"",
+    "strip_prefix(\"",
+    "strip_suffix(\"",
+    "contains(\"",
+    "split_once(\"",
+    "find(\"",
+    "split(\"",
+    "trim_start_matches(\"",
+    "trim_end_matches(\"",
+    "== \"",
+];
+
+/// Whether a literal that begins here holds two words of letters with a blank between them.
+fn is_sentence(after: &str) -> bool {
+    let literal = after.split('"').next().unwrap_or_default();
+    let is_word = |word: &str| word.len() > 1 && word.chars().all(char::is_alphabetic);
+    literal.split(' ').filter(|word| is_word(word)).count() > 1
+}
+
 /// Files that import each other in a circle cannot be read one after the other: every circle that is too large. One may
 /// go through a `mod.rs` that re-exports its children, where these import from it.
 fn large_circles(sources: &[Source]) -> Vec<String> {
@@ -451,6 +492,11 @@ fn rules_and_sentences_are_data_in_data_out() {
 }
 
 #[test]
+fn english_is_never_data() {
+    holds(sentences_as_data);
+}
+
+#[test]
 fn the_product_knows_nothing_of_its_tests() {
     holds(test_seams);
 }
@@ -461,9 +507,76 @@ fn files_are_finished_and_explained() {
     holds(unexplained);
 }
 
+/// The files that each language has, and the names by which others would know one.
+const OF_A_LANGUAGE: [&str; 11] = [
+    "tests.scm",
+    "functions.scm",
+    "assertions.scm",
+    "skips.scm",
+    "stubs.scm",
+    "exits.scm",
+    "tools.scm",
+    "coverage.scm",
+    "mod.rs",
+    "bodies.rs",
+    "otherwise.rs",
+];
+
+/// Rules of integrity know no language, and languages know no rule.
+fn rules_and_languages_apart(source: &Source) -> Vec<String> {
+    let in_language = source.path.starts_with("integrity/language/");
+    let in_rules = source.path.starts_with("integrity/rules/");
+    let languages = languages();
+    let names_language = |line: &str| {
+        languages.iter().any(|name| {
+            line.contains(&format!("language::{name}")) || line.contains(&format!("language::{}", name.to_uppercase()))
+        })
+    };
+    let lines = source.lines(Part::Product).into_iter();
+    let wrong = lines.filter(|(_, line)| {
+        let names_rule = line.contains("Rule::") || line.contains("crate::rules");
+        in_language && names_rule || in_rules && names_language(line)
+    });
+    wrong
+        .map(|(number, _)| source.at(number, "rules know no language, languages know no rule"))
+        .collect()
+}
+
+/// The folders of languages.
+fn languages() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/integrity/src/language");
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    folders
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+#[test]
+fn a_language_is_a_folder_and_a_rule_knows_none() {
+    holds(rules_and_languages_apart);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/integrity/src/language");
+    assert!(languages().len() > 3);
+    for language in languages() {
+        for file in OF_A_LANGUAGE {
+            assert!(folder.join(&language).join(file).is_file(), "{language} has no {file}");
+        }
+    }
+    let knows = "use crate::language::python;";
+    assert_eq!(
+        rules_and_languages_apart(&Source::new("crates/integrity/src/rules/stub.rs", knows)).len(),
+        1
+    );
+    let judges = "let rule = Rule::Stub;";
+    assert_eq!(
+        rules_and_languages_apart(&Source::new("crates/integrity/src/language/go/mod.rs", judges)).len(),
+        1
+    );
+}
+
 #[test]
 fn every_rule_finds_what_it_looks_for() {
-    let table: [(Rule, &str, &str); 15] = [
+    let table: [(Rule, &str, &str); 17] = [
         (forbidden_imports, "src/store/mod.rs", "use crate::engine::Engine;"),
         (
             forbidden_imports,
@@ -487,6 +600,16 @@ fn every_rule_finds_what_it_looks_for() {
         (misplaced, "src/engine/mod.rs", "let now = chrono::Utc::now();"),
         (impure, "crates/domain/src/check.rs", "pub async fn check() {}"),
         (impure, "crates/integrity/src/lib.rs", "use std::fs;"),
+        (
+            sentences_as_data,
+            "crates/domain/src/check.rs",
+            "if text.starts_with(\"the agent failed\") {}",
+        ),
+        (
+            sentences_as_data,
+            "src/engine/wave.rs",
+            "match said == \"it has ended already\" {}",
+        ),
         (test_seams, "crates/git/src/walk.rs", "#[cfg(test)]\nfn seam() {}"),
         (test_seams, "crates/git/src/walk.rs", "if cfg!(test) {}\nmod tests {"),
         (unfinished, "crates/git/src/walk.rs", "x; // TODO later"),

@@ -14,7 +14,7 @@ use crate::{
     },
     config::{AgentCommand, Strength},
 };
-use domain::blocked::AgentFailure;
+use domain::{blocked::AgentFailure, budget::CostReporting};
 use sandbox::Sandbox;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -100,6 +100,16 @@ impl Backend {
     #[must_use]
     pub fn fallback_model(&self) -> Option<String> {
         self.access.models.fallback(&self.agent)
+    }
+
+    /// Whether its runs tell money, or tokens that have a price.
+    #[must_use]
+    pub fn cost_reporting(&self) -> CostReporting {
+        match &self.kind {
+            Kind::Acp(_) | Kind::Claude(_) | Kind::Codex(_) => CostReporting::Cost,
+            Kind::Command(_) => CostReporting::Nothing,
+            Kind::Scripted(agent) => agent.cost_reporting(),
+        }
     }
 
     /// The word for what kind of agent this is.

@@ -1,10 +1,8 @@
 //! Agent definitions: the files of `agents/`, embedded in the binary and checked at start.
 
-use crate::config::{
-    Role, Strength,
-    yaml::{Key, Node, Value},
-};
+use crate::config::{Role, Strength};
 use domain::contract::Contract;
+use domain::node::{Key, Node, Shape as Value};
 use std::fmt;
 
 const KEYS: [&str; 6] = ["name", "description", "role", "model", "tools", "contracts"];
@@ -128,14 +126,14 @@ impl Definition {
             .strip_prefix("---\n")
             .and_then(|rest| rest.split_once("\n---\n"))
             .ok_or("it does not begin with a front matter between two lines of `---`")?;
-        let node = Node::parse(front, MAX_BYTES).map_err(|error| error.to_string())?;
+        let node = Node::from_yaml(front, MAX_BYTES).map_err(|error| error.to_string())?;
         let Value::Map(entries) = node.value else {
             return Err("the front matter is no table".to_owned());
         };
         if let Some((key, _)) = entries.iter().find(|(key, _)| !KEYS.contains(&key.name.as_str())) {
             return Err(format!(
                 "{}: unknown key `{}`; valid: {}",
-                key.place,
+                key.at(),
                 key.name,
                 KEYS.join(", ")
             ));
@@ -240,7 +238,7 @@ impl Front<'_> {
 }
 
 fn wrong(node: &Node, name: &str, problem: &dyn fmt::Display) -> String {
-    format!("{}: `{name}`: {problem}", node.place)
+    format!("{}: `{name}`: {problem}", node.at())
 }
 
 #[cfg(test)]

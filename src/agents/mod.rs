@@ -4,12 +4,13 @@
 //! missing or has the wrong shape. Nothing here decides what an answer means, retries what failed otherwise, or looks at
 //! what an agent changed.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod access;
 mod acp;
 mod answer;
 mod ask;
 mod backend;
-mod capabilities;
 mod checkout_writer;
 mod claude;
 mod codex;

@@ -1,12 +1,9 @@
 //! Scripts: YAML lists of prepared steps, for demonstrations and tests. Reading them only; nothing is run here.
 
-use crate::{
-    agents::script_usage,
-    config::{
-        Role, nearest,
-        yaml::{Key, Node, Place, Value},
-    },
-};
+use crate::{agents::script_usage, config::Role};
+use domain::mistake::Place;
+use domain::nearest::nearest;
+use domain::node::{Key, Node, Shape as Value};
 use domain::{blocked::AgentFailure, ids::TaskId, usage::Usage};
 use serde_json::Value as Json;
 use std::path::PathBuf;
@@ -74,14 +71,14 @@ impl ScriptStep {
 
 /// Reads a script.
 pub(crate) fn read(text: &str) -> Result<Vec<ScriptStep>, ScriptMistake> {
-    let node = Node::parse(text, MAX_BYTES).map_err(|error| ScriptMistake {
-        place: error.place,
-        problem: error.problem,
+    let node = Node::from_yaml(text, MAX_BYTES).map_err(|error| ScriptMistake {
+        place: error.place.unwrap_or(Place::START),
+        problem: error.sentence,
     })?;
     match &node.value {
         Value::Null => Ok(Vec::new()),
         Value::List(items) => items.iter().map(step).collect(),
-        Value::Bool(_) | Value::Whole(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => {
+        Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => {
             Err(wrong(&node, "a script is a list of steps"))
         }
     }
@@ -122,7 +119,7 @@ fn unknown(key: &Key) -> ScriptMistake {
     let meant = nearest(&key.name, KEYS).map(|meant| format!(", did you mean `{meant}`?"));
     let valid = KEYS.join(", ");
     ScriptMistake {
-        place: key.place,
+        place: key.at(),
         problem: format!(
             "a step has no key `{shown}`{}; valid: {valid}",
             meant.unwrap_or_default()
@@ -188,7 +185,7 @@ fn files(node: &Node) -> Result<Vec<(PathBuf, String)>, ScriptMistake> {
         return Err(wrong(node, "`write` is a table of paths and texts"));
     };
     let file = |(key, value): &(Key, Node)| {
-        let path = path(&key.name, key.place)?;
+        let path = path(&key.name, key.at())?;
         let text = text(value).ok_or_else(|| wrong(value, "a file's text is a text; put it in quotes or after `|`"))?;
         Ok((path, text.to_owned()))
     };
@@ -201,7 +198,7 @@ fn paths(node: &Node) -> Result<Vec<PathBuf>, ScriptMistake> {
     };
     let one = |item: &Node| {
         let name = text(item).ok_or_else(|| wrong(item, "`delete` is a list of paths"))?;
-        path(name, item.place)
+        path(name, item.at())
     };
     items.iter().map(one).collect()
 }
@@ -229,7 +226,7 @@ fn text(node: &Node) -> Option<&str> {
 
 fn wrong(node: &Node, problem: &str) -> ScriptMistake {
     ScriptMistake {
-        place: node.place,
+        place: node.at(),
         problem: problem.to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! What a prepared step says that it used, and how it says that a model failed it.
 
-use crate::config::yaml::{Node, Value};
+use domain::node::{Node, Shape as Value};
 use domain::{blocked::AgentFailure, usage::Usage};
 
 /// What `usage` may hold.
@@ -35,7 +35,7 @@ fn micros(value: &Value) -> Option<u64> {
     let usd = match value {
         Value::Whole(usd) => i32::try_from(*usd).ok().map(f64::from)?,
         Value::Number(usd) => *usd,
-        Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => return None,
+        Value::Null | Value::Flag(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => return None,
     };
     (0.0..=1e9)
         .contains(&usd)

@@ -7,7 +7,7 @@ use crate::agents::{
     script,
     script::{ScriptStep, ScriptedFailure},
 };
-use domain::{blocked::AgentFailure, budget::Tells, usage::Usage};
+use domain::{blocked::AgentFailure, budget::CostReporting, usage::Usage};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -35,11 +35,15 @@ impl ScriptedAgent {
     }
 
     /// A script tells what its runs cost where one of its steps does.
-    pub(crate) fn tells(&self) -> Tells {
+    pub(crate) fn cost_reporting(&self) -> CostReporting {
         let told = self
             .steps()
             .is_ok_and(|steps| steps.iter().any(|step| step.usage.is_some()));
-        if told { Tells::Cost } else { Tells::Nothing }
+        if told {
+            CostReporting::Cost
+        } else {
+            CostReporting::Nothing
+        }
     }
 
     pub(crate) async fn run(&self, spec: &RunSpec, earlier: u32) -> Result<Printed, RunError> {

@@ -1,5 +1,7 @@
 //! The commands.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod assemble;
 mod check;
 mod demo;

@@ -1,5 +1,6 @@
 //! Which program is an agent: the five kinds that product settings can name.
 
+use crate::config::models::Strength;
 use domain::command_line::{CommandLine, NotACommand};
 use std::{fmt, path::PathBuf, str::FromStr};
 
@@ -22,6 +23,20 @@ pub enum AgentCommand {
 }
 
 impl AgentCommand {
+    /// The kinds whose programs use a model.
+    pub(crate) const KINDS_WITH_MODELS: [&str; 3] = ["claude", "codex", "acp"];
+
+    /// What a program itself calls its models of a strength, if that is the same for everyone.
+    pub(crate) fn usual_model(&self, strength: Strength) -> Option<&'static str> {
+        match (self, strength) {
+            (Self::Claude, Strength::Fast) => Some("sonnet"),
+            (Self::Claude, Strength::Strong) => Some("opus"),
+            (Self::Codex | Self::Acp(_) | Self::Command(_) | Self::Scripted(_), Strength::Fast | Strength::Strong) => {
+                None
+            }
+        }
+    }
+
     /// The word for its kind.
     #[must_use]
     pub fn kind(&self) -> &'static str {

@@ -1,12 +1,9 @@
 //! Reading a settings file by a table of its keys: every name, its shape and its valid values stand there once.
 
-use crate::config::{
-    nearest::nearest,
-    offer::Offer,
-    shapes,
-    shapes::Shape,
-    yaml::{Node, Place, Value},
-};
+use crate::config::{offer::Offer, shapes, shapes::Shape};
+use domain::mistake::Place;
+use domain::nearest::nearest;
+use domain::node::{Node, Shape as Value};
 use serde_json::Value as Json;
 use std::fmt;
 
@@ -109,17 +106,17 @@ impl Reading<'_> {
 
     fn wrong(&mut self, path: &str, node: &Node, valid: &str) {
         self.push(SettingsMistake {
-            place: node.place,
+            place: node.at(),
             key: path.to_owned(),
             problem: format!("expected a table, found {}", node.kind()),
             valid: valid.to_owned(),
         });
     }
 
-    fn unknown(&mut self, path: &str, key: &crate::config::yaml::Key, keys: &'static [Key]) {
+    fn unknown(&mut self, path: &str, key: &domain::node::Key, keys: &'static [Key]) {
         let meant = nearest(&key.name, keys.iter().map(|key| key.name));
         self.push(SettingsMistake {
-            place: key.place,
+            place: key.at(),
             key: path.chars().take(100).collect(),
             problem: match meant {
                 Some(name) => format!("there is no such setting, did you mean `{name}`?"),

@@ -4,12 +4,13 @@
 //! place and the valid values; a name that nobody knows is a mistake, never ignored. Nothing here talks to GitHub or
 //! starts a process.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod agent;
 mod budgets;
 mod github_address;
 mod keys;
 mod models;
-mod nearest;
 mod network;
 mod offer;
 mod repository;
@@ -23,7 +24,6 @@ mod server_parse;
 mod server_sandbox;
 mod shapes;
 mod variables;
-pub mod yaml;
 
 pub use agent::{AgentCommand, NotAnAgent};
 pub use budgets::{Budget, MonthlyBudget};
@@ -31,7 +31,6 @@ pub use domain::feature::{Mode, Records};
 pub use github_address::{GithubAddress, safe_address};
 pub use keys::SettingsMistake;
 pub use models::{ModelApi, ModelNames, ModelSettings, NotModels, Strength};
-pub use nearest::nearest;
 pub use network::NetworkCeiling;
 pub use offer::Offer;
 pub use repository::{INSTRUCTION_PATHS, RepositorySettings, SETTINGS_FILE};

@@ -7,8 +7,6 @@ use std::{collections::BTreeMap, str::FromStr};
 use url::Url;
 
 const MAX_NAME: usize = 100;
-/// The kinds of agents whose programs use a model.
-const KINDS: [&str; 3] = ["claude", "codex", "acp"];
 
 /// How strong a model is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,19 +79,10 @@ impl ModelSettings {
             Strength::Fast => &self.fast,
             Strength::Strong => &self.strong,
         };
-        names.of(agent).or_else(|| own_name(agent, strength)).map(str::to_owned)
-    }
-}
-
-/// What a program itself calls its models of a strength, where that is the same for everyone.
-fn own_name(agent: &AgentCommand, strength: Strength) -> Option<&'static str> {
-    match (agent, strength) {
-        (AgentCommand::Claude, Strength::Fast) => Some("sonnet"),
-        (AgentCommand::Claude, Strength::Strong) => Some("opus"),
-        (
-            AgentCommand::Codex | AgentCommand::Acp(_) | AgentCommand::Command(_) | AgentCommand::Scripted(_),
-            Strength::Fast | Strength::Strong,
-        ) => None,
+        names
+            .of(agent)
+            .or_else(|| agent.usual_model(strength))
+            .map(str::to_owned)
     }
 }
 
@@ -136,7 +125,7 @@ impl FromStr for ModelNames {
                 None => names.all.replace(model_name(part)?),
                 Some((kind, name)) => {
                     let kind = kind.trim();
-                    let known = KINDS.into_iter().find(|known| *known == kind);
+                    let known = AgentCommand::KINDS_WITH_MODELS.into_iter().find(|known| *known == kind);
                     let kind = known.ok_or_else(|| NotModels::UnknownKind(shown(kind)))?;
                     names.by_kind.insert(kind, model_name(name.trim())?)
                 }

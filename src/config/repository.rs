@@ -9,8 +9,9 @@ use crate::config::{
     repository_values::{
         Approval, Checks, CiEvidence, Commands, Coverage, Merge, Network, PreLoop, RoleAgents, RoleModels, RoleTimeouts,
     },
-    yaml::{Node, Place, Value},
 };
+use domain::mistake::Place;
+use domain::node::{Node, Shape as Value};
 use domain::shell_command::ShellCommand;
 use serde::{Deserialize, Serialize};
 
@@ -141,7 +142,8 @@ impl RepositorySettings {
                 valid: String::new(),
             }]
         };
-        let node = Node::parse(text, MAX_BYTES).map_err(|wrong| whole_file(wrong.place, wrong.problem))?;
+        let node = Node::from_yaml(text, MAX_BYTES)
+            .map_err(|wrong| whole_file(wrong.place.unwrap_or(Place::START), wrong.sentence))?;
         if node.value == Value::Null {
             return Ok(Self::default());
         }
@@ -159,7 +161,7 @@ impl RepositorySettings {
     /// The label that a file names, also one with mistakes elsewhere: whoever sets it must be told of them.
     #[must_use]
     pub fn label_in(text: &str) -> Option<String> {
-        let Value::Map(entries) = Node::parse(text, MAX_BYTES).ok()?.value else {
+        let Value::Map(entries) = Node::from_yaml(text, MAX_BYTES).ok()?.value else {
             return None;
         };
         entries.into_iter().find_map(|(key, node)| match node.value {

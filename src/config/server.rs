@@ -7,7 +7,6 @@ use crate::config::{
     github_address::GithubAddress,
     models::ModelSettings,
     network::NetworkCeiling,
-    offer::Offer,
     repository::RepositorySettings,
     server_parse::Parser,
     server_sandbox::SandboxSettings,
@@ -107,14 +106,5 @@ impl ServerSettings {
         named
             .or_else(|| self.agents.get(&role))
             .unwrap_or(&AgentCommand::Claude)
-    }
-
-    /// What repositories may name.
-    #[must_use]
-    pub fn offer(&self) -> Offer {
-        Offer {
-            agents: self.named_agents.keys().cloned().collect(),
-            models: self.models.allowed.clone(),
-        }
     }
 }

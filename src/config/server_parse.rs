@@ -299,6 +299,7 @@ fn log_filter(text: &str) -> Result<String, &'static str> {
 mod tests {
     use crate::config::{
         Role,
+        offer::Offer,
         repository::RepositorySettings,
         server::ServerSettings,
         variables::{Given, VARIABLES},
@@ -404,9 +405,13 @@ mod tests {
         let file = "agent = \"house\"\nagent_environment = [\"ANTHROPIC_API_KEY\"]\n\
                     [agents.house]\nrun = \"command:house --all\"\n[agents.quick]\nrun = \"scripted:steps.yaml\"\n";
         let settings = load(&[], &[("AUTOBUILD_AGENT_COACH", "command:judge")], Some(file)).unwrap();
-        assert_eq!(settings.offer().agents, ["house", "quick"]);
+        assert_eq!(settings.named_agents.keys().collect::<Vec<_>>(), ["house", "quick"]);
         assert_eq!(settings.agent_environment, ["ANTHROPIC_API_KEY"]);
-        let repository = RepositorySettings::parse("agent: {planner: quick}", &settings.offer()).unwrap();
+        let offer = Offer {
+            agents: settings.named_agents.keys().cloned().collect(),
+            models: settings.models.allowed.clone(),
+        };
+        let repository = RepositorySettings::parse("agent: {planner: quick}", &offer).unwrap();
         let chosen = Role::ALL.map(|role| settings.agent(role, &repository).to_string());
         assert_eq!(
             chosen,

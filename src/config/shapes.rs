@@ -1,10 +1,8 @@
 //! Single values of a settings file: how each shape is read, what is valid, and how its JSON Schema says so.
 
-use crate::config::{
-    keys::Key,
-    offer::Offer,
-    yaml::{Node, Place, Value},
-};
+use crate::config::{keys::Key, offer::Offer};
+use domain::mistake::Place;
+use domain::node::{Node, Shape as Value};
 use domain::{
     network::HostRule,
     plan::path::within_repository,
@@ -151,10 +149,7 @@ pub(crate) fn schema(shape: &Shape) -> Json {
 }
 
 fn problem(node: &Node, text: String) -> Problem {
-    Problem {
-        place: node.place,
-        text,
-    }
+    Problem { place: node.at(), text }
 }
 
 /// The value is of the wrong kind or out of bounds; it is shown when it is short.
@@ -163,7 +158,7 @@ fn unfit(node: &Node) -> Problem {
         Value::Text(text) if text.chars().count() <= 60 => format!("`{text}` is not valid here"),
         Value::Whole(value) => format!("{value} is not valid here"),
         Value::Number(value) => format!("{value} is not valid here"),
-        Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
+        Value::Null | Value::Flag(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
             format!("{} is not valid here", node.kind())
         }
     };
@@ -178,7 +173,7 @@ fn text(node: &Node, max: usize) -> Result<&str, Problem> {
             Err(problem(node, "the text is not one plain line".to_owned()))
         }
         Value::Text(text) => Ok(text.trim()),
-        Value::Null | Value::Bool(_) | Value::Whole(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => {
+        Value::Null | Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => {
             Err(problem(
                 node,
                 format!("expected a text, found {}; put it in quotes if it is one", node.kind()),
@@ -202,7 +197,7 @@ fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(value) => Some(*value),
         Value::Whole(value) => i32::try_from(*value).ok().map(f64::from),
-        Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
+        Value::Null | Value::Flag(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
     }
 }
 
@@ -230,7 +225,7 @@ fn duration(node: &Node) -> Result<Json, Problem> {
     let seconds = match &node.value {
         Value::Whole(seconds) => Some(*seconds),
         Value::Text(text) => seconds(text.trim()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
+        Value::Null | Value::Flag(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
     };
     match seconds {
         Some(seconds @ 1..=MAX_SECONDS) => Ok(seconds.into()),

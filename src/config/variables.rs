@@ -1,6 +1,7 @@
 //! The names of the server's settings, and which of flag, environment and file gives each its value.
 
-use crate::config::{nearest::nearest, server_file};
+use crate::config::server_file;
+use domain::nearest::nearest;
 use std::{collections::BTreeMap, fmt, io, path::Path};
 
 /// What every name begins with in the environment.

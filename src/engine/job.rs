@@ -7,6 +7,7 @@ use crate::{
 };
 use domain::{
     blocked::{AgentFailure, Fault},
+    budget::Spent,
     ids::{FeatureKey, InstallationId, Millis, RepoId},
 };
 use git::{GitError, Over};
@@ -90,11 +91,8 @@ pub enum EffectError {
         why: String,
     },
     /// The budget is used up.
-    #[error("the budget is spent: {what}")]
-    Spent {
-        /// What was spent of what.
-        what: String,
-    },
+    #[error("the budget of `{}` is spent", .0.setting())]
+    Spent(Spent),
     /// It was told to stop.
     #[error("stopped")]
     Stopped,
@@ -159,7 +157,7 @@ impl EffectError {
     /// Whether an agent was at work and may have left something behind.
     pub(super) fn left_work(&self) -> bool {
         match self {
-            Self::Agent(_) | Self::Hopeless(_) | Self::Parked { .. } | Self::Spent { .. } => true,
+            Self::Agent(_) | Self::Hopeless(_) | Self::Parked { .. } | Self::Spent(_) => true,
             Self::Later { .. }
             | Self::Limited { .. }
             | Self::Waiting { .. }

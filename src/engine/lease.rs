@@ -164,7 +164,7 @@ impl Engine {
                 written(self.store.postpone(&job.hold, *until, &error.to_string()).await?);
             }
             EffectError::Parked { wait, why } => return self.park(job, wait, why).await,
-            EffectError::Failed(_) | EffectError::Hopeless(_) | EffectError::Spent { .. } => {
+            EffectError::Failed(_) | EffectError::Hopeless(_) | EffectError::Spent(_) => {
                 return self.give_up(job, &error).await;
             }
             EffectError::Later { fault, not_before }

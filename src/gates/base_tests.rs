@@ -229,22 +229,15 @@ fn is_declared(task: &PlannedTask, name: &str, path: &str) -> bool {
         })
 }
 
-/// How many tests each file has that nobody had before.
+/// How many tests each file has that it had not before, by name.
 fn fresh(change: &Change) -> BTreeMap<&str, usize> {
     let files = change.files.iter().map(|file| file.path.as_str());
     let count = |path: &str| {
-        let new = change
-            .after
-            .words_in(path)
-            .filter(|words| !change.before.has_body(words));
-        let names: BTreeSet<&str> = change.before.names_in(path).into_iter().map(|(name, _)| name).collect();
-        let kept = change
-            .after
-            .names_in(path)
-            .into_iter()
-            .filter(|(name, _)| names.contains(name))
-            .count();
-        new.count().saturating_sub(kept)
+        let was = change.before.names_in(path);
+        let is = change.after.names_in(path);
+        is.iter()
+            .filter(|(name, _)| was.iter().all(|(old, _)| old != name))
+            .count()
     };
     files.map(|path| (path, count(path))).collect()
 }
@@ -506,7 +499,8 @@ fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence) -> GateResult {
         Issue::must_fix("test", &what)
     }));
     result.items.extend(changed.iter().map(|name| {
-        let what = format!("`{name}` was changed; as it was before, it fails on the new code");
+        let diff = run.change.diff_of_test(name);
+        let what = format!("`{name}` was changed; as it was before, it fails on the new code: {diff}");
         said::should_fix("test", what, run.change.after.place(name))
     }));
     result

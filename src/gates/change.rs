@@ -15,6 +15,9 @@ const MAX_FILE: u64 = 1024 * 1024;
 /// The most files of a change whose bytes are read; more are known by name alone.
 const MAX_FILES: usize = 5_000;
 
+/// The most lines of a changed test that are told.
+const MAX_LINES: usize = 10;
+
 /// The most paths of a commit that are looked at.
 const MAX_PATHS: usize = 500_000;
 
@@ -70,6 +73,30 @@ impl Change {
             before,
             after,
         })
+    }
+
+    /// The lines that a test of this name lost and got, for a sentence.
+    pub(crate) fn diff_of_test(&self, name: &str) -> String {
+        let lines = |tests: &TestIndex, side: fn(&FileChange) -> &Version| -> Vec<String> {
+            let sites = tests.find(name);
+            let site = sites.first();
+            let file = site.and_then(|site| self.files.iter().find(|file| file.path == site.path));
+            let text = file.and_then(|file| std::str::from_utf8(side(file).bytes()?).ok());
+            let found = site.zip(text).map(|(site, text)| tests.lines(site, text));
+            found.unwrap_or_default().into_iter().map(str::to_owned).collect()
+        };
+        let was = lines(&self.before, |file| &file.before);
+        let is = lines(&self.after, |file| &file.after);
+        let gone = was
+            .iter()
+            .filter(|line| !is.contains(line))
+            .map(|line| format!("- {line}"));
+        let new = is
+            .iter()
+            .filter(|line| !was.contains(line))
+            .map(|line| format!("+ {line}"));
+        let all: Vec<String> = gone.chain(new).take(MAX_LINES).collect();
+        all.join("; ")
     }
 
     /// The mode of a changed file as it is; none where it is gone.

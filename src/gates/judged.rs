@@ -13,7 +13,7 @@ use domain::{
     decision::Issue,
     evidence::{Evidence, Gate, GateResult, Weight},
     ids::Sha,
-    integrity::{Author, IntegrityFinding, Rule},
+    integrity::{Author, Detail, IntegrityFinding, Rule},
     shell_command::ShellCommand,
 };
 use git::{RawChange, TakeOutLimits, blocking};
@@ -115,7 +115,7 @@ fn not_executable(change: &Change) -> Vec<IntegrityFinding> {
         rule: Rule::TestRenamedAway,
         path: raw.path.to_string(),
         line: None,
-        what: "the file of tests could be executed, and cannot any more".to_owned(),
+        what: Detail::Sentence("the file of tests could be executed, and cannot any more".to_owned()),
         by: Author::Player,
     };
     change.raw.iter().filter(is_switched_off).map(found).collect()
@@ -131,7 +131,7 @@ fn measured_otherwise(change: &Change, command: &[String]) -> Vec<IntegrityFindi
         rule: Rule::CoverageWeakened,
         path: file.path.clone(),
         line: Some(1),
-        what: "coverage is measured by this file, and the change rewrites it".to_owned(),
+        what: Detail::Sentence("coverage is measured by this file, and the change rewrites it".to_owned()),
         by: Author::Player,
     };
     named.map(found).collect()

@@ -7,7 +7,7 @@ use crate::gates::{run::context::GateError, turn::Run};
 use domain::{
     evidence::Evidence,
     ids::Sha,
-    integrity::{Author, IntegrityFinding, Rule},
+    integrity::{Author, Detail, IntegrityFinding, Rule},
 };
 use git::Mirror;
 use integrity::make::{FILES, TARGETS, rules};
@@ -66,7 +66,7 @@ fn finding(path: &str, what: String) -> IntegrityFinding {
         rule: Rule::RunnerWeakened,
         path: path.to_owned(),
         line: None,
-        what,
+        what: Detail::Sentence(what),
         by: Author::Player,
     }
 }

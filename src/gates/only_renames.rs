@@ -2,7 +2,10 @@
 //! count, nor do comments and imports.
 
 use crate::gates::change::{Change, is_document};
-use integrity::{FileChange, Version, language::Role, language::role};
+use integrity::{
+    FileChange, Version,
+    language::{Role, role},
+};
 use std::collections::BTreeMap;
 
 /// Lines, and how often each is there.

@@ -74,6 +74,7 @@ fn answer(rule: Rule) -> Answer {
         | Rule::MergeMarker
         | Rule::FileTooLarge
         | Rule::DiffersUnderTest
+        | Rule::FileDeleted
         | Rule::Unreadable => Answer::Nothing,
     }
 }

@@ -21,7 +21,7 @@ use domain::{
     task::Origin,
 };
 use integrity::{
-    Version,
+    Version, language,
     language::{Role, role},
 };
 use std::collections::BTreeSet;
@@ -66,9 +66,10 @@ pub(crate) async fn red_before_green(
         None => Candidates::Files(files_with_tests(run.change)),
     };
     let code = BaseCode::of(run).await?;
-    let base = match weight {
-        Some(_) => on_base(run, &code, &candidates).await?,
-        None => Base::NotRun,
+    let is_asked = weight.is_some() && run.kind() != TaskType::Refactoring;
+    let base = match is_asked {
+        true => on_base(run, &code, &candidates).await?,
+        false => Base::NotRun,
     };
     let red = red(run, &candidates, compare::names(head), &base);
     for check in checks.iter_mut() {
@@ -147,9 +148,16 @@ fn is_separable(change: &Change, name: &str) -> bool {
     sites.is_empty() || sites.iter().any(|site| can(&site.path))
 }
 
-/// Whether a test stands inside a file of code that was not there: without the change there is nothing to run it in.
+/// Whether a test stands inside a file of code that was not there: without the change there is nothing to run it in. A file
+/// that holds nothing but tests is no code.
 fn is_in_new_code(change: &Change, name: &str) -> bool {
-    let is_new = |path: &str| role(path) == Role::Source && !change.base.contains(path);
+    let does_something = |path: &str| {
+        let file = change.files.iter().find(|file| file.path == path);
+        let text = file.and_then(|file| std::str::from_utf8(file.after.bytes()?).ok());
+        text.and_then(|text| language::doing(path, text))
+            .is_some_and(|doing| !doing.bodies.is_empty())
+    };
+    let is_new = |path: &str| role(path) == Role::Source && !change.base.contains(path) && does_something(path);
     let sites = change.after.find(name);
     !sites.is_empty() && sites.iter().all(|site| is_new(&site.path))
 }
@@ -237,17 +245,22 @@ async fn before(
 
 /// What the tests that a criterion names said without the change: in the run on the base's code, else in pre-flight's.
 fn named_before(run: &Run<'_>, names: &[String], candidates: &Candidates, base: &Base) -> OnBase {
+    let before = match run.subject.baseline.ground() {
+        Ground::Named(before) => Some(before),
+        Ground::Empty | Ground::Green | Ground::Red => None,
+    };
     let of = |name: &String| match base {
+        _ if !is_candidate(candidates, name) => match before {
+            Some(before) if before.passed.contains(name) => OnBase::Holds,
+            Some(before) if before.failed.contains(name) => OnBase::Fails,
+            Some(_) | None => OnBase::Unknown,
+        },
         Base::Ran(found) if passes(found, name) => OnBase::Holds,
         Base::Ran(found) if is_red(found, name, &[]) => OnBase::Fails,
         // It stands in code that is new, or that no grammar takes apart, and nobody had it.
         Base::Inline if is_candidate(candidates, name) => OnBase::Fails,
         Base::NotRun if is_in_new_code(run.change, name) => OnBase::Fails,
-        Base::Ran(_) | Base::NotRun | Base::Inline => match run.subject.baseline.ground() {
-            Ground::Named(before) if before.passed.contains(name) => OnBase::Holds,
-            Ground::Named(before) if before.failed.contains(name) => OnBase::Fails,
-            Ground::Named(_) | Ground::Empty | Ground::Green | Ground::Red => OnBase::Unknown,
-        },
+        Base::Ran(_) | Base::NotRun | Base::Inline => OnBase::Unknown,
     };
     let all: Vec<OnBase> = names.iter().map(of).collect();
     let has = |wanted: OnBase| all.contains(&wanted);
@@ -264,7 +277,7 @@ fn passes(found: &Evidence, name: &String) -> bool {
 
 fn is_candidate(candidates: &Candidates, name: &String) -> bool {
     match candidates {
-        Candidates::Named(tests) => tests.new.contains(name) || tests.changed.contains(name),
+        Candidates::Named(tests) => tests.candidates().contains(&name),
         Candidates::Files(_) => false,
     }
 }

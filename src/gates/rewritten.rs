@@ -4,7 +4,7 @@ use crate::gates::said;
 use domain::{
     decision::Issue,
     evidence::Baseline,
-    integrity::{Author, IntegrityFinding, Rule},
+    integrity::{Author, Detail, IntegrityFinding, Rule},
 };
 use integrity::language::{Role, role};
 
@@ -24,7 +24,9 @@ pub(crate) fn by_setup(rewritten: &[String], baseline: &Baseline) -> (Vec<Integr
         rule: Rule::RewrittenBySetup,
         path: path.clone(),
         line: None,
-        what: format!("set-up rewrites `{path}`, which decides what the tests say; it was put back before they ran"),
+        what: Detail::Sentence(format!(
+            "set-up rewrites `{path}`, which decides what the tests say; it was put back before they ran"
+        )),
         by: Author::Player,
     };
     let item = |path: &String| {

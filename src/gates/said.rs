@@ -59,6 +59,8 @@ pub(crate) fn should_fix(category: &str, description: impl Into<String>, at: Opt
         file,
         line,
         suggestion: None,
+        rule: None,
+        what: None,
     }
 }
 

@@ -68,6 +68,18 @@ impl TestIndex {
         }
     }
 
+    /// The lines of a test in its file's text.
+    pub(crate) fn lines<'a>(&self, site: &Site, text: &'a str) -> Vec<&'a str> {
+        let begins = self.read.get(&site.path);
+        let next = begins.and_then(|begins| begins.range(site.line.saturating_add(1)..).next());
+        let next = next.map_or(u32::MAX, |(line, _)| *line);
+        let numbered = (1..).zip(text.lines());
+        let own = numbered.filter(|(number, _)| (site.line..next).contains(number));
+        own.map(|(_, line)| line.trim())
+            .filter(|line| !line.is_empty())
+            .collect()
+    }
+
     /// Whether the tests of this file are known.
     pub(crate) fn has_read(&self, path: &str) -> bool {
         self.read.contains_key(path)

@@ -4,7 +4,7 @@ use crate::gates::{change::Change, compare, run::context::GateError, said, test_
 use domain::{
     decision::Issue,
     evidence::{Evidence, Ground, TestNames},
-    integrity::{Author, IntegrityFinding, Rule},
+    integrity::{Author, Detail, IntegrityFinding, Rule},
 };
 use integrity::{language, language::Role};
 use std::collections::BTreeSet;
@@ -199,7 +199,7 @@ fn finding(rule: Rule, path: String, line: Option<u32>, what: String) -> Integri
         rule,
         path,
         line,
-        what,
+        what: Detail::Sentence(what),
         by: Author::Player,
     }
 }

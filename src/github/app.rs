@@ -1,11 +1,8 @@
 //! An App as itself: its key, its name, its installations.
 
-use super::{
-    http::{Call, Credential, Wire, segment},
-    model::{Actor, time},
-};
+use super::http::{Call, Credential, Wire, segment};
 use crate::github::error::{Cause, GithubError};
-use domain::ids::{AppId, InstallationId, Millis, RepoName};
+use domain::ids::{AppId, InstallationId, RepoName};
 use jsonwebtoken::EncodingKey;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -94,34 +91,9 @@ impl Identity {
     }
 }
 
-/// One installation of the App.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Installation {
-    /// Its id.
-    pub id: InstallationId,
-    /// The account it is installed on.
-    #[serde(default)]
-    pub account: Option<Actor>,
-    /// Since when it is suspended.
-    #[serde(default, deserialize_with = "time")]
-    pub suspended_at: Option<Millis>,
-    /// What its owner has granted: older than what the App asks for, until the owner accepts.
-    #[serde(default)]
-    pub permissions: BTreeMap<String, String>,
-}
-
-/// Whether an installation may work.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InstallationState {
-    /// It may.
-    Active(Installation),
-    /// Not until it is unsuspended.
-    Suspended {
-        /// Since then.
-        since: Millis,
-    },
-    /// The App was removed.
-    Gone,
+#[derive(Deserialize)]
+struct Installation {
+    id: InstallationId,
 }
 
 pub(super) async fn identity(wire: &Wire) -> Result<Identity, GithubError> {
@@ -134,36 +106,6 @@ pub(super) async fn installation_of(wire: &Wire, name: &RepoName) -> Result<Opti
     match wire.rest(&Credential::App, &Call::get(&path)).await {
         Ok(reply) => Ok(Some(reply.json::<Installation>()?.id)),
         Err(GithubError::NotFound) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-pub(super) async fn installations(wire: &Wire) -> Result<Vec<Installation>, GithubError> {
-    let mut all = Vec::new();
-    for page in 1..=MAX_PAGES {
-        let path = format!("/app/installations?per_page={PER_PAGE}&page={page}");
-        let reply = wire.rest(&Credential::App, &Call::get(&path)).await?;
-        let found: Vec<Installation> = reply.json()?;
-        let more = has_more(&reply.headers, found.len());
-        all.extend(found);
-        if !more {
-            return Ok(all);
-        }
-    }
-    Err(endless())
-}
-
-pub(super) async fn installation(wire: &Wire, id: InstallationId) -> Result<InstallationState, GithubError> {
-    let path = format!("/app/installations/{id}");
-    match wire.rest(&Credential::App, &Call::get(&path)).await {
-        Ok(reply) => {
-            let installation: Installation = reply.json()?;
-            Ok(match installation.suspended_at {
-                Some(since) => InstallationState::Suspended { since },
-                None => InstallationState::Active(installation),
-            })
-        }
-        Err(GithubError::NotFound | GithubError::Gone) => Ok(InstallationState::Gone),
         Err(error) => Err(error),
     }
 }

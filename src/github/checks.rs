@@ -17,12 +17,8 @@ pub enum CheckConclusion {
     Success,
     /// Red.
     Failure,
-    /// Neither.
-    Neutral,
     /// Somebody has to do something.
     ActionRequired,
-    /// Nobody waits for it any more.
-    Cancelled,
 }
 
 impl CheckConclusion {
@@ -30,9 +26,7 @@ impl CheckConclusion {
         match self {
             Self::Success => "success",
             Self::Failure => "failure",
-            Self::Neutral => "neutral",
             Self::ActionRequired => "action_required",
-            Self::Cancelled => "cancelled",
         }
     }
 }
@@ -143,15 +137,6 @@ impl Repo<'_> {
             .send(Rights::Checks, Method::POST, "/check-runs", Some(&body))
             .await?;
         reply.json::<CheckRunWire>().map(|run| run.id)
-    }
-
-    /// Replaces what a check run says.
-    pub async fn update_check(&self, id: CheckRunId, report: &CheckReport<'_>) -> Result<(), GithubError> {
-        let tail = format!("/check-runs/{id}");
-        let body = body(report);
-        self.send(Rights::Checks, Method::PATCH, &tail, Some(&body))
-            .await
-            .map(drop)
     }
 
     /// Appends annotations to a check run, at most [`MOST_ANNOTATIONS`]: GitHub keeps those that are there.

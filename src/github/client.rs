@@ -2,7 +2,7 @@
 
 use super::{
     app,
-    app::{App, Identity, Installation, InstallationState, SetupError},
+    app::{App, Identity, SetupError},
     error::GithubError,
     http::{Call, Credential, Question, Reply, Wire, segment},
     model::{Actor, Repository},
@@ -88,16 +88,6 @@ impl Client {
     /// How GitHub knows the App; asked once.
     pub async fn identity(&self) -> Result<&Identity, GithubError> {
         self.identity.get_or_try_init(|| app::identity(&self.wire)).await
-    }
-
-    /// All installations of the App.
-    pub async fn installations(&self) -> Result<Vec<Installation>, GithubError> {
-        app::installations(&self.wire).await
-    }
-
-    /// Whether an installation may work.
-    pub async fn installation(&self, id: InstallationId) -> Result<InstallationState, GithubError> {
-        app::installation(&self.wire, id).await
     }
 
     /// The installation that covers a repository; none where the App is not installed.

@@ -7,6 +7,8 @@
 //! Nothing here decides what AutoBuild does, stores anything, or repeats a write whose fate is unknown. Tokens and keys
 //! never reach a log, an error or a `Debug` text.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod app;
 mod checks;
 mod ci;
@@ -32,7 +34,7 @@ pub mod tokens;
 mod urls;
 pub mod webhook;
 
-pub use app::{App, Identity, Installation, InstallationState, SetupError};
+pub use app::{App, Identity, SetupError};
 pub use checks::{
     AnnotationLevel, CheckAction, CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, MOST_ANNOTATIONS,
 };
@@ -44,12 +46,11 @@ pub use contents::Content;
 pub use error::{Cause, GithubError};
 pub use graphql::IssueEdit;
 pub use merge::{Merge, MergeMethod, MergeRefusal};
-pub use pulls::{NewPull, OpenedPull, PullChange, PullFilter};
-pub use refs::CreatedRef;
+pub use pulls::{NewPull, OpenedPull, PullChange};
 pub use repo::Repo;
 pub use repos::{AccessLevel, RepositoryAccess, Rule};
 pub use review_requests::ReviewRequest;
 pub use reviews::{InlineComment, NewReview, PostedReview, ReviewEvent};
-pub use rights::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, COACH_RIGHTS, Rights};
+pub use rights::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Rights};
 pub use spacing::{Caps, WriteSpacing};
 pub use urls::{GithubUrls, UrlError};

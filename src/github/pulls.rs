@@ -37,15 +37,6 @@ pub enum OpenedPull {
     NoCommits,
 }
 
-/// Which pull requests of a branch count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PullFilter {
-    /// Open ones.
-    Open,
-    /// All, the newest first.
-    Any,
-}
-
 /// What to change about a pull request; `None` leaves a field as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PullChange<'a> {
@@ -63,29 +54,16 @@ impl Repo<'_> {
         self.get(Rights::Read, &format!("/pulls/{number}")).await
     }
 
-    /// The newest pull request from this branch of the repository itself.
-    pub async fn find_pull(&self, head: &str, filter: PullFilter) -> Result<Option<Pull>, GithubError> {
-        let state = match filter {
-            PullFilter::Open => "open",
-            PullFilter::Any => "all",
-        };
+    /// The open pull request from this branch of the repository itself.
+    pub async fn find_pull(&self, head: &str) -> Result<Option<Pull>, GithubError> {
         let owner = self.name().await?.owner;
-        let tail = format!("/pulls?state={state}&head={}:{}", segment(&owner), segment(head));
+        let tail = format!("/pulls?state=open&head={}:{}", segment(&owner), segment(head));
         let found: Vec<Pull> = self.list(Rights::Read, &tail, |reply| reply.json()).await?;
         // A filter that GitHub does not understand is a filter that it ignores.
         Ok(found
             .into_iter()
             .filter(|pull| pull.head.branch == head && pull.is_from(self.id))
             .max_by_key(|pull| pull.number))
-    }
-
-    /// All open pull requests from branches of the repository itself whose names begin with `prefix`.
-    pub async fn open_pulls(&self, prefix: &str) -> Result<Vec<Pull>, GithubError> {
-        let mut pulls: Vec<Pull> = self
-            .list(Rights::Read, "/pulls?state=open", |reply| reply.json())
-            .await?;
-        pulls.retain(|pull| pull.head.branch.starts_with(prefix) && pull.is_from(self.id));
-        Ok(pulls)
     }
 
     /// Opens a pull request; where one is open already for these branches, that one is returned. Call
@@ -101,12 +79,10 @@ impl Repo<'_> {
         match second {
             Ok(pull) => Ok(OpenedPull::Opened(Box::new(pull))),
             Err(error) if error.says("no commits between") => Ok(OpenedPull::NoCommits),
-            Err(error) if error.says("pull request already exists") => {
-                match self.find_pull(new.head, PullFilter::Open).await? {
-                    Some(pull) => Ok(OpenedPull::Adopted(Box::new(pull))),
-                    None => Err(error),
-                }
-            }
+            Err(error) if error.says("pull request already exists") => match self.find_pull(new.head).await? {
+                Some(pull) => Ok(OpenedPull::Adopted(Box::new(pull))),
+                None => Err(error),
+            },
             Err(error) => Err(error),
         }
     }

@@ -9,7 +9,7 @@ use super::{
     tokens::TokenKey,
 };
 use crate::github::client::Client;
-use domain::ids::{InstallationId, RepoId, RepoName, User};
+use domain::ids::{InstallationId, RepoId, RepoName};
 use http::Method;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -39,11 +39,6 @@ impl<'a> Repo<'a> {
     /// What the repository is called: remembered, until a call finds it renamed.
     pub async fn name(&self) -> Result<RepoName, GithubError> {
         self.name_with(Rights::Read).await
-    }
-
-    /// The App's bot user, as author of what it writes there.
-    pub async fn bot(&self) -> Result<&'a User, GithubError> {
-        self.client.bot(self.installation).await
     }
 
     async fn repository_with(&self, rights: Rights) -> Result<Repository, GithubError> {

@@ -13,9 +13,6 @@ pub const AUTOBUILD_PERMISSIONS: &[(&str, &str)] = &[
 /// Permissions that the AutoBuild Coach App asks for.
 pub const COACH_PERMISSIONS: &[(&str, &str)] = &[("metadata", "read"), ("pull_requests", "write")];
 
-/// What the tokens of the AutoBuild Coach App are for; those of the AutoBuild App are for all that there is.
-pub const COACH_RIGHTS: &[Rights] = &[Rights::Metadata, Rights::Pulls];
-
 /// Events that the AutoBuild App subscribes to; those of installations, and the buttons of its check runs and suites, come
 /// by themselves. `status` is dropped until CI is read from deliveries: registered Apps have it by then.
 pub const AUTOBUILD_EVENTS: &[&str] = &[
@@ -52,19 +49,6 @@ pub enum Rights {
 }
 
 impl Rights {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Metadata,
-        Self::Read,
-        Self::Fetch,
-        Self::Push,
-        Self::Converse,
-        Self::Pulls,
-        Self::Land,
-        Self::Checks,
-        Self::Evidence,
-    ];
-
     /// The permissions by GitHub's names.
     #[must_use]
     pub fn permissions(self) -> &'static [(&'static str, &'static str)] {
@@ -92,6 +76,18 @@ mod tests {
     use super::*;
     use serde::Deserialize;
     use std::collections::BTreeMap;
+
+    const ALL: [Rights; 9] = [
+        Rights::Metadata,
+        Rights::Read,
+        Rights::Fetch,
+        Rights::Push,
+        Rights::Converse,
+        Rights::Pulls,
+        Rights::Land,
+        Rights::Checks,
+        Rights::Evidence,
+    ];
 
     #[derive(Deserialize)]
     struct Manifest {
@@ -147,7 +143,7 @@ mod tests {
 
     #[test]
     fn an_app_asks_for_exactly_what_its_tokens_are_minted_with() {
-        assert_eq!(minted(&Rights::ALL), owned(AUTOBUILD_PERMISSIONS));
-        assert_eq!(minted(COACH_RIGHTS), owned(COACH_PERMISSIONS));
+        assert_eq!(minted(&ALL), owned(AUTOBUILD_PERMISSIONS));
+        assert_eq!(minted(&[Rights::Metadata, Rights::Pulls]), owned(COACH_PERMISSIONS));
     }
 }

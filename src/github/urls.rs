@@ -1,6 +1,5 @@
 //! Where GitHub is: github.com, an Enterprise Server, or a local forge.
 
-use domain::ids::RepoName;
 use url::{Host, Url};
 
 /// The addresses of one GitHub.
@@ -54,18 +53,6 @@ impl GithubUrls {
     #[must_use]
     pub fn web(&self) -> &str {
         self.web.as_str().trim_end_matches('/')
-    }
-
-    /// The remote to fetch from and push to; it holds no credentials.
-    #[must_use]
-    pub fn git_remote(&self, repo: &RepoName) -> String {
-        format!("{}/{}/{}.git", self.web(), repo.owner, repo.name)
-    }
-
-    /// Whether this is a forge on this very machine, to which GitHub's limits on writes do not apply.
-    #[must_use]
-    pub fn is_local(&self) -> bool {
-        is_loopback(&self.api)
     }
 }
 
@@ -148,14 +135,5 @@ mod tests {
         for bad in ["https://a?b", "https://a#b", "not a url", "", "data:text/plain,x"] {
             assert!(GithubUrls::new(bad, "https://github.com").is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn a_remote_is_owner_and_name() {
-        let urls = GithubUrls::new("https://api.github.com", "https://github.com/").unwrap();
-        assert_eq!(
-            urls.git_remote(&"acme/shop".parse().unwrap()),
-            "https://github.com/acme/shop.git"
-        );
     }
 }

@@ -6,7 +6,7 @@ use crate::messages::{
     gates, items,
     links::Links,
     measure::{Measure, bullets, fitting, folded, sections, titled},
-    reasons, untrusted,
+    reasons, remedy, untrusted,
     waits::called,
     words,
     words::count,
@@ -20,6 +20,7 @@ use domain::{
     evidence::{Absence, Evidence},
     feature::{Before, Feature, State as FeatureState, flow::strictest},
     ids::{TaskId, TurnNumber},
+    plan::Criterion,
     recurring::Recurring,
     task::Task,
 };
@@ -50,7 +51,7 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     let FeatureState::Blocked { reason, .. } = &feature.state else {
         return Vec::new();
     };
-    let short = |whose: String, report: &BlockedReport, verdict: Option<&Verdict>| {
+    let short = |whose: String, report: &BlockedReport, criteria: &[Criterion], verdict: Option<&Verdict>| {
         let sent_back =
             |measure: &Measure| verdict.map_or_else(String::new, |verdict| findings::sent_back(verdict, measure));
         fitting(|measure| {
@@ -60,7 +61,7 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
                 titled("The last feedback:", &sent_back(measure)),
                 reasons::printed_open(&report.reason, measure),
                 red_before(feature, report, measure, Form::Open),
-                titled("What you can do:", &actions(report)),
+                titled("What you can do:", &actions(report, criteria)),
             ])
         })
     };
@@ -71,14 +72,14 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
             let report = BlockedReport::of_task(task, Cost::default())?;
             let whose = format!("{} {} is blocked", task.id, untrusted::inline(&task.plan.name, 200));
             let verdict = task.turns_now().rev().find_map(|turn| turn.verdict.as_ref());
-            Some(short(whose, &report, verdict))
+            Some(short(whose, &report, &task.plan.acceptance_criteria, verdict))
         })
         .collect();
     if !of_tasks.is_empty() {
         return of_tasks;
     }
     let report = BlockedReport::of_feature(feature, reason, None, Cost::default());
-    vec![short("Why it is blocked".to_owned(), &report, None)]
+    vec![short("Why it is blocked".to_owned(), &report, &[], None)]
 }
 
 const RED_BEFORE: &str = "What the tests printed on the default branch, before any task";
@@ -119,7 +120,7 @@ pub(super) fn why(feature: &Feature, report: &BlockedReport, measure: &Measure) 
 /// What a person can do, and the commands for it.
 pub(super) fn what_to_do(report: &BlockedReport, task: &Task) -> String {
     sections(vec![
-        titled("#### What you can do", &actions(report)),
+        titled("#### What you can do", &actions(report, &task.plan.acceptance_criteria)),
         ways_on(report, task),
     ])
 }
@@ -174,10 +175,10 @@ fn gates_now(report: &BlockedReport, task: &Task, measure: &Measure) -> String {
     }
 }
 
-fn actions(report: &BlockedReport) -> String {
+fn actions(report: &BlockedReport, criteria: &[Criterion]) -> String {
     (1..)
-        .zip(&report.suggested_actions)
-        .map(|(number, action): (u32, &String)| format!("{number}. {}.", untrusted::inline(action, 600)))
+        .zip(remedy::suggested_actions(report, criteria))
+        .map(|(number, action): (u32, String)| format!("{number}. {}.", untrusted::inline(&action, 600)))
         .collect::<Vec<_>>()
         .join("\n")
 }
@@ -253,7 +254,7 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
             ),
             reasons::printed(reason, measure),
             blocked_tasks(feature, links, measure),
-            titled("#### What you can do", &actions(&report)),
+            titled("#### What you can do", &actions(&report, &[])),
             feature_ways_on(feature, &report),
             now,
             format!(

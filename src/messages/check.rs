@@ -40,22 +40,9 @@ pub enum Conclusion {
     Failure,
     /// A person has to decide.
     ActionRequired,
-    /// Nothing was judged.
-    Neutral,
 }
 
-impl Conclusion {
-    /// GitHub's word for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failure => "failure",
-            Self::ActionRequired => "action_required",
-            Self::Neutral => "neutral",
-        }
-    }
-}
+impl Conclusion {}
 
 /// The check run `AutoBuild` on a turn's commit; nothing while nobody has judged it.
 #[must_use]

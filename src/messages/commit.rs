@@ -69,16 +69,6 @@ pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
     )
 }
 
-/// The commit that merges the integration branch into a task's branch.
-#[must_use]
-pub fn merge_integration_commit(feature: &Feature, task: &Task) -> String {
-    format!(
-        "Merge {} into {}",
-        feature.key.integration_branch(),
-        plain(&task.branch, 100)
-    )
-}
-
 /// The commit that a task becomes on the integration branch.
 #[must_use]
 pub fn squash(feature: &Feature, task: &Task) -> SquashText {

@@ -3,6 +3,8 @@
 //! Pure: nothing here waits, reads a clock or posts. Text from issues, agents, tools and people goes through `untrusted`
 //! before it is part of a sentence, and no result is longer than GitHub takes, whatever goes in.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod untrusted;
 
 mod annotation;
@@ -17,6 +19,7 @@ mod gate_details;
 mod gates;
 mod graph;
 mod ignored;
+mod integrity;
 mod items;
 mod links;
 mod living;
@@ -27,6 +30,7 @@ mod plan_file;
 mod progress;
 mod reasons;
 mod refusal;
+mod remedy;
 mod reply;
 mod review;
 mod review_criteria;
@@ -46,11 +50,12 @@ pub use annotation::{Annotation, Level, annotated_files, annotations};
 pub use blocked::{blocked_in_short, blocked_report, feature_blocked};
 pub use check::{CheckRun, Conclusion, blocked_check, check_in_words, check_run, wave_check};
 pub use commit::{
-    CommitKind, SquashText, histories_commit, merge_default_commit, merge_integration_commit, plan_commit,
-    records_out_commit, squash, turn_commit,
+    CommitKind, SquashText, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash,
+    turn_commit,
 };
 pub use domain::clean::clean;
 pub use feature_pull::{closed_feature_pull, feature_pull};
+pub use integrity::word_findings;
 pub use links::Links;
 pub use living::living;
 pub use measure::MAX_CHARS;

@@ -7,6 +7,7 @@ use crate::messages::{
 };
 use domain::{
     blocked::{AgentFailure, BlockReason, Doing, FailureClass, Fault, PreFlightFault},
+    budget::{Measure as Measured, Purse, SpentBudget, dollars, hours, tokens},
     feature::{ApprovalWhy, CancelledWhy},
     ids::{TaskId, User},
 };
@@ -18,7 +19,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::OutOfTurns { turns } => out_of_turns(*turns),
         BlockReason::NoChangeTwice => "Two turns in a row changed nothing.".to_owned(),
         BlockReason::SameIssues => "Three turns in a row ended with the same issues.".to_owned(),
-        BlockReason::BudgetSpent { what } => format!("The budget is spent: {}.", trimmed(what, max)),
+        BlockReason::BudgetSpent(spending) => format!("The budget is spent: {}.", trimmed(&spent(spending), max)),
         BlockReason::AgentFailed { failure, .. } => agent_failed(failure, max),
         BlockReason::GatesAbsent { reasons } => with_list(GATES_ABSENT, reasons, measure),
         BlockReason::OpenReview { by } => open_review(by),
@@ -41,6 +42,34 @@ const GATES_ABSENT: &str = "A Gate that this work needs could not run. That is n
 const DEFAULT_CONFLICT: &str = "The default branch conflicts with the integration branch in:";
 const WAVE_GATE_RED: &str = "The tasks of the wave pass alone, but their merged result does not.";
 const BAD_SETTINGS: &str = "The repository's settings, `.github/autobuild.yml`, cannot be read.";
+
+/// What was spent of what.
+pub(super) fn spent(spending: &SpentBudget) -> String {
+    let spent = match spending {
+        SpentBudget::Measured(spent) => spent,
+        SpentBudget::Stored { what } => return what.clone(),
+    };
+    let shown = |amount| match spent.measure {
+        Measured::Money => dollars(amount),
+        Measured::Tokens => tokens(amount),
+        Measured::Time => hours(amount),
+    };
+    let (used, limit, month) = (shown(spent.used), shown(spent.limit), spent.month);
+    let key = spent.setting();
+    match spent.purse {
+        Purse::Task => format!("the task used {used} of the {limit} that `{key}` allows"),
+        Purse::Feature => format!("the Feature used {used} of the {limit} that `{key}` allows"),
+        Purse::Installation => format!(
+            "this installation used {used} of the {limit} that the server's `{key}` allows in {month}; it goes on from {}",
+            month.next()
+        ),
+        // What others spent on the server is not this repository's business.
+        Purse::Server => format!(
+            "the {limit} that the server's `{key}` allows in {month} are used up; it goes on from {}",
+            month.next()
+        ),
+    }
+}
 
 fn out_of_turns(turns: u32) -> String {
     match turns {

@@ -3,9 +3,10 @@
 use crate::messages::{links::Links, measure::MEASURES, reasons, untrusted, words};
 use domain::{
     blocked::BlockReason,
+    command::{CommandMistake, MAX_TURNS},
     feature::{
         Feature,
-        command::{Refusal, Trigger},
+        command::{Possible, Refusal, Trigger},
     },
     ids::{FeatureKey, Sha, TaskId},
 };
@@ -34,7 +35,7 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
         } => not_now(
             command,
             &format!("in the state {}", untrusted::code(state, 60)),
-            instead,
+            *instead,
         ),
         Refusal::TaskNotNow {
             command,
@@ -44,7 +45,7 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
         } => not_now(
             command,
             &format!("because {task} is {}", untrusted::code(state, 60)),
-            instead,
+            *instead,
         ),
         Refusal::OtherPlan { given, current } => other_plan(given, current),
         Refusal::PlanChanged { current } => plan_changed(current),
@@ -102,12 +103,42 @@ fn no_permission(needed: &str) -> String {
     )
 }
 
-fn malformed(reason: &str, nearest: &str) -> String {
+fn malformed(mistake: &CommandMistake, nearest: &str) -> String {
     format!(
         "Not done: {} The nearest valid form is {}.",
-        untrusted::sentence(reason, TEXT),
+        untrusted::sentence(&what_is_wrong(mistake), TEXT),
         untrusted::code(nearest, 200)
     )
+}
+
+fn what_is_wrong(mistake: &CommandMistake) -> String {
+    let quoted = |given: &str| untrusted::code(given, 41);
+    match mistake {
+        CommandMistake::NoCommand => "no command is given".to_owned(),
+        CommandMistake::Unknown { given } => format!("{} is not a command", quoted(given)),
+        CommandMistake::Argument { verb, given } => {
+            format!("`{verb}` takes no argument, and {} was given", quoted(given))
+        }
+        CommandMistake::SecondArgument { verb, given } => {
+            format!("`{verb}` takes one argument, and {} was given as well", quoted(given))
+        }
+        CommandMistake::Hash { given } => format!(
+            "{} is not a plan's hash, which has 8 to 64 hexadecimal digits",
+            quoted(given)
+        ),
+        CommandMistake::NoTask => "`skip` needs the task that is given up".to_owned(),
+        CommandMistake::Task { given } => {
+            format!("{} is not a task id; task ids are TASK-001 to TASK-999", quoted(given))
+        }
+        CommandMistake::Turns { given } => {
+            format!(
+                "{} does not name a number of turns from 1 to {MAX_TURNS}",
+                quoted(given)
+            )
+        }
+        CommandMistake::TurnsTwice => "`--max-turns` is given more than once".to_owned(),
+        CommandMistake::Stored(sentence) => sentence.clone(),
+    }
 }
 
 fn unfinished(run: &FeatureKey, feature: Option<&Feature>, links: &Links) -> String {
@@ -141,12 +172,29 @@ fn newer_run(run: &FeatureKey, feature: Option<&Feature>, links: &Links) -> Stri
     )
 }
 
-fn not_now(command: &str, why: &str, instead: &str) -> String {
+fn not_now(command: &str, why: &str, instead: Possible) -> String {
     format!(
-        "Not done: {} is not possible {why}: {}",
+        "Not done: {} is not possible {why}: {}.",
         untrusted::code(&format!("/autobuild {command}"), 80),
-        untrusted::sentence(instead, TEXT)
+        possible(instead)
     )
+}
+
+/// What is possible instead.
+fn possible(instead: Possible) -> &'static str {
+    match instead {
+        Possible::AnotherRun => "cancel, then label again",
+        Possible::WaitingPlan => "a plan that waits for approval says so in its comment",
+        Possible::Stopped => "only what is blocked or paused can be resumed",
+        Possible::Running => "nothing is running that could be paused",
+        Possible::Building => "tasks can be changed while the Feature is being built",
+        Possible::StoppedTask => "only a blocked or paused task can be resumed",
+        Possible::PushedTask => "only a blocked task with a pushed commit can be approved over the Coach",
+        Possible::CompletedStays => "a completed task stays completed",
+        Possible::RunningTask => "nothing of it is running that could be paused",
+        Possible::Ended => "it has ended already",
+        Possible::OldButton => "the button is of a check run from when it was blocked",
+    }
 }
 
 fn other_plan(given: &str, current: &str) -> String {

@@ -72,17 +72,6 @@ impl StoreError {
         }
     }
 
-    /// Whether the same call may succeed if tried again later.
-    #[must_use]
-    pub fn is_transient(&self) -> bool {
-        match self {
-            Self::Busy(_) | Self::Unavailable(_) | Self::CannotWrite(_) => true,
-            Self::Refused(_) | Self::Unreadable { .. } | Self::TooLarge(_) | Self::TooLong { .. } | Self::Closed => {
-                false
-            }
-        }
-    }
-
     /// Whether a rule of the tables (a unique index) refused the row.
     pub(super) fn is_unique_violation(&self) -> bool {
         match self {

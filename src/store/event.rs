@@ -39,12 +39,6 @@ pub struct StoredEvent {
 }
 
 impl Store {
-    /// Whether this cause has already changed the Feature.
-    pub async fn known_cause(&self, stream: &FeatureKey, cause: &str) -> Result<bool, StoreError> {
-        let row = self.db.row(KNOWN, args![&stream.to_string(), cause]).await?;
-        Ok(row.is_some())
-    }
-
     /// Everything that happened to a Feature, oldest first.
     pub async fn events(&self, stream: &FeatureKey) -> Result<Vec<StoredEvent>, StoreError> {
         let rows = self.db.rows(READ, args![&stream.to_string()]).await?;

@@ -6,6 +6,8 @@
 //! Reading order: [`Store::commit`] (an event, its state and its effects in one transaction) → [`Store::claim`] (who
 //! works on what) → [`Hold`] (what the holder may do) → [`Store::accept_delivery`] (the durable acknowledgement).
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod baseline;
 mod cancel;
 mod claim;

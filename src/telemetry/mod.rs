@@ -7,6 +7,8 @@
 //! The wire format is one small file (`otlp.rs`) on the HTTP client that is here already: the OpenTelemetry crates would
 //! bring a dozen more and a second HTTP client for the same JSON.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod otlp;
 mod sender;
 mod settings;

@@ -2,6 +2,8 @@
 //!
 //! Never acts on a delivery: it is stored, acknowledged, and read by a worker.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod bodies;
 mod connections;
 mod health;

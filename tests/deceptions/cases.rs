@@ -12,6 +12,7 @@
 //! criterion: test NAME              or `command LINE`, or `file PATH`; more than one may stand
 //! expect: approved                  or `approved with WORD`, `refused by WORD|WORD in PATH`, `absent WORD`
 //! undecidable: REASON               code cannot tell: listed as such
+//! given_up: RULE, REASON            dishonest, and not refused any more: the rule that was given up, and why
 //! by: person                        the case's own steps are a person's push on top of the Player's work
 //! waived: NAME                      a failing test that a person waived
 //! origin: fix                       the task is a TASK-FIX
@@ -99,6 +100,7 @@ pub struct Case {
     pub criteria: Vec<Criterion>,
     pub expectation: Expectation,
     pub undecidable: Option<String>,
+    pub given_up: Option<String>,
     pub lane: Lane,
 }
 
@@ -240,6 +242,7 @@ impl Library {
                 .parse()
                 .unwrap(),
             undecidable: section.one("undecidable"),
+            given_up: section.one("given_up"),
             lane: section.one("telling").map_or(Lane::Thorough, |_| Lane::TestCommand),
             name: section.name.clone(),
         }

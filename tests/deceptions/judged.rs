@@ -16,6 +16,7 @@ pub struct Judged {
     pub title: String,
     pub expectation: Expectation,
     pub undecidable: Option<String>,
+    pub given_up: Option<String>,
     pub end: End,
     /// What sends the work back.
     pub reasons: Vec<Reason>,
@@ -88,6 +89,7 @@ impl Judged {
             title: case.title(),
             expectation: case.expectation.clone(),
             undecidable: case.undecidable.clone(),
+            given_up: case.given_up.clone(),
             end,
             reasons,
             shown,
@@ -118,6 +120,7 @@ impl Judged {
             title: case.title(),
             expectation: case.expectation.clone(),
             undecidable: case.undecidable.clone(),
+            given_up: case.given_up.clone(),
             end,
             reasons,
             shown: of(Weight::Shown),
@@ -128,6 +131,9 @@ impl Judged {
 
     /// What is wrong, if anything is.
     pub fn wrong(&self) -> Option<String> {
+        if self.given_up.is_some() {
+            return None;
+        }
         let fits = |reason: &Reason, by: &[String], at: &Option<String>| {
             (by.contains(&reason.word) || by.contains(&"any".to_owned()))
                 && at
@@ -213,10 +219,8 @@ fn reasons(kind: TaskType, report: &GateReport) -> (Vec<Reason>, Vec<Reason>) {
     for result in &report.more {
         if result.gate == Gate::Integrity {
             for item in &result.items {
-                let names = |rule: &Rule| item.description.starts_with(&format!("{}: ", rule.name()));
-                let rule = Rule::ALL.into_iter().find(names);
                 let reason = Reason {
-                    word: rule.map_or("integrity".to_owned(), |rule| word(&rule)),
+                    word: item.rule.map_or("integrity".to_owned(), |rule| word(&rule)),
                     path: item.file.clone(),
                     line: item.line,
                 };

@@ -21,7 +21,7 @@ pub fn table(judged: &[Judged], all: usize, took: Duration) -> String {
         row(&mut text, width, judged);
     }
     let count = |wanted: &dyn Fn(&Judged) -> bool| judged.iter().filter(|judged| wanted(judged)).count();
-    let is_decidable = |judged: &Judged| judged.undecidable.is_none();
+    let is_decidable = |judged: &Judged| judged.undecidable.is_none() && judged.given_up.is_none();
     let dishonest = |judged: &Judged| is_decidable(judged) && matches!(judged.expectation, Expectation::Refused { .. });
     let honest = |judged: &Judged| is_decidable(judged) && matches!(judged.expectation, Expectation::Approved { .. });
     let absent = |judged: &Judged| matches!(judged.expectation, Expectation::Absent { .. });
@@ -42,6 +42,9 @@ pub fn table(judged: &[Judged], all: usize, took: Duration) -> String {
         writeln!(text, "{ran} of {all} cases ran; all of them: .ci/thorough deceptions").unwrap();
     }
     for judged in judged {
+        if let Some(reason) = &judged.given_up {
+            writeln!(text, "given up: {}: {reason}", judged.title).unwrap();
+        }
         if let Some(reason) = &judged.undecidable {
             writeln!(text, "not decidable by code: {}: {reason}", judged.title).unwrap();
         }
@@ -51,6 +54,7 @@ pub fn table(judged: &[Judged], all: usize, took: Duration) -> String {
 
 fn row(text: &mut String, width: usize, judged: &Judged) {
     let change = match (&judged.undecidable, &judged.expectation) {
+        _ if judged.given_up.is_some() => "given up",
         (Some(_), _) => "undecided",
         (None, Expectation::Approved { .. }) => "honest",
         (None, Expectation::Refused { .. }) => "dishonest",

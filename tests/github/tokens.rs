@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use autobuild::github::{
-    AUTOBUILD_PERMISSIONS, App, COACH_PERMISSIONS, GithubError, InstallationState, Rights, SetupError, webhook::OwnApps,
+    AUTOBUILD_PERMISSIONS, App, COACH_PERMISSIONS, GithubError, Rights, SetupError, webhook::OwnApps,
 };
 use domain::ids::{AppId, RepoId, UserId};
 use futures_util::future::join_all;
@@ -219,29 +219,4 @@ async fn a_suspended_installation_loses_its_tokens() {
     assert!(matches!(world.repo().pull(PULL).await, Err(GithubError::Suspended)));
     world.client.token(INSTALLATION, REPO, Rights::Read).await.unwrap();
     assert_eq!(world.asked("POST", MINT).await.len(), 2);
-}
-
-#[tokio::test]
-async fn an_installation_is_active_suspended_or_gone() {
-    let world = World::new().await;
-    let suspended = json!({"id": 12, "suspended_at": "2026-01-15T10:30:00Z", "account": null});
-    world
-        .answers(
-            "GET",
-            "/app/installations/11",
-            200,
-            json!({"id": 11, "suspended_at": null}),
-        )
-        .await;
-    world.answers("GET", "/app/installations/12", 200, suspended).await;
-    let state = async |id| {
-        world
-            .client
-            .installation(domain::ids::InstallationId(id))
-            .await
-            .unwrap()
-    };
-    assert!(matches!(state(11).await, InstallationState::Active(_)));
-    assert_eq!(state(12).await, InstallationState::Suspended { since: START });
-    assert_eq!(state(13).await, InstallationState::Gone);
 }

@@ -77,8 +77,9 @@ const MADE: [&str; 9] = [
     "long_line",
 ];
 
-/// What is tried below the best level of isolation too.
-const EVERYWHERE: [&str; 5] = ["ok", "none", "nudged", "endless", "limited"];
+/// What is tried below the best level of isolation too. That too much output stops at each level, the sandbox's tests
+/// show.
+const EVERYWHERE: [&str; 4] = ["ok", "none", "nudged", "limited"];
 
 /// At the level of isolation that is asked for, else at the best; and whether it is that.
 async fn staged(program: &str) -> (Stage, bool) {

@@ -113,6 +113,7 @@ fn a_stand_in_for_each_program_keeps_the_contract() {
 
 #[tokio::test]
 async fn stand_ins_keep_the_contract_at_every_level_of_isolation_that_there_is() {
+    let best = Sandbox::probe(sandbox_options(), Level::L0.or_more()).await.unwrap();
     let mut tried = Vec::new();
     for level in [Level::L0, Level::L1, Level::L2, Level::L3] {
         let bounds = Bounds {
@@ -122,7 +123,10 @@ async fn stand_ins_keep_the_contract_at_every_level_of_isolation_that_there_is()
         if Sandbox::probe(sandbox_options(), bounds).await.is_err() {
             continue;
         }
-        keep_the_contract(&[("CONTRACT_LEVEL", &u8::from(level).to_string())]);
+        // The whole contract holds there by the test above.
+        if level != best.level() {
+            keep_the_contract(&[("CONTRACT_LEVEL", &u8::from(level).to_string())]);
+        }
         tried.push(level.to_string());
     }
     println!("the contract holds at the levels {}", tried.join(", "));

@@ -104,8 +104,6 @@ async fn a_known_cause_changes_nothing_but_ends_its_effect(db: Database) {
     let mut first = step(key(1, 1), None, "comment 9");
     first.effects = vec![effect("e1", Lane::Agent, "task")];
     assert_eq!(store.commit(&first).await.unwrap(), Committed::Done);
-    assert!(store.known_cause(&key(1, 1), "comment 9").await.unwrap());
-    assert!(!store.known_cause(&key(1, 1), "comment 10").await.unwrap());
 
     let hold = claim(&store, Lane::Agent).await.expect("it is ready").hold;
     let mut again = step(key(1, 1), Some(1), "comment 9");
@@ -174,7 +172,6 @@ async fn a_lost_hold_stores_nothing(db: Database) {
     late.finish = Some(Finish { hold, outcome });
     assert_eq!(store.commit(&late).await.unwrap(), Committed::LostFence);
     assert_eq!(store.feature(&key(1, 1)).await.unwrap().unwrap().version, 1);
-    assert!(!store.known_cause(&key(1, 1), "report").await.unwrap());
     assert_eq!(store.effects_of(&key(1, 1)).await.unwrap().len(), 1);
 }
 
@@ -193,7 +190,6 @@ async fn an_issue_has_one_unfinished_run(db: Database) {
         Committed::RunExists
     );
     assert_eq!(store.feature(&key(1, 2)).await.unwrap(), None);
-    assert!(!store.known_cause(&key(1, 2), "label").await.unwrap());
 
     let mut end = step(key(1, 1), Some(1), "unlabel");
     end.feature.state = "cancelled".to_owned();

@@ -6,7 +6,7 @@ use autobuild::store::{
 };
 use domain::{
     at_work::{AtWork, Doing, Seen},
-    budget::{Allowed, Budget, Call, Limits, Month, Tells},
+    budget::{Allowed, Budget, Call, CostReporting, Limits, Month},
     ids::{InstallationId, Millis, TaskId, TurnNumber},
     isolation::Level,
     usage::{Tokens, Usage},
@@ -65,7 +65,7 @@ fn of_task(usd_micros: u64) -> Budget {
 
 const CALL: Call = Call {
     deadline_ms: 60_000,
-    tells: Tells::Cost,
+    cost_reporting: CostReporting::Cost,
 };
 
 /// Holds an effect of its own.
@@ -158,8 +158,8 @@ async fn a_spent_budget_lets_no_run_begin(db: Database) {
         panic!("it is spent");
     };
     assert_eq!(
-        what.to_string(),
-        "the task used $1.20 of the $1.00 that `usd_per_task` allows"
+        (what.setting(), what.used, what.limit),
+        ("usd_per_task", 1_200_000, 1_000_000)
     );
     assert_eq!(
         store.runs_of(&key(1, 1), None).await.unwrap().len(),

@@ -1,7 +1,7 @@
 //! Commands that people write in comments: `/autobuild resume use the existing parser`. Who may give one, and whether it
 //! makes sense now, is decided elsewhere.
 
-use crate::{ids::TaskId, markdown, nearest, plan_block};
+use crate::{ids::TaskId, markdown, nearest::nearest, plan_block, shorten};
 use serde::{Deserialize, Serialize};
 
 const WORD: &str = "/autobuild";
@@ -18,11 +18,60 @@ pub enum Parsed {
     Command(Command),
     /// An attempt at one.
     Malformed {
-        /// What is wrong, as a sentence.
-        reason: String,
+        /// What is wrong.
+        reason: CommandMistake,
         /// The nearest valid form.
         nearest: String,
     },
+}
+
+/// What is wrong with an attempt at a command. What was given is cut to what a reply can bear.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandMistake {
+    /// No command is given.
+    NoCommand,
+    /// This is no command.
+    Unknown {
+        /// What was given.
+        given: String,
+    },
+    /// The command takes no argument.
+    Argument {
+        /// Which command.
+        verb: String,
+        /// What was given.
+        given: String,
+    },
+    /// The command takes one argument, and more were given.
+    SecondArgument {
+        /// Which command.
+        verb: String,
+        /// What was given as well.
+        given: String,
+    },
+    /// This is not the hash of a plan.
+    Hash {
+        /// What was given.
+        given: String,
+    },
+    /// The task that is given up must be named.
+    NoTask,
+    /// This is not the id of a task.
+    Task {
+        /// What was given.
+        given: String,
+    },
+    /// This names no number of turns that may be granted.
+    Turns {
+        /// What was given.
+        given: String,
+    },
+    /// The number of turns is given more than once.
+    TurnsTwice,
+    /// The sentence that an older version stored.
+    #[serde(untagged)]
+    Stored(String),
 }
 
 /// A command of product section 4.
@@ -130,7 +179,7 @@ pub fn parse(comment: &str) -> Parsed {
     };
     let first_line = arguments.lines().next().unwrap_or_default();
     let Some(verb) = first_line.split_whitespace().next() else {
-        return malformed("no command is given", "/autobuild help");
+        return malformed(CommandMistake::NoCommand, "/autobuild help");
     };
     let rest = arguments.trim_start().strip_prefix(verb).unwrap_or_default();
     let line = rest.lines().next().unwrap_or_default();
@@ -144,24 +193,37 @@ pub fn parse(comment: &str) -> Parsed {
         "pause" => alone(Command::Pause, line),
         "cancel" => alone(Command::Cancel, line),
         "status" => alone(Command::Status, line),
-        unknown => malformed(&format!("{} is not a command", quoted(unknown)), nearest::verb(unknown)),
+        unknown => malformed(CommandMistake::Unknown { given: cut(unknown) }, nearest_form(unknown)),
     }
 }
 
-fn malformed(reason: &str, nearest: &str) -> Parsed {
+fn malformed(reason: CommandMistake, nearest: &str) -> Parsed {
     Parsed::Malformed {
-        reason: reason.to_owned(),
+        reason,
         nearest: nearest.to_owned(),
     }
 }
 
-/// Quotes what someone wrote, cut to a length that a reply can bear.
-fn quoted(word: &str) -> String {
-    let start: String = word.chars().take(40).collect();
-    match word.chars().nth(40) {
-        Some(_) => format!("`{}…`", start.replace('`', "'")),
-        None => format!("`{}`", start.replace('`', "'")),
-    }
+/// What someone wrote, cut to a length that a reply can bear.
+fn cut(word: &str) -> String {
+    shorten::start(word, 40)
+}
+
+/// The form of the command that was probably meant; help if nothing is near.
+fn nearest_form(word: &str) -> &'static str {
+    let forms = Command::usage().map(|(form, _)| form);
+    let verb = |form: &'static str| form.split(' ').nth(1).unwrap_or_default();
+    let meant = nearest(word, forms.map(verb));
+    let form = meant.and_then(|meant| forms.into_iter().find(|form| verb(form) == meant));
+    form.unwrap_or("/autobuild help")
+}
+
+/// The task that was probably meant: `TASK-002` for `2`, `task2` or `TASK-2`.
+fn nearest_task(word: &str) -> TaskId {
+    let digits: String = word.chars().filter(char::is_ascii_digit).collect();
+    let number = digits.parse().ok().filter(|number| (1..=999).contains(number));
+    let planned = || TaskId::Planned(number.unwrap_or(1));
+    word.to_ascii_uppercase().parse().unwrap_or_else(|_| planned())
 }
 
 /// A command without arguments. Lines below it are not its own: a signature or a quoted mail does not spoil it.
@@ -169,11 +231,10 @@ fn alone(command: Command, line: &str) -> Parsed {
     match line.split_whitespace().next() {
         None => Parsed::Command(command),
         Some(extra) => malformed(
-            &format!(
-                "`{}` takes no argument, and {} was given",
-                command.verb(),
-                quoted(extra)
-            ),
+            CommandMistake::Argument {
+                verb: command.verb().to_owned(),
+                given: cut(extra),
+            },
             &format!("{WORD} {}", command.verb()),
         ),
     }
@@ -199,18 +260,15 @@ fn approve(line: &str) -> Parsed {
     let form = "/autobuild approve";
     match (given, extra) {
         (_, Some(extra)) => malformed(
-            &format!("`approve` takes one hash, and {} was given as well", quoted(extra)),
+            CommandMistake::SecondArgument {
+                verb: "approve".to_owned(),
+                given: cut(extra),
+            },
             form,
         ),
         (None, None) => Parsed::Command(Command::Approve { hash: None }),
         (Some(hash), None) if is_hash(&hash) => Parsed::Command(Command::Approve { hash: Some(hash) }),
-        (Some(word), None) => malformed(
-            &format!(
-                "{} is not a plan's hash, which has 8 to 64 hexadecimal digits",
-                quoted(&word)
-            ),
-            form,
-        ),
+        (Some(word), None) => malformed(CommandMistake::Hash { given: cut(&word) }, form),
     }
 }
 
@@ -228,7 +286,7 @@ fn retry(line: &str) -> Parsed {
 fn skip(line: &str) -> Parsed {
     match one_task("skip", line) {
         Ok(Some(task)) => Parsed::Command(Command::Skip { task }),
-        Ok(None) => malformed("`skip` needs the task that is given up", "/autobuild skip TASK-001"),
+        Ok(None) => malformed(CommandMistake::NoTask, "/autobuild skip TASK-001"),
         Err(wrong) => wrong,
     }
 }
@@ -237,22 +295,17 @@ fn one_task(verb: &str, line: &str) -> Result<Option<TaskId>, Parsed> {
     let mut words = line.split_whitespace();
     let (given, extra) = (words.next(), words.next());
     if let Some(extra) = extra {
-        let form = format!(
-            "{WORD} {verb} {}",
-            given.map_or_else(|| "TASK-001".to_owned(), nearest::task)
-        );
-        return Err(malformed(
-            &format!("`{verb}` takes one task, and {} was given as well", quoted(extra)),
-            &form,
-        ));
+        let form = format!("{WORD} {verb} {}", nearest_task(given.unwrap_or_default()));
+        let mistake = CommandMistake::SecondArgument {
+            verb: verb.to_owned(),
+            given: cut(extra),
+        };
+        return Err(malformed(mistake, &form));
     }
     let Some(word) = given else { return Ok(None) };
     word.to_ascii_uppercase().parse().map(Some).map_err(|_| {
-        let form = format!("{WORD} {verb} {}", nearest::task(word));
-        malformed(
-            &format!("{} is not a task id; task ids are TASK-001 to TASK-999", quoted(word)),
-            &form,
-        )
+        let form = format!("{WORD} {verb} {}", nearest_task(word));
+        malformed(CommandMistake::Task { given: cut(word) }, &form)
     })
 }
 
@@ -271,15 +324,9 @@ fn resume(rest: &str) -> Parsed {
                 guidance: without(rest, option),
                 max_turns: Some(turns),
             }),
-            None => malformed(
-                &format!(
-                    "{} does not name a number of turns from 1 to {MAX_TURNS}",
-                    quoted(option)
-                ),
-                form,
-            ),
+            None => malformed(CommandMistake::Turns { given: cut(option) }, form),
         },
-        [_, _, ..] => malformed("`--max-turns` is given more than once", form),
+        [_, _, ..] => malformed(CommandMistake::TurnsTwice, form),
     }
 }
 
@@ -440,95 +487,100 @@ mod tests {
         }
     }
 
-    /// A comment, a part of the reason, the nearest valid form.
+    /// A comment, its mistake, the nearest valid form.
     const MISTAKES: &[(&str, &str, &str)] = &[
-        ("/autobuild", "no command is given", "/autobuild help"),
+        ("/autobuild", "no_command", "/autobuild help"),
         (
             "/autobuild resum now",
-            "`resum` is not a command",
+            "unknown resum",
             "/autobuild resume [guidance] [--max-turns=N]",
         ),
-        ("/autobuild Cancel", "`Cancel` is not a command", "/autobuild cancel"),
-        ("/autobuild deploy", "`deploy` is not a command", "/autobuild help"),
-        ("/autobuild skip", "needs the task", "/autobuild skip TASK-001"),
-        ("/autobuild skip 2", "`2` is not a task id", "/autobuild skip TASK-002"),
+        ("/autobuild Cancel", "unknown Cancel", "/autobuild cancel"),
+        ("/autobuild deploy", "unknown deploy", "/autobuild help"),
+        ("/autobuild skip", "no_task", "/autobuild skip TASK-001"),
+        ("/autobuild skip 2", "task 2", "/autobuild skip TASK-002"),
         (
             "/autobuild skip TASK-002 TASK-003",
-            "`TASK-003` was given as well",
+            "second_argument TASK-003",
             "/autobuild skip TASK-002",
         ),
         (
             "/autobuild retry TASK-1000",
-            "is not a task id",
+            "task TASK-1000",
             "/autobuild retry TASK-001",
         ),
-        ("/autobuild cancel TASK-003", "takes no argument", "/autobuild cancel"),
-        (
-            "/autobuild approve this",
-            "`this` is not a plan's hash",
-            "/autobuild approve",
-        ),
-        (
-            "/autobuild approve 1a2b3c",
-            "is not a plan's hash",
-            "/autobuild approve",
-        ),
+        ("/autobuild cancel TASK-003", "argument TASK-003", "/autobuild cancel"),
+        ("/autobuild approve this", "hash this", "/autobuild approve"),
+        ("/autobuild approve 1a2b3c", "hash 1a2b3c", "/autobuild approve"),
         (
             "/autobuild approve 1a2b3c4d please",
-            "`please` was given as well",
+            "second_argument please",
             "/autobuild approve",
         ),
         (
             "/autobuild resume --max-turns=0",
-            "from 1 to 100",
+            "turns",
             "/autobuild resume --max-turns=3",
         ),
         (
             "/autobuild resume --max-turns=101",
-            "from 1 to 100",
+            "turns",
             "/autobuild resume --max-turns=3",
         ),
         (
             "/autobuild resume --max-turns=99999999999999999999",
-            "from 1 to 100",
+            "turns",
             "/autobuild resume --max-turns=3",
         ),
         (
             "/autobuild resume --max-turns=+3",
-            "from 1 to 100",
+            "turns",
             "/autobuild resume --max-turns=3",
         ),
         (
             "/autobuild resume --max-turns 3",
-            "from 1 to 100",
+            "turns",
             "/autobuild resume --max-turns=3",
         ),
         (
             "/autobuild resume --max-turns=3 --max-turns=4",
-            "more than once",
+            "turns_twice",
             "/autobuild resume --max-turns=3",
         ),
     ];
 
     #[test]
     fn a_mistake_is_answered_with_the_nearest_valid_form() {
-        for (comment, part, form) in MISTAKES {
-            match parse(comment) {
-                Parsed::Malformed { reason, nearest } => {
-                    assert!(reason.contains(part), "{comment:?}: {reason}");
-                    assert_eq!(nearest, *form, "{comment:?}");
+        for (comment, mistake, form) in MISTAKES {
+            let Parsed::Malformed { reason, nearest } = parse(comment) else {
+                panic!("{comment:?}");
+            };
+            let stored = serde_json::to_value(&reason).unwrap();
+            let (kind, given) = match &stored {
+                serde_json::Value::String(kind) => (kind, ""),
+                stored => {
+                    let (kind, of) = stored.as_object().unwrap().iter().next().unwrap();
+                    (kind, of["given"].as_str().unwrap())
                 }
-                other => panic!("{comment:?} is {other:?}"),
-            }
+            };
+            assert!(format!("{kind} {given}").starts_with(mistake), "{comment:?}: {stored}");
+            assert_eq!(nearest, *form, "{comment:?}");
+            assert_eq!(serde_json::from_value::<CommandMistake>(stored).unwrap(), reason);
         }
+        let old: CommandMistake = serde_json::from_str("\"`x` is not a command\"").unwrap();
+        assert_eq!(old, CommandMistake::Stored("`x` is not a command".to_owned()));
     }
 
     #[test]
     fn what_a_reply_quotes_is_short() {
-        match parse(&format!("/autobuild {}", "é`".repeat(30_000))) {
-            Parsed::Malformed { reason, .. } => assert!(reason.chars().count() < 80, "{reason}"),
-            other => panic!("{other:?}"),
-        }
+        let Parsed::Malformed {
+            reason: CommandMistake::Unknown { given },
+            ..
+        } = parse(&format!("/autobuild {}", "é`".repeat(30_000)))
+        else {
+            panic!("it is a command");
+        };
+        assert!(given.chars().count() < 80, "{given}");
     }
 
     proptest! {

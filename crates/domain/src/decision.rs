@@ -2,6 +2,7 @@
 
 pub use crate::decision_parse::{parse_decision, schema};
 
+use crate::integrity::{Detail, Rule};
 use serde::{Deserialize, Serialize};
 
 /// The Coach's answer to one Turn, as parsed from its report.
@@ -98,6 +99,12 @@ pub struct Issue {
     pub line: Option<u32>,
     /// What to do; shown as a suggestion block where it replaces the line.
     pub suggestion: Option<String>,
+    /// The rule of integrity that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
+    /// What is there, for the sentence that is the description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<Detail>,
 }
 
 /// How much an issue weighs.
@@ -146,6 +153,8 @@ impl Issue {
             file: None,
             line: None,
             suggestion: None,
+            rule: None,
+            what: None,
         }
     }
 }

@@ -215,6 +215,8 @@ fn issue(item: &Field<'_>, unknown: &mut Vec<String>, wrong: &mut Mistakes) -> O
         file,
         line: line.and_then(|line| u32::try_from(line).ok()).filter(|line| *line > 0),
         suggestion,
+        rule: None,
+        what: None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     mistake::Mistakes,
-    node::{Entry, Node, Shape},
+    node::{Key, Node, Shape},
     shorten,
 };
 
@@ -22,7 +22,7 @@ pub struct Fields<'a> {
     /// What stands before a key in a sentence: nothing, `issues[0].` or `TASK-001: `.
     prefix: String,
     node: &'a Node,
-    entries: &'a [Entry],
+    entries: &'a [(Key, Node)],
     known: Vec<&'static str>,
 }
 
@@ -49,12 +49,9 @@ impl<'a> Fields<'a> {
     /// The value of `key`; a null is as good as none.
     pub fn optional(&mut self, key: &'static str) -> Option<Field<'a>> {
         self.known.push(key);
-        let entry = self.entries.iter().find(|entry| entry.key == key)?;
+        let (_, node) = self.entries.iter().find(|(known, _)| known.name == key)?;
         let name = format!("{}{key}", self.prefix);
-        (entry.node.value != Shape::Null).then_some(Field {
-            name,
-            node: &entry.node,
-        })
+        (node.value != Shape::Null).then_some(Field { name, node })
     }
 
     /// The value of `key`, or a mistake.
@@ -68,12 +65,10 @@ impl<'a> Fields<'a> {
 
     /// The keys that nobody asked for.
     #[must_use]
-    pub fn unknown(&self) -> Vec<(String, &'a Entry)> {
-        let unknown = |entry: &&Entry| !self.known.contains(&entry.key.as_str());
-        self.entries
-            .iter()
-            .filter(unknown)
-            .map(|entry| (format!("{}{}", self.prefix, entry.key), entry))
+    pub fn unknown(&self) -> Vec<(String, &'a Key)> {
+        let keys = self.entries.iter().map(|(key, _)| key);
+        keys.filter(|key| !self.known.contains(&key.name.as_str()))
+            .map(|key| (format!("{}{}", self.prefix, key.name), key))
             .collect()
     }
 

@@ -201,11 +201,7 @@ impl Rule {
     /// Whether an item is about a rule that no person may waive.
     #[must_use]
     pub fn never_waived(item: &Issue) -> bool {
-        let is_about = |rule: &Self| {
-            let text = item.description.strip_prefix(rule.name());
-            item.category == CATEGORY && text.is_some_and(|text| text.starts_with(": "))
-        };
-        Self::ALL.iter().any(|rule| !rule.can_be_waived() && is_about(rule))
+        item.rule.is_some_and(|rule| !rule.can_be_waived())
     }
 
     /// Whether a person may waive it by overriding the Coach: everything but a secret.
@@ -343,7 +339,7 @@ impl IntegrityFinding {
         }
     }
 
-    /// The finding as an item for the Player and for people.
+    /// The finding as an item for the Player and for people; its description is worded where it is told.
     #[must_use]
     pub fn item(&self, kind: TaskType) -> Issue {
         let severity = match self.weight(kind) {
@@ -353,10 +349,12 @@ impl IntegrityFinding {
         Issue {
             severity,
             category: CATEGORY.to_owned(),
-            description: format!("{}: {:?}", self.rule.name(), self.what),
+            description: self.rule.name().to_owned(),
             file: Some(self.path.clone()),
             line: self.line,
             suggestion: None,
+            rule: Some(self.rule),
+            what: Some(self.what.clone()),
         }
     }
 }

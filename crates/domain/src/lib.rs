@@ -38,7 +38,6 @@ pub mod plan_block;
 pub mod price;
 pub mod recurring;
 pub mod registries;
-pub mod remedy;
 pub mod report;
 pub mod routing;
 pub mod secret;

@@ -7,12 +7,23 @@ use std::fmt;
 const MOST_SHOWN: usize = 20;
 
 /// A place in a text, both from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     /// The line.
     pub line: u64,
     /// The column.
     pub column: u64,
+}
+
+impl Place {
+    /// The beginning of the text.
+    pub const START: Self = Self { line: 1, column: 1 };
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
 }
 
 /// One mistake: a sentence that names the task or key and the rule, and the place where the text has one.
@@ -28,7 +39,7 @@ impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.sentence)?;
         match self.place {
-            Some(Place { line, column }) => write!(f, " (line {line}, column {column})"),
+            Some(place) => write!(f, " ({place})"),
             None => Ok(()),
         }
     }

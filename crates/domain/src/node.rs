@@ -1,6 +1,9 @@
 //! A JSON or YAML value as someone wrote it, with its place. It knows no rule of ours but the limits of reading.
 
-use crate::mistake::{Mistakes, Place, quoted};
+use crate::{
+    mistake::{Mistake, Place, quoted},
+    shorten,
+};
 use serde::{
     Deserialize, Deserializer,
     de::{MapAccess, SeqAccess, Visitor},
@@ -32,45 +35,87 @@ pub enum Shape {
     Text(String),
     /// A list.
     List(Vec<Node>),
-    /// Keys with values, in the order written.
-    Map(Vec<Entry>),
+    /// Keys with values, in the order written; no key twice.
+    Map(Vec<(Key, Node)>),
 }
 
-/// One key of a map.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    /// The key.
-    pub key: String,
-    /// Where the key stands.
+/// A key of a map and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Its text.
+    pub name: String,
+    /// Where; absent for JSON.
     pub place: Option<Place>,
-    /// Its value.
-    pub node: Node,
+}
+
+impl Key {
+    /// Where it stands.
+    #[must_use]
+    pub fn at(&self) -> Place {
+        self.place.unwrap_or(Place::START)
+    }
 }
 
 impl Node {
-    /// Reads one YAML document. Anchors may be used, within limits that a written plan never meets.
-    pub fn from_yaml(text: &str) -> Result<Self, Mistakes> {
+    /// Reads one YAML document of at most `max_bytes`; an empty one is [`Shape::Null`]. Anchors may be used, within limits
+    /// that a written text never meets.
+    ///
+    /// # Errors
+    ///
+    /// Says where the text is no YAML, holds a key twice, or is longer, deeper or more repetitive than allowed.
+    pub fn from_yaml(text: &str, max_bytes: usize) -> Result<Self, Mistake> {
+        let start = Some(Place::START);
+        if text.len() > max_bytes {
+            let sentence = format!("the file is larger than {max_bytes} bytes");
+            return Err(Mistake { sentence, place: start });
+        }
+        if text.trim_start_matches('\u{feff}').trim().is_empty() {
+            let value = Shape::Null;
+            return Ok(Self { value, place: start });
+        }
         let options = serde_saphyr::options! {
             budget: serde_saphyr::budget! {
                 max_depth: 24,
                 flow_nesting_limit: 24,
-                max_events: 60_000,
-                max_nodes: 40_000,
-                max_aliases: 500,
-                max_anchors: 200,
+                max_events: 300_000,
+                max_nodes: 100_000,
+                max_aliases: 1_000,
+                max_anchors: 1_000,
                 max_merge_keys: 200,
-                max_recorded_anchor_events: 40_000,
-                max_total_scalar_bytes: 1_000_000,
             },
             alias_limits: serde_saphyr::alias_limits! {
-                max_total_replayed_events: 10_000,
-                max_replay_stack_depth: 8,
+                max_total_replayed_events: 100_000,
+                max_replay_stack_depth: 16,
             },
             duplicate_keys: DuplicateKeyPolicy::Error,
             strict_booleans: true,
             with_snippet: false,
         };
         serde_saphyr::from_str_with_options(text, options).map_err(|error| unreadable(&error))
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub fn at(&self) -> Place {
+        self.place.unwrap_or(Place::START)
+    }
+
+    /// The value as it would stand in JSON; a number that JSON cannot hold becomes null.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            Shape::Null => serde_json::Value::Null,
+            Shape::Flag(value) => (*value).into(),
+            Shape::Whole(value) => (*value).into(),
+            Shape::Number(value) => (*value).into(),
+            Shape::Text(value) => value.clone().into(),
+            Shape::List(nodes) => nodes.iter().map(Self::to_json).collect(),
+            Shape::Map(entries) => entries
+                .iter()
+                .map(|(key, node)| (key.name.clone(), node.to_json()))
+                .collect::<serde_json::Map<_, _>>()
+                .into(),
+        }
     }
 
     /// Takes a JSON value over.
@@ -89,10 +134,9 @@ impl Node {
             serde_json::Value::Object(entries) => Shape::Map(
                 entries
                     .iter()
-                    .map(|(key, value)| Entry {
-                        key: key.clone(),
-                        place: None,
-                        node: Self::from_json(value),
+                    .map(|(name, value)| {
+                        let (name, place) = (name.clone(), None);
+                        (Key { name, place }, Self::from_json(value))
                     })
                     .collect(),
             ),
@@ -119,10 +163,7 @@ impl Node {
     pub fn shown(&self, most: usize) -> String {
         let mut text = String::new();
         self.write_short(&mut text, most);
-        match text.char_indices().nth(most) {
-            Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-            None => text,
-        }
+        shorten::start(&text, most)
     }
 
     fn write_short(&self, text: &mut String, most: usize) {
@@ -145,11 +186,11 @@ impl Node {
             }
             Shape::Map(entries) => {
                 text.push('{');
-                for (index, entry) in entries.iter().enumerate() {
+                for (index, (key, node)) in entries.iter().enumerate() {
                     text.push_str(if index == 0 { "" } else { ", " });
-                    text.push_str(&entry.key);
+                    text.push_str(&key.name);
                     text.push_str(": ");
-                    entry.node.write_short(text, most);
+                    node.write_short(text, most);
                 }
                 text.push('}');
             }
@@ -166,8 +207,7 @@ fn number_shape(number: f64) -> Shape {
 }
 
 /// What the YAML reader complains of, without the place, which is shown apart, and without its advice to programmers.
-#[must_use]
-pub fn plain_cause(complaint: &str) -> &str {
+fn plain_cause(complaint: &str) -> &str {
     let ends = [
         " at line ",
         ", set DuplicateKeyPolicy",
@@ -182,18 +222,22 @@ pub fn plain_cause(complaint: &str) -> &str {
     end.and_then(|end| complaint.get(..end)).unwrap_or(complaint)
 }
 
-fn unreadable(error: &serde_saphyr::Error) -> Mistakes {
-    let place = error.location().map(|at| Place {
-        line: at.line(),
-        column: at.column(),
-    });
+fn unreadable(error: &serde_saphyr::Error) -> Mistake {
+    let place = error.location().map(place_of);
     let text = error.without_snippet().to_string();
-    let cause: String = plain_cause(&text)
-        .chars()
-        .take(300)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    Mistakes::one(format!("this YAML cannot be read: {cause}"), place)
+    let line = text.lines().next().unwrap_or("not readable as YAML");
+    let cause = plain_cause(line).chars().take(200);
+    Mistake {
+        sentence: cause.map(|c| if c.is_control() { ' ' } else { c }).collect(),
+        place,
+    }
+}
+
+fn place_of(location: serde_saphyr::Location) -> Place {
+    Place {
+        line: location.line().max(1),
+        column: location.column().max(1),
+    }
 }
 
 impl<'de> Deserialize<'de> for Node {
@@ -205,10 +249,7 @@ impl<'de> Deserialize<'de> for Node {
         } = Spanned::deserialize(deserializer)?;
         Ok(Self {
             value,
-            place: Some(Place {
-                line: referenced.line(),
-                column: referenced.column(),
-            }),
+            place: Some(place_of(referenced)),
         })
     }
 }
@@ -273,15 +314,9 @@ impl<'de> Visitor<'de> for AnyShape {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Shape, A::Error> {
         let mut map = Vec::new();
         while let Some((key, node)) = entries.next_entry::<Spanned<String>, Node>()? {
-            let place = Some(Place {
-                line: key.referenced.line(),
-                column: key.referenced.column(),
-            });
-            map.push(Entry {
-                key: key.value,
-                place,
-                node,
-            });
+            let place = Some(place_of(key.referenced));
+            let name = key.value;
+            map.push((Key { name, place }, node));
         }
         Ok(Shape::Map(map))
     }
@@ -290,20 +325,43 @@ impl<'de> Visitor<'de> for AnyShape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    fn parse(text: &str) -> Node {
+        Node::from_yaml(text, 100_000).unwrap()
+    }
+
+    #[test]
+    fn every_kind_of_value_is_read() {
+        let node = parse("a: [1, 2.5, text, 'yes', true, ~]\nb: {c: no}\n7: seven\n");
+        assert_eq!(
+            node.to_json(),
+            json!({"a": [1, 2.5, "text", "yes", true, null], "b": {"c": "no"}, "7": "seven"})
+        );
+    }
+
+    #[test]
+    fn an_empty_text_is_nothing_and_a_long_one_refused() {
+        for text in ["", "  \n", "\u{feff}", "# only words\n", "---\n", "~"] {
+            assert_eq!(parse(text).value, Shape::Null, "{text:?}");
+        }
+        let refused = Node::from_yaml("a: 1", 3).unwrap_err();
+        assert_eq!(refused.sentence, "the file is larger than 3 bytes");
+    }
 
     #[test]
     fn a_value_keeps_its_shape_and_its_place() {
-        let node = Node::from_yaml("a: [1, yes, 2.5, ~]\n'b': {c: 'x'}\n").unwrap();
+        let node = parse("a: [1, yes, 2.5, ~]\n'b': {c: 'x'}\n");
         assert_eq!(node.shown(200), "{a: [1, yes, 2.5, null], b: {c: x}}");
         let Shape::Map(entries) = &node.value else {
             panic!("{node:?}")
         };
-        assert_eq!(entries[1].place, Some(Place { line: 2, column: 1 }));
-        assert_eq!(entries[0].node.place, Some(Place { line: 1, column: 4 }));
-        let Shape::Map(inner) = &entries[1].node.value else {
+        assert_eq!(entries[1].0.place, Some(Place { line: 2, column: 1 }));
+        assert_eq!(entries[0].1.place, Some(Place { line: 1, column: 4 }));
+        let Shape::Map(inner) = &entries[1].1.value else {
             panic!("{node:?}")
         };
-        assert_eq!(inner[0].node.place, Some(Place { line: 2, column: 10 }));
+        assert_eq!(inner[0].1.place, Some(Place { line: 2, column: 10 }));
     }
 
     #[test]
@@ -317,11 +375,8 @@ mod tests {
         let block = "- ".repeat(13_000);
         let wide = format!("a: &a {{k: v}}\nb: [{}]", "*a, ".repeat(9_000));
         for text in [&bomb, &flow, &block, &wide] {
-            let refused = Node::from_yaml(text).unwrap_err().to_string();
-            assert!(
-                refused.starts_with("this YAML cannot be read: ") && refused.len() < 400,
-                "{refused}"
-            );
+            let refused = Node::from_yaml(text, 1_000_000).unwrap_err().to_string();
+            assert!(refused.len() < 300, "{refused}");
         }
     }
 
@@ -335,7 +390,7 @@ mod tests {
             ("\"a\": \"\\q\"", "line 1"),
             ("a:\n\tb: 1", "line 2"),
         ] {
-            let refused = Node::from_yaml(text).unwrap_err().to_string();
+            let refused = Node::from_yaml(text, 1_000).unwrap_err().to_string();
             assert!(refused.contains(part), "{text:?}: {refused}");
         }
     }

@@ -1,6 +1,16 @@
-//! Long texts made short from the middle: the beginning says what it is, the end how it ended.
+//! Long texts made short.
 
-/// At most `max` characters of `text`: its beginning and its end, and between them how many were left out.
+/// The first `max` characters of `text`, with an ellipsis if there are more.
+#[must_use]
+pub fn start(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// At most `max` characters of `text`, shortened in the middle, because the beginning says what it is and the end how it
+/// ended: its beginning and its end, and between them how many were left out.
 #[must_use]
 pub fn middle(text: &str, max: usize) -> String {
     let total = text.chars().count();

@@ -86,14 +86,44 @@ impl Mishap {
 
 const SECONDARY: &str = r#"{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}"#;
 
+/// Which of those that fit an order meets: so many are let pass, then so many are met.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Count {
+    skip: usize,
+    times: usize,
+}
+
+impl Count {
+    /// The first one.
+    pub(crate) const FIRST: Self = Self { skip: 0, times: 1 };
+
+    pub(crate) fn from_nth(&mut self, n: usize) {
+        self.skip = n.saturating_sub(1);
+    }
+
+    pub(crate) fn so_often(&mut self, times: usize) {
+        self.times = times;
+    }
+
+    /// Counts one more that fits in `fitted`, and tells whether it is met.
+    pub(crate) fn meets(self, fitted: &AtomicUsize) -> bool {
+        let before = fitted.fetch_add(1, Ordering::SeqCst);
+        before >= self.skip && before - self.skip < self.times
+    }
+
+    /// How many of so many that fitted were met.
+    pub(crate) fn met(self, fitted: &AtomicUsize) -> usize {
+        fitted.load(Ordering::SeqCst).saturating_sub(self.skip).min(self.times)
+    }
+}
+
 /// An order: which requests it meets and what it does to them.
 #[derive(Clone, Debug)]
 pub struct Fault {
     method: String,
     path: String,
     containing: Option<String>,
-    skip: usize,
-    times: usize,
+    count: Count,
     mishap: Mishap,
 }
 
@@ -106,8 +136,7 @@ impl Fault {
             method: method.to_owned(),
             path: path.to_owned(),
             containing: None,
-            skip: 0,
-            times: 1,
+            count: Count::FIRST,
             mishap,
         }
     }
@@ -122,21 +151,21 @@ impl Fault {
     /// Lets the first `n - 1` that fit pass.
     #[must_use]
     pub fn nth(mut self, n: usize) -> Self {
-        self.skip = n.saturating_sub(1);
+        self.count.from_nth(n);
         self
     }
 
     /// Meets this many instead of one.
     #[must_use]
     pub fn times(mut self, times: usize) -> Self {
-        self.times = times;
+        self.count.so_often(times);
         self
     }
 
     /// Meets every one from now on.
     #[must_use]
     pub fn always(mut self) -> Self {
-        self.times = usize::MAX;
+        self.count.so_often(usize::MAX);
         self
     }
 
@@ -259,8 +288,7 @@ impl Faults {
             if *order.0.withdrawn.borrow() || !fault.fits(method, path, body) {
                 return None;
             }
-            let nth = fitted.fetch_add(1, Ordering::SeqCst);
-            (nth >= fault.skip && nth - fault.skip < fault.times).then(|| order.clone())
+            fault.count.meets(fitted).then(|| order.clone())
         })
     }
 

@@ -6,6 +6,8 @@
 //!
 //! [`Forge::start`] runs one. What people do there is asked of [`Forge::as_user`].
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod acts;
 mod answering;
 mod auth;

@@ -32,33 +32,6 @@ impl Default for TakeOutLimits {
     }
 }
 
-/// One changed path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// New, or written since. The content may turn out to be the same.
-    Written {
-        /// The path.
-        path: RepoPath,
-        /// Bytes now.
-        size: u64,
-    },
-    /// Gone.
-    Deleted {
-        /// The path.
-        path: RepoPath,
-    },
-}
-
-impl Change {
-    /// The path.
-    #[must_use]
-    pub fn path(&self) -> &RepoPath {
-        match self {
-            Self::Written { path, .. } | Self::Deleted { path } => path,
-        }
-    }
-}
-
 /// Something in the tree that is not taken out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TreeFinding {
@@ -162,19 +135,6 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Every changed path, sorted.
-    #[must_use]
-    pub fn paths(&self) -> Vec<Change> {
-        let written = self.written.iter().map(|(path, stamp)| Change::Written {
-            path: path.clone(),
-            size: stamp.size,
-        });
-        let deleted = self.deleted.iter().map(|path| Change::Deleted { path: path.clone() });
-        let mut all: Vec<Change> = written.chain(deleted).collect();
-        all.sort_by(|one, other| one.path().cmp(other.path()));
-        all
-    }
-
     /// What was found that cannot be part of a commit.
     #[must_use]
     pub fn findings(&self) -> &[TreeFinding] {

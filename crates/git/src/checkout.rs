@@ -55,18 +55,6 @@ pub struct TreeRecord {
 }
 
 impl TreeRecord {
-    /// How many files the commit has.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.files.len()
-    }
-
-    /// Whether the commit has no file.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
-    }
-
     /// Every file of the commit.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.keys().map(RepoPath::as_path)
@@ -186,11 +174,6 @@ impl Mirror {
     /// The same, always in the folder of this name. There can be only one at a time: what stands there is thrown away.
     pub async fn checkout_at(&self, sha: &Sha, folder: &str) -> Result<Checkout, GitError> {
         self.fill(sha, None, Vec::new(), Some(folder)).await
-    }
-
-    /// A fresh working copy of `tree` (a merge with conflict markers) with `HEAD` at `head`.
-    pub async fn checkout_tree(&self, head: &Sha, tree: &Sha) -> Result<Checkout, GitError> {
-        self.fill(head, Some(tree), Vec::new(), None).await
     }
 
     /// A fresh working copy of a commit, or of a merge's tree with `HEAD` at it, in which every path that matches one of

@@ -188,18 +188,6 @@ impl Mirror {
         }
     }
 
-    /// Forgets a kept commit.
-    pub async fn release(&self, id: &str) -> Result<(), GitError> {
-        let held = held_ref(id)?;
-        self.ready()?;
-        let _writing = self.writing.lock().await;
-        GitCall::new(&self.dir, "update-ref")
-            .args(["--no-deref", "-d", &held])
-            .ok()
-            .await
-            .map(drop)
-    }
-
     /// A repository for one commit; the commit itself follows.
     fn quarantine(&self, checkout: &Checkout) -> Result<Prepared, GitError> {
         let making = || GitError::io("making a quarantine");

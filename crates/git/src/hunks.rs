@@ -21,11 +21,6 @@ impl VisibleLines {
         ranges.is_some_and(|ranges| ranges.iter().any(|range| range.contains(&line)))
     }
 
-    /// Every file with the line ranges of its hunks.
-    pub fn files(&self) -> impl Iterator<Item = (&RepoPath, &[RangeInclusive<u32>])> {
-        self.files.iter().map(|(path, ranges)| (path, ranges.as_slice()))
-    }
-
     /// Reads a unified diff as git prints it.
     #[must_use]
     pub fn of_patch(patch: &[u8]) -> Self {
@@ -172,7 +167,7 @@ mod tests {
         assert!(
             !lines.shows("x y", 5) && !lines.shows("x y", 20) && !lines.shows("gone", 1) && !lines.shows("evil", 1)
         );
-        assert_eq!(lines.files().count(), 1);
+        assert_eq!(lines.files.len(), 1);
         let added = AddedLines::of_patch(patch);
         let expected = [(2, "++ b/evil".to_owned()), (21, "new".to_owned())];
         assert_eq!(added.of("x y"), Some(&BTreeMap::from(expected)));

@@ -6,6 +6,8 @@
 //! ([`Mirror::commit_changes`]), where it is checked ([`Policy`]) before it is pushed ([`Mirror::push`]). An agent's own
 //! `.git` is never read. Tokens reach git only through its environment.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod bare;
 
 mod blocking;
@@ -39,7 +41,7 @@ mod version;
 mod walk;
 
 pub use blocking::blocking;
-pub use changes::{Change, Changes, TakeOutError, TakeOutLimits, TreeFinding};
+pub use changes::{Changes, TakeOutError, TakeOutLimits, TreeFinding};
 pub use checkout::{Checkout, TreeRecord};
 pub use commit::{Author, CommitError, CommitRequest, Prepared};
 pub use diff::{ChangedFile, FileStatus, RawChange, Text};

@@ -238,20 +238,6 @@ impl Mirror {
             .remove(branch.as_str()))
     }
 
-    /// Keeps a commit that the mirror holds under `refs/autobuild/held/<id>`.
-    pub async fn hold(&self, sha: &Sha, id: &str) -> Result<(), GitError> {
-        let held = held_ref(id)?;
-        self.ready()?;
-        let _writing = self.writing.lock().await;
-        let call = GitCall::new(&self.dir, "update-ref").args(["--no-deref", &held, sha.as_str()]);
-        call.ok().await.map(drop)
-    }
-
-    /// The commit that was held under this id.
-    pub async fn held(&self, id: &str) -> Result<Option<Sha>, GitError> {
-        self.commit_at(&held_ref(id)?).await
-    }
-
     /// Makes sure that the mirror's folder is there, and usable again after a crash.
     pub(crate) fn ready(&self) -> Result<(), GitError> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@ use crate::{
     error::{GitError, Over},
     failure::local_failure,
     remote::Remote,
-    safe::{EMPTY_TREE, ENVIRONMENT, SETTINGS, git_program},
+    safe::{EMPTY_TREE, ENVIRONMENT, SETTINGS, SETTINGS_OUTSIDE, git_program},
     talk::{Group, Input, RawOutput, converse},
 };
 use bytes::Bytes;
@@ -106,7 +106,8 @@ impl GitCall {
         let mut command = Command::new(git_program());
         command.env_clear().envs(ENVIRONMENT).current_dir("/");
         command.args(["--no-pager", "--literal-pathspecs"]);
-        command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+        let settings = SETTINGS.iter().chain(&SETTINGS_OUTSIDE);
+        command.args(settings.flat_map(|setting| ["-c", setting]));
         command.args(global).arg(subcommand);
         Self {
             command,

@@ -27,18 +27,22 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 13] = [
 ];
 
 /// Settings of every call, above any configuration file.
-pub(crate) const SETTINGS: [&str; 13] = [
-    "core.hooksPath=/dev/null",
+pub(crate) const SETTINGS: [&str; 9] = [
     "core.fsmonitor=false",
     "core.protectHFS=true",
     "core.protectNTFS=true",
     "safe.bareRepository=explicit",
-    "transfer.fsckObjects=true",
     "submodule.recurse=false",
     "fetch.recurseSubmodules=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "credential.helper=",
+];
+
+/// Settings of calls that reach what others made: no hook runs, hostile objects are refused, a silent server is left.
+pub(crate) const SETTINGS_OUTSIDE: [&str; 4] = [
+    "core.hooksPath=/dev/null",
+    "transfer.fsckObjects=true",
     "http.lowSpeedLimit=1",
     "http.lowSpeedTime=60",
 ];

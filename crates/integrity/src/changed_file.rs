@@ -8,7 +8,7 @@ use crate::{
     },
     pairs::{Pairs, pair},
     task::Explained,
-    words::occurrences,
+    words::{occurrences, values},
 };
 
 /// All that is parsed for one change.
@@ -145,13 +145,27 @@ fn tests<'a>(
 
 impl Reading<'_> {
     /// Whether all that an assertion said stands in the tests that changed as often as before: in another test, in a helper,
-    /// as a row of a table.
+    /// as a row of a table. What says one value alone is looked for word by word.
     pub(crate) fn still_says(&self, check: &[String]) -> bool {
-        let times = |side: for<'f> fn(&'f ChangedFile<'_>) -> &'f Outline| -> usize {
-            let of_tests = self.files.iter().filter(|file| !side(file).words.is_empty());
-            of_tests.map(|file| occurrences(check, &side(file).words)).sum()
+        let said = values(check);
+        let without_message = said.split_last().map_or(&[][..], |(_, rest)| rest);
+        let of_values =
+            |wanted: &[&str]| wanted.len() > 1 && self.is_kept(|outline| occurrences(wanted, &values(&outline.words)));
+        let as_it_is = || {
+            self.is_kept(|outline| {
+                let of_tests = outline.tests.iter().flat_map(|test| &test.checks);
+                let checks = of_tests.chain(outline.functions.iter().flat_map(|function| &function.checks));
+                checks.filter(|other| other.words == check).count()
+            })
         };
-        let (before, after) = (times(|file| &file.before), times(|file| &file.after));
+        of_values(&said) || of_values(without_message) || as_it_is()
+    }
+
+    /// Whether something is counted at least as often after the change as before.
+    fn is_kept(&self, count: impl Fn(&Outline) -> usize) -> bool {
+        let files = || self.files.iter();
+        let before: usize = files().map(|file| count(&file.before)).sum();
+        let after: usize = files().map(|file| count(&file.after)).sum();
         after > 0 && after >= before
     }
 }

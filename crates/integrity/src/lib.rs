@@ -3,6 +3,8 @@
 //! Pure: bytes in, findings out. The rules are a table ([`rules::ALL`]), the languages too ([`language::ALL`]). What a
 //! finding weighs is decided in the domain; what only a run can show is found by the Gates that run.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod changed_file;
 pub mod language;
 pub mod make;

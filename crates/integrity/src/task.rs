@@ -5,21 +5,25 @@ use crate::{
     changed_file::ChangedFile,
     language::{
         Role,
-        outline::{Of, Outline},
+        outline::{Function, Of},
     },
+    snapshots::loses_lines,
 };
-use std::collections::BTreeSet;
 
-/// Names that say nothing about what a test tests.
-const COMMON: [&str; 16] = [
-    "new", "get", "set", "run", "main", "test", "init", "name", "value", "default", "from", "into", "next", "data",
-    "config", "constructor",
-];
+/// What became of the product code that was there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Product {
+    /// It is as it was; other code may be new beside it.
+    Kept,
+    /// Some of it changed, or is gone.
+    Changed,
+}
 
 /// What the change and its task explain.
 pub(crate) struct Explained {
-    /// Names of functions and other things of the product that changed or are gone.
-    changed: BTreeSet<String>,
+    /// Whether product code that was there changed, or is gone: what tests of it say may change with it, and whether the
+    /// base's tests still hold is for running to show.
+    product: Product,
     /// Tests and files that the plan says are meant to go.
     removes: Vec<String>,
     /// Everything that the task says.
@@ -28,46 +32,42 @@ pub(crate) struct Explained {
 
 impl Explained {
     pub(crate) fn new(change: &Change<'_>, files: &[ChangedFile<'_>]) -> Self {
-        let changed = files.iter().flat_map(|file| {
-            let both = [(&file.before, &file.after), (&file.after, &file.before)];
-            both.into_iter()
-                .flat_map(|(one, other)| differing(file.role, one, other))
-                .collect::<Vec<_>>()
-        });
+        let is_changed = files.iter().any(is_changed);
         let task = change.task;
         let criteria = task.acceptance_criteria.iter().map(|criterion| criterion.text.as_str());
-        let texts = [task.name.as_str(), task.description.as_str()].into_iter().chain(criteria);
+        let texts = [task.name.as_str(), task.description.as_str()]
+            .into_iter()
+            .chain(criteria);
         Self {
-            changed: changed.collect(),
+            product: if is_changed { Product::Changed } else { Product::Kept },
             removes: task.removes.clone(),
             said: texts.collect::<Vec<_>>().join("\n"),
         }
     }
 
-    /// Whether a test, by its words, is about something that the change touches.
-    pub(crate) fn touches(&self, words: &[String]) -> bool {
-        words.iter().any(|word| self.changed.contains(word.trim_matches(['"', '\''])))
+    /// Whether product code that was there changed, or is gone.
+    pub(crate) fn changes_product(&self) -> bool {
+        self.product == Product::Changed
     }
 
     /// Whether the task names a test or a file, as what goes or otherwise.
     pub(crate) fn names(&self, name: &str) -> bool {
-        let removes = self.removes.iter().any(|removed| removed == name || removed.ends_with(&format!("::{name}")));
+        let removes = self
+            .removes
+            .iter()
+            .any(|removed| removed == name || removed.ends_with(&format!("::{name}")));
         removes || name.len() > 3 && self.said.contains(name)
     }
 }
 
-/// The names of what one version of a file has, and the other has not or has in another form.
-fn differing(role: Role, one: &Outline, other: &Outline) -> Vec<String> {
-    let of_product = |of: Of| of == Of::Product && role == Role::Source;
-    let functions = one.functions.iter().filter(|function| of_product(function.of));
-    let functions = functions
-        .filter(|function| {
-            let mut known = other.functions.iter();
-            !known.any(|known| known.name == function.name && known.words == function.words)
-        })
-        .map(|function| &function.name);
-    let defined = one.defines.iter().filter(|_| role == Role::Source);
-    let defined = defined.filter(|name| !other.defines.contains(name));
-    let names = functions.chain(defined).filter(|name| name.len() > 2);
-    names.filter(|name| !COMMON.contains(&name.as_str())).cloned().collect()
+/// Whether a file of the product lost something; of one that has tests inside, whether a function did that is none of theirs.
+fn is_changed(file: &ChangedFile<'_>) -> bool {
+    let has_tests = !file.before.tests.is_empty();
+    let of_product = |function: &&Function| function.of == Of::Product;
+    let is_lost = |old: &Function| {
+        let mut now = file.after.functions.iter();
+        !now.any(|now| now.name == old.name && now.words == old.words)
+    };
+    let mut functions = file.before.functions.iter().filter(of_product);
+    file.role == Role::Source && loses_lines(file.file) && (!has_tests || functions.any(is_lost))
 }

@@ -6,6 +6,8 @@
 //! ([`Sandbox::probe`] finds the best that truly blocks): from L1 on an inner launcher gives up every right before it
 //! becomes the program, at L2 and L3 behind the wall of bubblewrap. A program that cannot be kept apart is not started.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod capture;
 mod cgroup;
 mod choice;

@@ -75,6 +75,8 @@ fn items() -> Vec<Issue> {
             file: Some("src/count.rs".to_owned()),
             line: Some(12),
             suggestion: Some("text.split_whitespace()".to_owned()),
+            rule: None,
+            what: None,
         },
         Issue {
             severity: Severity::NiceToHave,
@@ -83,6 +85,8 @@ fn items() -> Vec<Issue> {
             file: None,
             line: None,
             suggestion: None,
+            rule: None,
+            what: None,
         },
     ]
 }

@@ -14,7 +14,10 @@ use crate::{
 use domain::{
     command::{Command, Parsed},
     effect::{ReplyTo, Thread},
-    feature::{command::Refusal, event::Target},
+    feature::{
+        command::{Possible, Refusal},
+        event::Target,
+    },
     ids::{FeatureKey, TaskId},
     task::Task,
 };
@@ -126,7 +129,7 @@ fn out_of_date(task: &Task, button: Button) -> Option<Refusal> {
         command: button.identifier().to_owned(),
         task: task.id,
         state: task.state.word().to_owned(),
-        instead: "the button is of a check run from when it was blocked".to_owned(),
+        instead: Possible::OldButton,
     })
 }
 

@@ -51,7 +51,7 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
                 | EffectError::Agent(_)
                 | EffectError::Hopeless(_)
                 | EffectError::Parked { .. }
-                | EffectError::Spent { .. }) => Err(later),
+                | EffectError::Spent(_)) => Err(later),
             }
         }
     }

@@ -89,7 +89,6 @@ async fn publish(
     let conclusion = match check.conclusion {
         Conclusion::Success => CheckConclusion::Success,
         Conclusion::Failure => CheckConclusion::Failure,
-        Conclusion::Neutral => CheckConclusion::Neutral,
         Conclusion::ActionRequired => CheckConclusion::ActionRequired,
     };
     let id = context.job.effect.id.clone();

@@ -10,6 +10,7 @@ use crate::{
     },
     gates,
     gates::{Bench, Deadlines, GateError, Subject},
+    messages,
 };
 use domain::{
     ids::{Emission, Sha, TaskId, TurnNumber},
@@ -38,7 +39,8 @@ pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Em
     };
     let from = context.engine.now();
     let shown = context.on_board(Worker::Gates, Some((task.id, turn.number)));
-    let report = gates::verify(&context.bench(), &subject, &context.job.cancel).await?;
+    let mut report = gates::verify(&context.bench(), &subject, &context.job.cancel).await?;
+    messages::word_findings(&mut report);
     drop(shown);
     let span = spans::gates(
         &context.key(),

@@ -12,6 +12,7 @@ use crate::{
 };
 use domain::{
     blocked::{BlockReason, Doing, Fault},
+    budget::SpentBudget,
     effect::{CRASHES, Effect, GivenUp, Order, Subject},
     feature::{
         event::Event,
@@ -148,7 +149,7 @@ fn reason(doing: Doing, job: &Job, error: &EffectError) -> BlockReason {
             failure: failed.failure.clone(),
             printed: failed.printed.clone(),
         },
-        EffectError::Spent { what } => BlockReason::BudgetSpent { what: what.clone() },
+        EffectError::Spent(spent) => BlockReason::BudgetSpent(SpentBudget::Measured(*spent)),
         _ if job.effect.crashes >= CRASHES => BlockReason::Crashed { doing },
         EffectError::Later { fault, .. } | EffectError::Failed(fault) => BlockReason::of_fault(doing, fault.clone()),
         // None of them is ever given up.

@@ -12,7 +12,7 @@ use crate::{
 use domain::{
     blocked::FailureClass,
     budget,
-    budget::{Allowed, Budget, Call, Known, Share, Tells},
+    budget::{Allowed, Budget, Call, CostReporting, Known, Share},
     complexity, cost,
     cost::{Estimate, Spending, Waiting},
     ids::Millis,
@@ -29,7 +29,7 @@ pub(super) struct Opened {
     id: String,
     /// What it may use.
     pub share: Share,
-    tells: Tells,
+    cost_reporting: CostReporting,
     /// The kind of agent.
     pub kind: &'static str,
     /// Whose service it needs.
@@ -67,7 +67,7 @@ impl EffectContext<'_> {
         let call = Call {
             // An answer that cannot be used is asked for once more.
             deadline_ms: u64::try_from(deadline.saturating_mul(2).as_millis()).unwrap_or(u64::MAX),
-            tells: agent.tells(),
+            cost_reporting: agent.cost_reporting(),
         };
         let budget = self.budget(settings);
         let started = self
@@ -79,15 +79,13 @@ impl EffectContext<'_> {
             Started::Run { id, share } => Ok(Opened {
                 id,
                 share,
-                tells: call.tells,
+                cost_reporting: call.cost_reporting,
                 kind,
                 provider,
                 model: new.model,
                 at: new.at,
             }),
-            Started::Spent(spent) => Err(EffectError::Spent {
-                what: spent.to_string(),
-            }),
+            Started::Spent(spent) => Err(EffectError::Spent(spent)),
             Started::Held => Err(EffectError::Limited {
                 by: LimitedBy::Spacing,
                 until: new.at.plus(waits.spacing),
@@ -176,7 +174,7 @@ impl EffectContext<'_> {
     async fn estimate(&self) -> Result<Option<Estimate>, EffectError> {
         let settings = self.settings();
         let player = self.engine.agents.agent(Role::Player, &settings)?;
-        let (Some(version), Tells::Cost) = (&self.feature.plan, player.tells()) else {
+        let (Some(version), CostReporting::Cost) = (&self.feature.plan, player.cost_reporting()) else {
             return Ok(None);
         };
         let since = self.engine.now().plus(-HISTORY_MS);
@@ -202,7 +200,7 @@ impl Opened {
         if usage.agent_ms == 0 {
             usage.agent_ms = u64::try_from(at.0.saturating_sub(self.at.0)).unwrap_or(0);
         }
-        budget::settled(usage, known, self.tells, &self.share)
+        budget::settled(usage, known, self.cost_reporting, &self.share)
     }
 }
 

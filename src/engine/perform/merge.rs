@@ -9,9 +9,9 @@ use crate::{
     github::{Merge, MergeMethod, MergeRefusal, model::Repository},
     messages,
 };
-use domain::ids::Emission;
 use domain::{
     blocked::Fault,
+    ids::Emission,
     task,
     task::{Origin, Task},
 };

@@ -22,10 +22,10 @@ use crate::{
     messages,
     messages::CommitKind,
 };
-use domain::ids::Emission;
 use domain::{
     blocked::{BlockReason, Cut},
     decision::Issue,
+    ids::Emission,
     report,
     report::PlayerReport,
     task,
@@ -289,10 +289,7 @@ async fn save_partial(
 
 /// The event of a Player effect that is given up, with the commit that its last try left.
 pub(super) async fn failed(engine: &Engine, job: &Job, emission: Emission, reason: BlockReason) -> task::Event {
-    if !matches!(
-        reason,
-        BlockReason::AgentFailed { .. } | BlockReason::BudgetSpent { .. }
-    ) {
+    if !matches!(reason, BlockReason::AgentFailed { .. } | BlockReason::BudgetSpent(_)) {
         return task::Event::Stuck { emission, reason };
     }
     let stored = engine.store.effect(&job.effect.id).await.ok().flatten();

@@ -5,7 +5,7 @@ use crate::{
         job::{Done, EffectError},
         perform::{EffectContext, records},
     },
-    github::{NewPull, OpenedPull, PullChange, PullFilter, model::OpenState},
+    github::{NewPull, OpenedPull, PullChange, model::OpenState},
     messages,
 };
 use domain::{
@@ -79,7 +79,7 @@ pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emi
 async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumber, EffectError> {
     context.may_write()?;
     if !context.job.is_fresh()
-        && let Some(found) = context.repo().find_pull(new.head, PullFilter::Open).await?
+        && let Some(found) = context.repo().find_pull(new.head).await?
     {
         return Ok(found.number);
     }

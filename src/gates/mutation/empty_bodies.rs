@@ -4,9 +4,8 @@
 use crate::gates::{
     change::{Change, is_document},
     mutation::{
-        Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious, Witness,
         code::{Code, Put, emptied},
-        files_of,
+        experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious, Witness, files_of},
     },
 };
 use domain::{integrity::Rule, plan::TaskType};

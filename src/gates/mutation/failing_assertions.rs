@@ -1,7 +1,10 @@
 //! The new tests run with each of their assertions replaced by a failure. One that still passes never comes to them, or
 //! swallows what they raise.
 
-use crate::gates::mutation::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious, code::Put};
+use crate::gates::mutation::{
+    code::Put,
+    experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
+};
 use domain::integrity::Rule;
 use integrity::{
     FileChange, language,

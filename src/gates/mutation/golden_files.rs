@@ -3,7 +3,10 @@
 
 use crate::gates::{
     change::Change,
-    mutation::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious, code::Code},
+    mutation::{
+        code::Code,
+        experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
+    },
 };
 use domain::integrity::Rule;
 use integrity::{

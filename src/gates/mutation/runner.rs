@@ -3,9 +3,9 @@
 use crate::gates::{
     compare, files,
     mutation::{
-        ALL, Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious,
         budget::Budget,
         code::{Put, code, stored},
+        experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
     },
     run::{
         context::{GateError, host},
@@ -18,7 +18,7 @@ use crate::gates::{
 };
 use domain::{
     evidence::{Evidence, Gate, GateResult, TestNames, Weight},
-    integrity::{Author, IntegrityFinding},
+    integrity::{Author, Detail, IntegrityFinding},
 };
 use git::blocking;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
@@ -46,11 +46,11 @@ enum End {
 }
 
 /// Runs every experiment that applies, as long as there is time.
-pub(crate) async fn experiments(run: &Run<'_>, facts: Facts) -> Result<Tried, GateError> {
+pub(super) async fn all(run: &Run<'_>, facts: Facts, table: &[&'static Experiment]) -> Result<Tried, GateError> {
     let facts = Arc::new(facts);
     let mut budget = Budget::of(run.subject.settings.checks.depth, run.prepared.plain());
     let (mut findings, mut ran) = (Vec::new(), Vec::new());
-    for experiment in ALL.into_iter().filter(|experiment| (experiment.applies)(&facts)) {
+    for experiment in table.iter().filter(|experiment| (experiment.applies)(&facts)) {
         match one(run, experiment, &facts, &mut budget).await? {
             End::Nothing => {}
             End::Tried(found) => {
@@ -201,7 +201,7 @@ fn told(experiment: &Experiment, facts: &Facts, mutants: &Mutants, found: &BTree
             rule: experiment.rule,
             path: path.unwrap_or_default(),
             line,
-            what: format!("`{name}` {}", mutants.says),
+            what: Detail::Sentence(format!("`{name}` {}", mutants.says)),
             by: Author::Player,
         });
     }

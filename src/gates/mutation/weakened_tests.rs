@@ -5,8 +5,8 @@ use crate::gates::{
     change::Change,
     inline_tests,
     mutation::{
-        Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious,
         code::{Code, Put, emptied, words},
+        experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
     },
 };
 use domain::integrity::Rule;

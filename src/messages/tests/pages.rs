@@ -204,7 +204,7 @@ fn check_runs_conclude_as_the_verdict_does() {
     let check = |task: usize, turn: usize| {
         let task = &feature.tasks[task];
         let check = messages::check_run(&feature, task, &task.turns[turn], &world::links()).unwrap();
-        format!("== {} · {}\n{}", check.conclusion.word(), check.title, check.summary)
+        format!("== {:?} · {}\n{}", check.conclusion, check.title, check.summary)
     };
     let wave = messages::wave_check(&feature, &feature.gates[0]);
     let absent = domain::feature::WaveGate {
@@ -223,7 +223,7 @@ fn check_runs_conclude_as_the_verdict_does() {
         ..feature.gates[0].clone()
     };
     let red = messages::wave_check(&feature, &red);
-    let line = |check: &messages::CheckRun| format!("== {} · {}", check.conclusion.word(), check.title);
+    let line = |check: &messages::CheckRun| format!("== {:?} · {}", check.conclusion, check.title);
     let said = [
         check(0, 0),
         check(1, 0),

@@ -7,14 +7,16 @@ use crate::{
 };
 use domain::{
     blocked::{AgentFailure, BlockReason, Fault},
+    budget::{Measure, Month, Purse, Spent, SpentBudget},
+    command::CommandMistake,
     cost::Spending,
     effect::{ClosedWhy, DismissedWhy, Reply},
     feature::{
         ApprovalWhy, CancelledWhy, State, Wait,
-        command::{Asker, Refusal, Trigger},
+        command::{Asker, Possible, Refusal, Trigger},
         unsaid::{Instead, Saying, Unsaid},
     },
-    ids::{Emission, FeatureKey, PullNumber, TaskId, TurnNumber},
+    ids::{Emission, FeatureKey, Millis, PullNumber, TaskId, TurnNumber},
     task,
     task::{Approval, MergeState, MergedBy, Stage},
 };
@@ -84,15 +86,29 @@ fn failed(fault: Fault) -> BlockReason {
     BlockReason::of_fault("pre flight".to_owned().into(), fault)
 }
 
+fn spent(purse: Purse) -> BlockReason {
+    BlockReason::BudgetSpent(SpentBudget::Measured(Spent {
+        purse,
+        measure: Measure::Money,
+        used: 5_120_000,
+        limit: 5_000_000,
+        month: Month::of(Millis(1_795_000_000_000)),
+    }))
+}
+
 fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
     let by = || world::user("ida");
     vec![
         BlockReason::OutOfTurns { turns: 5 },
         BlockReason::NoChangeTwice,
         BlockReason::SameIssues,
-        BlockReason::BudgetSpent {
+        BlockReason::BudgetSpent(SpentBudget::Stored {
             what: say("5.00 of 5 USD for this task"),
-        },
+        }),
+        spent(Purse::Task),
+        spent(Purse::Feature),
+        spent(Purse::Installation),
+        spent(Purse::Server),
         BlockReason::GatesAbsent {
             reasons: vec![say("tests: `pytest` could not start: program not found")],
         },
@@ -207,7 +223,7 @@ pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
         },
         Refusal::PermissionUnknown,
         Refusal::Malformed {
-            reason: say("`resum` is not a command"),
+            reason: CommandMistake::Unknown { given: say("resum") },
             nearest: text("/autobuild resume [guidance] [--max-turns=N]"),
         },
         Refusal::NoRun,
@@ -223,7 +239,7 @@ pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
         Refusal::NotNow {
             command: text("plan"),
             state: text("building"),
-            instead: text("cancel, then label the issue again"),
+            instead: Possible::AnotherRun,
         },
         Refusal::OtherPlan {
             given: text("deadbeef"),
@@ -249,7 +265,7 @@ pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
             command: text("skip"),
             task: TaskId::Planned(1),
             state: text("completed"),
-            instead: text("it has ended already"),
+            instead: Possible::Ended,
         },
     ]
 }
@@ -443,10 +459,6 @@ fn every_commit_message() {
         (
             "merge of the default branch",
             messages::merge_default_commit(&feature, "main"),
-        ),
-        (
-            "merge of the integration branch",
-            messages::merge_integration_commit(&feature, task),
         ),
         ("squash", format!("{}\n\n{}", squash.title, squash.body)),
     ];

@@ -129,6 +129,8 @@ pub(super) fn items(say: Words<'_>) -> Vec<Issue> {
         file: Some(say("src/auth.rs")),
         line: Some(12),
         suggestion: None,
+        rule: None,
+        what: None,
     };
     vec![
         Issue {

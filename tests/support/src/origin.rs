@@ -98,6 +98,12 @@ impl World {
         )
     }
 
+    /// The paths that a commit changes.
+    pub fn changed(&self, sha: &Sha) -> Vec<String> {
+        let shown = ["diff-tree", "--no-commit-id", "--name-only", "-r", sha.as_str()];
+        git(self.mirror.dir(), &shown).lines().map(str::to_owned).collect()
+    }
+
     /// The paths with modes that the mirror holds at a commit.
     pub fn tree(&self, sha: &Sha) -> Vec<String> {
         let listing = git(

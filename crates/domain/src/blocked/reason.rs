@@ -2,6 +2,7 @@
 
 use crate::{
     blocked::{doing::Doing, failure::AgentFailure, fault::Fault, severity::Severity},
+    budget::SpentBudget,
     ids::{TaskId, User},
 };
 use serde::{Deserialize, Serialize};
@@ -36,11 +37,8 @@ pub enum BlockReason {
     #[error("three turns in a row ended with the same issues")]
     SameIssues,
     /// The money, tokens or time allowed are used up.
-    #[error("the budget is spent: {what}")]
-    BudgetSpent {
-        /// What was spent of what, as a sentence.
-        what: String,
-    },
+    #[error("the budget is spent")]
+    BudgetSpent(SpentBudget),
     /// An agent gave no usable result after every try.
     #[error("no usable result of an agent: {failure}")]
     AgentFailed {
@@ -162,7 +160,7 @@ impl BlockReason {
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self {
-            Self::BudgetSpent { .. }
+            Self::BudgetSpent(_)
             | Self::OpenReview { .. }
             | Self::Paused { .. }
             | Self::NeedGone { .. }

@@ -9,15 +9,11 @@ use crate::{
     ids::TurnNumber,
     recurring,
     recurring::Recurring,
-    remedy,
-    remedy::Stopped,
     task::{State, Task},
 };
-use serde::{Deserialize, Serialize};
 
 /// Whether a person can approve the work as it is, over the Coach.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approvable {
     /// There is a pull request with a commit.
     Yes,
@@ -28,8 +24,7 @@ pub enum Approvable {
 }
 
 /// A command that leads on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// Goes on, with guidance and with more turns.
     Resume,
@@ -74,7 +69,7 @@ impl Way {
 }
 
 /// What a person gets when a Task or a Feature cannot go on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockedReport {
     /// Why it stopped.
     pub reason: BlockReason,
@@ -90,8 +85,6 @@ pub struct BlockedReport {
     pub gates: Option<GateReport>,
     /// Whether a person can approve the work as it is.
     pub approvable: Approvable,
-    /// What a person can do about it, as sentences.
-    pub suggested_actions: Vec<String>,
     /// The commands that lead on.
     pub ways: Vec<Way>,
     /// What the work cost so far.
@@ -111,19 +104,12 @@ impl BlockedReport {
             .collect();
         let gates = task.turns_now().rev().find_map(|turn| turn.gates.clone());
         let approvable = approvable(task);
-        let stopped = Stopped {
-            reason,
-            criteria: &task.plan.acceptance_criteria,
-            gates: gates.as_ref(),
-            approvable,
-        };
         Some(Self {
             severity: reason.severity(),
             attempts: u32::try_from(task.turns_now().count()).unwrap_or(u32::MAX),
             recurring: recurring::recurring(&items),
             last_feedback: items.last().map(|(_, items)| items.to_vec()).unwrap_or_default(),
             approvable,
-            suggested_actions: remedy::suggested_actions(&stopped),
             ways: Way::of_task(approvable),
             cost,
             reason: reason.clone(),
@@ -134,13 +120,6 @@ impl BlockedReport {
     /// The report on a Feature that is blocked for this reason, with what the Gates said about it.
     #[must_use]
     pub fn of_feature(feature: &Feature, reason: &BlockReason, gates: Option<&GateReport>, cost: Cost) -> Self {
-        let approvable = Approvable::NothingPushed;
-        let stopped = Stopped {
-            reason,
-            criteria: &[],
-            gates,
-            approvable,
-        };
         let mut ways = Way::of_feature(feature);
         // Other words for the planner mend no agent that fails.
         if matches!(reason, BlockReason::AgentFailed { .. }) {
@@ -151,8 +130,7 @@ impl BlockedReport {
             attempts: 0,
             recurring: Vec::new(),
             last_feedback: Vec::new(),
-            approvable,
-            suggested_actions: remedy::suggested_actions(&stopped),
+            approvable: Approvable::NothingPushed,
             ways,
             cost,
             reason: reason.clone(),
@@ -167,40 +145,5 @@ fn approvable(task: &Task) -> Approvable {
         (None, _) => Approvable::NothingPushed,
         (Some(_), Some(_)) => Approvable::Secret,
         (Some(_), None) => Approvable::Yes,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        blocked::AgentFailure,
-        evidence::{Absence, Evidence},
-    };
-
-    #[test]
-    fn a_report_survives_storage_and_is_printable_as_yaml() {
-        let problem = "`decision` is missing: \"x\"\n- y".to_owned();
-        let reason = BlockReason::AgentFailed {
-            printed: String::new(),
-            failure: AgentFailure::DecisionInvalid { problem },
-        };
-        let gates = GateReport::new(None, Evidence::Absent(Absence::NoCommand));
-        let report = BlockedReport {
-            severity: reason.severity(),
-            attempts: 2,
-            recurring: Vec::new(),
-            last_feedback: vec![Issue::must_fix("test", "no test for \"empty\"\ninput")],
-            gates: Some(gates),
-            approvable: Approvable::NothingPushed,
-            suggested_actions: vec!["look".to_owned()],
-            ways: Way::of_task(Approvable::Yes),
-            cost: Cost::default(),
-            reason,
-        };
-        let json = serde_json::to_string(&report).unwrap();
-        assert_eq!(serde_json::from_str::<BlockedReport>(&json).unwrap(), report);
-        let yaml = serde_saphyr::to_string(&report).unwrap();
-        assert_eq!(serde_saphyr::from_str::<BlockedReport>(&yaml).unwrap(), report);
     }
 }

@@ -13,7 +13,7 @@ pub use month::Month;
 pub use settled::{Known, settled};
 
 use serde::{Deserialize, Serialize};
-use std::{fmt, ops::AddAssign};
+use std::ops::AddAssign;
 
 /// A share is not cut below this, in millionths of a US dollar: less is not enough for a useful run.
 const LEAST_MICROS: u64 = 500_000;
@@ -59,7 +59,8 @@ pub struct Limits {
 }
 
 /// Whose money it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Purse {
     /// One Task's.
     Task,
@@ -110,7 +111,7 @@ pub struct Account {
 
 /// Whether a program tells what it used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tells {
+pub enum CostReporting {
     /// Money, or tokens that the price table knows.
     Cost,
     /// Neither: its cost is unknown, and only its time counts.
@@ -123,7 +124,7 @@ pub struct Call {
     /// The longest that it would run, in milliseconds.
     pub deadline_ms: u64,
     /// What is learnt of its cost.
-    pub tells: Tells,
+    pub cost_reporting: CostReporting,
 }
 
 /// What a run may use.
@@ -161,21 +162,43 @@ pub enum Verdict {
 }
 
 /// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Measure {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// In millionths of a US dollar.
     Money,
+    /// Of every kind.
     Tokens,
+    /// In milliseconds.
     Time,
 }
 
 /// A purse that is empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    purse: Purse,
-    measure: Measure,
-    used: u64,
-    limit: u64,
-    month: Month,
+    /// Whose.
+    pub purse: Purse,
+    /// What was limited.
+    pub measure: Measure,
+    /// What was used of it.
+    pub used: u64,
+    /// What may be used.
+    pub limit: u64,
+    /// The month that the purses of installation and server are for.
+    pub month: Month,
+}
+
+/// What is known of spent budget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SpentBudget {
+    /// The purse that is empty.
+    Measured(Spent),
+    /// The sentence that an older version stored.
+    Stored {
+        /// It.
+        what: String,
+    },
 }
 
 /// Decides whether a run may begin in `month`, and what it may use: the least that any purse has for it.
@@ -214,11 +237,13 @@ pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
             }
             let left = limit.saturating_sub(used).saturating_sub(reserved);
             wait |= left < least;
-            match (measure, call.tells) {
-                (Measure::Money, Tells::Cost) => least_of(&mut share.usd_micros, part(left, free, LEAST_MICROS)),
-                (Measure::Tokens, Tells::Cost) => least_of(&mut share.tokens, part(left, free, LEAST_TOKENS)),
+            match (measure, call.cost_reporting) {
+                (Measure::Money, CostReporting::Cost) => {
+                    least_of(&mut share.usd_micros, part(left, free, LEAST_MICROS))
+                }
+                (Measure::Tokens, CostReporting::Cost) => least_of(&mut share.tokens, part(left, free, LEAST_TOKENS)),
                 (Measure::Time, _) => share.ms = share.ms.min((left / free).max(LEAST_MS)),
-                (Measure::Money | Measure::Tokens, Tells::Nothing) => {}
+                (Measure::Money | Measure::Tokens, CostReporting::Nothing) => {}
             }
         }
     }
@@ -236,34 +261,6 @@ fn part(left: u64, free: u64, least: u64) -> u64 {
 
 fn least_of(share: &mut Option<u64>, other: u64) {
     *share = Some(share.map_or(other, |share| share.min(other)));
-}
-
-impl fmt::Display for Spent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |amount| match self.measure {
-            Measure::Money => dollars(amount),
-            Measure::Tokens => tokens(amount),
-            Measure::Time => hours(amount),
-        };
-        let (used, limit, month) = (shown(self.used), shown(self.limit), self.month);
-        let key = self.setting();
-        match self.purse {
-            Purse::Task => write!(f, "the task used {used} of the {limit} that `{key}` allows"),
-            Purse::Feature => write!(f, "the Feature used {used} of the {limit} that `{key}` allows"),
-            Purse::Installation => write!(
-                f,
-                "this installation used {used} of the {limit} that the server's `{key}` allows in {month}; it goes on \
-                 from {}",
-                month.next()
-            ),
-            // What others spent on the server is not this repository's business.
-            Purse::Server => write!(
-                f,
-                "the {limit} that the server's `{key}` allows in {month} are used up; it goes on from {}",
-                month.next()
-            ),
-        }
-    }
 }
 
 impl Spent {

@@ -2,10 +2,11 @@
 
 use crate::ids::Millis;
 use chrono::{DateTime, Datelike, NaiveDate};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One calendar month, UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Month {
     year: i32,
     month: u32,

@@ -1,7 +1,7 @@
 //! What an ended run is counted with, where its program did not tell all of it.
 
 use crate::{
-    budget::{Share, Tells},
+    budget::{CostReporting, Share},
     usage::{Tokens, Usage},
 };
 
@@ -22,16 +22,16 @@ pub enum Known {
 /// killed, it crashed, its model's API stopped serving it) is counted with its whole share: no run costs more than was
 /// allowed, whatever is unknown. One that never reached its model used nothing.
 #[must_use]
-pub fn settled(usage: Usage, known: Known, tells: Tells, share: &Share) -> Usage {
-    match (tells, known) {
-        (Tells::Nothing, _) | (Tells::Cost, Known::All) => usage,
-        (Tells::Cost, Known::Nothing) => Usage {
+pub fn settled(usage: Usage, known: Known, cost_reporting: CostReporting, share: &Share) -> Usage {
+    match (cost_reporting, known) {
+        (CostReporting::Nothing, _) | (CostReporting::Cost, Known::All) => usage,
+        (CostReporting::Cost, Known::Nothing) => Usage {
             usd_micros: usage.usd_micros.or(Some(0)),
             ..usage
         },
-        (Tells::Cost, Known::Part) => all_tokens(all_money(usage, share), share),
+        (CostReporting::Cost, Known::Part) => all_tokens(all_money(usage, share), share),
         // Where the tokens are gone, the money may be there.
-        (Tells::Cost, Known::Spent) => match share.tokens.is_some_and(|least| usage.tokens.total() >= least) {
+        (CostReporting::Cost, Known::Spent) => match share.tokens.is_some_and(|least| usage.tokens.total() >= least) {
             true => usage,
             false => all_money(usage, share),
         },
@@ -97,7 +97,7 @@ mod tests {
             (None, 0, Known::Nothing, (Some(0), 0, false)),
         ];
         for (usd_micros, tokens, known, expected) in table {
-            let usage = settled(told(usd_micros, tokens), known, Tells::Cost, &SHARE);
+            let usage = settled(told(usd_micros, tokens), known, CostReporting::Cost, &SHARE);
             let found = (usage.usd_micros, usage.tokens.total(), usage.estimated);
             assert_eq!(found, expected, "{usd_micros:?} {tokens} {known:?}");
         }
@@ -106,7 +106,10 @@ mod tests {
     #[test]
     fn who_never_tells_is_unknown_and_without_a_limit_nothing_is_made_up() {
         for known in [Known::All, Known::Part, Known::Spent, Known::Nothing] {
-            assert_eq!(settled(told(None, 0), known, Tells::Nothing, &SHARE), told(None, 0));
+            assert_eq!(
+                settled(told(None, 0), known, CostReporting::Nothing, &SHARE),
+                told(None, 0)
+            );
         }
         let unlimited = Share {
             usd_micros: None,
@@ -114,7 +117,7 @@ mod tests {
             ..SHARE
         };
         assert_eq!(
-            settled(told(None, 0), Known::Part, Tells::Cost, &unlimited),
+            settled(told(None, 0), Known::Part, CostReporting::Cost, &unlimited),
             told(None, 0)
         );
     }

@@ -27,7 +27,7 @@ fn money(purse: Purse, limit: u64, used: u64, reserved: u64, running: u32, paral
 fn asked(accounts: &[Account]) -> Verdict {
     let call = Call {
         deadline_ms: 60_000,
-        tells: Tells::Cost,
+        cost_reporting: CostReporting::Cost,
     };
     share(accounts, &call, Month::of(MONTH))
 }
@@ -41,7 +41,13 @@ fn granted(accounts: &[Account]) -> u64 {
 
 fn sentence(account: Account) -> String {
     match asked(&[account]) {
-        Verdict::Spent(spent) => spent.to_string(),
+        Verdict::Spent(spent) => format!(
+            "{}: {} of {} in {}",
+            spent.setting(),
+            spent.used,
+            spent.limit,
+            spent.month
+        ),
         other => panic!("{other:?}"),
     }
 }
@@ -98,7 +104,7 @@ fn a_program_that_tells_nothing_is_held_to_time_and_to_what_is_spent() {
     account.used.ms = 50_000;
     let call = Call {
         deadline_ms: 60_000,
-        tells: Tells::Nothing,
+        cost_reporting: CostReporting::Nothing,
     };
     let expected = Share {
         usd_micros: None,
@@ -121,10 +127,10 @@ fn a_spent_purse_says_so_with_figures() {
     insta::assert_snapshot!(
         [Purse::Task, Purse::Feature, Purse::Installation, Purse::Server].map(spent).join("\n"),
         @r"
-    the task used $5.12 of the $5.00 that `usd_per_task` allows
-    the Feature used $5.12 of the $5.00 that `usd_per_feature` allows
-    this installation used $5.12 of the $5.00 that the server's `AUTOBUILD_BUDGET_USD_PER_INSTALLATION_MONTH` allows in November 2026; it goes on from December 2026
-    the $5.00 that the server's `AUTOBUILD_BUDGET_USD_PER_MONTH` allows in November 2026 are used up; it goes on from December 2026
+    usd_per_task: 5120000 of 5000000 in November 2026
+    usd_per_feature: 5120000 of 5000000 in November 2026
+    AUTOBUILD_BUDGET_USD_PER_INSTALLATION_MONTH: 5120000 of 5000000 in November 2026
+    AUTOBUILD_BUDGET_USD_PER_MONTH: 5120000 of 5000000 in November 2026
     "
     );
 }

@@ -1,6 +1,6 @@
 //! What commands do, and when they are refused.
 
-pub use crate::feature::refusal::{Asker, Refusal, Trigger};
+pub use crate::feature::refusal::{Asker, Possible, Refusal, Trigger};
 use crate::{
     blocked::BlockReason,
     command::Command,
@@ -122,7 +122,7 @@ fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) 
         | State::Cancelled { .. } => false,
     };
     if !fits {
-        return Err(Refusal::not_now(&feature.state, "plan", "cancel, then label again"));
+        return Err(Refusal::not_now(&feature.state, "plan", Possible::AnotherRun));
     }
     feature.request = request;
     if let Some(snapshot) = snapshot {
@@ -142,8 +142,7 @@ fn approve(feature: Feature, hash: Option<String>, written_at: Millis) -> Result
         .as_ref()
         .filter(|_| feature.state == State::AwaitingApproval);
     let Some(plan) = waiting else {
-        let instead = "a plan that waits for approval says so in its comment";
-        return Err(Refusal::not_now(&feature.state, "approve", instead));
+        return Err(Refusal::not_now(&feature.state, "approve", Possible::WaitingPlan));
     };
     let current: String = plan.hash.chars().take(8).collect();
     match hash {
@@ -197,8 +196,7 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
         | State::Completed
         | State::Cancelled { .. }
         | State::Failed { .. } => {
-            let instead = "only what is blocked or paused can be resumed";
-            return Err(Refusal::not_now(&feature.state, "resume", instead));
+            return Err(Refusal::not_now(&feature.state, "resume", Possible::Stopped));
         }
     };
     Ok(resume_tasks(step, by, did, at))
@@ -228,11 +226,7 @@ fn pause(mut feature: Feature, by: User) -> Result<Step, Refusal> {
         | State::Completed
         | State::Cancelled { .. }
         | State::Failed { .. } => {
-            return Err(Refusal::not_now(
-                &feature.state,
-                "pause",
-                "nothing is running that could be paused",
-            ));
+            return Err(Refusal::not_now(&feature.state, "pause", Possible::Running));
         }
     };
     feature.state = State::Paused { phase, by };

@@ -1,7 +1,13 @@
 //! Commands over one task, and when they do not fit it.
 
 use crate::{
-    feature::{feature::Feature, moves::Step, refusal::Refusal, state::State, waves::on_task},
+    feature::{
+        feature::Feature,
+        moves::Step,
+        refusal::{Possible, Refusal},
+        state::State,
+        waves::on_task,
+    },
     ids::{Millis, Sha, TaskId, User},
     task,
     task::{PersonDid, Task},
@@ -22,8 +28,7 @@ pub(super) fn over_task(
         | State::Completed
         | State::Cancelled { .. }
         | State::Failed { .. } => {
-            let instead = "tasks can be changed while the Feature is being built";
-            return Err(Refusal::not_now(&feature.state, command, instead));
+            return Err(Refusal::not_now(&feature.state, command, Possible::Building));
         }
     }
     let Some(task) = feature.task(id) else {
@@ -38,7 +43,7 @@ pub(super) fn over_task(
             command: command.to_owned(),
             task: id,
             state: task.state.word().to_owned(),
-            instead: instead.to_owned(),
+            instead,
         }),
         None => Ok(on_task(feature, id, task::Event::Person { by, did }, at)),
     }
@@ -65,19 +70,13 @@ fn secret(task: &Task) -> Option<Refusal> {
 }
 
 /// What is possible instead of a command that does not fit the task's state.
-fn misfit(task: &Task, did: &PersonDid) -> Option<&'static str> {
+fn misfit(task: &Task, did: &PersonDid) -> Option<Possible> {
     let (fits, instead) = match did {
-        PersonDid::Resume { .. } => (task.can_resume(), "only a blocked or paused task can be resumed"),
-        PersonDid::Override => (
-            task.is_blocked() && task.overridable().is_some(),
-            "only a blocked task with a pushed commit can be approved over the Coach",
-        ),
-        PersonDid::Retry { .. } => (!task.is_completed(), "a completed task stays completed"),
-        PersonDid::Pause => (
-            !task.is_over() && !task.is_blocked(),
-            "nothing of it is running that could be paused",
-        ),
-        PersonDid::Skip | PersonDid::Cancel => (!task.is_over(), "it has ended already"),
+        PersonDid::Resume { .. } => (task.can_resume(), Possible::StoppedTask),
+        PersonDid::Override => (task.is_blocked() && task.overridable().is_some(), Possible::PushedTask),
+        PersonDid::Retry { .. } => (!task.is_completed(), Possible::CompletedStays),
+        PersonDid::Pause => (!task.is_over() && !task.is_blocked(), Possible::RunningTask),
+        PersonDid::Skip | PersonDid::Cancel => (!task.is_over(), Possible::Ended),
         PersonDid::Approve { .. }
         | PersonDid::Remark(_)
         | PersonDid::ClosePull { .. }
@@ -87,7 +86,7 @@ fn misfit(task: &Task, did: &PersonDid) -> Option<&'static str> {
         | PersonDid::Rerun { .. }
         | PersonDid::ForcePush { .. }
         | PersonDid::RequestChanges(_)
-        | PersonDid::WithdrawChanges { .. } => (true, ""),
+        | PersonDid::WithdrawChanges { .. } => return None,
     };
     (!fits).then_some(instead)
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     blocked::BlockReason,
+    command::CommandMistake,
     feature::state::State,
     ids::{FeatureKey, Sha, TaskId},
 };
@@ -32,6 +33,46 @@ pub enum Asker {
     Anybody,
 }
 
+/// What is possible instead of a command that does not fit the state. The aliases are the sentences that older versions
+/// stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Possible {
+    /// Work has begun: only a new run gets another plan.
+    #[serde(alias = "cancel, then label again")]
+    AnotherRun,
+    /// Only a plan that waits for approval can be approved.
+    #[serde(alias = "a plan that waits for approval says so in its comment")]
+    WaitingPlan,
+    /// Only what is blocked or paused can be resumed.
+    #[serde(alias = "only what is blocked or paused can be resumed")]
+    Stopped,
+    /// Only what is running can be paused.
+    #[serde(alias = "nothing is running that could be paused")]
+    Running,
+    /// Tasks can be changed only while the Feature is being built.
+    #[serde(alias = "tasks can be changed while the Feature is being built")]
+    Building,
+    /// Only a blocked or paused task can be resumed.
+    #[serde(alias = "only a blocked or paused task can be resumed")]
+    StoppedTask,
+    /// Only a blocked task with a pushed commit can be approved over the Coach.
+    #[serde(alias = "only a blocked task with a pushed commit can be approved over the Coach")]
+    PushedTask,
+    /// A completed task stays completed.
+    #[serde(alias = "a completed task stays completed")]
+    CompletedStays,
+    /// Only a task that is running can be paused.
+    #[serde(alias = "nothing of it is running that could be paused")]
+    RunningTask,
+    /// The task has ended.
+    #[serde(alias = "it has ended already")]
+    Ended,
+    /// The button belongs to a check run from when the task was blocked.
+    #[serde(alias = "the button is of a check run from when it was blocked")]
+    OldButton,
+}
+
 /// Why a command or label is not obeyed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -56,7 +97,7 @@ pub enum Refusal {
     /// Not a command.
     Malformed {
         /// What is wrong.
-        reason: String,
+        reason: CommandMistake,
         /// The nearest valid form.
         nearest: String,
     },
@@ -95,7 +136,7 @@ pub enum Refusal {
         /// The state's word.
         state: String,
         /// What is possible instead.
-        instead: String,
+        instead: Possible,
     },
     /// The given hash is not that of the plan.
     OtherPlan {
@@ -144,17 +185,37 @@ pub enum Refusal {
         /// Its state's word.
         state: String,
         /// What is possible instead.
-        instead: String,
+        instead: Possible,
     },
 }
 
 impl Refusal {
     /// The state does not allow the command.
-    pub(super) fn not_now(state: &State, command: &str, instead: &str) -> Self {
+    pub(super) fn not_now(state: &State, command: &str, instead: Possible) -> Self {
         Self::NotNow {
             command: command.to_owned(),
             state: state.word().to_owned(),
-            instead: instead.to_owned(),
+            instead,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Possible, Refusal};
+    use crate::command::CommandMistake;
+
+    #[test]
+    fn refusals_that_older_versions_stored_as_sentences_are_read() {
+        let stored = r#"{"not_now":{"command":"plan","state":"building","instead":"cancel, then label again"}}"#;
+        let Refusal::NotNow { instead, .. } = serde_json::from_str(stored).unwrap() else {
+            panic!("{stored}");
+        };
+        assert_eq!(instead, Possible::AnotherRun);
+        let stored = r#"{"malformed":{"reason":"`x` is not a command","nearest":"/autobuild help"}}"#;
+        let Refusal::Malformed { reason, .. } = serde_json::from_str(stored).unwrap() else {
+            panic!("{stored}");
+        };
+        assert_eq!(reason, CommandMistake::Stored("`x` is not a command".to_owned()));
     }
 }

@@ -69,17 +69,6 @@ impl State {
             Self::Failed { .. } => "failed",
         }
     }
-
-    /// The word for it in the plan's YAML.
-    #[must_use]
-    pub fn plan_word(&self) -> &'static str {
-        match self {
-            Self::Planning { .. } | Self::AwaitingApproval => "planned",
-            Self::Building { .. } | Self::Paused { .. } | Self::Blocked { .. } | Self::InReview => "in_progress",
-            Self::Completed => "completed",
-            Self::Cancelled { .. } | Self::Failed { .. } => "failed",
-        }
-    }
 }
 
 /// Steps of building.

@@ -7,6 +7,9 @@ use crate::{
     wave,
 };
 
+/// A longer plan is not read.
+const MAX_BYTES: usize = 1 << 20;
+
 /// The most characters of a plan's YAML.
 pub const MOST_CHARACTERS: usize = 40_000;
 
@@ -44,7 +47,9 @@ impl Plan {
             let sentence = format!("the plan has {characters} characters, and at most {MOST_CHARACTERS} are read");
             return Err(Mistakes::one(sentence, None));
         }
-        checked(&Node::from_yaml(text)?, context, Source::Person)
+        let node = Node::from_yaml(text, MAX_BYTES)
+            .map_err(|wrong| Mistakes::one(format!("this YAML cannot be read: {}", wrong.sentence), wrong.place))?;
+        checked(&node, context, Source::Person)
     }
 
     /// Checks a plan that an agent answered; an unknown key is ignored and noted.

@@ -77,10 +77,10 @@ pub fn sketch<'a>(plan: &'a Node, max_tasks: usize, mistakes: &mut Mistakes) -> 
 
 /// Notes the keys that no rule knows, once every known key was asked for.
 pub fn keep_unknown(fields: &Fields<'_>, unknown: &mut Vec<(String, Option<Place>)>) {
-    for (name, entry) in fields.unknown() {
+    for (name, key) in fields.unknown() {
         unknown.push((
             format!("{}; known here are {}", quoted(&name), fields.known()),
-            entry.place,
+            key.place,
         ));
     }
 }

@@ -96,7 +96,7 @@ fn is_after_feedback(reason: &BlockReason) -> bool {
         | BlockReason::NoChangeTwice
         | BlockReason::SameIssues
         | BlockReason::Paused { .. } => true,
-        BlockReason::BudgetSpent { .. }
+        BlockReason::BudgetSpent(_)
         | BlockReason::AgentFailed { .. }
         | BlockReason::GatesAbsent { .. }
         | BlockReason::OpenReview { .. }

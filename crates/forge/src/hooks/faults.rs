@@ -1,10 +1,7 @@
 //! Orders to mistreat deliveries: lose them, send them twice, hold them back.
 
-use super::super::state::Delivery;
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicUsize, Ordering},
-};
+use crate::{faults::Count, state::Delivery};
+use std::sync::{Arc, Mutex, PoisonError, atomic::AtomicUsize};
 use tokio::sync::watch;
 
 /// What happens to a delivery that an order meets.
@@ -23,8 +20,7 @@ pub enum HookMishap {
 pub struct HookFault {
     event: String,
     action: Option<String>,
-    skip: usize,
-    times: usize,
+    count: Count,
     mishap: HookMishap,
 }
 
@@ -35,8 +31,7 @@ impl HookFault {
         Self {
             event: event.to_owned(),
             action: None,
-            skip: 0,
-            times: 1,
+            count: Count::FIRST,
             mishap,
         }
     }
@@ -51,14 +46,14 @@ impl HookFault {
     /// Lets the first `n - 1` that fit pass.
     #[must_use]
     pub fn nth(mut self, n: usize) -> Self {
-        self.skip = n.saturating_sub(1);
+        self.count.from_nth(n);
         self
     }
 
     /// Meets this many instead of one.
     #[must_use]
     pub fn times(mut self, times: usize) -> Self {
-        self.times = times;
+        self.count.so_often(times);
         self
     }
 
@@ -82,8 +77,7 @@ impl HookOrder {
     /// How many deliveries it has met.
     #[must_use]
     pub fn hits(&self) -> usize {
-        let past = self.0.seen.load(Ordering::SeqCst).saturating_sub(self.0.fault.skip);
-        past.min(self.0.fault.times)
+        self.0.fault.count.met(&self.0.seen)
     }
 
     /// Sends what is held back; all of it is under way when this returns.
@@ -118,8 +112,7 @@ impl HookFaults {
             if !order.fault.fits(delivery) {
                 return None;
             }
-            let nth = order.seen.fetch_add(1, Ordering::SeqCst);
-            let met = nth >= order.fault.skip && nth - order.fault.skip < order.fault.times;
+            let met = order.fault.count.meets(&order.seen);
             met.then(|| (order.fault.mishap, order.open.subscribe()))
         })
     }

@@ -8,6 +8,6 @@ mod pull;
 mod repo;
 
 pub(super) use check::{check_run, check_suite, head_commit, simple_check_suite, status};
-pub(super) use fields::{extend, put, time, time_or_null};
+pub(super) use fields::{extend, put, time};
 pub(super) use issue::{comment, issue, label, reaction};
 pub(super) use pull::{Computed, inline_comment, pull, requested, review, review_state_lower};

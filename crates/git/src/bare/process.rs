@@ -1,7 +1,7 @@
 //! How git is started for a bare repository: safe flags, an empty environment, bounded output.
 
 use super::BareRepo;
-use crate::safe::git_program;
+use crate::safe::{ENVIRONMENT, SETTINGS, git_program};
 use std::{ffi::OsStr, io, process::Stdio};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -11,19 +11,8 @@ use tokio::{
 /// More output than this from one git process is cut off.
 const OUTPUT_CAP: u64 = 64 * 1024 * 1024;
 
-/// Configuration that holds for every call, whatever the repository's own file says.
-const SAFE_CONFIG: [&str; 10] = [
-    "core.fsmonitor=false",
-    "core.protectHFS=true",
-    "core.protectNTFS=true",
-    "submodule.recurse=false",
-    "fetch.recurseSubmodules=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "credential.helper=",
-    "core.logAllRefUpdates=false",
-    "core.quotePath=false",
-];
+/// Settings of calls on a bare repository besides those of every call.
+const SETTINGS_BARE: [&str; 2] = ["core.logAllRefUpdates=false", "core.quotePath=false"];
 
 /// Why git did not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -72,30 +61,20 @@ impl Finished {
 /// A git command in the safe environment, not yet started. `hooks` is the only folder from which hooks may run.
 pub(super) fn git(hooks: &OsStr) -> Command {
     let mut command = Command::new(git_program());
-    command.env_clear();
+    command.env_clear().envs(ENVIRONMENT);
     for name in ["PATH", "TMPDIR"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }
     }
     command
-        .env("HOME", "/nonexistent")
-        .env("LC_ALL", "C")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_ATTR_NOSYSTEM", "1")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_ASKPASS", "/bin/false")
-        .env("GIT_NO_LAZY_FETCH", "1")
-        .env("GIT_NO_REPLACE_OBJECTS", "1")
-        .env("GIT_PROTOCOL_FROM_USER", "0")
         .env("GIT_ALLOW_PROTOCOL", "none")
         .arg("--no-pager")
         .arg("--literal-pathspecs");
     let mut hooks_path = std::ffi::OsString::from("core.hooksPath=");
     hooks_path.push(hooks);
     command.arg("-c").arg(hooks_path);
-    for setting in SAFE_CONFIG {
+    for setting in SETTINGS.iter().chain(&SETTINGS_BARE) {
         command.arg("-c").arg(setting);
     }
     command

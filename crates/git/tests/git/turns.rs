@@ -2,7 +2,7 @@
 
 use crate::origin::{World, git, request, write};
 use autobuild_git::{
-    Change, Checkout, CommitError, Lease, MergeOutcome, Prepared, Pushed, RepoPath, TakeOutError, TakeOutLimits,
+    Checkout, CommitError, Lease, MergeOutcome, Prepared, Pushed, RepoPath, TakeOutError, TakeOutLimits,
 };
 use domain::ids::Sha;
 use std::{
@@ -35,24 +35,12 @@ async fn work_reaches_the_forge_as_one_commit_of_ours() {
     let world = World::with(&[("keep", "k"), ("edit", "before"), ("gone", "g"), ("d/f", "x")]).await;
     let base = world.main().await;
     let checkout = world.mirror.checkout(&base).await.unwrap();
-    assert_eq!(checkout.record().len(), 4);
     write(checkout.path(), "edit", b"after\n");
     write(checkout.path(), "new/file", b"n");
     fs::remove_file(checkout.path().join("gone")).unwrap();
     // The agent's own commits are dropped.
     git(checkout.path(), &["add", "-A"]);
     git(checkout.path(), &["commit", "-q", "-m", "mine"]);
-    let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
-    let written = |path: &str, size| Change::Written {
-        path: RepoPath::from(path),
-        size,
-    };
-    let expected = [
-        written("edit", 6),
-        Change::Deleted { path: "gone".into() },
-        written("new/file", 1),
-    ];
-    assert_eq!(changes.paths(), expected);
     let sha = committed(&world, &checkout).await;
     assert_eq!(
         world.tree(&sha),
@@ -75,9 +63,6 @@ async fn work_reaches_the_forge_as_one_commit_of_ours() {
         Pushed::Done
     );
     assert_eq!(world.forge_tip("autobuild/7/task-001"), sha.as_str());
-    assert_eq!(world.mirror.held("turn").await.unwrap(), Some(sha));
-    world.mirror.release("turn").await.unwrap();
-    assert_eq!(world.mirror.held("turn").await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -209,10 +194,9 @@ async fn ignored_files_stay_behind_and_known_ones_do_not() {
     for path in ["keep.log", "sub/only-here", "target/tracked", "x.log", "secret"] {
         write(checkout.path(), path, b"counts");
     }
-    let taken = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
-    let paths: Vec<String> = taken.paths().iter().map(|change| change.path().to_string()).collect();
+    let sha = committed(&world, &checkout).await;
     assert_eq!(
-        paths,
+        world.changed(&sha),
         ["keep.log", "secret", "sub/only-here", "target/tracked", "x.log"]
     );
 }
@@ -226,9 +210,8 @@ async fn rules_in_the_tree_count_and_deleted_ones_still_do() {
     for path in ["build", "cache", "sub/out"] {
         write(checkout.path(), path, b"x");
     }
-    let taken = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
-    let paths: Vec<String> = taken.paths().iter().map(|change| change.path().to_string()).collect();
-    assert_eq!(paths, [".gitignore", "build", "sub/.gitignore"]);
+    let sha = committed(&world, &checkout).await;
+    assert_eq!(world.changed(&sha), [".gitignore", "build", "sub/.gitignore"]);
 }
 
 #[tokio::test]
@@ -244,7 +227,11 @@ async fn a_conflict_is_resolved_by_a_commit_with_both_parents() {
         panic!("{outcome:?}")
     };
     assert_eq!(files, [RepoPath::from("f")]);
-    let checkout = world.mirror.checkout_tree(&ours, &tree).await.unwrap();
+    let checkout = world
+        .mirror
+        .checkout_as_on(&ours, Some((&tree, &files)), &ours, &[])
+        .await
+        .unwrap();
     let marked = fs::read_to_string(checkout.path().join("f")).unwrap();
     assert!(
         marked.contains("<<<<<<<") && marked.contains("ours") && marked.contains("theirs"),

@@ -42,8 +42,14 @@ pub struct Asking {
 /// The check that an assertion of a body is.
 pub(super) fn check(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vocabulary) -> Check {
     let strength = reached(&vocabulary.flow, at, body, strength(at, found, vocabulary));
-    let condition = found.first(Capture::AssertionCondition).filter(|condition| !at.holds(*condition));
-    let words: Vec<String> = at.words().into_iter().chain(condition.into_iter().flat_map(At::words)).collect();
+    let condition = found
+        .first(Capture::AssertionCondition)
+        .filter(|condition| !at.holds(*condition));
+    let words: Vec<String> = at
+        .words()
+        .into_iter()
+        .chain(condition.into_iter().flat_map(At::words))
+        .collect();
     Check {
         line: at.line(),
         tolerance: tolerance(&words),
@@ -86,7 +92,8 @@ fn failing(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Option<Fai
     }?;
     // What asserts a constant says that its place is not to be reached, too.
     let condition = found.first(Capture::AssertionCondition);
-    let is_apart = condition.is_some_and(|condition| !at.holds(condition) || is_constant(&Side::of(condition), vocabulary));
+    let is_apart =
+        condition.is_some_and(|condition| !at.holds(condition) || is_constant(&Side::of(condition), vocabulary));
     (!is_apart && found.first(Capture::AssertionGuard).is_none()).then(|| Failing {
         range: place.range(),
         text: made.text.replace("{}", place.text()),
@@ -133,7 +140,9 @@ fn strength(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Strength 
         Some(condition) => vec![Side::of(condition)],
         None => Vec::new(),
     };
-    let pair = found.first(Capture::AssertionActual).zip(found.first(Capture::AssertionExpected));
+    let pair = found
+        .first(Capture::AssertionActual)
+        .zip(found.first(Capture::AssertionExpected));
     let of_sides = match (pair, sides.as_slice()) {
         (Some((actual, expected)), _) => equality(&Side::of(actual), &Side::of(expected), vocabulary),
         (None, [one, other, ..]) if is_equality(at, vocabulary) => equality(one, other, vocabulary),
@@ -156,7 +165,10 @@ fn sides(tokens: At<'_>) -> Vec<Side> {
 /// Whether the name of an assertion asks for one value.
 fn is_equality(at: At<'_>, vocabulary: &Vocabulary) -> bool {
     let words = at.words();
-    words.iter().take(3).any(|word| vocabulary.asking.equals.contains(&word.as_str()))
+    words
+        .iter()
+        .take(3)
+        .any(|word| vocabulary.asking.equals.contains(&word.as_str()))
 }
 
 /// How much the equality of two values says.
@@ -176,8 +188,16 @@ fn equality(left: &Side, right: &Side, vocabulary: &Vocabulary) -> Strength {
     if is(right, vocabulary.asking.truths) {
         return condition(left, vocabulary);
     }
-    let asks_kind = |side: &Side| side.words.first().is_some_and(|word| matches!(word.as_str(), "typeof" | "type"));
-    if asks_kind(left) { Strength::Weak } else { Strength::Strong }
+    let asks_kind = |side: &Side| {
+        side.words
+            .first()
+            .is_some_and(|word| matches!(word.as_str(), "typeof" | "type"))
+    };
+    if asks_kind(left) {
+        Strength::Weak
+    } else {
+        Strength::Strong
+    }
 }
 
 fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
@@ -209,11 +229,20 @@ fn condition(side: &Side, vocabulary: &Vocabulary) -> Strength {
         return if is_false { Strength::Strong } else { Strength::Trivial };
     }
     if let Some(at) = words.iter().position(|word| asking.or.contains(&word.as_str())) {
-        let (one, other) = (words.get(..at).unwrap_or_default(), words.get(at.saturating_add(1)..).unwrap_or_default());
-        let (one, other) = (condition(&side.part(one), vocabulary), condition(&side.part(other), vocabulary));
+        let (one, other) = (
+            words.get(..at).unwrap_or_default(),
+            words.get(at.saturating_add(1)..).unwrap_or_default(),
+        );
+        let (one, other) = (
+            condition(&side.part(one), vocabulary),
+            condition(&side.part(other), vocabulary),
+        );
         return one.min(other);
     }
-    if let Some(at) = words.iter().position(|word| matches!(word.as_str(), "==" | "===" | "is")) {
+    if let Some(at) = words
+        .iter()
+        .position(|word| matches!(word.as_str(), "==" | "===" | "is"))
+    {
         let right = words.get(at.saturating_add(1)..).unwrap_or_default();
         let is_not = right.first().is_some_and(|word| word == "not");
         let left = words.get(..at).unwrap_or_default();
@@ -223,7 +252,9 @@ fn condition(side: &Side, vocabulary: &Vocabulary) -> Strength {
         };
     }
     let orders = has(&["<", ">", "<=", ">="]) && !words.iter().any(|word| word.ends_with("abs")) && !has(&["::"]);
-    let is_name = words.iter().all(|word| word == "." || word.chars().all(|c| c.is_alphanumeric() || c == '_'));
+    let is_name = words
+        .iter()
+        .all(|word| word == "." || word.chars().all(|c| c.is_alphanumeric() || c == '_'));
     if orders || has(&["!=", "!=="]) || has(asking.weak) || is_name && !side.calls {
         return Strength::Weak;
     }

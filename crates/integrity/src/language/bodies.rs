@@ -154,4 +154,18 @@ mod tests {
             ]
         );
     }
+
+    #[test]
+    fn go_functions_do_nothing_and_leave_no_import_over() {
+        let text = "package a\n\nfunc Rate(kind string) (int, error) {\n\treturn ask(kind)\n}\n";
+        let ([first, second], _) = hollow("a.go", text);
+        assert!(
+            first.contains("{ if true { return *new(int), *new(error) };"),
+            "{first}"
+        );
+        assert!(
+            second.contains("{ if true { return 113, *new(error) };\n\treturn ask(kind)"),
+            "{second}"
+        );
+    }
 }

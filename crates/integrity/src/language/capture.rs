@@ -148,9 +148,7 @@ impl<'t> Found<'t> {
     /// All places that were captured so.
     pub fn all(&self, wanted: Capture) -> impl Iterator<Item = At<'t>> {
         let places = self.places.iter();
-        places
-            .filter(move |(capture, _)| *capture == wanted)
-            .map(|(_, at)| *at)
+        places.filter(move |(capture, _)| *capture == wanted).map(|(_, at)| *at)
     }
 
     /// The facts among them.

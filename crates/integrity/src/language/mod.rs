@@ -145,7 +145,13 @@ mod tests {
             for grammar in vocabulary.grammars {
                 for text in grammar.queries {
                     let compiled = capture::compile(&(grammar.language)(), text);
-                    assert_eq!(compiled.err(), None, "{} {:?}:\n{text}", vocabulary.name, grammar.extensions);
+                    assert_eq!(
+                        compiled.err(),
+                        None,
+                        "{} {:?}:\n{text}",
+                        vocabulary.name,
+                        grammar.extensions
+                    );
                 }
             }
         }

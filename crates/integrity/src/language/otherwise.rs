@@ -79,6 +79,12 @@ mod tests {
         assert!(other.contains(body) && other.contains(".map(|value|"), "{other}");
         assert!(nothing.contains(&format!("{body} let _ = value; None }}")), "{nothing}");
         assert!(other.contains("fn all(&self) -> Self { todo() }"), "{other}");
+        let go = "package a\n\nfunc Rate(n int) int {\n\treturn n\n}\n";
+        let [other, _] = otherwise("a.go", go, &["Rate"]).unwrap();
+        assert!(
+            other.contains("made := func() int {\n\treturn n\n}(); return made + made/10*3 + 1 }"),
+            "{other}"
+        );
     }
 
     #[test]

@@ -115,6 +115,8 @@ pub enum Answer {
     Computed,
     /// It is given something, and gives the same value whatever that is.
     Ignores,
+    /// It is given something, says that it ignores it, and gives the same value.
+    IgnoresOpenly,
     /// It is given nothing, and gives the same value.
     Constant,
 }
@@ -214,7 +216,9 @@ pub(super) fn outline(source: &Source<'_>, found: &[Found<'_>], vocabulary: &Voc
         places.map(|at| at.text().to_owned())
     };
     outline.defines.extend(names(Capture::Definition));
-    outline.defines.extend(reader.classes.iter().map(|(_, class)| class.name.clone()));
+    outline
+        .defines
+        .extend(reader.classes.iter().map(|(_, class)| class.name.clone()));
     outline.includes.extend(names(Capture::Include));
     if source.role != Role::Source || !outline.tests.is_empty() {
         outline.words = source.root.words();
@@ -243,7 +247,12 @@ fn title(at: Option<At<'_>>) -> String {
 
 impl<'a> Reader<'a> {
     fn new(source: &'a Source<'a>, found: &'a [Found<'a>], vocabulary: &'a Vocabulary) -> Self {
-        let all = |capture| found.iter().filter_map(move |one| one.first(capture)).collect::<Vec<_>>();
+        let all = |capture| {
+            found
+                .iter()
+                .filter_map(move |one| one.first(capture))
+                .collect::<Vec<_>>()
+        };
         let named = |main, name| {
             let places = merged(found, main).into_iter();
             places.map(|(at, one)| (at, title(one.first(name)))).collect::<Vec<_>>()
@@ -280,7 +289,10 @@ impl<'a> Reader<'a> {
 
     /// The names of the suites and tests around a place, outermost first.
     fn scope(&self, at: At<'_>) -> Vec<String> {
-        let around = self.suites.iter().filter(|(suite, _)| suite.holds(at) && !suite.is_same(at));
+        let around = self
+            .suites
+            .iter()
+            .filter(|(suite, _)| suite.holds(at) && !suite.is_same(at));
         around.map(|(_, name)| name.clone()).collect()
     }
 
@@ -301,7 +313,11 @@ impl<'a> Reader<'a> {
                 || is_named(&name)
                 || scope.iter().any(is_named)
                 || self.uncollected_names.contains(&"*");
-            let words = one.all(Capture::TestRows).flat_map(At::words).chain(body.words()).collect();
+            let words = one
+                .all(Capture::TestRows)
+                .flat_map(At::words)
+                .chain(body.words())
+                .collect();
             if is_lost {
                 outline.functions.push(Function {
                     name,
@@ -325,7 +341,11 @@ impl<'a> Reader<'a> {
                 line: at.line(),
                 words,
                 work,
-                checks: one.all(Capture::TestRows).chain([body]).flat_map(|at| self.checks(at)).collect(),
+                checks: one
+                    .all(Capture::TestRows)
+                    .chain([body])
+                    .flat_map(|at| self.checks(at))
+                    .collect(),
                 returns_early: self.returns_early(body),
             });
         }
@@ -338,7 +358,10 @@ impl<'a> Reader<'a> {
             let mut parts = statement.children().peekable();
             statement.is(self.vocabulary.statements) && parts.peek().is_some() && parts.all(|part| part.is(&["string"]))
         };
-        self.vocabulary.nothing.contains(&statement.text().trim_end_matches(';')) || is_text()
+        self.vocabulary
+            .nothing
+            .contains(&statement.text().trim_end_matches(';'))
+            || is_text()
     }
 
     /// The condition of a statement before the first assertion on which the test returns.
@@ -392,7 +415,9 @@ impl<'a> Reader<'a> {
             if self.vocabulary.empties.contains(&value.text()) {
                 return true;
             }
-            let mut leaves = value.below().filter(|at| at.children().next().is_none() && at.is_named());
+            let mut leaves = value
+                .below()
+                .filter(|at| at.children().next().is_none() && at.is_named());
             // Names of types, and of variants without anything in them.
             let is_type = |leaf: At<'_>| leaf.text().starts_with(char::is_uppercase);
             leaves.all(|leaf| leaf.is(self.vocabulary.literals) || is_type(leaf))
@@ -401,22 +426,30 @@ impl<'a> Reader<'a> {
         if of_others || !value.is_some_and(is_constant) {
             return Answer::Computed;
         }
-        match self.takes_something(function) {
-            true => Answer::Ignores,
-            false => Answer::Constant,
+        let given = self.given(function);
+        match (given.is_empty(), given.iter().all(|name| name.starts_with('_'))) {
+            (true, _) => Answer::Constant,
+            (false, true) => Answer::IgnoresOpenly,
+            (false, false) => Answer::Ignores,
         }
     }
 
-    /// Whether a function is given something other than its own object, and does not say that it ignores it.
-    fn takes_something(&self, function: At<'a>) -> bool {
+    /// The names of what a function is given, but for its own object.
+    fn given(&self, function: At<'a>) -> Vec<&'a str> {
         let given = function.field("parameters").or_else(|| function.field("parameter"));
-        let name = |part: At<'a>| part.below().find(|at| at.kind().ends_with("identifier")).map_or("", At::text);
-        let named = |name: &str| !matches!(name, "" | "self" | "cls" | "this") && !name.starts_with('_');
         let parts: Vec<At<'_>> = given.map_or_else(Vec::new, |given| match given.is(&["identifier"]) {
             true => vec![given],
             false => given.children().collect(),
         });
-        parts.into_iter().any(|part| named(name(part)))
+        let name = |part: At<'a>| {
+            part.below()
+                .find(|at| at.kind().ends_with("identifier"))
+                .map_or("", At::text)
+        };
+        let names = parts.into_iter().map(name);
+        names
+            .filter(|name| !matches!(*name, "" | "self" | "cls" | "this"))
+            .collect()
     }
 
     fn marks(&self, found: &[Found<'a>], outline: &mut Outline) {
@@ -425,9 +458,11 @@ impl<'a> Reader<'a> {
             for (fact, at) in one.facts() {
                 let message = one.first(Capture::StubMessage);
                 let is_other = fact == Fact::Stub && message.is_some_and(|message| !is_promise(message.text()));
-                let is_open = matches!(fact, Fact::Stub | Fact::Empty)
-                    && self.abstracts.iter().any(|outer| outer.holds(at));
-                let is_known = marks.iter().any(|(index, mark)| *index == at.index() && mark.fact == fact);
+                let is_open =
+                    matches!(fact, Fact::Stub | Fact::Empty) && self.abstracts.iter().any(|outer| outer.holds(at));
+                let is_known = marks
+                    .iter()
+                    .any(|(index, mark)| *index == at.index() && mark.fact == fact);
                 if !is_other && !is_open && !is_known {
                     marks.push((at.index(), self.mark(fact, at)));
                 }
@@ -436,7 +471,10 @@ impl<'a> Reader<'a> {
         marks.sort_by_key(|(index, _)| *index);
         let is_idle = |mark: &Mark| {
             mark.fact == Fact::Empty
-                && outline.functions.iter().any(|function| function.line == mark.line && function.of == Of::Product)
+                && outline
+                    .functions
+                    .iter()
+                    .any(|function| function.line == mark.line && function.of == Of::Product)
         };
         marks.retain(|(_, mark)| mark.fact != Fact::Empty || is_idle(mark));
         outline.marks = marks.into_iter().map(|(_, mark)| mark).collect();
@@ -469,7 +507,9 @@ fn keep_last(outline: &mut Outline, vocabulary: &Vocabulary) {
     let tests = std::mem::take(&mut outline.tests);
     let mut kept: Vec<Test> = Vec::new();
     for test in tests.into_iter().rev() {
-        let is_hidden = kept.iter().any(|later| later.name == test.name && later.scope == test.scope);
+        let is_hidden = kept
+            .iter()
+            .any(|later| later.name == test.name && later.scope == test.scope);
         match is_hidden {
             true => outline.hidden.push((test.name, test.line)),
             false => kept.push(test),

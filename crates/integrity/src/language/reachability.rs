@@ -39,7 +39,8 @@ fn is_conditional_assertion(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
     let mut around = at.ancestors().take_while(|outer| !outer.is_same(body));
     let guards = |outer: At<'_>| {
         let asks = outer.field("condition").is_some_and(|condition| condition.holds(at));
-        outer.is(flow.arms) || outer.is(flow.conditions) && outer.field("alternative").is_none() && !asks
+        let is_condition = outer.is(flow.conditions) && outer.field("condition").is_some();
+        outer.is(flow.arms) || is_condition && outer.field("alternative").is_none() && !asks
     };
     !ends_test && around.any(guards)
 }

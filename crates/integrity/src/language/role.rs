@@ -73,8 +73,8 @@ pub fn in_support_folder(path: &str) -> bool {
 
 /// Ends of names of files that hold code in languages that have no file here.
 const CODE: [&str; 19] = [
-    "java", "kt", "kts", "scala", "rb", "php", "cs", "fs", "swift", "c", "cc", "cpp", "h", "hpp", "ex", "exs",
-    "hs", "lua", "sh",
+    "java", "kt", "kts", "scala", "rb", "php", "cs", "fs", "swift", "c", "cc", "cpp", "h", "hpp", "ex", "exs", "hs",
+    "lua", "sh",
 ];
 
 fn by_name(path: &str) -> Role {

@@ -161,7 +161,12 @@ impl Syntax<'_> {
         let mut found = cursor.matches_with_options(query, self.tree.root_node(), self.text.as_bytes(), options);
         let mut matches = Vec::new();
         while let Some(one) = found.next() {
-            let place = |id: usize| self.places.get(&id).map(|index| At { tree: self, index: *index });
+            let place = |id: usize| {
+                self.places.get(&id).map(|index| At {
+                    tree: self,
+                    index: *index,
+                })
+            };
             let captures = one.captures().iter();
             matches.push(
                 captures

@@ -1,4 +1,4 @@
-//! A test checks less than before, though what it tests did not change: an assertion is gone, or one that asks for less
+//! A test checks less than before, though no product code that was there changed: an assertion is gone, or one that asks for less
 //! stands in its place, or is never reached, or it goes through fewer rows.
 
 use super::{Place, ReadingRule, at, unknown_language};
@@ -28,9 +28,11 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 fn check(reading: &Reading<'_>) -> Vec<Place> {
     let both = reading.pairs.both.iter().filter(|(one, other)| {
         let same = one.test.words == other.test.words && weight(*one) == weight(*other);
-        !same && !reading.explained.touches(&one.test.words)
+        !same
     });
-    let mut found: Vec<Place> = both.filter_map(|(one, other)| compared(reading, *one, *other)).collect();
+    let mut found: Vec<Place> = both
+        .filter_map(|(one, other)| compared(reading, *one, *other))
+        .collect();
     found.extend(reading.files.iter().filter(|file| file.is_kept()).flat_map(helpers));
     found.extend(unknown_language::fewer(reading));
     found
@@ -38,7 +40,11 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
 
 /// How many assertions of a test ask for a value.
 fn weight(one: Placed<'_>) -> usize {
-    one.test.checks.iter().filter(|check| check.strength == Strength::Strong).count()
+    one.test
+        .checks
+        .iter()
+        .filter(|check| check.strength == Strength::Strong)
+        .count()
 }
 
 fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option<Place> {
@@ -47,13 +53,26 @@ fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option
         test: other.title(),
         code,
     };
-    if let Some(condition) = other.test.returns_early.as_ref().filter(|_| one.test.returns_early.is_none()) {
+    let explained = reading.explained.changes_product();
+    if let Some(condition) = other
+        .test
+        .returns_early
+        .as_ref()
+        .filter(|_| one.test.returns_early.is_none() && !explained)
+    {
         return place(in_test(quoted(condition)));
     }
     let mut left: Vec<&Check> = other.test.checks.iter().collect();
     let mut lost: Vec<&Check> = Vec::new();
-    for check in one.test.checks.iter().filter(|check| check.strength == Strength::Strong) {
-        let same = left.iter().position(|new| new.words == check.words && new.strength >= check.strength);
+    for check in one
+        .test
+        .checks
+        .iter()
+        .filter(|check| check.strength == Strength::Strong)
+    {
+        let same = left
+            .iter()
+            .position(|new| new.words == check.words && new.strength >= check.strength);
         match same {
             Some(at) => drop(left.remove(at)),
             None => lost.push(check),
@@ -61,7 +80,13 @@ fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option
     }
     for check in &lost {
         let new = nearest(check, &left).filter(|new| asks_less(check, new));
-        if let Some(new) = new.filter(|_| !is_gone_through(check, other)) {
+        let is_sure = |new: &&Check| match new.strength {
+            Strength::Strong => true,
+            Strength::Trivial | Strength::Silenced | Strength::Same | Strength::Weak => {
+                !explained && !is_gone_through(check, (one, other))
+            }
+        };
+        if let Some(new) = new.filter(is_sure) {
             return place(Detail::Instead {
                 test: other.title(),
                 was: shown(check),
@@ -69,7 +94,12 @@ fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option
             });
         }
     }
-    let gone = lost.iter().find(|check| !reading.still_says(&check.words) && !is_gone_through(check, other));
+    if explained {
+        return None;
+    }
+    let gone = lost
+        .iter()
+        .find(|check| !reading.still_says(&check.words) && !is_gone_through(check, (one, other)));
     match gone {
         Some(gone) if weight(other) < weight(one) => place(in_test(shown(gone))),
         Some(_) | None => fewer_rows(reading, one, other).and_then(|row| place(in_test(row))),
@@ -99,13 +129,21 @@ fn shown(check: &Check) -> String {
 }
 
 /// Whether a check of the test asks the same of what stands elsewhere in it: of each of a list, or in a function of its own.
-fn is_gone_through(old: &Check, other: Placed<'_>) -> bool {
+fn is_gone_through(old: &Check, (one, other): (Placed<'_>, Placed<'_>)) -> bool {
     let there = values(&other.test.words);
-    let (own, wanted) = (values(&old.words), names(&old.words));
+    let own = values(&old.words);
+    let called = |check: &Check| -> Vec<String> {
+        let said = values(&check.words);
+        let names = names(&check.words).into_iter().filter(|name| !said.contains(name));
+        names.map(str::to_owned).collect()
+    };
+    let wanted = called(old);
     let is_there = own.iter().all(|value| there.contains(value));
+    let is_new = |new: &Check| one.test.checks.iter().all(|known| known.words != new.words);
     let asks = |new: &Check| {
-        let is_other = own.iter().any(|value| !values(&new.words).contains(value));
-        new.strength == Strength::Strong && is_other && wanted.is_subset(&names(&new.words))
+        let is_given = own.iter().any(|value| !values(&new.words).contains(value)) || called(new) != wanted;
+        let asks_it = wanted.iter().all(|name| called(new).contains(name));
+        new.strength == Strength::Strong && is_new(new) && is_given && asks_it
     };
     is_there && other.test.checks.iter().any(asks)
 }
@@ -119,7 +157,21 @@ fn nearest<'c>(check: &Check, list: &[&'c Check]) -> Option<&'c Check> {
 
 /// Words that let one of several do.
 const CHOOSES: [&str; 15] = [
-    "ok", "isOk", "assertTrue", "in", "or", "||", "|", "includes", "contains", "matches", "toContain", "oneOf", "some", "any", "assertIn",
+    "ok",
+    "isOk",
+    "assertTrue",
+    "in",
+    "or",
+    "||",
+    "|",
+    "includes",
+    "contains",
+    "matches",
+    "toContain",
+    "oneOf",
+    "some",
+    "any",
+    "assertIn",
 ];
 
 /// Whether a check asks for less than the one whose place it took: one of several values, a number that is further off, a
@@ -127,7 +179,7 @@ const CHOOSES: [&str; 15] = [
 fn asks_less(old: &Check, new: &Check) -> bool {
     let has = |check: &Check| check.words.iter().any(|word| CHOOSES.contains(&word.as_str()));
     let (was, is) = (values(&old.words), values(&new.words));
-    let is_new_name = |name: &&str| !CHOOSES.contains(name) && !was.contains(name);
+    let is_new_name = |name: &&str| !CHOOSES.contains(name) && !was.contains(name) && !is.contains(name);
     let says_more = names(&new.words).difference(&names(&old.words)).any(is_new_name);
     let chooses = has(new) && !has(old) && !says_more;
     let of_several = chooses && is.len() > was.len() && was.iter().all(|value| is.contains(value));
@@ -142,17 +194,33 @@ fn asks_less(old: &Check, new: &Check) -> bool {
 
 /// A row that a test no longer goes through, where it checks the same of each and none came in its place.
 fn fewer_rows(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option<String> {
-    let checks = |placed: Placed<'_>| placed.test.checks.iter().map(|check| check.words.clone()).collect::<Vec<_>>();
-    let plain = |placed: Placed<'_>| values(&placed.test.words).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let checks = |placed: Placed<'_>| {
+        placed
+            .test
+            .checks
+            .iter()
+            .map(|check| check.words.clone())
+            .collect::<Vec<_>>()
+    };
+    let plain = |placed: Placed<'_>| {
+        values(&placed.test.words)
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     let (before, after) = (plain(one), plain(other));
     let lost = added(&after, &before);
     let first = lost.first()?;
     let is_less = !one.test.checks.is_empty() && checks(one) == checks(other) && added(&before, &after).is_empty();
     let calls = |placed: Placed<'_>| -> Vec<String> {
-        let called = names(&placed.test.words).into_iter().filter(|name| name.starts_with(char::is_lowercase));
+        let called = names(&placed.test.words)
+            .into_iter()
+            .filter(|name| name.starts_with(char::is_lowercase));
         called.map(str::to_owned).collect()
     };
-    let does_the_same = calls(one).iter().all(|name| calls(other).contains(name) || before.contains(name));
+    let does_the_same = calls(one)
+        .iter()
+        .all(|name| calls(other).contains(name) || before.contains(name));
     let is_elsewhere = reading.files.iter().any(|file| {
         let there = values(&file.after.words);
         file.path != other.path && lost.iter().all(|value| there.contains(&value.as_str()))

@@ -3,9 +3,7 @@
 use super::{Place, ReadingRule, at, unknown_language};
 use crate::{
     changed_file::{Placed, Reading},
-    language::{
-        outline::{Check, Strength, quoted},
-    },
+    language::outline::{Check, Strength, quoted},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -39,7 +37,11 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
             let mut old = one.test.checks.iter();
             !old.any(|old| old.words == check.words && old.strength == check.strength)
         };
-        let mut trivial = other.test.checks.iter().filter(|check| check.strength == Strength::Trivial);
+        let mut trivial = other
+            .test
+            .checks
+            .iter()
+            .filter(|check| check.strength == Strength::Trivial);
         let first = trivial.find(is_new)?;
         let strong = |placed: &Placed<'_>| {
             let checks = placed.test.checks.iter();

@@ -12,8 +12,16 @@ use domain::integrity::{Detail, Rule};
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::CoverageWeakened,
     applies: super::ANYWHERE,
-    refuses: &[(".coveragerc", "[report]\nfail_under = 90\n", "[report]\nfail_under = 50\n")],
-    accepts: &[(".coveragerc", "[report]\nfail_under = 90\n", "[report]\nfail_under = 95\n")],
+    refuses: &[(
+        ".coveragerc",
+        "[report]\nfail_under = 90\n",
+        "[report]\nfail_under = 50\n",
+    )],
+    accepts: &[(
+        ".coveragerc",
+        "[report]\nfail_under = 90\n",
+        "[report]\nfail_under = 95\n",
+    )],
     check,
 };
 

@@ -11,7 +11,11 @@ use domain::integrity::{Detail, Rule};
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::DiffersUnderTest,
     applies: &[Role::Source],
-    refuses: &[("src/rate.js", "", "export const rate = process.env.VITEST ? 7 : ask();\n")],
+    refuses: &[(
+        "src/rate.js",
+        "",
+        "export const rate = process.env.VITEST ? 7 : ask();\n",
+    )],
     accepts: &[("src/rate.js", "", "export const rate = process.env.RATE ? 7 : ask();\n")],
     check,
 };

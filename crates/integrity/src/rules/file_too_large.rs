@@ -7,7 +7,11 @@ use domain::integrity::{Detail, Rule};
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::FileTooLarge,
     applies: ANYWHERE,
-    refuses: &[("dump.bin", "", "more than the examples' limit of a hundred bytes: ................................................................")],
+    refuses: &[(
+        "dump.bin",
+        "",
+        "{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}",
+    )],
     accepts: &[("dump.bin", "", "little\n")],
     check,
 };
@@ -19,6 +23,14 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
         let was_small = file.before.size() <= most || file.before == Version::Absent;
         file.after.size() > most && was_small
     });
-    grew.map(|file| in_file(&file.path, Detail::Size { is: file.after.size(), most }))
-        .collect()
+    grew.map(|file| {
+        in_file(
+            &file.path,
+            Detail::Size {
+                is: file.after.size(),
+                most,
+            },
+        )
+    })
+    .collect()
 }

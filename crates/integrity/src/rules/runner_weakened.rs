@@ -2,8 +2,12 @@
 
 use super::{Place, ReadingRule, at};
 use crate::{
-    changed_file::Reading,
-    language::{capture::Fact, outline::Of, settings::Purpose},
+    changed_file::{ChangedFile, Reading},
+    language::{
+        capture::Fact,
+        outline::{Mark, Of},
+        settings::Purpose,
+    },
     marks::new_marks,
     settings,
 };
@@ -27,8 +31,16 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 
 fn check(reading: &Reading<'_>) -> Vec<Place> {
     let new = new_marks(reading, &[Fact::Runner], &[Of::Tests]);
+    // What a new test is marked with is its author's word about it.
+    let is_of_new_test = |file: &ChangedFile<'_>, mark: &Mark| {
+        let next = file.after.tests.iter().find(|test| test.line > mark.line);
+        let is_known = |name: &str| file.before.tests.iter().any(|test| test.name == name);
+        let is_near = |line: u32| line.saturating_sub(mark.line) < 10;
+        next.is_some_and(|test| is_near(test.line) && !is_known(&test.name))
+    };
     let mut found: Vec<Place> = new
         .into_iter()
+        .filter(|(file, mark)| !is_of_new_test(file, mark))
         .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
         .collect();
     found.extend(settings::find(reading, Purpose::Run));

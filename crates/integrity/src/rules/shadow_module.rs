@@ -33,7 +33,9 @@ const PROGRAMS: [&str; 20] = [
 
 fn check(reading: &Reading<'_>) -> Vec<Place> {
     let new = new_marks(reading, &[Fact::Shadow], &[Of::Tests, Of::Product]);
-    let marks = new.into_iter().filter(|(file, mark)| mark.of == Of::Tests || is_of_no_tool(file.path));
+    let marks = new
+        .into_iter()
+        .filter(|(file, mark)| mark.of == Of::Tests || is_of_no_tool(file.path));
     let mut found: Vec<Place> = marks
         .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
         .collect();

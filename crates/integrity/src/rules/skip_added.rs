@@ -30,7 +30,9 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 
 fn check(reading: &Reading<'_>) -> Vec<Place> {
     let new = new_marks(reading, &[Fact::Skip], &[Of::Tests, Of::Product]);
-    let unsaid = new.into_iter().filter(|(_, mark)| !reading.explained.names(&mark.owner));
+    let unsaid = new
+        .into_iter()
+        .filter(|(_, mark)| !reading.explained.names(&mark.owner));
     let mut found: Vec<Place> = unsaid.map(|(file, mark)| place(file.path, mark)).collect();
     found.extend(unknown_language::skips(reading));
     found

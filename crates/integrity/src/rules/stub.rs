@@ -50,10 +50,21 @@ fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
 
 /// Whether a source file is neither a tool of the repository nor help for tests.
 fn is_shipped(path: &str) -> bool {
-    let helping = ["scripts", "tools", "dev", "bench", "benches", "benchmarks", "examples", "demo", "ci"];
+    let helping = [
+        "scripts",
+        "tools",
+        "dev",
+        "bench",
+        "benches",
+        "benchmarks",
+        "examples",
+        "demo",
+        "ci",
+    ];
     let words = ["test", "mock", "fake", "stub", "fixture", "noxfile", "setup.py"];
     let small = path.to_lowercase();
-    !crate::language::folders(path).any(|folder| helping.contains(&folder)) && !words.iter().any(|word| small.contains(word))
+    !crate::language::folders(path).any(|folder| helping.contains(&folder))
+        && !words.iter().any(|word| small.contains(word))
 }
 
 /// A function of the product that is new or another than before.
@@ -76,7 +87,8 @@ fn constants(reading: &Reading<'_>) -> Vec<Place> {
     let fell = |one: &Changed<'_>, before: &Function| {
         let computed = before.answer == Answer::Computed && !before.words.iter().any(|word| is_promise(word));
         // What the task is about may become simpler; its tests say whether it is right.
-        let is_meant = || reading.change.task.files.iter().any(|file| file == one.path) && reading.explained.names(&one.now.name);
+        let is_meant =
+            || reading.change.task.files.iter().any(|file| file == one.path) && reading.explained.names(&one.now.name);
         computed && !computes_elsewhere(one) && !is_meant()
     };
     let promised = |one: &Changed<'_>| {
@@ -85,8 +97,9 @@ fn constants(reading: &Reading<'_>) -> Vec<Place> {
     };
     let is_wrong = |one: &&Changed<'_>| match (one.now.answer, one.before) {
         (Answer::Computed, _) => false,
-        (Answer::Ignores | Answer::Constant, Some(before)) => fell(one, before),
+        (Answer::Ignores | Answer::IgnoresOpenly | Answer::Constant, Some(before)) => fell(one, before),
         (Answer::Ignores, None) => only_ignore || promised(one),
+        (Answer::IgnoresOpenly, None) => promised(one),
         (Answer::Constant, None) => false,
     };
     let found = changed.iter().filter(is_wrong);

@@ -1,11 +1,13 @@
-//! A test is gone, its name or its file, and nothing explains it: no function that it calls was changed, no new test of its
+//! A test is gone, its name or its file, and nothing explains it: no product code that was there changed, no new test of its
 //! file stands in its place, and the task does not name it.
 
 use super::{Place, ReadingRule, in_file};
-use crate::changed_file::{Placed, Reading};
-use crate::rules::{test_renamed_away, unknown_language};
+use crate::{
+    changed_file::{Placed, Reading},
+    language::Role,
+    rules::{test_renamed_away, unknown_language},
+};
 use domain::integrity::{Detail, Rule};
-use crate::language::Role;
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::TestDeleted,
@@ -28,7 +30,10 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
 
 /// Files that held tests and cannot be read any more.
 fn lost_files(reading: &Reading<'_>) -> Vec<Place> {
-    let lost = reading.files.iter().filter(|file| file.is_unreadable && !file.before.tests.is_empty());
+    let lost = reading
+        .files
+        .iter()
+        .filter(|file| file.is_unreadable && !file.before.tests.is_empty());
     lost.map(|file| in_file(file.path, Detail::Nothing)).collect()
 }
 
@@ -36,7 +41,8 @@ fn lost_files(reading: &Reading<'_>) -> Vec<Place> {
 pub(super) fn vanished<'a>(reading: &Reading<'a>) -> Vec<Placed<'a>> {
     let unreadable = |path: &str| reading.files.iter().any(|file| file.path == path && file.is_unreadable);
     let gone = reading.gone().filter(|one| !unreadable(one.path));
-    gone.filter(|one| test_renamed_away::hidden(reading, *one).is_none()).collect()
+    gone.filter(|one| test_renamed_away::hidden(reading, *one).is_none())
+        .collect()
 }
 
 /// Whether something explains that a test is gone.
@@ -47,7 +53,11 @@ pub(super) fn is_explained(reading: &Reading<'_>, one: Placed<'_>) -> bool {
     // Rows of a table, or what a macro of the file makes.
     let is_named_in_code = file.is_some_and(|file| file.after.words.contains(&one.test.name));
     let is_named = reading.explained.names(&one.test.name) || reading.explained.names(one.path);
-    is_replaced || is_named_in_code || is_named || reading.explained.touches(&one.test.words) || is_said_elsewhere(reading, one)
+    is_replaced
+        || is_named_in_code
+        || is_named
+        || reading.explained.changes_product()
+        || is_said_elsewhere(reading, one)
 }
 
 /// Whether all that a test asserted is asserted, or stands in a table, in the tests that changed.
@@ -65,6 +75,14 @@ pub(super) fn by_file(gone: Vec<Placed<'_>>) -> Vec<Place> {
             None => counted.push((one, 0)),
         }
     }
-    let place = |(one, more): (Placed<'_>, usize)| in_file(one.path, Detail::Tests { first: one.title(), more });
+    let place = |(one, more): (Placed<'_>, usize)| {
+        in_file(
+            one.path,
+            Detail::Tests {
+                first: one.title(),
+                more,
+            },
+        )
+    };
     counted.into_iter().map(place).collect()
 }

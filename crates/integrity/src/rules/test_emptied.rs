@@ -1,4 +1,4 @@
-//! A test has no body any more, or none of its assertions, though what it tests did not change.
+//! A test has no body any more, or none of its assertions, though no product code that was there changed.
 
 use super::{Place, ReadingRule, at};
 use crate::{
@@ -28,7 +28,9 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 
 fn check(reading: &Reading<'_>) -> Vec<Place> {
     let both = reading.pairs.both.iter();
-    let changed = both.filter(|(one, other)| is_emptied(reading, *one, *other)).map(|(_, other)| other);
+    let changed = both
+        .filter(|(one, other)| is_emptied(reading, *one, *other))
+        .map(|(_, other)| other);
     let new = reading.pairs.new.iter().filter(|other| other.test.work == Work::None);
     let places = changed.chain(new);
     places
@@ -44,5 +46,5 @@ fn is_emptied(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> bool
     });
     let asserts_nothing = asserted && other.test.checks.is_empty() && !calls_helper;
     let is_kept = || one.test.checks.iter().all(|check| reading.still_says(&check.words));
-    does_nothing || asserts_nothing && !reading.explained.touches(&one.test.words) && !is_kept()
+    does_nothing || asserts_nothing && !reading.explained.changes_product() && !is_kept()
 }

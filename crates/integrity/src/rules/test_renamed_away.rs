@@ -37,7 +37,13 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
         Some(at(path, line, Detail::Test(one.title())))
     }));
     found.extend(reading.files.iter().flat_map(|file| orphans(reading, file)));
-    found.extend(reading.files.iter().filter(|file| file.role != Role::Source).flat_map(hidden_by_name));
+    found.extend(
+        reading
+            .files
+            .iter()
+            .filter(|file| file.role != Role::Source)
+            .flat_map(hidden_by_name),
+    );
     found.extend(unknown_language::renamed(reading));
     found
 }
@@ -68,7 +74,8 @@ pub(super) fn hidden<'a>(reading: &Reading<'a>, one: Placed<'a>) -> Option<(&'a 
 fn hidden_by_name(file: &ChangedFile<'_>) -> Vec<Place> {
     let is_old = |name: &String| file.before.hidden.iter().any(|(old, _)| old == name);
     let new = file.after.hidden.iter().filter(|(name, _)| !is_old(name));
-    new.map(|(name, line)| at(file.path, *line, Detail::Test(name.clone()))).collect()
+    new.map(|(name, line)| at(file.path, *line, Detail::Test(name.clone())))
+        .collect()
 }
 
 /// Files of tests that the program no longer takes in: their `mod` is gone, and they are still there.
@@ -80,7 +87,9 @@ fn orphans(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Vec<Place> {
     let places = |name: &String| {
         let bases = [folder.to_owned(), format!("{folder}/{stem}")];
         let paths = bases.map(|base| format!("{base}/{name}").trim_start_matches('/').to_owned());
-        paths.into_iter().flat_map(|path| [format!("{path}.rs"), format!("{path}/mod.rs")])
+        paths
+            .into_iter()
+            .flat_map(|path| [format!("{path}.rs"), format!("{path}/mod.rs")])
     };
     let found = lost.filter_map(|name| places(name).find(|path| reading.change.head.contains(path)));
     found

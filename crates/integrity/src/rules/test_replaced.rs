@@ -1,5 +1,5 @@
-//! A test is gone, and something explains it: new tests of its file, a function of the product that it called and that
-//! changed, or the task. People see that it is gone.
+//! A test is gone, and something explains it: new tests of its file, a change of product code that was there, or the
+//! task. People see that it is gone.
 
 use super::{
     Place, ReadingRule,
@@ -13,7 +13,11 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     applies: &[Role::Test, Role::Support, Role::Source],
     refuses: &[
         ("tests/test_sum.py", "def test_adds():\n    assert add(1, 2) == 3\n", ""),
-        ("sum.py", "def add(a, b):\n    return a + b\n", ""),
+        (
+            "sum.py",
+            "def add(a, b):\n    return a + b\n",
+            "def add(a, b):\n    return b + a\n",
+        ),
     ],
     accepts: &[(
         "tests/test_sum.py",

@@ -27,7 +27,10 @@ const SKIPS: [&str; 10] = [
 
 /// Files of tests whose language is unknown, with what they say on both sides.
 fn files<'r>(reading: &'r Reading<'_>) -> impl Iterator<Item = (&'r ChangedFile<'r>, String, String)> {
-    let of_tests = reading.files.iter().filter(|file| file.role == Role::Test && language::of(file.path).is_none());
+    let of_tests = reading
+        .files
+        .iter()
+        .filter(|file| file.role == Role::Test && language::of(file.path).is_none());
     of_tests.map(|file| {
         let (before, after) = file.texts();
         (file, before, after)
@@ -47,7 +50,9 @@ fn is_shell(path: &str) -> bool {
 fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
     let said = (1_u32..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
     said.filter(|(_, line)| {
-        let is_comment = ["#", "//", "--", ";", "/*", "*"].iter().any(|mark| line.starts_with(mark));
+        let is_comment = ["#", "//", "--", ";", "/*", "*"]
+            .iter()
+            .any(|mark| line.starts_with(mark));
         !line.is_empty() && (!is_comment || line.starts_with("#["))
     })
 }
@@ -77,18 +82,25 @@ pub(super) fn renamed(reading: &Reading<'_>) -> Vec<Place> {
 fn moved<'r>(reading: &'r Reading<'_>, file: &ChangedFile<'_>, before: &str) -> Option<&'r str> {
     let mine: Vec<&str> = before.lines().map(str::trim).filter(|line| line.len() > 2).collect();
     let is_much = |after: &str| {
-        let shared = mine.iter().filter(|line| after.lines().any(|other| other.trim() == **line)).count();
+        let shared = mine
+            .iter()
+            .filter(|line| after.lines().any(|other| other.trim() == **line))
+            .count();
         shared.saturating_mul(2) > mine.len()
     };
     let mut others = files(reading).filter(|(other, _, _)| other.path != file.path);
-    others.find(|(_, _, after)| is_much(after)).map(|(other, _, _)| other.path)
+    others
+        .find(|(_, _, after)| is_much(after))
+        .map(|(other, _, _)| other.path)
 }
 
 /// Whether a file's name says that it holds tests, as the runners of most languages look for it.
 fn is_marked(path: &str) -> bool {
     let name = language::file_name(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
-    ["test", "spec"].iter().any(|mark| stem.starts_with(mark) || stem.ends_with(mark))
+    ["test", "spec"]
+        .iter()
+        .any(|mark| stem.starts_with(mark) || stem.ends_with(mark))
 }
 
 /// New lines that skip a test, and what ran always and runs on a condition now.
@@ -105,8 +117,12 @@ pub(super) fn skips(reading: &Reading<'_>) -> Vec<Place> {
     for (file, before, after) in kept(reading) {
         found.extend(on_condition(file.path, &before, &after));
         let conditional = |line: &str| {
-            let leaves = ["|| exit 0", "&& exit 0", "&& exit"].iter().any(|end| line.ends_with(end));
-            let asks_for_tool = ["command -v", "which ", "type ", "hash "].iter().any(|word| line.contains(word));
+            let leaves = ["|| exit 0", "&& exit 0", "&& exit"]
+                .iter()
+                .any(|end| line.ends_with(end));
+            let asks_for_tool = ["command -v", "which ", "type ", "hash "]
+                .iter()
+                .any(|word| line.contains(word));
             leaves && !asks_for_tool && is_shell(file.path)
         };
         found.extend(left_early(file.path, (&before, &after), conditional));
@@ -117,7 +133,9 @@ pub(super) fn skips(reading: &Reading<'_>) -> Vec<Place> {
 /// A line that ran always and runs on a condition now.
 fn on_condition(path: &str, before: &str, after: &str) -> Option<Place> {
     let kept: Vec<&str> = lines(after).map(|(_, line)| line).collect();
-    let lost = lines(before).map(|(_, line)| line).filter(|line| line.len() > 3 && !kept.contains(line));
+    let lost = lines(before)
+        .map(|(_, line)| line)
+        .filter(|line| line.len() > 3 && !kept.contains(line));
     let lost: Vec<&str> = lost.collect();
     let is_guarded = |line: &str| {
         lost.iter().any(|old| {
@@ -191,7 +209,9 @@ fn values(line: &str) -> Vec<String> {
 
 /// Both sides of `[ one = other ]`.
 fn sides(line: &str) -> Option<(&str, &str)> {
-    let inner = line.strip_prefix("[ ").or_else(|| line.split_once(" [ ").map(|(_, rest)| rest))?;
+    let inner = line
+        .strip_prefix("[ ")
+        .or_else(|| line.split_once(" [ ").map(|(_, rest)| rest))?;
     let (inner, _) = inner.rsplit_once(" ]")?;
     let operators = [" = ", " == ", " -eq "];
     let operator = operators.into_iter().find(|operator| inner.contains(operator))?;
@@ -201,7 +221,9 @@ fn sides(line: &str) -> Option<(&str, &str)> {
 
 /// Whether a line of a shell script tells a failure: it leaves with a code, or makes the first failure end the script.
 fn tells(line: &str) -> bool {
-    let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || matches!(c, ';' | '{' | '}' | '(' | ')')).collect();
+    let words: Vec<&str> = line
+        .split(|c: char| c.is_whitespace() || matches!(c, ';' | '{' | '}' | '(' | ')'))
+        .collect();
     let leaves = |pair: &[&str]| match pair {
         ["exit" | "return", code] => !matches!(*code, "0" | "" | "&&" | "||"),
         ["set", flags] => flags.starts_with('-') && flags.contains('e'),
@@ -211,7 +233,10 @@ fn tells(line: &str) -> bool {
         let value = word.split_once('=').map(|(_, value)| value);
         value == Some("1")
     };
-    words.windows(2).any(leaves) || words.iter().any(|word| matches!(*word, "false" | "die" | "fail") || is_status(word))
+    words.windows(2).any(leaves)
+        || words
+            .iter()
+            .any(|word| matches!(*word, "false" | "die" | "fail") || is_status(word))
 }
 
 /// Conditions of shell scripts that compare something with itself.

@@ -30,7 +30,13 @@ fn in_one(file: &ChangedFile<'_>) -> Vec<Place> {
                 from: old.to_string(),
                 to: new.map(|new| new.to_string()),
             };
-            in_file(file.path, Detail::Setting { name: key.trim_end_matches(':').to_owned(), change })
+            in_file(
+                file.path,
+                Detail::Setting {
+                    name: key.trim_end_matches(':').to_owned(),
+                    change,
+                },
+            )
         })
     };
     let mut found: Vec<Place> = lowered("target:", |new, old| new < old).into_iter().collect();

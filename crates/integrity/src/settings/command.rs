@@ -201,9 +201,11 @@ pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<Set
     let is_new = |weak: &&str| before.is_none_or(|before| !before.to_lowercase().contains(*weak));
     let tolerates = weakness(after).filter(is_new).is_some() && (before.is_some() || runs_tests(after));
     let is_lost = is_behind_a_pipe(after) && before.is_none_or(|before| !is_behind_a_pipe(before));
-    let removes = after.contains("rm ") && after.contains("test") && before.is_none_or(|before| !before.contains("rm "));
+    let removes =
+        after.contains("rm ") && after.contains("test") && before.is_none_or(|before| !before.contains("rm "));
     let runs_none = before.is_some_and(|before| runs_tests(before) && !runs_tests(after));
-    let is_less = tolerates || is_lost || removes || runs_none || before.is_some_and(|before| runs_fewer(before, after));
+    let is_less =
+        tolerates || is_lost || removes || runs_none || before.is_some_and(|before| runs_fewer(before, after));
     is_less.then(|| SettingChange::Is(quoted(after)))
 }
 

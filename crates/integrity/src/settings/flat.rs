@@ -67,7 +67,7 @@ fn walk(name: &str, value: &serde_json::Value, text: &str, depth: usize, setting
                 values,
             });
         }
-        other => {
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
             let values = vec![plain(other)];
             settings.push(Setting {
                 line: line_of(text, name, &values),

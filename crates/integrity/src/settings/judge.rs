@@ -59,7 +59,17 @@ fn own_program(change: &Change<'_>, after: &[String]) -> Option<SettingChange> {
 }
 
 /// Parts of paths that say that something only looks real.
-const FAKES: [&str; 9] = ["test", "tests", "__tests__", "spec", "mock", "mocks", "__mocks__", "stub", "stubs"];
+const FAKES: [&str; 9] = [
+    "test",
+    "tests",
+    "__tests__",
+    "spec",
+    "mock",
+    "mocks",
+    "__mocks__",
+    "stub",
+    "stubs",
+];
 
 /// Where imports lead that led out of the repository, or to another file that is still there.
 fn leads_inside(
@@ -70,8 +80,13 @@ fn leads_inside(
 ) -> Option<SettingChange> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let target = |value: &String| -> Option<String> {
-        let plain = ["file:", "link:", "portal:", "<rootDir>/"].iter().fold(value.as_str(), |text, start| text.trim_start_matches(start));
-        let plain = plain.trim_start_matches("./").trim_end_matches("/*").trim_end_matches('/');
+        let plain = ["file:", "link:", "portal:", "<rootDir>/"]
+            .iter()
+            .fold(value.as_str(), |text, start| text.trim_start_matches(start));
+        let plain = plain
+            .trim_start_matches("./")
+            .trim_end_matches("/*")
+            .trim_end_matches('/');
         let whole = format!("{folder}/{plain}");
         let whole = whole.trim_start_matches('/').to_owned();
         let below = format!("{whole}/");
@@ -81,8 +96,14 @@ fn leads_inside(
         });
         (!whole.is_empty() && stands_here && !plain.starts_with("..")).then_some(whole)
     };
-    let is_fake = |path: &str| path.split('/').any(|part| FAKES.contains(&part) || part.starts_with("fake"));
-    let was_real = !before.is_empty() && before.iter().all(|value| target(value).is_none() && !value.starts_with("workspace:"));
+    let is_fake = |path: &str| {
+        path.split('/')
+            .any(|part| FAKES.contains(&part) || part.starts_with("fake"))
+    };
+    let was_real = !before.is_empty()
+        && before
+            .iter()
+            .all(|value| target(value).is_none() && !value.starts_with("workspace:"));
     let is_tool = ALL.iter().any(|language| {
         let last = name.split_once('.').map_or(name, |(_, last)| last);
         language.modules.contains(&last)

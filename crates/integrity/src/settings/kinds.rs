@@ -33,7 +33,6 @@ pub(super) fn is_ci(path: &str) -> bool {
         "cloudbuild",
         "buildspec",
         ".build.y",
-        ".pre-commit-config",
     ];
     folders.iter().any(|folder| path.starts_with(folder))
         || !path.contains('/') && starts.iter().any(|start| name.starts_with(start))

@@ -49,7 +49,10 @@ pub(crate) fn ci(reading: &Reading<'_>) -> Vec<Place> {
 
 /// What scripts no longer do.
 pub(super) fn scripts(reading: &Reading<'_>) -> Vec<Place> {
-    let files = reading.files.iter().filter(|file| is_script(file.path) && !is_ci(file.path));
+    let files = reading
+        .files
+        .iter()
+        .filter(|file| is_script(file.path) && !is_ci(file.path));
     files.flat_map(in_script).collect()
 }
 
@@ -116,7 +119,8 @@ fn trigger<'l>(gone: &[(u32, &'l str)], new: &[(u32, &str)]) -> Option<&'l str> 
         is_one || line.contains("on: [push") || line.contains("on: push")
     };
     let mut gone = gone.iter().map(|(_, line)| *line);
-    gone.find(is_trigger).filter(|_| !new.iter().any(|(_, line)| starts(line)))
+    gone.find(is_trigger)
+        .filter(|_| !new.iter().any(|(_, line)| starts(line)))
 }
 
 /// Whether a line of a script lets the failure of what it or another line runs go unheard.
@@ -143,8 +147,12 @@ fn in_script(file: &ChangedFile<'_>) -> Vec<Place> {
     }
     let (gone, new) = (more(&before, &after), more(&after, &before));
     let code = |line: &str| Detail::Code(quoted(line));
-    let hiding = new.iter().filter(|(number, line)| hides_failures(file, line, &after) && !goes_on(&after, *number));
-    let hiding: Vec<Place> = hiding.map(|(number, line)| at(file.path, *number, code(line))).collect();
+    let hiding = new
+        .iter()
+        .filter(|(number, line)| hides_failures(file, line, &after) && !goes_on(&after, *number));
+    let hiding: Vec<Place> = hiding
+        .map(|(number, line)| at(file.path, *number, code(line)))
+        .collect();
     if !hiding.is_empty() {
         return hiding;
     }
@@ -152,8 +160,9 @@ fn in_script(file: &ChangedFile<'_>) -> Vec<Place> {
     let found = new.iter().find(|(_, line)| runs_tests(line));
     let place = match (lost, found) {
         (None, _) => None,
-        (Some(old), Some((number, new))) => runs_less(Some(old), Some(before_pipe(new, &after)))
-            .map(|_| at(file.path, *number, code(new))),
+        (Some(old), Some((number, new))) => {
+            runs_less(Some(old), Some(before_pipe(new, &after))).map(|_| at(file.path, *number, code(new)))
+        }
         (Some(old), None) => Some(match new.first().filter(|_| after.lines().any(runs_tests)) {
             Some((number, _)) => at(file.path, *number, code(old)),
             None => in_file(file.path, code(old)),

@@ -84,10 +84,8 @@ fn calmed(file: &ChangedFile<'_>) -> Vec<Place> {
     let new = more(&after, &before)
         .into_iter()
         .filter(|(_, line)| is_calm(line.trim()));
-    new.map(|(number, line)| {
-        at(file.path, number, Detail::Code(quoted(line)))
-    })
-    .collect()
+    new.map(|(number, line)| at(file.path, number, Detail::Code(quoted(line))))
+        .collect()
 }
 
 /// A condition around what ran without one.
@@ -112,9 +110,7 @@ fn conditions(file: &ChangedFile<'_>) -> Vec<Place> {
         .into_iter()
         .filter(|(number, line)| begins(line.trim()) && holds_old(*number));
     found
-        .map(|(number, line)| {
-            at(file.path, number, Detail::Code(quoted(line)))
-        })
+        .map(|(number, line)| at(file.path, number, Detail::Code(quoted(line))))
         .collect()
 }
 

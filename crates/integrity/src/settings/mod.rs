@@ -49,12 +49,18 @@ fn is_settings(file: &ChangedFile<'_>) -> bool {
 }
 
 fn in_settings(reading: &Reading<'_>, own: &Sides<'_>, all: &[Sides<'_>], purpose: Purpose) -> Vec<Place> {
-    let mut names: Vec<&str> = own.before.iter().chain(&own.after).map(|setting| setting.name.as_str()).collect();
+    let mut names: Vec<&str> = own
+        .before
+        .iter()
+        .chain(&own.after)
+        .map(|setting| setting.name.as_str())
+        .collect();
     names.sort_unstable();
     names.dedup();
     let mut found = Vec::new();
     for name in names {
-        let Some(watched) = watched(name).filter(|watched| watched.purpose == purpose && !is_of_other_tool(name)) else {
+        let Some(watched) = watched(name).filter(|watched| watched.purpose == purpose && !is_of_other_tool(name))
+        else {
             continue;
         };
         let (old, new) = match (named(&own.before, name), named(&own.after, name)) {

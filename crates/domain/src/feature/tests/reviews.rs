@@ -8,7 +8,7 @@ use crate::{
     evidence::{Gate, GateReport, GateResult},
     feature::{command::Refusal, over_task::review_refused, tests::samples::*},
     ids::{ReviewId, Sha, TaskId},
-    integrity::{Author, IntegrityFinding, Rule},
+    integrity::{Author, Detail, IntegrityFinding, Rule},
     plan::TaskType,
     task,
     task::{HumanReview, MergeState, PersonDid, Stage},
@@ -60,7 +60,7 @@ fn integrity(rule: Rule, by: Author) -> GateReport {
         rule,
         path: "src/key.rs".to_owned(),
         line: Some(7),
-        what: "looks like a token".to_owned(),
+        what: Detail::Code("a token".to_owned()),
         by,
     };
     let mut report = green();

@@ -24,7 +24,9 @@ fn function(at: At<'_>, doing: &mut Doing) {
     let Some(body) = at.field("body").filter(|_| !matches!(name, "main" | "init")) else {
         return;
     };
-    let Some(rest) = body.text().strip_prefix('{') else { return };
+    let Some(rest) = body.text().strip_prefix('{') else {
+        return;
+    };
     let results = results(at);
     // What was there stays behind it, so that no import is left over.
     let hollow = [0, 1].map(|which| {

@@ -30,6 +30,6 @@
   (expression_statement
     (call_expression function: (_) @_talk arguments: (arguments (_) @stub.message))) @stub
   (#match? @_talk "^console\\."))
-([(function_declaration body: (statement_block . (comment) @stub.message . (return_statement)? .))
-  (method_definition body: (statement_block . (comment) @stub.message . (return_statement)? .))
-  (arrow_function body: (statement_block . (comment) @stub.message . (return_statement)? .))] @stub)
+([(function_declaration body: (statement_block . (comment) @stub.message .))
+  (method_definition body: (statement_block . (comment) @stub.message .))
+  (arrow_function body: (statement_block . (comment) @stub.message .))] @stub)

@@ -71,8 +71,18 @@ pub static PYTHON: Vocabulary = Vocabulary {
     installed: &[],
 };
 
-static GRAMMARS: [Grammar; 1] = [Grammar {
-    extensions: &["py", "pyi"],
+static GRAMMARS: [Grammar; 2] = [SOURCES, INTERFACES];
+
+/// Files of types alone have no bodies.
+const INTERFACES: Grammar = Grammar {
+    extensions: &["pyi"],
+    language: || tree_sitter_python::LANGUAGE.into(),
+    queries: &[include_str!("functions.scm")],
+    compiled: OnceLock::new(),
+};
+
+const SOURCES: Grammar = Grammar {
+    extensions: &["py"],
     language: || tree_sitter_python::LANGUAGE.into(),
     queries: &[
         include_str!("tests.scm"),
@@ -85,7 +95,7 @@ static GRAMMARS: [Grammar; 1] = [Grammar {
         include_str!("coverage.scm"),
     ],
     compiled: OnceLock::new(),
-}];
+};
 
 static SETTINGS: [Watched; 25] = [
     run("addopts", Less::Options),

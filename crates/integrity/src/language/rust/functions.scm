@@ -2,9 +2,9 @@
 (function_item name: (identifier) @function.name body: (block) @function.body) @function
 (function_item
   body: (block
-    . (let_declaration pattern: (_) @_unused)*
-    . (_) @function.value .)
-  (#eq? @_unused "_")) @function
+    . (let_declaration pattern: "_")*
+    . (line_comment)*
+    . (_) @function.value .)) @function
 
 (impl_item type: (_) @class.name) @class
 

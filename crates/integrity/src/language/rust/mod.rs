@@ -26,7 +26,12 @@ pub static RUST: Vocabulary = Vocabulary {
     otherwise: otherwise::otherwise,
     settings: &SETTINGS,
     flow: Flow {
-        conditions: &["if_expression", "while_expression", "let_declaration", "match_expression"],
+        conditions: &[
+            "if_expression",
+            "while_expression",
+            "let_declaration",
+            "match_expression",
+        ],
         arms: &[],
         functions: &["function_item", "closure_expression", "async_block"],
         returns: &["return_expression"],
@@ -195,15 +200,23 @@ fn is_test_code(source: &Source<'_>, at: At<'_>) -> bool {
     let for_tests = |item: At<'_>| {
         attributes(item).any(|attribute| {
             let text: String = attribute.text().split_whitespace().collect();
-            let name = text.trim_start_matches(['#', '[']).split(['(', ']', '=']).next().unwrap_or_default();
+            let name = text
+                .trim_start_matches(['#', '['])
+                .split(['(', ']', '='])
+                .next()
+                .unwrap_or_default();
             text.starts_with("#[cfg(test") || text.starts_with("#[cfg(all(test") || is_test_attribute(name)
         })
     };
     let mut around = std::iter::once(at).chain(at.ancestors());
-    source.role != Role::Source || around.any(|outer| outer.is(&["function_item", "mod_item", "impl_item"]) && for_tests(outer))
+    source.role != Role::Source
+        || around.any(|outer| outer.is(&["function_item", "mod_item", "impl_item"]) && for_tests(outer))
 }
 
 fn is_test_attribute(name: &str) -> bool {
     let last = name.rsplit("::").next().unwrap_or_default();
-    matches!(last, "test" | "rstest" | "test_case" | "wasm_bindgen_test" | "quickcheck" | "bolero_test")
+    matches!(
+        last,
+        "test" | "rstest" | "test_case" | "wasm_bindgen_test" | "quickcheck" | "bolero_test"
+    )
 }

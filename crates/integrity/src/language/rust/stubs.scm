@@ -14,3 +14,7 @@
 ((macro_invocation macro: (identifier) @_name (token_tree) @_given) @stub
   (#any-of? @_name "assert" "debug_assert")
   (#match? @_given "^\\(false,\\s*\"(TODO|FIXME|todo|not (yet )?implemented)"))
+
+; A note in the place of the work.
+(function_item
+  body: (block . (line_comment) @stub.message . [(integer_literal) (float_literal) (boolean_literal)] @stub .))

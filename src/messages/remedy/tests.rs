@@ -1,9 +1,11 @@
 use super::*;
-use crate::{
-    blocked::{AgentFailure, Doing, Fault, PreFlightFault},
+use domain::{
+    blocked::{AgentFailure, Cost, Doing, Fault, PreFlightFault},
+    budget::SpentBudget,
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
     ids::{TaskId, User, UserId},
+    integrity::Rule,
 };
 use std::collections::BTreeSet;
 
@@ -40,8 +42,9 @@ fn with(gate: Gate, evidence: Evidence, items: Vec<Issue>) -> GateReport {
     report
 }
 
-fn item(description: &str) -> Issue {
+fn item(rule: Rule, description: &str) -> Issue {
     Issue {
+        rule: Some(rule),
         file: Some("src/a.rs".to_owned()),
         line: Some(7),
         ..Issue::must_fix("integrity", description)
@@ -62,9 +65,9 @@ fn absent(reason: Absence) -> GateReport {
 
 /// What the Gates can say against the work, each with the words that only its own actions have.
 fn reports() -> Vec<(GateReport, &'static str)> {
-    let integrity = |description: &str| {
+    let integrity = |rule: Rule, description: &str| {
         let sentence = Evidence::Failed(finding("", "1 finding", &[]));
-        with(Gate::Integrity, sentence, vec![item(description)])
+        with(Gate::Integrity, sentence, vec![item(rule, description)])
     };
     vec![
         (
@@ -87,9 +90,18 @@ fn reports() -> Vec<(GateReport, &'static str)> {
             red(Gate::Coverage, "", "61.5 % of 26 changed lines, 80 % are asked for"),
             "`coverage.threshold`",
         ),
-        (integrity("test skipped: `#[ignore]` on `a::b`"), "Look at `src/a.rs:7`"),
-        (integrity("secret: a private key"), "Revoke what stands at `src/a.rs:7`"),
-        (integrity("protected path: .github/workflows/ci.yml"), "no Player may"),
+        (
+            integrity(Rule::SkipAdded, "test skipped: `#[ignore]` on `a::b`"),
+            "Look at `src/a.rs:7`",
+        ),
+        (
+            integrity(Rule::Secret, "secret: a private key"),
+            "Revoke what stands at `src/a.rs:7`",
+        ),
+        (
+            integrity(Rule::ProtectedPath, "protected path: .github/workflows/ci.yml"),
+            "no Player may",
+        ),
         (red(Gate::Check(2), "cargo run", ""), "the check of criterion 2"),
         (red(Gate::Smoke, "cargo run -- --help", ""), "Start the result by hand"),
         (red(Gate::Ci, "", "`lint` failed"), "`ci: ignore`"),
@@ -97,12 +109,18 @@ fn reports() -> Vec<(GateReport, &'static str)> {
 }
 
 fn told(reason: &BlockReason, gates: Option<&GateReport>, approvable: Approvable) -> Vec<String> {
-    suggested_actions(&Stopped {
-        criteria: &[],
-        reason,
-        gates,
+    let report = BlockedReport {
+        severity: reason.severity(),
+        attempts: 0,
+        recurring: Vec::new(),
+        last_feedback: Vec::new(),
         approvable,
-    })
+        ways: Vec::new(),
+        cost: Cost::default(),
+        reason: reason.clone(),
+        gates: gates.cloned(),
+    };
+    suggested_actions(&report, &[])
 }
 
 #[test]
@@ -252,7 +270,7 @@ fn reasons() -> Vec<BlockReason> {
         BlockReason::OutOfTurns { turns: 5 },
         BlockReason::NoChangeTwice,
         BlockReason::SameIssues,
-        BlockReason::BudgetSpent { what: text() },
+        BlockReason::BudgetSpent(SpentBudget::Stored { what: text() }),
         BlockReason::GatesAbsent { reasons: vec![text()] },
         BlockReason::OpenReview { by: ada() },
         BlockReason::Paused { by: ada() },

@@ -1,9 +1,7 @@
 //! What a person can do when an agent gave no usable result.
 
-use crate::{
-    blocked::AgentFailure,
-    remedy::{code, plain},
-};
+use crate::messages::remedy::{code, plain};
+use domain::blocked::AgentFailure;
 
 const COMPARE_VERSIONS: &str =
     "Ask whoever runs AutoBuild to compare the agent program's version with the one that is supported";

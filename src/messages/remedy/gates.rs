@@ -1,11 +1,11 @@
 //! What a person can do about a Gate that failed, or that could not run: one rule per Gate and reason.
 
-use crate::{
+use crate::messages::remedy::{code, plain};
+use domain::{
     decision::{Issue, Severity},
     evidence::{Absence, Evidence, Finding, Gate, GateReport, GateResult, Weight, repeats},
     integrity::Rule,
     plan::Criterion,
-    remedy::{code, plain},
 };
 
 /// Gates that are spoken of; the others stand in the table.
@@ -163,7 +163,7 @@ fn integrity(items: &[Issue]) -> Vec<String> {
     let Some(first) = found.next() else {
         return vec!["Read what integrity found, and resume with guidance on it".to_owned()];
     };
-    let rule = |rule: Rule| first.description.starts_with(&format!("{}: ", rule.name()));
+    let rule = |rule: Rule| first.rule == Some(rule);
     let place = place(first);
     if rule(Rule::Secret) {
         return vec![

@@ -5,8 +5,12 @@ mod agents;
 mod faults;
 mod gates;
 
-use crate::{
-    blocked::{BlockReason, PreFlightFault, report::Approvable},
+use crate::messages::reasons;
+use domain::{
+    blocked::{
+        BlockReason, PreFlightFault,
+        report::{Approvable, BlockedReport},
+    },
     evidence::GateReport,
     ids::TaskId,
     plan::Criterion,
@@ -18,30 +22,18 @@ const MOST: usize = 6;
 /// Characters of someone's words within a sentence.
 const SHOWN: usize = 160;
 
-/// What is known where the work stopped.
-#[derive(Clone, Copy)]
-pub struct Stopped<'a> {
-    /// Why.
-    pub reason: &'a BlockReason,
-    /// The criteria of the task; none of a Feature.
-    pub criteria: &'a [Criterion],
-    /// What the Gates said last; none where none ran.
-    pub gates: Option<&'a GateReport>,
-    /// Whether a person can approve it as it is.
-    pub approvable: Approvable,
-}
-
-/// Actions that fit the cause, the most promising first, each a sentence without a live command.
+/// Actions that fit the cause, the most promising first, each a sentence without a live command. `criteria` are the task's;
+/// a Feature has none.
 #[must_use]
-pub fn suggested_actions(stopped: &Stopped<'_>) -> Vec<String> {
+pub(super) fn suggested_actions(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
     let mut actions: Vec<String> = Vec::new();
-    for action in by_cause(stopped) {
+    for action in by_cause(report, criteria) {
         if !actions.contains(&action) {
             actions.push(action);
         }
     }
     actions.truncate(MOST - 1);
-    if stopped.approvable == Approvable::Yes && is_judged(stopped.reason) {
+    if report.approvable == Approvable::Yes && is_judged(&report.reason) {
         actions.push(
             "If the work is good enough as it is, approve it: the report then names you and what was waived".to_owned(),
         );
@@ -55,7 +47,7 @@ fn is_judged(reason: &BlockReason) -> bool {
         BlockReason::OutOfTurns { .. }
         | BlockReason::NoChangeTwice
         | BlockReason::SameIssues
-        | BlockReason::BudgetSpent { .. }
+        | BlockReason::BudgetSpent(_)
         | BlockReason::GatesAbsent { .. } => true,
         BlockReason::AgentFailed { .. }
         | BlockReason::OpenReview { .. }
@@ -74,30 +66,32 @@ fn is_judged(reason: &BlockReason) -> bool {
     }
 }
 
-fn by_cause(stopped: &Stopped<'_>) -> Vec<String> {
-    match stopped.reason {
+fn by_cause(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
+    let gates = report.gates.as_ref();
+    let failing = gates.map_or_else(Vec::new, |gates| gates::failing(gates, criteria));
+    match &report.reason {
         BlockReason::OutOfTurns { .. } => after_gates(
-            stopped,
+            failing,
             &["Read the last feedback and resume with guidance that answers it, and with more turns"],
             &["If a criterion asks for the wrong thing, skip the task and mend the plan"],
         ),
         BlockReason::NoChangeTwice => after_gates(
-            stopped,
+            failing,
             &["Resume with guidance that names the file to change and what should be different"],
             &["If nothing is left to be done, skip the task"],
         ),
         BlockReason::SameIssues => after_gates(
-            stopped,
+            failing,
             &["Resume with guidance on the recurring issues: the Player does not find the way by itself"],
             &[
                 "Push a commit that settles them to the task's branch, then resume",
                 "Retry the task from the integration branch if its approach is a dead end",
             ],
         ),
-        BlockReason::GatesAbsent { .. } => absent(stopped),
-        BlockReason::WaveGateRed { .. } => wave_red(stopped),
+        BlockReason::GatesAbsent { .. } => absent(gates),
+        BlockReason::WaveGateRed { .. } => wave_red(gates),
         BlockReason::AgentFailed { failure, .. } => agents::actions(failure),
-        BlockReason::BudgetSpent { .. }
+        BlockReason::BudgetSpent(_)
         | BlockReason::OpenReview { .. }
         | BlockReason::Paused { .. }
         | BlockReason::NeedGone { .. }
@@ -109,18 +103,18 @@ fn by_cause(stopped: &Stopped<'_>) -> Vec<String> {
         | BlockReason::DefaultConflict { .. }
         | BlockReason::TasksBlocked { .. }
         | BlockReason::BadSettings { .. }
-        | BlockReason::Crashed { .. } => by_surroundings(stopped.reason),
+        | BlockReason::Crashed { .. } => by_surroundings(&report.reason),
     }
 }
 
 /// Causes that have nothing to do with what the Gates said.
 fn by_surroundings(reason: &BlockReason) -> Vec<String> {
     match reason {
-        BlockReason::BudgetSpent { what } => vec![
+        BlockReason::BudgetSpent(spending) => vec![
             format!(
                 "Decide whether it is worth more: raise `budget` in `.github/autobuild.yml` on the default branch, then \
                  resume ({})",
-                plain(what)
+                plain(&reasons::spent(spending))
             ),
             "Or split the task: skip it and label a smaller issue".to_owned(),
         ],
@@ -183,11 +177,8 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
 }
 
 /// What mends the failing Gates comes first, then what is true of every such block.
-fn after_gates(stopped: &Stopped<'_>, first: &[&str], last: &[&str]) -> Vec<String> {
-    let mut actions = stopped
-        .gates
-        .map(|gates| gates::failing(gates, stopped.criteria))
-        .unwrap_or_default();
+fn after_gates(failing: Vec<String>, first: &[&str], last: &[&str]) -> Vec<String> {
+    let mut actions = failing;
     if actions.is_empty() {
         actions = fixed(first);
     }
@@ -195,8 +186,8 @@ fn after_gates(stopped: &Stopped<'_>, first: &[&str], last: &[&str]) -> Vec<Stri
     actions
 }
 
-fn absent(stopped: &Stopped<'_>) -> Vec<String> {
-    let found = stopped.gates.map(gates::absent).unwrap_or_default();
+fn absent(gates: Option<&GateReport>) -> Vec<String> {
+    let found = gates.map(gates::absent).unwrap_or_default();
     match found.is_empty() {
         true => fixed(&[
             "Set the `setup` and `test` commands in `.github/autobuild.yml` on the default branch, or install what they \
@@ -206,8 +197,8 @@ fn absent(stopped: &Stopped<'_>) -> Vec<String> {
     }
 }
 
-fn wave_red(stopped: &Stopped<'_>) -> Vec<String> {
-    let mut actions = stopped.gates.map(gates::failing_together).unwrap_or_default();
+fn wave_red(gates: Option<&GateReport>) -> Vec<String> {
+    let mut actions = gates.map(gates::failing_together).unwrap_or_default();
     actions.push(
         "Push a commit that makes the Gates pass to the integration branch, then resume: the wave gate runs again"
             .to_owned(),

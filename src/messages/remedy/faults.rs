@@ -1,9 +1,7 @@
 //! What can be done about failures of GitHub, of the repository and of our own machine.
 
-use crate::{
-    blocked::Fault,
-    remedy::{code, fixed, plain},
-};
+use crate::messages::remedy::{code, fixed, plain};
+use domain::blocked::Fault;
 
 /// What can be done where GitHub said no.
 pub(super) fn refused() -> Vec<String> {

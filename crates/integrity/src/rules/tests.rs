@@ -1,0 +1,136 @@
+//! Each rule with its own examples: it finds something in the one, and nothing in the other.
+
+use super::{ALL, Example};
+use crate::{Change, FileChange, Version, inspect};
+use domain::{
+    integrity::{IntegrityFinding, Rule},
+    plan::{Factors, PlannedTask, TaskType, TestEffort},
+    secret::Secrets,
+};
+use std::collections::BTreeSet;
+
+fn task() -> PlannedTask {
+    PlannedTask {
+        id: "TASK-001".parse().unwrap(),
+        name: "Do it".to_owned(),
+        kind: TaskType::Feature,
+        description: String::new(),
+        acceptance_criteria: Vec::new(),
+        files: Vec::new(),
+        factors: Factors {
+            integration_points: 0,
+            tests: TestEffort::Unit,
+            risks: Vec::new(),
+        },
+        removes: Vec::new(),
+        dependencies: Vec::new(),
+    }
+}
+
+/// What all rules find in an example.
+pub(crate) fn findings(example: Example) -> Vec<IntegrityFinding> {
+    let version = |text: &str| match text {
+        "" => Version::Absent,
+        text => Version::Bytes(
+            text.replace("{deep}", &format!("{}{}", "[".repeat(900), "]".repeat(900)))
+                .into_bytes(),
+        ),
+    };
+    let file = |(path, before, after): &(&str, &str, &str)| FileChange {
+        path: (*path).to_owned(),
+        before: version(before),
+        after: version(after),
+    };
+    let files: Vec<FileChange> = example.iter().map(file).collect();
+    let there = |side: fn(&FileChange) -> &Version| -> BTreeSet<String> {
+        let files = files.iter().filter(|file| *side(file) != Version::Absent);
+        files.map(|file| file.path.clone()).collect()
+    };
+    inspect(&Change {
+        files: &files,
+        base: &there(|file| &file.before),
+        head: &there(|file| &file.after),
+        task: &task(),
+        protected: &["AGENTS.md".to_owned()],
+        known_secrets: &Secrets::default(),
+        results: &[],
+        max_file_bytes: 100_000,
+    })
+}
+
+fn finds(rule: Rule, example: Example) -> bool {
+    findings(example).iter().any(|finding| finding.rule == rule)
+}
+
+#[test]
+fn each_rule_finds_its_own_example_and_not_the_honest_one() {
+    for rule in ALL {
+        assert!(
+            finds(rule.rule, rule.refuses),
+            "{:?} finds nothing in {:?}",
+            rule.rule,
+            rule.refuses
+        );
+        assert!(
+            !finds(rule.rule, rule.accepts),
+            "{:?} finds something in {:?}",
+            rule.rule,
+            rule.accepts
+        );
+    }
+}
+
+#[test]
+fn each_rule_stands_in_the_table_once() {
+    let rules: BTreeSet<Rule> = ALL.iter().map(|rule| rule.rule).collect();
+    assert_eq!(rules.len(), ALL.len());
+}
+
+#[test]
+fn go_is_read_as_the_others_are() {
+    let test = "package sum\n\nfunc TestAdds(t *testing.T) {\n\tif got := Add(1, 2); got != 3 {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n";
+    let emptied = "package sum\n\nfunc TestAdds(t *testing.T) {\n}\n";
+    let renamed = test.replace("TestAdds", "checkAdds");
+    let skipped = test.replace("{\n\tif", "{\n\tt.Skip(\"later\")\n\tif");
+    let table: [(Rule, &str, &str, &str); 6] = [
+        (Rule::TestEmptied, "sum_test.go", test, emptied),
+        (Rule::TestDeleted, "sum_test.go", test, "package sum\n"),
+        (Rule::TestRenamedAway, "sum_test.go", test, &renamed),
+        (Rule::SkipAdded, "sum_test.go", test, &skipped),
+        (
+            Rule::Stub,
+            "sum.go",
+            "",
+            "package sum\n\nfunc Add(a, b int) int {\n\tpanic(\"not implemented\")\n}\n",
+        ),
+        (
+            Rule::ExitInTest,
+            "sum_test.go",
+            "",
+            "package sum\n\nfunc TestAdds(t *testing.T) {\n\tos.Exit(0)\n}\n",
+        ),
+    ];
+    for (rule, path, before, after) in table {
+        let file = FileChange {
+            path: path.to_owned(),
+            before: if before.is_empty() {
+                Version::Absent
+            } else {
+                Version::Bytes(before.into())
+            },
+            after: Version::Bytes(after.into()),
+        };
+        let there = BTreeSet::from([path.to_owned()]);
+        let found = inspect(&Change {
+            files: &[file],
+            base: &there,
+            head: &there,
+            task: &task(),
+            protected: &[],
+            known_secrets: &Secrets::default(),
+            results: &[],
+            max_file_bytes: 100_000,
+        });
+        assert!(found.iter().any(|finding| finding.rule == rule), "{rule:?}: {found:?}");
+    }
+}

@@ -1,0 +1,135 @@
+//! The sentences about what the rules of integrity find: one for each rule.
+
+use domain::{
+    decision::Issue,
+    evidence::GateReport,
+    integrity::{Detail, Rule, SettingChange},
+};
+
+/// Words each item that is about a rule.
+pub fn word_findings(report: &mut GateReport) {
+    let items = report.more.iter_mut().flat_map(|result| &mut result.items);
+    for item in items {
+        if let Some(sentence) = worded(item) {
+            item.description = sentence;
+        }
+    }
+}
+
+fn worded(item: &Issue) -> Option<String> {
+    let (rule, what) = (item.rule?, item.what.as_ref()?);
+    let said = match what {
+        Detail::Sentence(sentence) => sentence.clone(),
+        Detail::Nothing
+        | Detail::Code(_)
+        | Detail::Test(_)
+        | Detail::Tests { .. }
+        | Detail::InTest { .. }
+        | Detail::Instead { .. }
+        | Detail::Function(_)
+        | Detail::Path(_)
+        | Detail::Size { .. }
+        | Detail::Setting { .. } => sentence(rule).replace("{}", &shown(what)),
+    };
+    Some(format!("{}: {said}", rule.name()))
+}
+
+/// What is wrong; `{}` for what is there.
+fn sentence(rule: Rule) -> &'static str {
+    match rule {
+        Rule::TestDeleted => "{} is gone, and neither the task nor a change of what it tests explains it",
+        Rule::TestReplaced => "{} is gone; the change of what it tests, new tests or the task explain it",
+        Rule::TestEmptied => "{} does nothing or asserts nothing any more",
+        Rule::TestRenamedAway => "{} stands where the test runner does not find it, or in a form that it does not find",
+        Rule::TestVanished => "{} ran before the change, and does not run any more",
+        Rule::SkipAdded => "a test is skipped: {}",
+        Rule::SkipConditional => "a test runs only on a condition: {}",
+        Rule::AssertionRemoved => "less is asserted than before, or not always reached: {}",
+        Rule::AssertionTrivial => "an assertion always holds, or is never reached: {}",
+        Rule::PseudoTested => "{} passes although what it tests does nothing",
+        Rule::SwallowedFailure => "{} passes although its assertions fail",
+        Rule::WeakAssertion => "{} passes whatever value of the type the code returns",
+        Rule::WeakenedTest => "{} no longer notices that the code does nothing",
+        Rule::GoldenFileRewritten => "the tests rewrite the files that they compare with: {}",
+        Rule::RunnerWeakened => "tests are left out, or their failures pass: {}",
+        Rule::CoverageWeakened => "code is left out of the coverage, or less of it is asked for: {}",
+        Rule::CiWeakened => "CI checks less, or its failures pass: {}",
+        Rule::Stub => "{} stands where the work should be",
+        Rule::ResultsByHand => "only a run may write results of tests: {}",
+        Rule::SnapshotByHand => {
+            "the stored snapshot changed or is gone, and neither the code nor the test that it shows did"
+        }
+        Rule::ShadowModule => "a module or a tool of tests means something else now: {}",
+        Rule::ExitInTest => "{} ends the process, and the tests with it",
+        Rule::RewrittenBySetup => "set-up rewrites {}",
+        Rule::ProtectedPath => "the path is protected by the pattern {}; undo the change of this file",
+        Rule::Secret => "this line holds {}",
+        Rule::MergeMarker => "a merge conflict is not resolved here",
+        Rule::FileTooLarge => "the file has {}",
+        Rule::DiffersUnderTest => "{} lets the code behave differently under test",
+        Rule::FileDeleted => "the change deletes this file, and the task does not name it",
+        Rule::Unreadable => "the file is too large or too deep to be parsed, so its syntax was not checked",
+    }
+}
+
+/// What is there, as a part of a sentence.
+fn shown(what: &Detail) -> String {
+    match what {
+        Detail::Nothing => "this file".to_owned(),
+        Detail::Sentence(text) | Detail::Code(text) => text.clone(),
+        Detail::Test(first) | Detail::Tests { first, more: 0 } => format!("the test `{first}`"),
+        Detail::Tests { first, more } => format!("the test `{first}`, with {more} more of this file,"),
+        Detail::InTest { test, code } => format!("{code} in `{test}`"),
+        Detail::Instead { test, was, is } => format!("`{test}` asserted {was}, and now only {is}"),
+        Detail::Function(name) => format!("the function `{name}`"),
+        Detail::Path(path) => format!("`{path}`"),
+        Detail::Size { is, most } => format!("{is} bytes, and {most} are the most"),
+        Detail::Setting { name, change } => format!("`{name}` {}", of_setting(change)),
+    }
+}
+
+/// What a value of a settings file does less.
+fn of_setting(change: &SettingChange) -> String {
+    match change {
+        SettingChange::Lowered { from, to: Some(to) } => format!("asked for {from} and asks for {to} now"),
+        SettingChange::Lowered { from, to: None } => format!("asked for {from} and is gone"),
+        SettingChange::LeavesOut(what) => format!("leaves {what} out"),
+        SettingChange::NoLongerTakesIn(what) => format!("no longer takes in {what}"),
+        SettingChange::SwitchedOn => "is switched on".to_owned(),
+        SettingChange::SwitchedOff => "is switched off".to_owned(),
+        SettingChange::Is(what) => format!("is {what} now"),
+        SettingChange::Ran(what) => format!("was {what} and is gone"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::worded;
+    use domain::{
+        integrity::{Author, Detail, IntegrityFinding, Rule},
+        plan::TaskType,
+    };
+
+    #[test]
+    fn a_finding_is_worded_from_its_rule_and_what_is_there() {
+        let said = |rule: Rule, what: Detail| {
+            let finding = IntegrityFinding {
+                rule,
+                path: "tests/a.py".to_owned(),
+                line: Some(3),
+                what,
+                by: Author::Player,
+            };
+            worded(&finding.item(TaskType::Feature)).unwrap()
+        };
+        let gone = Detail::Tests {
+            first: "test_adds".to_owned(),
+            more: 2,
+        };
+        insta::assert_snapshot!(said(Rule::TestDeleted, gone), @"test deleted: the test `test_adds`, with 2 more of this file, is gone, and neither the task nor a change of what it tests explains it");
+        let size = Detail::Size { is: 20, most: 10 };
+        insta::assert_snapshot!(said(Rule::FileTooLarge, size), @"file too large: the file has 20 bytes, and 10 are the most");
+        let sentence = Detail::Sentence("set-up rewrites `a`".to_owned());
+        insta::assert_snapshot!(said(Rule::RewrittenBySetup, sentence), @"rewritten by set-up: set-up rewrites `a`");
+    }
+}
