@@ -59,6 +59,54 @@ async fn a_set_up_that_fails_blocks_with_command_exit_code_and_output() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_default_branch_on_which_no_test_passes_blocks_with_output_and_remedy() {
+    let none = "printf '1..2\\nnot ok 1 - a\\nnot ok 2 - b\\n'; echo no module named shop; exit 1\n";
+    let world = Setup::new()
+        .only_settings("test: sh tests/none.sh")
+        .with_file("tests/none.sh", none)
+        .build()
+        .await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    nothing_began(&world).await;
+    let said = world.answers(ISSUE).await;
+    for part in ["No test passes", "no module named shop", "Make at least one test pass"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_criterion_that_names_a_test_blocks_where_the_tests_have_no_names_and_a_missing_program_is_said() {
+    let criteria = |check: serde_json::Value| json!([{"text": "It says hello", "check": check}]);
+    let world = Setup::new()
+        .only_settings("test: sh tests/quiet.sh")
+        .with_file("tests/quiet.sh", "echo fine\n")
+        .build()
+        .await;
+    let named = Task::new(1).with("acceptance_criteria", criteria(json!({"test": "says_hello"})));
+    world.script.plans(&Plan::of([named]));
+    world.start().await;
+    nothing_began(&world).await;
+    let said = world.answers(ISSUE).await;
+    assert!(
+        said.contains("the tests have no names") && said.contains("`says_hello`"),
+        "{said}"
+    );
+    world.end().await;
+    let world = World::new().await;
+    let checked = Task::new(1).with(
+        "acceptance_criteria",
+        criteria(json!({"command": "no-such-checker hello/1.txt"})),
+    );
+    world.script.plans(&Plan::of([checked]));
+    world.start().await;
+    let said = world.answers(ISSUE).await;
+    assert!(said.contains("the program `no-such-checker` is not there"), "{said}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_rule_against_the_branch_names_blocks_and_is_named() {
     for kind in [RuleKind::Creation, RuleKind::RequiredSignatures] {
         let world = World::new().await;

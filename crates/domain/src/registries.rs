@@ -33,7 +33,7 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
         name: "npm",
         files: &["package.json"],
         hosts: &["registry.npmjs.org", "registry.yarnpkg.com", "repo.yarnpkg.com"],
-        programs: &["node", "npm"],
+        programs: &["node"],
     },
     // https://docs.pypi.org/api/
     Ecosystem {
