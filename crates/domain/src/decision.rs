@@ -130,7 +130,11 @@ struct StoredIssue {
 
 impl From<StoredIssue> for Issue {
     fn from(stored: StoredIssue) -> Self {
-        let told = stored.description.split(':').next().filter(|_| stored.category == INTEGRITY);
+        let told = stored
+            .description
+            .split(':')
+            .next()
+            .filter(|_| stored.category == INTEGRITY);
         let known = Rule::ALL.into_iter().find(|rule| told == Some(rule.name()));
         Self {
             severity: stored.severity,

@@ -6,9 +6,10 @@ mod names;
 mod profile;
 mod repeats;
 
+pub use crate::weight::Weight;
 pub use crate::evidence::{
     baseline::{Additions, Baseline, Ground, WaivedTest},
-    gate::{Excuse, Excused, Gate, GateReport, GateResult, Weight},
+    gate::{Excuse, Excused, Gate, GateReport, GateResult},
     names::TestNames,
     profile::{Profile, items, profile},
     repeats::repeats,

@@ -5,7 +5,6 @@ use crate::{
     effect::{DismissedWhy, TaskWork},
     evidence::{Evidence, Gate, Profile, profile},
     ids::{Millis, TurnNumber, User},
-    integrity::Rule,
     task::{
         coach::approve,
         moves::{Step, Stop, ask, unchanged},
