@@ -37,7 +37,7 @@ impl<'a> BaseCode<'a> {
             true => Some(run.prepared.by_itself(run.subject.fork).await?),
             false => None,
         };
-        let overlay = new_tests(run).await?;
+        let overlay = new_tests(run, &[Role::Test, Role::Support]).await?;
         Ok(Self { run, overlay, alone })
     }
 
@@ -51,6 +51,13 @@ impl<'a> BaseCode<'a> {
         self.prepared()
             .tests_with(fork, &self.overlay, Expected::Red, wanted)
             .await
+    }
+
+    /// Runs the tests with the change's settings as well: the base's may keep them from being built.
+    pub(crate) async fn tests_as_set(&self, wanted: &Selection) -> Result<Evidence, GateError> {
+        let overlay = new_tests(self.run, &[Role::Test, Role::Support, Role::Settings]).await?;
+        let fork = self.run.subject.fork;
+        self.prepared().tests_with(fork, &overlay, Expected::Red, wanted).await
     }
 
     /// Runs a command.
@@ -71,11 +78,11 @@ pub(crate) fn stores_answers(change: &Change) -> bool {
     change.of_role(Role::Support).any(is_data) && change.of_role(Role::Source).next().is_some()
 }
 
-/// The change's files of tests, what they need, and the tests inside files of code.
-async fn new_tests(run: &Run<'_>) -> Result<Overlay, GateError> {
+/// The change's files of these roles, and the tests inside files of code.
+async fn new_tests(run: &Run<'_>, roles: &[Role]) -> Result<Overlay, GateError> {
     let is_of_tests = |change: &&RawChange| {
         let path = change.path.to_str();
-        path.is_some_and(|path| matches!(role(path), Role::Test | Role::Support))
+        path.is_some_and(|path| roles.contains(&role(path)))
     };
     let changes: Vec<&RawChange> = run.change.raw.iter().filter(is_of_tests).collect();
     let inline = run

@@ -2,6 +2,9 @@
 
 use integrity::{language, language::bodies::TestModule};
 
+/// What Rust puts before a module for tests.
+const MARK: &str = concat!("#[cfg(", "test)]");
+
 /// The text of a file of code with the tests of another version of it in place of its own; none where no grammar can do it.
 pub(crate) fn with_tests_of(path: &str, code: &str, tests: &str) -> Option<String> {
     let mut own = language::doing(path, code)?.modules;
@@ -20,10 +23,10 @@ pub(crate) fn with_tests_of(path: &str, code: &str, tests: &str) -> Option<Strin
         .iter()
         .filter(|other| own.iter().all(|own| own.name != other.name))
     {
-        text.push_str(&format!("\n#[cfg(test)]\n{}\n", tests.get(other.range.clone())?));
+        text.push_str(&format!("\n{MARK}\n{}\n", tests.get(other.range.clone())?));
     }
     for declared in declared(tests).filter(|line| !code.lines().any(|own| own.trim() == *line)) {
-        text.push_str(&format!("\n#[cfg(test)]\n{declared}\n"));
+        text.push_str(&format!("\n{MARK}\n{declared}\n"));
     }
     Some(text)
 }
@@ -33,9 +36,7 @@ fn declared(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().map(str::trim);
     let next = text.lines().map(str::trim).skip(1);
     let pairs = lines.zip(next);
-    pairs.filter_map(|(mark, line)| {
-        (mark == "#[cfg(test)]" && line.starts_with("mod ") && line.ends_with(';')).then_some(line)
-    })
+    pairs.filter_map(|(mark, line)| (mark == MARK && line.starts_with("mod ") && line.ends_with(';')).then_some(line))
 }
 
 /// The text of each module for tests.
@@ -54,12 +55,12 @@ pub(crate) fn can_separate(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::with_tests_of;
+    use super::{MARK, with_tests_of};
 
     #[test]
     fn old_code_gets_new_tests_and_keeps_what_it_does() {
         let code = |body: &str| format!("pub fn add(a: u8) -> u8 {{ {body} }}\n");
-        let tests = |check: &str| format!("#[cfg(test)]\nmod tests {{\n    #[test]\n    fn one() {{ {check} }}\n}}\n");
+        let tests = |check: &str| format!("{MARK}\nmod tests {{\n    #[test]\n    fn one() {{ {check} }}\n}}\n");
         let swapped = |old: &str, new: &str| with_tests_of("src/a.rs", old, new).unwrap();
         let (old, new) = (code("a"), code("a + 1"));
         let (first, second) = (tests("assert_eq!(1, 1);"), tests("assert_eq!(2, 2);"));
@@ -68,7 +69,7 @@ mod tests {
             format!("{old}{second}")
         );
         assert_eq!(swapped(&old, &format!("{new}{second}")), format!("{old}\n{second}"));
-        let apart = "#[cfg(test)]\nmod tests;\n";
+        let apart = format!("{MARK}\nmod tests;\n");
         assert_eq!(swapped(&old, &format!("{new}{apart}")), format!("{old}\n{apart}"));
         assert_eq!(
             swapped(&format!("{old}{apart}"), &format!("{new}{apart}")),

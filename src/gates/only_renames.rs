@@ -13,18 +13,14 @@ type Lines = BTreeMap<String, usize>;
 
 /// Whether neither code nor tests have a line that they had not in any form. Lines may be gone.
 pub(crate) fn only_renames(change: &Change) -> bool {
-    let is_unread = |file: &FileChange| matches!(file.after, Version::Unread(_));
-    let is_looked_at = |file: &&FileChange| !is_document(&file.path);
-    let files: Vec<&FileChange> = change.files.iter().filter(is_looked_at).collect();
-    let code = files
-        .iter()
-        .filter(|file| matches!(role(&file.path), Role::Source | Role::Test | Role::Support));
-    !files.iter().any(|file| is_unread(file))
-        && code.clone().next().is_some()
-        && !has_more(
-            &lines(files.iter().copied(), |file| &file.before),
-            &lines(files.iter().copied(), |file| &file.after),
-        )
+    let is_code = |file: &&FileChange| {
+        let is_code = matches!(role(&file.path), Role::Source | Role::Test | Role::Support);
+        is_code && !is_document(&file.path)
+    };
+    let code: Vec<&FileChange> = change.files.iter().filter(is_code).collect();
+    let is_unread = code.iter().any(|file| matches!(file.after, Version::Unread(_)));
+    let of = |side: fn(&FileChange) -> &Version| lines(code.iter().copied(), side);
+    !code.is_empty() && !is_unread && !has_more(&of(|file| &file.before), &of(|file| &file.after))
 }
 
 /// Whether each test that was there is there still, but for its name and the names in it; given the words of their bodies.

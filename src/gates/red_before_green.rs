@@ -138,7 +138,20 @@ async fn on_base(run: &Run<'_>, code: &BaseCode<'_>, candidates: &Candidates) ->
         }
         Candidates::Named(_) | Candidates::Files(_) => Selection::All,
     };
-    Ok(Base::Ran(code.tests(&wanted).await?))
+    let found = code.tests(&wanted).await?;
+    if let Candidates::Named(tests) = candidates
+        && run_none_of(&found, &tests.candidates())
+        && change.of_role(Role::Settings).next().is_some()
+    {
+        return Ok(Base::Ran(code.tests_as_set(&wanted).await?));
+    }
+    Ok(Base::Ran(found))
+}
+
+/// Whether a run passed and gave none of these tests a result: the base's settings do not know of them.
+fn run_none_of(found: &Evidence, tests: &[&String]) -> bool {
+    let is_there = |name: &&String| passes(found, name) || fails(found, name);
+    matches!(found, Evidence::Passed(_)) && !tests.is_empty() && !tests.iter().any(is_there)
 }
 
 /// Whether a test can be run on the base's code.

@@ -41,6 +41,10 @@ impl Budget {
         self.left_out.push(name);
     }
 
+    pub(super) fn left_something_out(&self) -> bool {
+        !self.left_out.is_empty()
+    }
+
     /// What ran and what did not, in a sentence.
     pub(super) fn sentence(&self, ran: &[&'static str]) -> String {
         let seconds = self.whole.as_secs();
