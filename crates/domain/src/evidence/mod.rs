@@ -6,7 +6,6 @@ mod names;
 mod profile;
 mod repeats;
 
-pub use crate::weight::Weight;
 pub use crate::evidence::{
     baseline::{Additions, Baseline, Ground, WaivedTest},
     gate::{Excuse, Excused, Gate, GateReport, GateResult},
@@ -14,6 +13,7 @@ pub use crate::evidence::{
     profile::{Profile, items, profile},
     repeats::repeats,
 };
+pub use crate::weight::Weight;
 
 use serde::{Deserialize, Serialize};
 
