@@ -13,6 +13,7 @@ use autobuild::{
     config::{NetworkCeiling, Offer, RepositorySettings},
     gates,
     gates::{Bench, Deadlines, Places, Subject},
+    messages::word_findings,
 };
 use domain::{
     contract::{CheckoutState, Judgement, TurnFacts, judge},
@@ -167,8 +168,10 @@ impl Turn<'_> {
             people: &[],
         };
         let begun = plain::processor_time();
-        let report = gates::verify(self.bench, &subject, &cancel).await.map_err(said)?;
-        Ok((report, preflight, plain::processor_time() - begun))
+        let mut report = gates::verify(self.bench, &subject, &cancel).await.map_err(said)?;
+        let gates = plain::processor_time() - begun;
+        word_findings(&mut report);
+        Ok((report, preflight, gates))
     }
 }
 

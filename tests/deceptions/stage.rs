@@ -10,6 +10,7 @@ use autobuild::{
     config::{Offer, RepositorySettings},
     gates,
     gates::{Bench, Deadlines, Places, Subject},
+    messages::word_findings,
 };
 use domain::{
     contract::{CheckoutState, TurnFacts, judge},
@@ -212,8 +213,9 @@ impl Stage {
             people: &people,
         };
         let begun = Instant::now();
-        let report = gates::verify(&bench, &subject, &cancel).await.unwrap();
+        let mut report = gates::verify(&bench, &subject, &cancel).await.unwrap();
         let took = begun.elapsed();
+        word_findings(&mut report);
         let lines_of = |path: &str| change.tree.contains_key(path).then_some(u32::MAX);
         let facts = TurnFacts {
             kind: case.kind,

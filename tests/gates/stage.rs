@@ -3,6 +3,7 @@
 use autobuild::{
     config::{Offer, RepositorySettings},
     gates::{Bench, Deadlines, Places, Subject, preflight, verify},
+    messages::word_findings,
 };
 use domain::{
     evidence::{Baseline, Evidence, Finding, GateReport},
@@ -123,7 +124,9 @@ impl Stage {
             people: &[],
         };
         let cancel = CancellationToken::new();
-        verify(&self.bench, &subject, &cancel).await.unwrap()
+        let mut report = verify(&self.bench, &subject, &cancel).await.unwrap();
+        word_findings(&mut report);
+        report
     }
 }
 

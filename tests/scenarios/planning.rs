@@ -151,9 +151,9 @@ async fn a_refused_plan_goes_back_once_and_then_the_feature_has_failed_until_pla
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_isolation_a_plan_with_a_command_or_smoke_waits_for_approval_whatever_the_settings_say() {
-    let criteria = json!([{"text": "It runs", "check": {"command": "true"}}]);
+    let criteria = json!([{"text": "It runs", "check": {"command": "test -s hello/1.txt"}}]);
     for plan in [
-        Plan::one().with("smoke", json!("true")),
+        Plan::one().with("smoke", json!("test -s hello/1.txt")),
         Plan::of([Task::new(1).with("acceptance_criteria", criteria)]),
     ] {
         let world = Setup::new().bare().settings("plan_approval: never").build().await;
@@ -161,7 +161,7 @@ async fn without_isolation_a_plan_with_a_command_or_smoke_waits_for_approval_wha
         world.start().await;
         assert_eq!(world.state().await, "awaiting_approval");
         let living = world.living().await;
-        assert!(living.contains("```sh\ntrue\n```"), "every command is listed: {living}");
+        assert!(living.contains("```sh\ntest -s hello/1.txt\n```"), "every command is listed: {living}");
         world.script.succeeds(1);
         world.say(WRITER, ISSUE, "/autobuild approve").await;
         assert_eq!(world.state().await, "in_review");

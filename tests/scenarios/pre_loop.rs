@@ -152,13 +152,13 @@ async fn either_label_is_refused_beside_an_unfinished_run_of_the_other() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_isolation_a_command_in_a_check_box_waits_for_a_person() {
     let world = Setup::new().bare().build().await;
-    labelled(&world, "- [ ] It runs (`command: sh tests/run.sh`)\n").await;
+    labelled(&world, "- [ ] It runs (`command: test -s hello/1.txt`)\n").await;
     assert_eq!(world.state().await, "awaiting_approval");
     world.script.step(design(&json!({})));
     world.script.plays(1);
     world.script.step(
         json!({"role": "coach", "answer": {"decision": "approve", "summary": "Fine.",
-        "criteria": [{"criterion": 1, "met": true, "evidence": "`sh tests/run.sh` passes"}]}}),
+        "criteria": [{"criterion": 1, "met": true, "evidence": "`test -s hello/1.txt` passes"}]}}),
     );
     world.say(WRITER, ISSUE, "/autobuild approve").await;
     assert_eq!(world.state().await, "in_review");

@@ -34,6 +34,11 @@
   (#match? @_chain "^expect\\(")
   (#any-of? @_matcher "toThrow" "toThrowError" "throw" "throws")
   (#match? @_given "^\\(\\s*\\)$"))
+((call_expression function: (member_expression property: (_) @_matcher) @_chain arguments: (arguments) @_given)
+  @assertion @assertion.weak
+  (#match? @_chain "^expect\\(")
+  (#any-of? @_matcher "toEqual" "toStrictEqual" "toMatchObject")
+  (#match? @_given "^\\(\\s*\\{?(\\s*(\\w+:\\s*)?expect\\.any(thing)?\\(\\w*\\),?)+\\s*\\}?\\s*\\)$"))
 ((call_expression
    function: (member_expression
      object: (call_expression
