@@ -73,7 +73,7 @@ async fn with_base_versions(
     }
     let settings = |raw: &&RawChange| role_of(raw) == Some(Role::Settings);
     if does_not_run(&found) && touched.iter().any(settings) {
-        touched.retain(|raw| !settings(&raw));
+        touched.retain(|raw| !settings(raw));
         found = attempt(run, head, &touched, &inline).await?;
     }
     let first = judge(run, before, &found);

@@ -245,7 +245,7 @@ impl Story {
             name: "mended",
             agents: broken.replace("REMARKS", &remarks.join("\n")) + MENDED,
             waits: false,
-            settings: "merge: human\nmode: standard\nci: ignore\n",
+            settings: "merge: human\nci: ignore\n",
             tests: TOGETHER,
             moves: vec![
                 Move::Label,
@@ -289,7 +289,7 @@ impl Story {
                 "run.sh",
                 format!("{wait}\n{}\necho 'ok 1 - all'\necho 1..1\n", self.tests),
             ),
-            (".github/autobuild.yml", format!("{}test: sh run.sh\n", self.settings)),
+            (".github/autobuild.yml", format!("mode: standard\n{}test: sh run.sh\n", self.settings)),
         ]
     }
 

@@ -161,7 +161,10 @@ async fn without_isolation_a_plan_with_a_command_or_smoke_waits_for_approval_wha
         world.start().await;
         assert_eq!(world.state().await, "awaiting_approval");
         let living = world.living().await;
-        assert!(living.contains("```sh\ntest -s hello/1.txt\n```"), "every command is listed: {living}");
+        assert!(
+            living.contains("```sh\ntest -s hello/1.txt\n```"),
+            "every command is listed: {living}"
+        );
         world.script.succeeds(1);
         world.say(WRITER, ISSUE, "/autobuild approve").await;
         assert_eq!(world.state().await, "in_review");

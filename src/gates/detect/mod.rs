@@ -92,7 +92,7 @@ impl<'a> Repository<'a> {
 impl Repository<'_> {
     pub(crate) fn has(&self, path: &str) -> bool {
         let path = format!("{}{path}", self.folder);
-        self.paths.iter().any(|known| *known == path)
+        self.paths.contains(&path)
     }
 
     pub(crate) fn text(&self, path: &str) -> Option<String> {

@@ -94,28 +94,20 @@ impl Project {
             ..Self::default()
         };
         let extras = project.and_then(|project| project.get("optional-dependencies")?.as_table());
-        let extra = extras.and_then(|extras| chosen(extras));
+        let extra = extras.and_then(chosen);
         if found.is_package {
-            found.packages.push("-e".to_owned());
-            found.packages.push(
-                extra
-                    .as_ref()
-                    .map_or_else(|| ".".to_owned(), |(name, _)| format!(".[{name}]")),
-            );
+            let with_extra = extra.as_ref().map(|(name, _)| format!(".[{name}]"));
+            let itself = with_extra.unwrap_or_else(|| ".".to_owned());
+            found.packages.extend(["-e".to_owned(), itself]);
         }
         found.add(extra.map(|(_, packages)| packages));
-        if let Some((name, packages)) = manifest
-            .get("dependency-groups")
-            .and_then(Value::as_table)
-            .and_then(chosen)
-        {
+        let groups = manifest.get("dependency-groups").and_then(Value::as_table);
+        if let Some((name, packages)) = groups.and_then(chosen) {
             found.packages.extend(["--group".to_owned(), name]);
             found.add(Some(packages));
         }
-        for file in FILES
-            .iter()
-            .filter(|file| file.contains("requirements") && repository.has(file))
-        {
+        let is_asked = |file: &&&str| file.contains("requirements") && repository.has(file);
+        for file in FILES.iter().filter(is_asked) {
             found.packages.extend(["-r".to_owned(), (*file).to_owned()]);
             found.add(repository.text(file).map(|text| vec![text]));
         }

@@ -66,7 +66,7 @@ pub(crate) fn read(stdout: &str, stderr: &str) -> Read {
 /// Whether the output is that of a runner that reads our variables.
 pub(crate) fn reads_variables(output: &str) -> bool {
     let is_its = |runner: &&Runner| runner.read.is_some_and(|read| read(output).is_some());
-    [&python::PYTEST, &rust::NEXTEST].iter().any(|runner| is_its(runner))
+    [&python::PYTEST, &rust::NEXTEST].iter().any(is_its)
 }
 
 /// The number that stands before `word` in `line`, as in `3 passed`.

@@ -10,6 +10,7 @@ fn line(command: &str, script: &str) -> TestLine {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn only_what_is_plainly_one_runner_gets_arguments() {
     let table = [
         ("python3 -m unittest", "", "python3 -m unittest -v"),
@@ -65,6 +66,7 @@ fn only_what_is_plainly_one_runner_gets_arguments() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn each_runner_is_told_which_tests_to_run() {
     let table: [(&str, &str, &[&str], &str); 19] = [
         (

@@ -127,22 +127,20 @@ fn task<'a>(
     let name = fields
         .required("name", mistakes)
         .and_then(|field| value::name(&field, mistakes));
-    let kind = fields
-        .required("type", mistakes)
-        .and_then(|field| field.word(&KINDS, mistakes));
+    let kind = fields.required("type", mistakes);
+    let kind = kind.and_then(|field| field.word(&KINDS, mistakes));
     let description = description(&mut fields, mistakes);
     let acceptance_criteria = match fields.required("acceptance_criteria", mistakes) {
         Some(field) => criterion::criteria(&field, &prefix, unknown, mistakes),
         None => Vec::new(),
     };
-    let files = fields
-        .optional("files")
-        .map(|field| value::files(&field, mistakes))
-        .unwrap_or_default();
-    let removes = fields
-        .optional("removes")
-        .map(|field| value::removed(&field, mistakes))
-        .unwrap_or_default();
+    let mut list = |key, read: fn(&Field<'_>, &mut Mistakes) -> Vec<String>| {
+        fields
+            .optional(key)
+            .map(|field| read(&field, mistakes))
+            .unwrap_or_default()
+    };
+    let (files, removes) = (list("files", value::files), list("removes", value::removed));
     let factors = value::factors(&mut fields, unknown, mistakes);
     let needs = fields
         .optional("dependencies")

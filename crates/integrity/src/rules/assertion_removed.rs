@@ -47,6 +47,21 @@ fn weight(one: Placed<'_>) -> usize {
         .count()
 }
 
+/// The assertions for a value that a test lost, and those that it has besides the ones that it kept.
+fn apart<'t>(one: Placed<'t>, other: Placed<'t>) -> (Vec<&'t Check>, Vec<&'t Check>) {
+    let mut left: Vec<&Check> = other.test.checks.iter().collect();
+    let mut lost: Vec<&Check> = Vec::new();
+    let before = one.test.checks.iter();
+    for check in before.filter(|check| check.strength == Strength::Strong) {
+        let is_kept = |new: &&Check| new.words == check.words && new.strength >= check.strength;
+        match left.iter().position(is_kept) {
+            Some(at) => drop(left.remove(at)),
+            None => lost.push(check),
+        }
+    }
+    (lost, left)
+}
+
 fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option<Place> {
     let place = |what| Some(at(other.path, other.test.line, what));
     let in_test = |code: String| Detail::InTest {
@@ -62,22 +77,7 @@ fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option
     {
         return place(in_test(quoted(condition)));
     }
-    let mut left: Vec<&Check> = other.test.checks.iter().collect();
-    let mut lost: Vec<&Check> = Vec::new();
-    for check in one
-        .test
-        .checks
-        .iter()
-        .filter(|check| check.strength == Strength::Strong)
-    {
-        let same = left
-            .iter()
-            .position(|new| new.words == check.words && new.strength >= check.strength);
-        match same {
-            Some(at) => drop(left.remove(at)),
-            None => lost.push(check),
-        }
-    }
+    let (lost, left) = apart(one, other);
     for check in &lost {
         let new = nearest(check, &left).filter(|new| asks_less(check, new));
         let is_sure = |new: &&Check| match new.strength {

@@ -97,7 +97,9 @@ fn watched(name: &str) -> Option<&'static Watched> {
 fn is_named(watched: &Watched, name: &str) -> bool {
     let wanted: Vec<&str> = watched.name.split('.').collect();
     // The names below these are paths and packages, in which points stand.
-    let tail = name.splitn(2, &format!("{}.", wanted.first().unwrap_or(&""))).nth(1);
+    let tail = name
+        .split_once(&format!("{}.", wanted.first().unwrap_or(&"")))
+        .map(|(_, tail)| tail);
     if watched.purpose == Purpose::Imports && wanted.len() == 2 && wanted.last() == Some(&"*") {
         return tail.is_some_and(|tail| !tail.is_empty());
     }

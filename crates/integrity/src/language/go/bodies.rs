@@ -29,10 +29,8 @@ fn function(at: At<'_>, doing: &mut Doing) {
     };
     let results = results(at);
     // What was there stays behind it, so that no import is left over.
-    let hollow = [0, 1].map(|which| {
-        let values: Vec<String> = results.iter().map(|written| answers(written)[which].clone()).collect();
-        format!("{{ if true {{ return {} }};{rest}", values.join(", "))
-    });
+    let (one, other): (Vec<String>, Vec<String>) = results.iter().map(|written| answers(written).into()).unzip();
+    let hollow = [one, other].map(|values| format!("{{ if true {{ return {} }};{rest}", values.join(", ")));
     doing.body((name, at), body, hollow);
 }
 

@@ -71,31 +71,30 @@ pub static PYTHON: Vocabulary = Vocabulary {
     installed: &[],
 };
 
-static GRAMMARS: [Grammar; 2] = [SOURCES, INTERFACES];
-
-/// Files of types alone have no bodies.
-const INTERFACES: Grammar = Grammar {
-    extensions: &["pyi"],
-    language: || tree_sitter_python::LANGUAGE.into(),
-    queries: &[include_str!("functions.scm")],
-    compiled: OnceLock::new(),
-};
-
-const SOURCES: Grammar = Grammar {
-    extensions: &["py"],
-    language: || tree_sitter_python::LANGUAGE.into(),
-    queries: &[
-        include_str!("tests.scm"),
-        include_str!("functions.scm"),
-        include_str!("assertions.scm"),
-        include_str!("skips.scm"),
-        include_str!("stubs.scm"),
-        include_str!("exits.scm"),
-        include_str!("tools.scm"),
-        include_str!("coverage.scm"),
-    ],
-    compiled: OnceLock::new(),
-};
+static GRAMMARS: [Grammar; 2] = [
+    Grammar {
+        extensions: &["py"],
+        language: || tree_sitter_python::LANGUAGE.into(),
+        queries: &[
+            include_str!("tests.scm"),
+            include_str!("functions.scm"),
+            include_str!("assertions.scm"),
+            include_str!("skips.scm"),
+            include_str!("stubs.scm"),
+            include_str!("exits.scm"),
+            include_str!("tools.scm"),
+            include_str!("coverage.scm"),
+        ],
+        compiled: OnceLock::new(),
+    },
+    // Files of types alone have no bodies.
+    Grammar {
+        extensions: &["pyi"],
+        language: || tree_sitter_python::LANGUAGE.into(),
+        queries: &[include_str!("functions.scm")],
+        compiled: OnceLock::new(),
+    },
+];
 
 static SETTINGS: [Watched; 25] = [
     run("addopts", Less::Options),
