@@ -289,7 +289,10 @@ impl Story {
                 "run.sh",
                 format!("{wait}\n{}\necho 'ok 1 - all'\necho 1..1\n", self.tests),
             ),
-            (".github/autobuild.yml", format!("mode: standard\n{}test: sh run.sh\n", self.settings)),
+            (
+                ".github/autobuild.yml",
+                format!("mode: standard\n{}test: sh run.sh\n", self.settings),
+            ),
         ]
     }
 

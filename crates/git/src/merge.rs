@@ -20,7 +20,7 @@ pub enum MergeOutcome {
     },
     /// They conflict.
     Conflict {
-        /// The tree with conflict markers, for [`Mirror::checkout_tree`].
+        /// The tree with conflict markers.
         tree: Sha,
         /// The files in conflict.
         files: Vec<RepoPath>,

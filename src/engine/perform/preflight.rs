@@ -11,7 +11,7 @@ use crate::{
 };
 use domain::{
     blocked::BlockReason,
-    feature::{Doubt, PreFlight, PreFlown, event::Event, nameless, obstacle, unknown_tests},
+    feature::{Doubt, PreFlight, PreFlown, event::Event, nameless, nothing_passes, obstacle, unknown_tests},
     ids::{Emission, Sha, TaskId},
     plan::{Check, Plan},
 };
@@ -47,10 +47,13 @@ pub(super) async fn pre_flight(
         .engine
         .fetch_default(feature.installation, feature.key.repo, None)
         .await?;
+    let is_first = commit.is_none();
     let commit = commit.unwrap_or(&default.head);
     let found = baseline(context, &default.mirror, commit).await?;
     let plan = feature.plan.as_ref().map(|version| &version.plan);
-    if let Some(reason) = obstacle(&found).or_else(|| nameless(&found, plan?)) {
+    // Before any money is spent. Later on it is the default branch that somebody broke.
+    let futile = || nothing_passes(&found).or_else(|| nameless(&found, plan?));
+    if let Some(reason) = obstacle(&found).or_else(|| is_first.then(futile).flatten()) {
         return refused(reason);
     }
     let mut ready = PreFlight::of(&found, unsupported(&default.mirror, commit).await?);

@@ -34,7 +34,7 @@ pub use crate::feature::{
     discussion::{Discussion, Older, SaidBefore},
     feature::Feature,
     moves::{Step, StopScope},
-    preflight::{Before, Doubt, PreFlight, PreFlown, nameless, obstacle, unknown_tests},
+    preflight::{Before, Doubt, PreFlight, PreFlown, nameless, nothing_passes, obstacle, unknown_tests},
     records::{
         ApprovalWhy, Commands, Integration, Living, Mode, PlanApproval, PlanRequest, PlanVersion, Records, Rules,
         Snapshot, Trust, Wanted, WaveGate,

@@ -125,26 +125,34 @@ pub fn obstacle(baseline: &Baseline) -> Option<BlockReason> {
             (PreFlightFault::NotRun, "tests", tests)
         }
         (_, tests @ Evidence::Failed(finding)) if was_not_run(finding) => (PreFlightFault::NotRun, "tests", tests),
-        (_, tests @ Evidence::Failed(finding)) if nothing_passes(finding) => {
-            (PreFlightFault::NothingPasses, "tests", tests)
-        }
         (_, Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_)) => return None,
     };
+    Some(failed(fault, what, evidence))
+}
+
+fn failed(fault: PreFlightFault, what: &str, evidence: &Evidence) -> BlockReason {
     let output = match evidence {
         Evidence::Passed(finding) | Evidence::Failed(finding) => finding.output.clone(),
         Evidence::Absent(_) => String::new(),
     };
-    Some(BlockReason::PreFlightFailed {
+    BlockReason::PreFlightFailed {
         fault,
         what: format!("{what}: {}", sentence(evidence)),
         output,
-    })
+    }
 }
 
-fn nothing_passes(finding: &Finding) -> bool {
+/// Why no test could show that a task is done: tests run here, and none of them passes.
+#[must_use]
+pub fn nothing_passes(baseline: &Baseline) -> Option<BlockReason> {
+    let (Evidence::Passed(finding) | Evidence::Failed(finding)) = &baseline.tests else {
+        return None;
+    };
     match finding.counts {
-        Counts::Known { passed, failed, .. } => passed == 0 && failed > 0,
-        Counts::Unknown => false,
+        Counts::Known { passed: 0, failed, .. } if failed > 0 => {
+            Some(self::failed(PreFlightFault::NothingPasses, "tests", &baseline.tests))
+        }
+        Counts::Known { .. } | Counts::Unknown => None,
     }
 }
 

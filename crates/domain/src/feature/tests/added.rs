@@ -8,7 +8,7 @@ use crate::{
     feature::{
         Before, Doubt, Phase, PreFlight, PreFlown, State, Then,
         event::{DefaultMerge, Event, Target},
-        nameless, obstacle,
+        nameless, nothing_passes, obstacle,
         tests::{samples::*, table::command},
         unknown_tests,
     },
@@ -115,7 +115,7 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
         (baseline(Some(Evidence::Absent(Absence::NoCommand)), passed()), false),
         (baseline(None, Evidence::Failed(ran(1, counted(3, 1), &["a"]))), false),
         (baseline(None, Evidence::Failed(ran(1, Counts::Unknown, &[]))), false),
-        (baseline(None, Evidence::Failed(ran(1, counted(0, 6), &["a"]))), true),
+        (baseline(None, Evidence::Failed(ran(1, counted(0, 6), &["a"]))), false),
         (baseline(None, Evidence::Failed(ran(5, counted(0, 0), &[]))), false),
         (baseline(None, could_not_start()), true),
         (baseline(None, timed_out), true),
@@ -130,6 +130,8 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
     for (baseline, expected) in table {
         assert_eq!(obstacle(&baseline).is_some(), expected, "{baseline:?}");
     }
+    let passing = |passed| nothing_passes(&baseline(None, Evidence::Failed(ran(1, counted(passed, 6), &["a"]))));
+    assert_eq!((passing(0).is_some(), passing(1)), (true, None));
     let failed = Evidence::Failed(ran(3, Counts::Unknown, &[]));
     let Some(BlockReason::PreFlightFailed { what, output, .. }) = obstacle(&baseline(Some(failed), not_reached()))
     else {
