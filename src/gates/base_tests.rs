@@ -51,8 +51,8 @@ pub(crate) async fn base_tests(run: &Run<'_>, head: &Evidence, ran: &mut Ran) ->
     if touched.is_empty() && inline.is_empty() {
         return Ok(None);
     }
-    let (mut result, found) = with_base_versions(run, (before, head), touched, inline).await?;
-    let removed = removed(run, (before, head), &found).await?;
+    let mut result = with_base_versions(run, (before, head), touched, inline).await?;
+    let removed = removed(run, (before, head)).await?;
     settle(run, &removed, ran);
     tell_removed(&mut result, &removed);
     Ok(Some(result))
@@ -64,7 +64,7 @@ async fn with_base_versions(
     (before, head): (&TestNames, &Evidence),
     mut touched: Vec<&RawChange>,
     mut inline: Vec<Put>,
-) -> Result<(GateResult, Evidence), GateError> {
+) -> Result<GateResult, GateError> {
     let does_not_run = |found: &Evidence| compare::names(found).is_none_or(|names| ran_nothing(names, before));
     let mut found = attempt(run, head, &touched, &inline).await?;
     if does_not_run(&found) && !inline.is_empty() {
@@ -80,21 +80,21 @@ async fn with_base_versions(
     let (adapted, kept): (Vec<&RawChange>, Vec<&RawChange>) =
         touched.into_iter().partition(|raw| is_adapted(run.change, raw));
     if matches!(first.evidence, Evidence::Passed(_)) || adapted.is_empty() {
-        return Ok((first, found));
+        return Ok(first);
     }
     // What tests share was changed along with the code: new helpers fit new code. A helper that checks less is
     // integrity's to find; that it is needed is shown.
     let again = attempt(run, head, &kept, &inline).await?;
     let mut result = judge(run, before, &again);
     if !matches!(result.evidence, Evidence::Passed(_)) {
-        return Ok((first, found));
+        return Ok(first);
     }
     result.items.extend(adapted.iter().map(|raw| {
         let path = raw.path.to_string();
         let what = format!("tests of the base pass only with the changed `{path}`, which they share");
         said::should_fix("test", what, Some((path, 1)))
     }));
-    Ok((result, again))
+    Ok(result)
 }
 
 /// Files of code with the tests inside them as they were, where one of these is another now, or gone.
@@ -134,11 +134,9 @@ enum Why {
     Declared,
     /// Every function that it calls is gone, and its file is one of the task's.
     Explained,
-    /// As it was, it still passes.
-    StillHolds,
     /// Its file has as many new tests.
     Replaced,
-    /// Nothing explains it: as it was, it fails on the new code.
+    /// Nothing explains it.
     Missing,
 }
 
@@ -146,7 +144,6 @@ enum Why {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Known {
     declared: bool,
-    holds: bool,
     explained: bool,
     replaced: bool,
 }
@@ -154,12 +151,10 @@ struct Known {
 fn why(known: Known) -> Why {
     match known {
         Known { declared: true, .. } => Why::Declared,
-        Known { holds: true, .. } => Why::StillHolds,
         Known { explained: true, .. } => Why::Explained,
         Known { replaced: true, .. } => Why::Replaced,
         Known {
             declared: false,
-            holds: false,
             explained: false,
             replaced: false,
         } => Why::Missing,
@@ -167,11 +162,7 @@ fn why(known: Known) -> Why {
 }
 
 /// The tests that passed on the base and are gone from the changed files.
-async fn removed(
-    run: &Run<'_>,
-    (before, head): (&TestNames, &Evidence),
-    found: &Evidence,
-) -> Result<Vec<Removed>, GateError> {
+async fn removed(run: &Run<'_>, (before, head): (&TestNames, &Evidence)) -> Result<Vec<Removed>, GateError> {
     let (Some(now), change, task) = (compare::all_names(head), run.change, run.subject.task) else {
         return Ok(Vec::new());
     };
@@ -186,10 +177,6 @@ async fn removed(
         return Ok(Vec::new());
     }
     let functions = Functions::read(run).await?;
-    let passed: BTreeSet<&str> = match compare::names(found) {
-        Some(names) => names.passed.iter().map(String::as_str).collect(),
-        None => BTreeSet::new(),
-    };
     let mut fresh = fresh(change);
     let mut removed = Vec::new();
     for name in gone {
@@ -198,7 +185,6 @@ async fn removed(
         let explained = task.files.contains(&site.path) && functions.explain(&site.words);
         let mut known = Known {
             declared: is_declared(task, name, &site.path),
-            holds: passed.contains(name),
             explained,
             replaced: false,
         };
@@ -302,7 +288,7 @@ fn tell_removed(result: &mut GateResult, removed: &[Removed]) {
         .collect();
     if !missing.is_empty() {
         let sentence = format!(
-            "tests that passed before are gone, as they were they do not pass, and nothing says that they go: {}",
+            "tests that passed before are gone, and nothing says that they go: {}",
             said::list(&missing)
         );
         result.weight = Weight::Demanded;
@@ -319,7 +305,6 @@ impl Removed {
         match self.why {
             Why::Declared => shown("the plan says that it goes"),
             Why::Explained => shown("every function that it calls is gone"),
-            Why::StillHolds => shown("as it was, it still passes"),
             Why::Replaced => shown("its file has a new test in its place"),
             Why::Missing => Issue::must_fix(
                 "test",
@@ -540,19 +525,17 @@ mod tests {
 
     #[test]
     fn a_test_that_is_gone_sends_back_only_if_nothing_explains_it() {
-        let known = |declared, holds, explained, replaced| Known {
+        let known = |declared, explained, replaced| Known {
             declared,
-            holds,
             explained,
             replaced,
         };
         let table = [
-            (known(true, false, false, false), Why::Declared),
-            (known(true, true, true, true), Why::Declared),
-            (known(false, true, true, false), Why::StillHolds),
-            (known(false, false, true, true), Why::Explained),
-            (known(false, false, false, true), Why::Replaced),
-            (known(false, false, false, false), Why::Missing),
+            (known(true, false, false), Why::Declared),
+            (known(true, true, true), Why::Declared),
+            (known(false, true, true), Why::Explained),
+            (known(false, false, true), Why::Replaced),
+            (known(false, false, false), Why::Missing),
         ];
         for (known, expected) in table {
             assert_eq!(why(known), expected, "{known:?}");
