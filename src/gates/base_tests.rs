@@ -202,9 +202,14 @@ async fn removed(run: &Run<'_>, (before, head): (&TestNames, &Evidence)) -> Resu
     Ok(removed)
 }
 
-/// Whether the plan says that a test, its file or a folder above goes.
+/// Whether the plan says that a test, its file or a folder above goes, or the task names the test.
 fn is_declared(task: &PlannedTask, name: &str, path: &str) -> bool {
-    task.removes
+    let own = name.rsplit([':', '/', '>', '›']).next().unwrap_or(name).trim();
+    let criteria = task.acceptance_criteria.iter().map(|criterion| &criterion.text);
+    let mut texts = [&task.name, &task.description].into_iter().chain(criteria);
+    let is_named = own.len() > 3 && texts.any(|text| text.contains(own));
+    let is_listed = task
+        .removes
         .iter()
         .map(|removed| removed.trim_start_matches("./").trim_end_matches('/'))
         .any(|removed| {
@@ -212,7 +217,8 @@ fn is_declared(task: &PlannedTask, name: &str, path: &str) -> bool {
                 .strip_prefix(removed)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             below || is_called(name, removed)
-        })
+        });
+    is_named || is_listed
 }
 
 /// How many tests each file has that it had not before, by name.
