@@ -9,7 +9,8 @@ use crate::{
             cache::Leavings,
             checkout::SandboxedCheckout,
             context::{Bench, GateError},
-            prepared::{Prepared, Ready},
+            prepared::Prepared,
+            ready::Ready,
         },
         shell,
     },
@@ -43,12 +44,13 @@ pub async fn preflight(
     let ready = prepared.to_be_kept().await?;
     let tracked: BTreeSet<String> = commands::paths(mirror, commit).await?.into_iter().collect();
     let after_setup = ready.leavings(&tracked).await?;
+    let made = ready.made(&after_setup, &tracked).await?;
     let plain = ready.tests().await?;
     let (tests, additions) = tried(&prepared, &ready, plain, known).await?;
     if ready.is_ready() {
         let after_tests = ready.leavings(&tracked).await?;
         let kept = Leavings::worth_keeping(&after_setup, &after_tests, ready.checkout.path());
-        let kept = (ready.times().clone(), kept);
+        let kept = (ready.times().clone(), kept, made);
         cache::keep(bench, mirror, &prepared.chosen, &ready.checkout, kept).await?;
     }
     Ok(Baseline {
@@ -83,7 +85,7 @@ pub async fn missing_programs(
     Ok(missing)
 }
 
-async fn missing_in(checkout: &SandboxedCheckout<'_>, lines: &[String]) -> Result<Vec<(String, String)>, GateError> {
+async fn missing_in(checkout: &SandboxedCheckout, lines: &[String]) -> Result<Vec<(String, String)>, GateError> {
     let mut all = Vec::new();
     for line in lines {
         let outside: BTreeSet<String> = shell::programs(line).into_iter().collect();

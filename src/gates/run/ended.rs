@@ -21,7 +21,7 @@ const MAX_REPORT: u64 = 64 * 1024 * 1024;
 const MAX_FAILING: usize = 50;
 const MAX_NAME: usize = 200;
 
-impl SandboxedCheckout<'_> {
+impl SandboxedCheckout {
     pub(super) async fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {
         let command = order.command;
         let code = match finished.exit {
