@@ -3,7 +3,7 @@
 use super::{
     answering::{failed, route, whole},
     auth::Caller,
-    faults::{FaultOrder, Mishap},
+    faults::Mishap,
     log::{CallKind, LoggedCall},
     site::Site,
 };
@@ -72,42 +72,22 @@ async fn handle(site: Arc<Site>, request: Request<Incoming>) -> Result<Response<
         bytes = whole(body).await.unwrap_or_default();
         body = Body::from(bytes.clone());
     }
-    let order = site.faults.meet(&seen.method, &seen.path, &bytes);
-    if let Some(order) = &order {
-        before(&site, order, &seen).await?;
-        if let Mishap::Fail { status, body, headers } = order.mishap() {
+    let Some(order) = site.faults.meet(Some(&seen.method), &seen.path, &bytes) else {
+        return Ok(route(&site, &seen, &head, body).await);
+    };
+    let cut = || log(&site, &seen, 0, &Caller::Anonymous, CallKind::Rest, true);
+    // What happens before the request is worked on.
+    match order.mishap() {
+        Mishap::Fail { status, body, headers } => {
+            order.strike();
             log(&site, &seen, *status, &Caller::Anonymous, CallKind::Rest, true);
             return Ok(failed(*status, body, headers));
         }
-    }
-    let response = route(&site, &seen, &head, body).await;
-    if let Some(order) = order {
-        match order.mishap() {
-            Mishap::LoseReply => {
-                order.strike();
-                return Err(Cut);
-            }
-            Mishap::HoldReply => {
-                order.strike();
-                if !order.released().await {
-                    return Err(Cut);
-                }
-            }
-            Mishap::Fail { .. } | Mishap::Hold | Mishap::Delay(_) | Mishap::LoseRequest => {}
-        }
-    }
-    Ok(response)
-}
-
-/// What an order does before the request is worked on.
-async fn before(site: &Site, order: &FaultOrder, seen: &Seen) -> Result<(), Cut> {
-    match order.mishap() {
-        Mishap::LoseReply | Mishap::HoldReply => {}
-        Mishap::Fail { .. } => order.strike(),
         Mishap::Hold => {
+            let mut hold = order.hold();
             order.strike();
-            if !order.released().await {
-                log(site, seen, 0, &Caller::Anonymous, CallKind::Rest, true);
+            if !hold.released().await {
+                cut();
                 return Err(Cut);
             }
         }
@@ -117,20 +97,34 @@ async fn before(site: &Site, order: &FaultOrder, seen: &Seen) -> Result<(), Cut>
         }
         Mishap::LoseRequest => {
             order.strike();
-            log(site, seen, 0, &Caller::Anonymous, CallKind::Rest, true);
+            cut();
             return Err(Cut);
         }
+        Mishap::LoseReply | Mishap::HoldReply | Mishap::Twice => {}
     }
-    Ok(())
+    let response = route(&site, &seen, &head, body).await;
+    match order.mishap() {
+        Mishap::LoseReply => {
+            order.strike();
+            return Err(Cut);
+        }
+        Mishap::HoldReply => {
+            let mut hold = order.hold();
+            order.strike();
+            if !hold.released().await {
+                return Err(Cut);
+            }
+        }
+        Mishap::Fail { .. } | Mishap::Hold | Mishap::Delay(_) | Mishap::LoseRequest | Mishap::Twice => {}
+    }
+    Ok(response)
 }
 
 pub(super) fn log(site: &Site, seen: &Seen, status: u16, caller: &Caller, kind: CallKind, known: bool) {
     let (app, user) = site.read(|state| {
-        let app = caller
-            .app()
-            .and_then(|id| state.apps.get(&id))
-            .map(|app| app.slug.clone());
-        (app, caller.user().map(|id| state.login(id).to_owned()))
+        let app = caller.app().and_then(|id| state.apps.get(&id));
+        let user = caller.user().map(|id| state.login(id).to_owned());
+        (app.map(|app| app.slug.clone()), user)
     });
     site.calls.add(LoggedCall {
         seq: 0,
