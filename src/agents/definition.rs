@@ -1,8 +1,10 @@
 //! Agent definitions: the files of `agents/`, embedded in the binary and checked at start.
 
 use crate::config::{Role, Strength};
-use domain::contract::Contract;
-use domain::node::{Key, Node, Shape as Value};
+use domain::{
+    contract::Contract,
+    node::{Key, Node, Shape as Value},
+};
 use std::fmt;
 
 const KEYS: [&str; 6] = ["name", "description", "role", "model", "tools", "contracts"];

@@ -1,10 +1,14 @@
 //! Scripts: YAML lists of prepared steps, for demonstrations and tests. Reading them only; nothing is run here.
 
 use crate::{agents::script_usage, config::Role};
-use domain::mistake::Place;
-use domain::nearest::nearest;
-use domain::node::{Key, Node, Shape as Value};
-use domain::{blocked::AgentFailure, ids::TaskId, usage::Usage};
+use domain::{
+    blocked::AgentFailure,
+    ids::TaskId,
+    mistake::Place,
+    nearest::nearest,
+    node::{Key, Node, Shape as Value},
+    usage::Usage,
+};
 use serde_json::Value as Json;
 use std::path::PathBuf;
 

@@ -1,7 +1,10 @@
 //! What a prepared step says that it used, and how it says that a model failed it.
 
-use domain::node::{Node, Shape as Value};
-use domain::{blocked::AgentFailure, usage::Usage};
+use domain::{
+    blocked::AgentFailure,
+    node::{Node, Shape as Value},
+    usage::Usage,
+};
 
 /// What `usage` may hold.
 pub(crate) const KEYS: &str = "usd, input, cached, cache_write, output, ms";

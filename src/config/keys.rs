@@ -1,11 +1,12 @@
 //! Reading a settings file by a table of its keys: every name, its shape and its valid values stand there once.
 
 use crate::config::{offer::Offer, shapes, shapes::Shape};
-use domain::mistake::Place;
-use domain::nearest::nearest;
-use domain::node::{Node, Shape as Value};
+use domain::{
+    mistake::SettingsMistake,
+    nearest::nearest,
+    node::{Node, Shape as Value},
+};
 use serde_json::Value as Json;
-use std::fmt;
 
 const MAX_MISTAKES: usize = 50;
 
@@ -14,33 +15,6 @@ pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) shape: Shape,
-}
-
-/// A mistake in a settings file, with its place and what would be valid there.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct SettingsMistake {
-    /// Where it stands.
-    pub place: Place,
-    /// The key with those around it, for example `budget.usd_per_task`; empty for the file as a whole.
-    pub key: String,
-    /// What is wrong.
-    pub problem: String,
-    /// What would be valid.
-    pub valid: String,
-}
-
-impl fmt::Display for SettingsMistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.place)?;
-        if !self.key.is_empty() {
-            write!(f, "`{}`: ", self.key)?;
-        }
-        write!(f, "{}", self.problem)?;
-        if !self.valid.is_empty() {
-            write!(f, "; valid: {}", self.valid)?;
-        }
-        Ok(())
-    }
 }
 
 /// What reading found, besides the value itself.
@@ -103,10 +77,10 @@ impl Reading<'_> {
             | Shape::Hosts) => match shapes::read(shape, node, self.offered) {
                 Ok(json) => Some(json),
                 Err(problem) => {
-                    self.push(SettingsMistake {
+                    self.push(SettingsMistake::Invalid {
                         place: problem.place,
                         key: path.to_owned(),
-                        problem: problem.text,
+                        said: problem.text,
                         valid: shapes::valid(shape, self.offered),
                     });
                     None
@@ -116,20 +90,20 @@ impl Reading<'_> {
     }
 
     fn wrong(&mut self, path: &str, node: &Node, valid: &str) {
-        self.push(SettingsMistake {
+        self.push(SettingsMistake::Invalid {
             place: node.at(),
             key: path.to_owned(),
-            problem: format!("expected a table, found {}", node.kind()),
+            said: format!("expected a table, found {}", node.kind()),
             valid: valid.to_owned(),
         });
     }
 
     fn unknown(&mut self, path: &str, key: &domain::node::Key, keys: &'static [Key]) {
         let meant = nearest(&key.name, keys.iter().map(|key| key.name));
-        self.push(SettingsMistake {
+        self.push(SettingsMistake::Invalid {
             place: key.at(),
             key: path.chars().take(100).collect(),
-            problem: match meant {
+            said: match meant {
                 Some(name) => format!("there is no such setting, did you mean `{name}`?"),
                 None => "there is no such setting".to_owned(),
             },

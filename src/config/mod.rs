@@ -29,7 +29,6 @@ pub use agent::{AgentCommand, NotAnAgent};
 pub use budgets::{Budget, MonthlyBudget};
 pub use domain::feature::{Mode, Records};
 pub use github_address::{GithubAddress, safe_address};
-pub use keys::SettingsMistake;
 pub use models::{ModelApi, ModelNames, ModelSettings, NotModels, Strength};
 pub use network::NetworkCeiling;
 pub use offer::Offer;

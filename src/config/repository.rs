@@ -3,16 +3,18 @@
 use crate::config::{
     Mode, Records,
     budgets::Budget,
-    keys::{Reading, SettingsMistake},
+    keys::Reading,
     offer::Offer,
     repository_keys::KEYS,
     repository_values::{
         Approval, Checks, CiEvidence, Commands, Coverage, Merge, Network, PreLoop, RoleAgents, RoleModels, RoleTimeouts,
     },
 };
-use domain::mistake::Place;
-use domain::node::{Node, Shape as Value};
-use domain::shell_command::ShellCommand;
+use domain::{
+    mistake::{Place, SettingsMistake},
+    node::{Node, Shape as Value},
+    shell_command::ShellCommand,
+};
 use serde::{Deserialize, Serialize};
 
 /// Where the settings of a repository stand.
@@ -134,11 +136,11 @@ impl RepositorySettings {
     ///
     /// Every mistake with its place and the valid values, in the order of the file.
     pub fn parse(text: &str, offered: &Offer) -> Result<Self, Vec<SettingsMistake>> {
-        let whole_file = |place: Place, problem: String| {
-            vec![SettingsMistake {
+        let whole_file = |place: Place, said: String| {
+            vec![SettingsMistake::Invalid {
                 place,
                 key: String::new(),
-                problem,
+                said,
                 valid: String::new(),
             }]
         };
@@ -209,6 +211,7 @@ mod tests {
         repository_keys::KEYS,
         repository_values::{Approval, CiEvidence, Depth, Merge, Permission, PreLoop},
     };
+    use domain::mistake::SettingsMistake;
 
     fn offer(agents: &[&str]) -> Offer {
         Offer {
@@ -223,7 +226,17 @@ mod tests {
 
     fn mistakes(text: &str) -> Vec<String> {
         let mistakes = RepositorySettings::parse(text, &offer(&["house"])).unwrap_err();
-        mistakes.iter().map(ToString::to_string).collect()
+        let told = |mistake| match mistake {
+            SettingsMistake::Invalid { place, key, said, .. } if key.is_empty() => format!("{place}: {said}"),
+            SettingsMistake::Invalid {
+                place,
+                key,
+                said,
+                valid,
+            } => format!("{place}: `{key}`: {said}; valid: {valid}"),
+            other => panic!("{other:?}"),
+        };
+        mistakes.into_iter().map(told).collect()
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Single values of a settings file: how each shape is read, what is valid, and how its JSON Schema says so.
 
 use crate::config::{keys::Key, offer::Offer};
-use domain::mistake::Place;
-use domain::node::{Node, Shape as Value};
 use domain::{
+    mistake::Place,
     network::HostRule,
+    node::{Node, Shape as Value},
     plan::path::within_repository,
     shell_command::{NotACommand, ShellCommand},
 };

@@ -5,6 +5,7 @@ use crate::{
     config::{Offer, RepositorySettings, Role},
     engine::job::EffectError,
 };
+use domain::blocked::RepositoryFault;
 use std::collections::BTreeMap;
 
 /// The agents that the server offers.
@@ -44,11 +45,10 @@ impl Roster {
     /// The agent of a role for a repository with these settings.
     pub(super) fn agent(&self, role: Role, settings: &RepositorySettings) -> Result<&Backend, EffectError> {
         match (settings.agent.of(role), role) {
-            (Some(name), _) => self.named.get(name).ok_or_else(|| {
-                EffectError::repository(format!(
-                    "the settings name the agent {name:?}, which this server does not offer"
-                ))
-            }),
+            (Some(name), _) => self
+                .named
+                .get(name)
+                .ok_or_else(|| EffectError::repository(RepositoryFault::UnknownAgent { name: name.to_owned() })),
             (None, Role::Planner) => Ok(&self.defaults.planner),
             (None, Role::Designer) => Ok(&self.defaults.designer),
             (None, Role::Player) => Ok(&self.defaults.player),

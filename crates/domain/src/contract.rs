@@ -87,6 +87,44 @@ impl FromStr for Contract {
     }
 }
 
+/// A contract that an approval broke.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredBroken")]
+pub struct BrokenContract {
+    /// Which.
+    pub contract: Contract,
+    /// How.
+    pub why: String,
+}
+
+/// A broken contract as it may be stored: once it was its name, a colon and the rest.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredBroken {
+    Parts { contract: Contract, why: String },
+    Sentence(String),
+}
+
+impl From<StoredBroken> for BrokenContract {
+    fn from(stored: StoredBroken) -> Self {
+        let sentence = match stored {
+            StoredBroken::Parts { contract, why } => return Self { contract, why },
+            StoredBroken::Sentence(sentence) => sentence,
+        };
+        let parts = sentence.split_once(": ");
+        match parts.and_then(|(name, why)| Some((Contract::from_name(name).ok()?, why))) {
+            Some((contract, why)) => broken(contract, why),
+            None => broken(Contract::DecisionValid, &sentence),
+        }
+    }
+}
+
+impl fmt::Display for BrokenContract {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.contract, self.why)
+    }
+}
+
 /// A name that no contract has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -189,12 +227,12 @@ pub fn held(items: Vec<Issue>) -> Verdict {
         .filter_map(|item| item.file.as_deref())
         .collect();
     let named: Vec<&str> = forbidden.into_iter().take(10).collect();
-    let broken = match named.is_empty() {
+    let broken_contracts = match named.is_empty() {
         true => Vec::new(),
-        false => vec![sentence(Contract::PathsAllowed, &named.join(", "))],
+        false => vec![broken(Contract::PathsAllowed, &named.join(", "))],
     };
     Verdict {
-        broken_contracts: broken,
+        broken_contracts,
         ..feedback_without_coach(items)
     }
 }
@@ -207,16 +245,16 @@ pub fn no_change() -> Verdict {
 }
 
 fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_failures: &[String]) -> Verdict {
-    let mut broken = gate_failures
+    let mut found = gate_failures
         .iter()
-        .map(|why| sentence(Contract::GatesPassed, why))
+        .map(|why| broken(Contract::GatesPassed, why))
         .collect::<Vec<_>>();
     let mut items = evidence::items(facts.kind, facts.gates);
     for why in grounds::wrong_numbers(decision, facts.criteria) {
-        broken.push(sentence(Contract::DecisionValid, &why));
+        found.push(broken(Contract::DecisionValid, &why));
     }
     for open in grounds::open_criteria(decision, facts) {
-        broken.push(sentence(Contract::CriteriaEvidenced, &open.why));
+        found.push(broken(Contract::CriteriaEvidenced, &open.why));
         items.extend(open.item);
     }
     let left = decision
@@ -225,23 +263,23 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
         .filter(|issue| issue.severity == Severity::MustFix)
         .count();
     if left > 0 {
-        broken.push(sentence(Contract::NoMustFix, &format!("{left} must_fix left")));
+        found.push(broken(Contract::NoMustFix, &format!("{left} must_fix left")));
     }
     if let CheckoutState::Changed(paths) = facts.checkout {
         let named: Vec<&str> = paths.iter().take(10).map(String::as_str).collect();
-        broken.push(sentence(
+        found.push(broken(
             Contract::CheckoutUnchanged,
             &format!("the Coach's checkout changed: {}", named.join(", ")),
         ));
     }
-    match broken.is_empty() {
+    match found.is_empty() {
         true => Verdict {
             outcome: Outcome::Approve,
             decision: Some(decision.clone()),
-            broken_contracts: broken,
+            broken_contracts: found,
             items: must_fix_first(items.into_iter().chain(decision.issues.iter().cloned()).collect()),
         },
-        false => feedback(decision, broken, items),
+        false => feedback(decision, found, items),
     }
 }
 
@@ -249,12 +287,12 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
 fn probe_left(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Verdict {
     let why = "the Coach asked for commands to be run instead of deciding";
     let items = evidence::items(facts.kind, facts.gates);
-    feedback(decision, vec![sentence(Contract::DecisionValid, why)], items)
+    feedback(decision, vec![broken(Contract::DecisionValid, why)], items)
 }
 
 /// Feedback with everything to mend: what code found, then what the Coach found. Where neither found anything in the
 /// work, the Coach's own words, or what was wrong with the review itself.
-fn feedback(decision: &CoachDecision, broken_contracts: Vec<String>, mut items: Vec<Issue>) -> Verdict {
+fn feedback(decision: &CoachDecision, broken_contracts: Vec<BrokenContract>, mut items: Vec<Issue>) -> Verdict {
     items.extend(decision.issues.iter().cloned());
     if items.is_empty() {
         items.push(match broken_contracts.first() {
@@ -277,7 +315,7 @@ fn in_words(decision: &CoachDecision) -> Issue {
 }
 
 /// What the Player is told when only the review was at fault.
-fn without_a_finding(broken: &str) -> Issue {
+fn without_a_finding(broken: &BrokenContract) -> Issue {
     let words = format!(
         "The review does not count: {broken}. That is no finding about the work. Look once more whether every criterion \
          is met and easy to verify, add the test that would show it best, and name in the report what shows each."
@@ -285,8 +323,11 @@ fn without_a_finding(broken: &str) -> Issue {
     Issue::must_fix("review", &words)
 }
 
-fn sentence(contract: Contract, why: &str) -> String {
-    format!("{contract}: {why}")
+fn broken(contract: Contract, why: &str) -> BrokenContract {
+    BrokenContract {
+        contract,
+        why: why.to_owned(),
+    }
 }
 
 fn must_fix_first(mut items: Vec<Issue>) -> Vec<Issue> {
@@ -399,7 +440,7 @@ mod tests {
         ];
         let verdict = verdict(&decision, &tests(0, 3, 0));
         assert_eq!(verdict.outcome, Outcome::Approve);
-        assert_eq!(verdict.broken_contracts, Vec::<String>::new());
+        assert_eq!(verdict.broken_contracts, []);
         assert_eq!(
             verdict.items,
             [
@@ -412,7 +453,7 @@ mod tests {
     fn assert_lowered(decision: &CoachDecision, gates: &GateReport, broken: &str) {
         let verdict = verdict(decision, gates);
         assert_eq!(verdict.outcome, Outcome::Feedback, "{broken}");
-        let sentences = &verdict.broken_contracts;
+        let sentences: Vec<String> = verdict.broken_contracts.iter().map(ToString::to_string).collect();
         assert!(
             sentences.iter().any(|sentence| sentence.contains(broken)),
             "{broken}: {sentences:?}"
@@ -469,7 +510,10 @@ mod tests {
                 assert_eq!(verdict.outcome, Outcome::Feedback);
                 assert_eq!(
                     verdict.broken_contracts,
-                    ["checkout_unchanged: the Coach's checkout changed: src/lib.rs"]
+                    [broken(
+                        Contract::CheckoutUnchanged,
+                        "the Coach's checkout changed: src/lib.rs"
+                    )]
                 );
                 let said = &verdict.items[0].description;
                 assert!(said.contains("That is no finding about the work"), "{said}");
@@ -520,10 +564,13 @@ mod tests {
             ..Issue::must_fix("protected_path", "no")
         };
         let verdict = held(vec![protected.clone(), Issue::must_fix("secret", "no")]);
-        assert_eq!(verdict.broken_contracts, ["paths_allowed: .github/workflows/ci.yml"]);
+        assert_eq!(
+            verdict.broken_contracts,
+            [broken(Contract::PathsAllowed, ".github/workflows/ci.yml")]
+        );
         assert_eq!(verdict.items.len(), 2);
         let secret = held(vec![Issue::must_fix("secret", "no")]);
-        assert_eq!(secret.broken_contracts, Vec::<String>::new());
+        assert_eq!(secret.broken_contracts, []);
     }
 
     #[test]
@@ -533,7 +580,18 @@ mod tests {
         decision.commands = vec!["ls".to_owned()];
         let verdict = verdict(&decision, &tests(0, 3, 0));
         assert_eq!(verdict.outcome, Outcome::Feedback);
-        assert!(verdict.broken_contracts[0].starts_with("decision_valid: "));
+        assert_eq!(verdict.broken_contracts[0].contract, Contract::DecisionValid);
+    }
+
+    #[test]
+    fn a_broken_contract_is_read_also_as_an_older_version_stored_it() {
+        for stored in [
+            r#""no_must_fix: 1 must_fix left: a""#,
+            r#"{"contract":"no_must_fix","why":"1 must_fix left: a"}"#,
+        ] {
+            let read: BrokenContract = serde_json::from_str(stored).unwrap();
+            assert_eq!(read, broken(Contract::NoMustFix, "1 must_fix left: a"));
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub use crate::decision_parse::{parse_decision, schema};
 
 use crate::{
+    contract::BrokenContract,
     integrity::{Detail, IntegrityFinding, Rule},
     plan::TaskType,
     weight::Weight,
@@ -168,8 +169,8 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// The decision it was made from; absent when there was no Coach run (no change, a commit that may not be pushed).
     pub decision: Option<CoachDecision>,
-    /// Contracts that the approval broke, as sentences; empty for an honest decision.
-    pub broken_contracts: Vec<String>,
+    /// Contracts that the approval broke; empty for an honest decision.
+    pub broken_contracts: Vec<BrokenContract>,
     /// Everything the Player is told to mend, `must_fix` first.
     pub items: Vec<Issue>,
 }

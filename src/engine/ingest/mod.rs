@@ -26,6 +26,7 @@ use crate::{
     store::{Lane, NewEffect, Ordered},
 };
 use domain::{
+    blocked::Defect,
     effect::Effect,
     feature::{Feature, event::Event},
     ids::{AppId, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, User},
@@ -82,7 +83,7 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, EffectErr
     let wanted: Ingest = serde_json::from_str(&job.effect.payload)
         .map_err(|error| EffectError::unreadable(format!("the effect of a delivery: {error}")))?;
     let Some(delivery) = engine.store.delivery(wanted.app, &wanted.delivery).await? else {
-        return Err(EffectError::defect("the delivery is not stored"));
+        return Err(EffectError::defect(Defect::NoDelivery));
     };
     let Some(payload) = delivery.payload else {
         return Ok(Done::Nothing);

@@ -10,6 +10,7 @@ use crate::{
     gates::Chosen,
 };
 use domain::{
+    blocked::Defect,
     evidence::{Baseline, WaivedTest},
     feature::obstacle,
     ids::Sha,
@@ -71,7 +72,7 @@ impl EffectContext<'_> {
     pub(super) async fn baseline(&self, mirror: &Mirror) -> Result<Baseline, EffectError> {
         let commit = self
             .measured()
-            .ok_or_else(|| EffectError::defect("there is no integration branch"))?;
+            .ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))?;
         baseline(self, mirror, commit).await
     }
 

@@ -13,6 +13,7 @@ use crate::{
     messages,
 };
 use domain::{
+    blocked::RepositoryFault,
     ids::{Emission, Sha, TaskId, TurnNumber},
     task,
     task::Task,
@@ -110,7 +111,9 @@ impl EffectContext<'_> {
             .await?;
         match mirror.has_commit(head).await? {
             true => Ok(mirror),
-            false => Err(EffectError::repository(format!("the commit {} is gone", head.short()))),
+            false => Err(EffectError::repository(RepositoryFault::NoCommit {
+                commit: head.clone(),
+            })),
         }
     }
 }

@@ -48,6 +48,7 @@ use crate::{
     messages::Links,
 };
 use domain::{
+    blocked::Defect,
     effect::{Effect, TaskWork},
     feature::{Feature, event::Event},
     ids::{Emission, FeatureKey, TaskId},
@@ -76,7 +77,7 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, EffectEr
         return say::alone(engine, job, effect).await;
     };
     let Some(feature) = engine.feature(&key).await? else {
-        return Err(EffectError::defect(format!("there is no Feature {key}")));
+        return Err(EffectError::defect(Defect::NoFeature { key }));
     };
     let context = EffectContext { engine, job, feature };
     match effect {
@@ -161,7 +162,7 @@ impl EffectContext<'_> {
     fn task(&self, id: TaskId) -> Result<&Task, EffectError> {
         self.feature
             .task(id)
-            .ok_or_else(|| EffectError::defect(format!("the Feature has no {id}")))
+            .ok_or_else(|| EffectError::defect(Defect::NoTask { task: id }))
     }
 
     /// Asked before each write to GitHub: the lease, and the least time between writes.

@@ -2,6 +2,7 @@
 
 use crate::engine::{job::EffectError, perform::EffectContext};
 use domain::{
+    blocked::Defect,
     ids::Sha,
     task::{Task, Turn},
 };
@@ -30,7 +31,7 @@ pub(super) fn trailers(context: &EffectContext<'_>, more: &[(&str, String)]) -> 
 
 /// The open turn of a task and the commit that it looks at.
 pub(super) fn open(task: &Task) -> Result<(&Turn, &Sha), EffectError> {
-    let gone = || EffectError::defect(format!("{} has no open turn with a commit", task.id));
+    let gone = || EffectError::defect(Defect::NoOpenTurn { task: task.id });
     let turn = task.last_turn().ok_or_else(gone)?;
     Ok((turn, turn.head.as_ref().ok_or_else(gone)?))
 }

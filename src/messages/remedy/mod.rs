@@ -146,7 +146,7 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
                 PreFlightFault::NotRun => format!(
                     "Make it run on the default branch: mend or set `setup` and `test` in `.github/autobuild.yml` there, or \
                      install what they need where AutoBuild runs ({})",
-                    plain(what)
+                    plain(&reasons::preflight_cause(what))
                 ),
                 PreFlightFault::NothingPasses => "Make at least one test pass on the default branch: set `setup` in \
                      `.github/autobuild.yml` to what installs the packages that the tests import, or `test` to a command \

@@ -3,21 +3,45 @@
 use crate::{
     blocked::{doing::Doing, failure::AgentFailure, fault::Fault, severity::Severity},
     budget::SpentBudget,
+    evidence::Evidence,
     ids::{TaskId, User},
+    mistake::SettingsMistake,
 };
 use serde::{Deserialize, Serialize};
 
-/// What pre-flight found that keeps Players from starting.
+/// Why no Player may start on the default branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreFlightFault {
     /// Set-up or tests cannot be run.
     #[default]
     NotRun,
-    /// Tests run, and none passes: nothing that a task does could be told from what was so before.
+    /// Tests run and none of them passes, so no test could show that a task is done.
     NothingPasses,
-    /// A criterion is bound to a test by name, and nothing names the tests.
+    /// A criterion names a test, and the test run prints no names.
     NoNames,
+}
+
+/// The run that stopped pre-flight, without the names of its tests and its output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PreFlightCause {
+    /// How set-up ended.
+    SetUp(Evidence),
+    /// How the tests ended.
+    Tests(Evidence),
+    /// A criterion names a test, and the test run prints no names.
+    NoNames {
+        /// The criterion's task.
+        task: TaskId,
+        /// The test that it names.
+        test: String,
+        /// How the tests ended.
+        tests: Evidence,
+    },
+    /// The sentence that an older version stored.
+    #[serde(untagged)]
+    Stored(String),
 }
 
 /// Why a Task or a Feature cannot go on by itself.
@@ -44,14 +68,14 @@ pub enum BlockReason {
     AgentFailed {
         /// How.
         failure: AgentFailure,
-        /// What its program printed last, masked and shortened.
+        /// The end of its output, masked and shortened.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         printed: String,
     },
-    /// A Gate that the profile demands could not run.
+    /// A Gate that the task needs could not run.
     #[error("a Gate could not run: {}", .reasons.join("; "))]
     GatesAbsent {
-        /// Which and why, as sentences.
+        /// Each such Gate and why it could not run, in a sentence.
         reasons: Vec<String>,
     },
     /// A person's request for changes is open although the Coach approves.
@@ -78,20 +102,20 @@ pub enum BlockReason {
         /// By whom.
         by: User,
     },
-    /// The forge refused something that the work cannot do without.
+    /// GitHub refused a step that the work cannot do without.
     #[error("GitHub refused {doing}: {said}")]
     ForgeRefused {
-        /// What was asked of it.
+        /// The step that GitHub refused.
         doing: Doing,
-        /// Its words.
+        /// GitHub's words.
         said: String,
     },
-    /// Something else failed that the work cannot do without: at GitHub, in the repository, on our own machine.
+    /// A step failed for another reason: at GitHub, in the repository or on the machine of the service.
     #[error("{doing}: {fault}")]
     Failed {
-        /// What was being done.
+        /// The step that failed.
         doing: Doing,
-        /// What failed.
+        /// How it failed.
         fault: Fault,
     },
     /// The branch rules forbid a name or a push.
@@ -101,17 +125,17 @@ pub enum BlockReason {
         rule: String,
     },
     /// Set-up or tests of the default branch cannot be run.
-    #[error("pre-flight: {what}")]
+    #[error("pre-flight: {what:?}")]
     PreFlightFailed {
-        /// What is wrong.
+        /// The kind of failure.
         #[serde(default)]
         fault: PreFlightFault,
-        /// Which command, and how it ended.
-        what: String,
+        /// The run that failed.
+        what: PreFlightCause,
         /// Its output, shortened.
         output: String,
     },
-    /// Merging the default branch needs hands.
+    /// The default branch conflicts with the integration branch, and a person has to merge it.
     #[error("the default branch conflicts with the integration branch in {}", named(.files))]
     DefaultConflict {
         /// The files.
@@ -123,7 +147,7 @@ pub enum BlockReason {
     /// The merged result of a wave does not hold.
     #[error("the merged result of the wave does not hold: {}", .failures.join("; "))]
     WaveGateRed {
-        /// What failed, as sentences.
+        /// Each failed Gate, in a sentence.
         failures: Vec<String>,
     },
     /// Tasks of the wave wait for a person.
@@ -133,15 +157,15 @@ pub enum BlockReason {
         tasks: Vec<TaskId>,
     },
     /// The repository's settings cannot be read.
-    #[error("the repository's settings cannot be read: {}", .mistakes.join("; "))]
+    #[error("the repository's settings cannot be read: {mistakes:?}")]
     BadSettings {
-        /// Each mistake as a sentence.
-        mistakes: Vec<String>,
+        /// Each mistake.
+        mistakes: Vec<SettingsMistake>,
     },
-    /// The service ended three times while it did this.
+    /// The service crashed three times during the same step.
     #[error("AutoBuild was cut off three times during this: {doing}")]
     Crashed {
-        /// What it was doing.
+        /// The step.
         doing: Doing,
     },
 }

@@ -3,6 +3,7 @@
 use crate::{
     feature::refusal::Refusal,
     ids::{CommentId, IssueNumber, PullNumber},
+    mistake::SettingsMistake,
 };
 use serde::{Deserialize, Serialize};
 
@@ -82,5 +83,5 @@ pub enum Reply {
     /// A command that is not done, and why.
     Refused(Refusal),
     /// The repository's settings cannot be read; each mistake as a sentence.
-    BadSettings(Vec<String>),
+    BadSettings(Vec<SettingsMistake>),
 }

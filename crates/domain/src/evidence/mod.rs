@@ -6,14 +6,16 @@ mod names;
 mod profile;
 mod repeats;
 
-pub use crate::evidence::{
-    baseline::{Additions, Baseline, Ground, WaivedTest},
-    gate::{Excuse, Excused, Gate, GateReport, GateResult},
-    names::TestNames,
-    profile::{Profile, items, profile},
-    repeats::repeats,
+pub use crate::{
+    evidence::{
+        baseline::{Additions, Baseline, Ground, WaivedTest},
+        gate::{Excuse, Excused, Gate, GateReport, GateResult},
+        names::TestNames,
+        profile::{Profile, items, profile},
+        repeats::repeats,
+    },
+    weight::Weight,
 };
-pub use crate::weight::Weight;
 
 use serde::{Deserialize, Serialize};
 

@@ -78,7 +78,7 @@ fn waived(task: &Task, turn: TurnNumber) -> Vec<String> {
         what.push("no Coach judged this commit".to_owned());
     }
     if let Some(verdict) = &turn.verdict {
-        what.extend(verdict.broken_contracts.iter().cloned());
+        what.extend(verdict.broken_contracts.iter().map(ToString::to_string));
         what.extend(verdict.items.iter().map(|item| item.description.clone()));
     }
     what.extend(task.next.reviews.iter().map(|review| {

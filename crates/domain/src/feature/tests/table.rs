@@ -3,7 +3,7 @@
 #![expect(clippy::too_many_lines, reason = "one row per state or event")]
 
 use crate::{
-    blocked::{AgentFailure, BlockReason, PreFlightFault},
+    blocked::{AgentFailure, BlockReason, PreFlightCause, PreFlightFault},
     command::Command,
     contract::Judgement,
     effect::{Effect, ReplyTo, Thread},
@@ -537,7 +537,7 @@ fn features() -> Vec<(&'static str, Story)> {
 fn no_start() -> Box<PreFlown> {
     Box::new(PreFlown::Refused(BlockReason::PreFlightFailed {
         fault: PreFlightFault::NotRun,
-        what: "tests: `t` could not start: no such program".to_owned(),
+        what: PreFlightCause::Stored("tests: `t` could not start: no such program".to_owned()),
         output: String::new(),
     }))
 }
