@@ -86,25 +86,21 @@ impl Definitions {
     }
 
     /// The planner.
-    #[must_use]
     pub fn planner(&self) -> &Definition {
         &self.planner
     }
 
     /// The designer.
-    #[must_use]
     pub fn designer(&self) -> &Definition {
         &self.designer
     }
 
     /// The Player.
-    #[must_use]
     pub fn player(&self) -> &Definition {
         &self.player
     }
 
     /// The Coach.
-    #[must_use]
     pub fn coach(&self) -> &Definition {
         &self.coach
     }

@@ -65,7 +65,6 @@ impl Role {
     pub const ALL: [Self; 4] = [Self::Planner, Self::Designer, Self::Player, Self::Coach];
 
     /// The word for it in settings, scripts and an agent's environment.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Planner => "planner",
@@ -76,7 +75,6 @@ impl Role {
     }
 
     /// The role that `word` names.
-    #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.word() == word)
     }

@@ -20,7 +20,6 @@ pub enum Strength {
 
 impl Strength {
     /// The strength that a word names.
-    #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         match word {
             "fast" => Some(Self::Fast),
@@ -59,7 +58,6 @@ pub struct ModelApi {
 impl ModelSettings {
     /// The name of the model that a kind of agent is to use: what a repository asks for, else the usual strength of the
     /// role. `None` leaves the choice to the program. A name that is no longer allowed falls back to the usual.
-    #[must_use]
     pub fn name(&self, agent: &AgentCommand, asked: Option<&str>, usual: Strength) -> Option<String> {
         match asked {
             Some(name) if self.allowed.iter().any(|allowed| allowed == name) => Some(name.to_owned()),
@@ -69,7 +67,6 @@ impl ModelSettings {
     }
 
     /// The name of the model that a kind of agent tries once where its own is not to be had.
-    #[must_use]
     pub fn fallback(&self, agent: &AgentCommand) -> Option<String> {
         self.fallback.of(agent).map(str::to_owned)
     }

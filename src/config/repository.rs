@@ -161,7 +161,6 @@ impl RepositorySettings {
     }
 
     /// The label that a file names, also one with mistakes elsewhere: whoever sets it must be told of them.
-    #[must_use]
     pub fn label_in(text: &str) -> Option<String> {
         let Value::Map(entries) = Node::from_yaml(text, MAX_BYTES).ok()?.value else {
             return None;
@@ -179,7 +178,6 @@ impl RepositorySettings {
     }
 
     /// Every pattern of paths that no Player may change.
-    #[must_use]
     pub fn protected(&self) -> Vec<String> {
         let always = INSTRUCTION_PATHS.iter().chain([&RECORDS]);
         let own = self.protected_paths.iter();

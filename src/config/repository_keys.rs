@@ -178,7 +178,6 @@ static NETWORK: &[Key] = &[now(
 )];
 
 /// The JSON Schema of `.github/autobuild.yml`, for editors.
-#[must_use]
 pub fn json_schema() -> Json {
     let mut schema = shapes::schema(&Shape::Table(KEYS));
     if let Some(object) = schema.as_object_mut() {

@@ -108,7 +108,6 @@ pub struct RoleAgents {
 
 impl RoleAgents {
     /// The name given for `role`.
-    #[must_use]
     pub fn of(&self, role: Role) -> Option<&str> {
         match role {
             Role::Planner => self.planner.as_deref(),
@@ -135,7 +134,6 @@ pub struct RoleModels {
 
 impl RoleModels {
     /// The name given for `role`.
-    #[must_use]
     pub fn of(&self, role: Role) -> Option<&str> {
         match role {
             Role::Planner => self.planner.as_deref(),
@@ -173,7 +171,6 @@ impl Default for RoleTimeouts {
 
 impl RoleTimeouts {
     /// The limit for `role`.
-    #[must_use]
     pub fn of(&self, role: Role) -> Duration {
         Duration::from_secs(match role {
             Role::Planner => self.planner,
@@ -214,7 +211,6 @@ pub enum Permission {
 
 impl Permission {
     /// GitHub's word for it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Write => "write",

@@ -100,7 +100,6 @@ impl ServerSettings {
     /// The agent of `role` for a repository: the one it names, else the server's for the role, else the server's.
     ///
     /// A name that the server no longer offers falls back to the server's choice.
-    #[must_use]
     pub fn agent(&self, role: Role, repository: &RepositorySettings) -> &AgentCommand {
         let named = repository.agent.of(role).and_then(|name| self.named_agents.get(name));
         named

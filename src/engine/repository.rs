@@ -99,7 +99,6 @@ pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, EffectError> {
 }
 
 /// What the rules need of the settings, and of the isolation under which programs are run.
-#[must_use]
 pub fn rules(settings: &RepositorySettings, level: Level) -> Rules {
     Rules {
         commands: match level {

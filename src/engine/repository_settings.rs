@@ -52,7 +52,6 @@ pub struct Labels {
 
 impl Labels {
     /// What the label asks for, if it is one of ours.
-    #[must_use]
     pub fn wanted(&self, label: &str) -> Option<Wanted> {
         if same_label(label, &self.plan) {
             Some(Wanted::Plan)
@@ -65,7 +64,6 @@ impl Labels {
 }
 
 /// Whether two names are one label to GitHub.
-#[must_use]
 pub fn same_label(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }
@@ -281,7 +279,6 @@ impl Engine {
 }
 
 /// Whether the settings of this repository hold for others.
-#[must_use]
 pub fn is_shared(name: &RepoName) -> bool {
     name.name.eq_ignore_ascii_case(SHARED)
 }

@@ -34,7 +34,6 @@ pub struct RoleBackends {
 
 impl Roster {
     /// What a repository may name.
-    #[must_use]
     pub fn offer(&self) -> Offer {
         Offer {
             agents: self.named.keys().cloned().collect(),

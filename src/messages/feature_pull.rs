@@ -18,7 +18,6 @@ use domain::{
 };
 
 /// The text of the feature pull request. It closes the issue only if every task is completed.
-#[must_use]
 pub fn feature_pull(feature: &Feature, spending: &Spending, links: &Links) -> PullText {
     let title = format!("{}: {}", feature.key.shown(), words::feature_name(feature));
     PullText {
@@ -144,7 +143,6 @@ fn overrides(feature: &Feature, measure: &Measure) -> String {
 }
 
 /// What is said on the feature pull request when the Feature is cancelled.
-#[must_use]
 pub fn closed_feature_pull(feature: &Feature) -> String {
     let why = match &feature.state {
         FeatureState::Cancelled { why } => reasons::cancelled(why),

@@ -15,7 +15,6 @@ use domain::{
 };
 
 /// The living comment of a Feature as it is now.
-#[must_use]
 pub fn living(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| comment(feature, spending, links, measure))
 }

@@ -12,20 +12,17 @@ use domain::{
 };
 
 /// Where the plan stands: `.autobuild/features/FEAT-42.yaml`.
-#[must_use]
 pub fn plan_file_path(feature: &Feature) -> String {
     format!(".autobuild/features/{}.yaml", feature.key.shown())
 }
 
 /// The plan with the states of now; nothing before there is one.
-#[must_use]
 pub fn plan_file(feature: &Feature) -> Option<String> {
     let version = feature.plan.as_ref()?;
     Some(written(feature, version, &version.plan))
 }
 
 /// The plan together with the tasks that AutoBuild added, for those who read it on the branch.
-#[must_use]
 pub fn whole_plan_file(feature: &Feature) -> Option<String> {
     let version = feature.plan.as_ref()?;
     let mut plan = version.plan.clone();
@@ -39,7 +36,6 @@ pub fn whole_plan_file(feature: &Feature) -> Option<String> {
 }
 
 /// The same as it is once the Feature is merged.
-#[must_use]
 pub fn final_plan_file(feature: &Feature) -> Option<String> {
     let merged = Feature {
         state: State::Completed,
@@ -49,7 +45,6 @@ pub fn final_plan_file(feature: &Feature) -> Option<String> {
 }
 
 /// Whether a path is one of the records that this run writes.
-#[must_use]
 pub fn is_record(feature: &Feature, path: &str) -> bool {
     let pages = format!(".autobuild/tasks/{}/", feature.key.shown());
     path == plan_file_path(feature) || path.starts_with(&pages)
@@ -66,7 +61,6 @@ fn written(feature: &Feature, version: &PlanVersion, plan: &Plan) -> String {
 }
 
 /// Every file that the plan's commit holds, each with its path: the plan, and one page per task.
-#[must_use]
 pub fn plan_files(feature: &Feature) -> Vec<(String, String)> {
     let plan = whole_plan_file(feature).map(|text| (plan_file_path(feature), text));
     let tasks = feature

@@ -11,7 +11,6 @@ use crate::messages::{
 use domain::{command::Command, cost::Spending, effect::Reply, feature::Feature, mistake::SettingsMistake};
 
 /// What a reply says. `feature` is the run that the thread belongs to, if there is one.
-#[must_use]
 pub fn reply(reply: &Reply, feature: Option<&Feature>, spending: &Spending, links: &Links) -> String {
     fitting(|measure| match reply {
         Reply::Help => help(feature, measure),

@@ -58,7 +58,6 @@ pub struct Shown<'a> {
 /// The review of a turn's verdict, if one stands.
 ///
 /// The body says the decision in words, since without the Coach App the review is posted as a comment.
-#[must_use]
 pub fn review(feature: &Feature, task: &Task, turn: &Turn, links: &Links, shown: Shown<'_>) -> Option<Review> {
     let told = Told {
         feature,
@@ -71,7 +70,6 @@ pub fn review(feature: &Feature, task: &Task, turn: &Turn, links: &Links, shown:
 
 /// The review of the turn that blocked the task, which is the blocked report as well; a review alone where somebody has
 /// decided meanwhile.
-#[must_use]
 pub fn blocked_review(
     feature: &Feature,
     task: &Task,
@@ -92,7 +90,6 @@ pub fn blocked_review(
 }
 
 /// The body with the comments on lines taken into it, for a forge that refuses those.
-#[must_use]
 pub fn fold_inline(review: &Review) -> String {
     review_inline::fold(review)
 }

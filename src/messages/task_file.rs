@@ -13,13 +13,11 @@ use domain::{
 };
 
 /// Where a task's page stands: `.autobuild/tasks/FEAT-42/TASK-001.md`.
-#[must_use]
 pub fn task_file_path(feature: &Feature, task: TaskId) -> String {
     format!(".autobuild/tasks/{}/{task}.md", feature.key.shown())
 }
 
 /// A task's page; with the history of its turns once there are any.
-#[must_use]
 pub fn task_file(feature: &Feature, task: &Task) -> String {
     let mut page = fitting(|measure| page(feature, task, measure));
     page.push('\n');

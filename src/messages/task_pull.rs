@@ -27,7 +27,6 @@ pub struct PullText {
 }
 
 /// The text of a task's pull request. It never closes the issue.
-#[must_use]
 pub fn task_pull(feature: &Feature, task: &Task) -> PullText {
     PullText {
         title: untrusted::plain(&format!("{}: {}", task.id, task.plan.name), TITLE),
@@ -100,7 +99,6 @@ fn claims(report: &PlayerReport, measure: &Measure) -> String {
 }
 
 /// What is said on a task's pull request when AutoBuild closes it.
-#[must_use]
 pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Links) -> String {
     let id = task.id;
     match why {
@@ -129,7 +127,6 @@ pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Link
 }
 
 /// The message with which a stale request for changes is dismissed.
-#[must_use]
 pub fn dismissal(why: DismissedWhy, by: &User) -> String {
     match why {
         DismissedWhy::Overridden => format!("{} approved this over the Coach.", words::person(by)),

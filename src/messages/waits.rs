@@ -9,7 +9,6 @@ use domain::{
 };
 
 /// The comment on a wait; none where what waited is gone.
-#[must_use]
 pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
     let who = called(feature);
     let name = feature.key.shown();

@@ -73,7 +73,6 @@ pub struct LaneLimits {
 
 impl LaneLimits {
     /// A lane that is limited by nothing but the rules of its order.
-    #[must_use]
     pub fn none(lane: Lane) -> Self {
         Self {
             lane,

@@ -30,7 +30,6 @@ impl EffectState {
     const ALL: [Self; 5] = [Self::Ready, Self::Running, Self::Done, Self::Failed, Self::Cancelled];
 
     /// The state's word in the database.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ready => "ready",

@@ -128,14 +128,12 @@ impl WaitsOn {
 
 impl StoredEffect {
     /// Since when the effect waits for GitHub, if it does.
-    #[must_use]
     pub fn waits_for_forge_since(&self) -> Option<Millis> {
         let waits = self.waits_for.as_deref() == Some(FORGE);
         self.parked_since.filter(|_| waits)
     }
 
     /// Since when the effect waits for a provider of models, if it does.
-    #[must_use]
     pub fn waits_for_provider_since(&self) -> Option<Millis> {
         let waits = self.waits_for.as_deref() != Some(FORGE);
         self.parked_since.filter(|_| waits)

@@ -119,7 +119,6 @@ pub enum Command {
 
 impl Command {
     /// The command's word, for example `resume`.
-    #[must_use]
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Help => "help",
@@ -135,7 +134,6 @@ impl Command {
     }
 
     /// Every form that a command may have, each with what it does.
-    #[must_use]
     pub fn usage() -> [(&'static str, &'static str); 9] {
         [
             ("/autobuild help", "lists the commands with the repository's settings"),
@@ -164,14 +162,12 @@ impl Command {
 }
 
 /// The part of a comment that is no command: what stands before the first.
-#[must_use]
 pub fn spoken(comment: &str) -> &str {
     let command = markdown::from_line_starting_with(comment, WORD).map_or(0, str::len);
     comment.get(..comment.len() - command).unwrap_or_default()
 }
 
 /// Reads a comment. Only its first command counts; the arguments run to the comment's end.
-#[must_use]
 pub fn parse(comment: &str) -> Parsed {
     let Some(arguments) = markdown::from_line_starting_with(comment, WORD).and_then(|found| found.strip_prefix(WORD))
     else {

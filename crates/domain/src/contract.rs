@@ -49,7 +49,6 @@ impl Contract {
     ];
 
     /// The contract's name, as an agent's front matter gives it.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::ReportValid => "report_valid",
@@ -145,7 +144,6 @@ pub enum CheckoutState {
 
 impl CheckoutState {
     /// What is so if both are.
-    #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unchanged, other) => other,
@@ -192,7 +190,6 @@ pub enum Judgement {
 }
 
 /// Turns a decision into what stands: approval if every contract holds, else feedback that says which one does not.
-#[must_use]
 pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
     let gate_failures = match evidence::profile(facts.kind, facts.gates) {
         Profile::Absent(reasons) => return Judgement::EvidenceAbsent { reasons },
@@ -208,7 +205,6 @@ pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
 }
 
 /// The verdict on a turn that no Coach saw: the reasons are the Player's to mend.
-#[must_use]
 pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
     Verdict {
         outcome: Outcome::Feedback,
@@ -219,7 +215,6 @@ pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
 }
 
 /// The verdict on work that may not be pushed.
-#[must_use]
 pub fn held(items: Vec<Issue>) -> Verdict {
     let forbidden: BTreeSet<&str> = items
         .iter()
@@ -238,7 +233,6 @@ pub fn held(items: Vec<Issue>) -> Verdict {
 }
 
 /// The verdict on a turn that changed nothing.
-#[must_use]
 pub fn no_change() -> Verdict {
     let words = "no change: the turn ended without a change to any file";
     feedback_without_coach(vec![Issue::must_fix("requirement", words)])

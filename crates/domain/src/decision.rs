@@ -187,7 +187,6 @@ pub enum Outcome {
 
 impl Issue {
     /// An issue that sends work back, about no file in particular.
-    #[must_use]
     pub fn must_fix(category: &str, description: &str) -> Self {
         Self {
             severity: Severity::MustFix,
@@ -202,7 +201,6 @@ impl Issue {
     }
 
     /// Whether no person may waive it.
-    #[must_use]
     pub fn is_never_waived(&self) -> bool {
         self.rule.is_some_and(|rule| !rule.can_be_waived())
     }
@@ -210,7 +208,6 @@ impl Issue {
 
 impl IntegrityFinding {
     /// The finding as an item for the Player and for people; its description is worded where it is told.
-    #[must_use]
     pub fn item(&self, kind: TaskType) -> Issue {
         let severity = match self.weight(kind) {
             Weight::Demanded => Severity::MustFix,

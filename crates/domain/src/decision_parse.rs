@@ -221,7 +221,6 @@ fn issue(item: &Field<'_>, unknown: &mut Vec<String>, wrong: &mut Mistakes) -> O
 }
 
 /// The JSON Schema of a Coach's answer.
-#[must_use]
 pub fn schema(probing: Probing) -> serde_json::Value {
     let demanded = |kind: &str, key: &str| {
         json!({

@@ -54,7 +54,6 @@ pub enum PreLoop {
 
 impl PreLoop {
     /// The design, if there is one.
-    #[must_use]
     pub fn design(&self) -> Option<&Design> {
         match self {
             Self::Done(design) => Some(design),
@@ -141,7 +140,6 @@ pub enum Asked<'a> {
 }
 
 /// The JSON Schema of a designer's answer.
-#[must_use]
 pub fn schema(asked: Asked<'_>) -> Value {
     let mut properties = json!({
         "plan": { "type": "string", "minLength": 1, "description": "The steps of the change, in order." },
@@ -274,7 +272,6 @@ fn same_words(text: &str, criterion: &Value) -> bool {
 }
 
 /// Whether the boxes make criteria without anyone's help: each is bound, and one of them not for a person alone.
-#[must_use]
 pub fn are_enough(boxes: &[CheckBox]) -> bool {
     let for_machines = |found: &CheckBox| !matches!(found.check, None | Some(Check::Human));
     boxes.iter().all(|found| found.check.is_some()) && boxes.iter().any(for_machines)

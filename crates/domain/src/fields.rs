@@ -11,7 +11,6 @@ const MOST_IGNORED: usize = 20;
 const LONGEST_IGNORED: usize = 80;
 
 /// Names of unknown keys, as far as they are shown.
-#[must_use]
 pub fn ignored(keys: Vec<String>) -> Vec<String> {
     let kept = keys.into_iter().take(MOST_IGNORED);
     kept.map(|key| shorten::middle(&key, LONGEST_IGNORED)).collect()
@@ -64,7 +63,6 @@ impl<'a> Fields<'a> {
     }
 
     /// The keys that nobody asked for.
-    #[must_use]
     pub fn unknown(&self) -> Vec<(String, &'a Key)> {
         let keys = self.entries.iter().map(|(key, _)| key);
         keys.filter(|key| !self.known.contains(&key.name.as_str()))
@@ -73,13 +71,11 @@ impl<'a> Fields<'a> {
     }
 
     /// The names of those keys, as far as they are shown.
-    #[must_use]
     pub fn ignored(&self) -> Vec<String> {
         ignored(self.unknown().into_iter().map(|(key, _)| key).collect())
     }
 
     /// The keys that were asked for, for a sentence.
-    #[must_use]
     pub fn known(&self) -> String {
         self.known.join(", ")
     }

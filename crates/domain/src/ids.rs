@@ -44,7 +44,6 @@ numeric_id! {
 
 impl Emission {
     /// The one after it.
-    #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
@@ -57,7 +56,6 @@ pub struct Millis(pub i64);
 
 impl Millis {
     /// The moment `ms` milliseconds later.
-    #[must_use]
     pub fn plus(self, ms: i64) -> Self {
         Self(self.0.saturating_add(ms))
     }
@@ -77,7 +75,6 @@ pub struct FeatureKey {
 
 impl FeatureKey {
     /// The name that people see: `FEAT-42`, or `FEAT-42-R2` for the second run.
-    #[must_use]
     pub fn shown(&self) -> String {
         match self.run {
             1 => format!("FEAT-{}", self.issue),
@@ -86,7 +83,6 @@ impl FeatureKey {
     }
 
     /// The folder of this run's branches: `autobuild/42` or `autobuild/42-r2`.
-    #[must_use]
     pub fn branch_prefix(&self) -> String {
         match self.run {
             1 => format!("autobuild/{}", self.issue),
@@ -95,7 +91,6 @@ impl FeatureKey {
     }
 
     /// The branch into which this run's tasks are merged.
-    #[must_use]
     pub fn integration_branch(&self) -> String {
         format!("{}/integration", self.branch_prefix())
     }
@@ -159,7 +154,6 @@ pub enum TaskId {
 
 impl TaskId {
     /// The lower-case form used in branch names: `task-001`.
-    #[must_use]
     pub fn slug(&self) -> String {
         self.to_string().to_lowercase()
     }
@@ -230,7 +224,6 @@ impl TurnNumber {
     pub const FIRST: Self = Self(1);
 
     /// The turn after this one.
-    #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
@@ -249,13 +242,11 @@ pub struct Sha(String);
 
 impl Sha {
     /// The whole id.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The first seven digits, as people read them.
-    #[must_use]
     pub fn short(&self) -> &str {
         self.0.get(..7).unwrap_or(&self.0)
     }

@@ -78,7 +78,6 @@ pub struct Mistakes(pub Vec<Mistake>);
 
 impl Mistakes {
     /// A single mistake.
-    #[must_use]
     pub fn one(sentence: impl Into<String>, place: Option<Place>) -> Self {
         Self(vec![Mistake {
             sentence: sentence.into(),
@@ -117,7 +116,6 @@ impl fmt::Display for Mistakes {
 }
 
 /// `text` in back-ticks, on one line and short enough for a sentence.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     const MOST: usize = 80;
     let plain = |c: char| if c.is_control() || c == '`' { ' ' } else { c };

@@ -16,7 +16,6 @@ pub struct HostName(String);
 
 impl HostName {
     /// The name as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -102,7 +101,6 @@ pub enum HostRule {
 
 impl HostRule {
     /// Whether the rule lets this host be reached.
-    #[must_use]
     pub fn covers(&self, host: &HostName) -> bool {
         match self {
             Self::Exactly(name) => name == host,
@@ -111,7 +109,6 @@ impl HostRule {
     }
 
     /// Whether everything that `other` covers is covered by this rule.
-    #[must_use]
     pub fn includes(&self, other: &Self) -> bool {
         match (self, other) {
             (_, Self::Exactly(host)) => self.covers(host),
@@ -156,7 +153,6 @@ impl TryFrom<String> for HostRule {
 }
 
 /// What is asked for, parted by what `ceiling` includes: first what stays, then what is cut.
-#[must_use]
 pub fn cut<'a>(asked: &'a [HostRule], ceiling: &[HostRule]) -> (Vec<&'a HostRule>, Vec<&'a HostRule>) {
     asked
         .iter()

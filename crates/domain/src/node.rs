@@ -50,7 +50,6 @@ pub struct Key {
 
 impl Key {
     /// Where it stands.
-    #[must_use]
     pub fn at(&self) -> Place {
         self.place.unwrap_or(Place::START)
     }
@@ -95,13 +94,11 @@ impl Node {
     }
 
     /// Where it stands.
-    #[must_use]
     pub fn at(&self) -> Place {
         self.place.unwrap_or(Place::START)
     }
 
     /// The value as it would stand in JSON; a number that JSON cannot hold becomes null.
-    #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {
             Shape::Null => serde_json::Value::Null,
@@ -119,7 +116,6 @@ impl Node {
     }
 
     /// Takes a JSON value over.
-    #[must_use]
     pub fn from_json(json: &serde_json::Value) -> Self {
         let value = match json {
             serde_json::Value::Null => Shape::Null,
@@ -145,7 +141,6 @@ impl Node {
     }
 
     /// What it is, for a sentence like "must be text, not …".
-    #[must_use]
     pub fn kind(&self) -> String {
         match &self.value {
             Shape::Null => "nothing".to_owned(),
@@ -159,7 +154,6 @@ impl Node {
     }
 
     /// The value on one line, as JSON would write it, cut to `most` characters.
-    #[must_use]
     pub fn shown(&self, most: usize) -> String {
         let mut text = String::new();
         self.write_short(&mut text, most);

@@ -107,7 +107,6 @@ fn flag(fields: &mut Fields<'_>, key: &'static str, wrong: &mut Mistakes) -> boo
 }
 
 /// The JSON Schema of a Player's answer.
-#[must_use]
 pub fn schema() -> serde_json::Value {
     let text = || json!({ "type": "string" });
     let texts = || json!({ "type": "array", "items": { "type": "string" } });

@@ -43,13 +43,11 @@ impl ShellCommand {
     }
 
     /// The line as it was written.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The words of the line if it is one plain command, which many are; `None` where only a shell can tell.
-    #[must_use]
     pub fn simple(&self) -> Option<SimpleCommand> {
         let mut words = words(&self.text)?.into_iter().peekable();
         let mut variables = Vec::new();
@@ -64,7 +62,6 @@ impl ShellCommand {
     }
 
     /// Every word that may be a path of a file that the line runs or reads.
-    #[must_use]
     pub fn mentioned(&self) -> Vec<String> {
         match self.simple() {
             Some(simple) => simple.words.into_iter().skip(1).collect(),

@@ -47,7 +47,6 @@ pub struct Ingest {
 
 impl Ingest {
     /// The effect that reads the delivery, stored together with it.
-    #[must_use]
     pub fn effect(&self, installation: Option<InstallationId>, repo: Option<RepoId>, now: Millis) -> NewEffect {
         NewEffect {
             id: format!("ingest/{}/{}", self.app, self.delivery),

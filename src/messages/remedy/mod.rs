@@ -24,7 +24,6 @@ const SHOWN: usize = 160;
 
 /// Actions that fit the cause, the most promising first, each a sentence without a live command. `criteria` are the task's;
 /// a Feature has none.
-#[must_use]
 pub(super) fn suggested_actions(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
     let mut actions: Vec<String> = Vec::new();
     for action in by_cause(report, criteria) {

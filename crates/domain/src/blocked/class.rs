@@ -30,7 +30,6 @@ pub enum FailureClass {
 
 impl AgentFailure {
     /// What it has in common with others.
-    #[must_use]
     pub fn class(&self) -> FailureClass {
         match self {
             Self::NotFound { .. } => FailureClass::NoProgram,
@@ -54,7 +53,6 @@ impl AgentFailure {
 
 impl FailureClass {
     /// Whether a model worked before a failure of this class, as far as the failure alone says.
-    #[must_use]
     pub fn after_work(self) -> bool {
         match self {
             Self::NoProgram | Self::Unusable | Self::NoModel | Self::Closed | Self::Unfit => false,
@@ -63,7 +61,6 @@ impl FailureClass {
     }
 
     /// Whether another model may succeed where this one failed; the fallback of the settings is tried once, at once.
-    #[must_use]
     pub fn another_model_may_help(self) -> bool {
         match self {
             Self::NoModel | Self::Closed | Self::Refused | Self::Unfit => true,
@@ -73,7 +70,6 @@ impl FailureClass {
 
     /// Whether what its program printed last tells people more. What an API says of accounts and outages is for operators
     /// alone.
-    #[must_use]
     pub fn shows_output(self) -> bool {
         match self {
             Self::Limit | Self::Run => true,

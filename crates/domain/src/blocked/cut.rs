@@ -19,7 +19,6 @@ pub enum Cut {
 
 impl Cut {
     /// What a failure's word tells, see [`AgentFailure::word`](super::AgentFailure::word).
-    #[must_use]
     pub fn of_word(word: &str) -> Self {
         match word {
             "timed_out" => Self::Time,
@@ -32,7 +31,6 @@ impl Cut {
     }
 
     /// Whether it is a limit of the run itself: another run that does the same meets it again.
-    #[must_use]
     pub fn is_limit(self) -> bool {
         match self {
             Self::Time | Self::Silence | Self::Calls => true,

@@ -64,13 +64,11 @@ impl Doing {
     ];
 
     /// What an effect of this kind does.
-    #[must_use]
     pub fn of_kind(kind: &str) -> Self {
         Self::from(kind.replace('_', " "))
     }
 
     /// The word that is stored.
-    #[must_use]
     pub fn word(&self) -> &str {
         match self {
             Self::Plan => "plan",

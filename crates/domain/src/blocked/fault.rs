@@ -178,7 +178,6 @@ pub enum Defect {
 
 impl Fault {
     /// What it costs to wait: nothing, where it passes by itself.
-    #[must_use]
     pub fn passes(&self) -> Passes {
         match self {
             Self::Unreachable { .. } => Passes::ByItself,

@@ -181,7 +181,6 @@ fn named<T: std::fmt::Display>(things: &[T]) -> String {
 
 impl BlockReason {
     /// How bad it is.
-    #[must_use]
     pub fn severity(&self) -> Severity {
         match self {
             Self::BudgetSpent(_)
@@ -209,7 +208,6 @@ impl BlockReason {
 
 impl BlockReason {
     /// The reason that follows from a failure during `doing`, which no try mended.
-    #[must_use]
     pub fn of_fault(doing: Doing, fault: Fault) -> Self {
         match fault {
             Fault::Refused { said } => Self::ForgeRefused { doing, said },

@@ -16,7 +16,6 @@ pub enum Severity {
 
 impl Severity {
     /// The word that people read.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Minor => "minor",

@@ -4,7 +4,6 @@ use crate::blocked::failure::AgentFailure;
 
 impl AgentFailure {
     /// The failure as one word that never changes.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not_found",

@@ -138,7 +138,6 @@ pub struct Share {
 
 impl Share {
     /// The amount that is reserved for it.
-    #[must_use]
     pub fn amount(&self) -> Amount {
         Amount {
             usd_micros: self.usd_micros.unwrap_or(0),
@@ -200,7 +199,6 @@ pub enum SpentBudget {
 }
 
 /// Decides whether a run may begin in `month`. Its share is the smallest that any purse offers.
-#[must_use]
 pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
     let mut share = Share {
         usd_micros: None,
@@ -263,7 +261,6 @@ fn least_of(share: &mut Option<u64>, other: u64) {
 
 impl Spent {
     /// The setting that limits it.
-    #[must_use]
     pub fn setting(&self) -> &'static str {
         match (self.purse, self.measure) {
             (Purse::Task, Measure::Money) => "usd_per_task",

@@ -11,7 +11,6 @@ use crate::{
 
 /// Answers what is not done: 😕 on a comment, and one reply. Anybody may write on a public repository: they get 😕 alone,
 /// or else whoever likes could fill the thread.
-#[must_use]
 pub fn answer(thread: Thread, to: ReplyTo, reply: Reply) -> Vec<Effect> {
     let is_public = matches!(
         &reply,

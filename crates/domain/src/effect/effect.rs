@@ -137,7 +137,6 @@ enum Identity {
 
 impl Effect {
     /// The id that makes this the same effect however often it is stored.
-    #[must_use]
     pub fn id(&self, key: &FeatureKey) -> String {
         match self.identity(key) {
             Identity::Answer(to) => format!("{key}/{}/{to}", self.kind()),
@@ -147,7 +146,6 @@ impl Effect {
     }
 
     /// The emission of its Feature or task that it is; none if it answers something that people did.
-    #[must_use]
     pub fn emission(&self, key: &FeatureKey) -> Option<Emission> {
         match self.identity(key) {
             Identity::Answer(_) => None,
@@ -184,13 +182,11 @@ impl Effect {
     }
 
     /// The word for this kind of effect in ids, logs and the store.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         self.spec().kind
     }
 
     /// Whether it goes on with the work, so that it waits while a Feature is paused or its installation suspended.
-    #[must_use]
     pub fn waits_when_held(&self) -> bool {
         self.spec().waits_for == WaitsFor::Work
     }

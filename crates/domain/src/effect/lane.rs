@@ -47,7 +47,6 @@ impl Lane {
     pub const ALL: [Self; 3] = [Self::Control, Self::Forge, Self::Agent];
 
     /// The lane's word in the database.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Control => "control",
@@ -57,7 +56,6 @@ impl Lane {
     }
 
     /// How failures are treated there.
-    #[must_use]
     pub fn failures(self) -> Failures {
         match self {
             // A delivery is never given up for crashes: nobody would hear of it, and reading it again costs nothing.

@@ -31,7 +31,6 @@ pub enum Reaction {
 
 impl Reaction {
     /// GitHub's word for it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Eyes => "eyes",
@@ -53,7 +52,6 @@ pub enum Thread {
 
 impl Thread {
     /// Its number in the repository.
-    #[must_use]
     pub fn number(&self) -> u64 {
         match self {
             Self::Issue(n) => n.0,

@@ -89,7 +89,6 @@ pub enum GivenUp {
 
 impl Priority {
     /// Lower goes first.
-    #[must_use]
     pub fn number(self) -> i64 {
         match self {
             Self::Answer => 0,
@@ -101,7 +100,6 @@ impl Priority {
 
 impl Effect {
     /// What tells it from others.
-    #[must_use]
     #[rustfmt::skip]
     pub fn spec(&self) -> Spec {
         use GivenUp::{CoachFailed, Nothing, PlayerFailed, Stuck, Unsaid};

@@ -92,7 +92,6 @@ pub enum Gate {
 
 impl Gate {
     /// What people read in tables.
-    #[must_use]
     pub fn name(self) -> String {
         match self {
             Self::BaseTests => "tests of the base".to_owned(),
@@ -116,7 +115,6 @@ impl fmt::Display for Gate {
 
 impl GateReport {
     /// A report of set-up and tests alone.
-    #[must_use]
     pub fn new(setup: Option<Evidence>, tests: Evidence) -> Self {
         Self {
             setup,
@@ -128,13 +126,11 @@ impl GateReport {
     }
 
     /// What one of the other Gates found, if it is part of this report.
-    #[must_use]
     pub fn result(&self, gate: Gate) -> Option<&GateResult> {
         self.more.iter().find(|result| result.gate == gate)
     }
 
     /// Whether every failing test has a name and an excuse. A run that was broken off names too little to tell.
-    #[must_use]
     pub fn all_excused(&self, finding: &Finding) -> bool {
         let Some(names) = &finding.names else { return false };
         let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
@@ -145,7 +141,6 @@ impl GateReport {
     }
 
     /// The failing tests that are held against the work, by name.
-    #[must_use]
     pub fn held_names(&self, finding: &Finding) -> Vec<String> {
         let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
         let failed = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
@@ -154,7 +149,6 @@ impl GateReport {
     }
 
     /// The finding without the tests that are excused, for sentences that say what is held against the work.
-    #[must_use]
     pub fn held(&self, finding: &Finding) -> Finding {
         let is_excused = |name: &String| self.excused.iter().any(|excused| excused.test == *name);
         let mut held = finding.clone();

@@ -20,7 +20,6 @@ impl TestNames {
     pub const MOST: usize = 20_000;
 
     /// Whether every test that the runner counted is named: only then does it mean something that a name is missing.
-    #[must_use]
     pub fn names_all(&self, counts: Counts) -> bool {
         let is = |names: &[String], number: u32| u32::try_from(names.len()) == Ok(number);
         match counts {
@@ -30,7 +29,6 @@ impl TestNames {
     }
 
     /// Whether every failure that the runner counted is among the names.
-    #[must_use]
     pub fn is_whole(&self, counts: Counts) -> bool {
         match counts {
             Counts::Known { failed, .. } => u32::try_from(self.failed.len()).is_ok_and(|named| named == failed),

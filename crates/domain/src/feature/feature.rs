@@ -64,13 +64,11 @@ pub struct Feature {
 
 impl Feature {
     /// The task of this name.
-    #[must_use]
     pub fn task(&self, id: TaskId) -> Option<&Task> {
         self.tasks.iter().find(|task| task.id == id)
     }
 
     /// The task that a person would most likely start again: the one that waits, else one that was given up.
-    #[must_use]
     pub fn to_retry(&self) -> Option<TaskId> {
         let first = |wanted: fn(&Task) -> bool| self.tasks.iter().find(|task| wanted(task)).map(|task| task.id);
         let given_up = |task: &Task| task.is_over() && !task.is_completed();
@@ -80,20 +78,17 @@ impl Feature {
     }
 
     /// The task that a person would most likely give up.
-    #[must_use]
     pub fn to_skip(&self) -> Option<TaskId> {
         let first = |wanted: fn(&Task) -> bool| self.tasks.iter().find(|task| wanted(task)).map(|task| task.id);
         first(Task::is_blocked).or_else(|| first(|task| !task.is_over()))
     }
 
     /// Whether no task was started, and nothing was made that one could start from.
-    #[must_use]
     pub fn is_untouched(&self) -> bool {
         self.integration.is_none() && self.tasks.iter().all(|task| task.turns.is_empty())
     }
 
     /// The branches that hold its work, the most finished first: what is merged, then each task that is not.
-    #[must_use]
     pub fn branches_with_work(&self) -> Vec<String> {
         let is_merged = |task: &&Task| matches!(task.state, task::State::Completed { .. });
         let merged = self.tasks.iter().any(|task| is_merged(&task));
@@ -107,7 +102,6 @@ impl Feature {
     }
 
     /// Whether something may still happen without a new label.
-    #[must_use]
     pub fn is_unfinished(&self) -> bool {
         match self.state {
             State::Planning { .. }
@@ -121,13 +115,11 @@ impl Feature {
     }
 
     /// Whether work waits: the Feature is paused or its installation suspended.
-    #[must_use]
     pub fn is_held(&self) -> bool {
         matches!(self.state, State::Paused { .. }) || self.suspension == Suspension::Suspended
     }
 
     /// The step of building that it is in, also while it is paused.
-    #[must_use]
     pub fn phase(&self) -> Option<&Phase> {
         match &self.state {
             State::Building { phase } | State::Paused { phase, .. } => Some(phase),
@@ -147,26 +139,22 @@ impl Feature {
     }
 
     /// Whether a task whose wave is open or over has not ended.
-    #[must_use]
     pub fn has_open_tasks(&self) -> bool {
         self.opened_tasks().any(|task| !task.is_over())
     }
 
     /// The tasks that are merged.
-    #[must_use]
     pub fn completed(&self) -> Vec<TaskId> {
         let completed = self.tasks.iter().filter(|task| task.is_completed());
         completed.map(|task| task.id).collect()
     }
 
     /// The number of the last wave.
-    #[must_use]
     pub fn last_wave(&self) -> u32 {
         self.tasks.iter().map(|task| task.wave).max().unwrap_or(0)
     }
 
     /// What the task machine needs of this Feature.
-    #[must_use]
     pub fn task_rules(&self) -> task::Rules {
         task::Rules {
             max_turns: self.rules.max_turns,

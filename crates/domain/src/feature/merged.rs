@@ -16,7 +16,6 @@ pub(super) fn is_due(feature: &Feature) -> bool {
 }
 
 /// The merged result must hold what the most demanding of its tasks had to hold.
-#[must_use]
 pub fn strictest(feature: &Feature) -> TaskType {
     let merged = || {
         let completed = feature.tasks.iter().filter(|task| task.is_completed());

@@ -12,6 +12,7 @@ use crate::{
 };
 
 /// A Feature and what it asks for.
+#[must_use]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The Feature after the event.

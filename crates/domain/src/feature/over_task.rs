@@ -50,7 +50,6 @@ pub(super) fn over_task(
 }
 
 /// Why an approving review does not override a blocked task.
-#[must_use]
 pub fn review_refused(task: &Task, commit: Option<&Sha>) -> Option<Refusal> {
     let head = task.head.as_ref().filter(|_| task.is_blocked())?;
     match commit == Some(head) {

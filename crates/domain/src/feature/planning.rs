@@ -19,7 +19,6 @@ use crate::{
 };
 
 /// Makes the Feature of a labelled issue.
-#[must_use]
 pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapshot, rules: Rules) -> Step {
     let emission = Emission(1);
     let feature = Feature {

@@ -100,7 +100,6 @@ pub enum PreFlown {
 
 impl PreFlight {
     /// What a baseline means to people.
-    #[must_use]
     pub fn of(baseline: &Baseline, notes: Vec<String>) -> Self {
         Self {
             commit: baseline.commit.clone(),
@@ -114,7 +113,6 @@ impl PreFlight {
 }
 
 /// Why no Player can start on this baseline; none where one can. Tests that fail are no obstacle where others pass.
-#[must_use]
 pub fn obstacle(baseline: &Baseline) -> Option<BlockReason> {
     let not_run = |cause: fn(Evidence) -> PreFlightCause, evidence| failed(PreFlightFault::NotRun, cause, evidence);
     match (&baseline.setup, &baseline.tests) {
@@ -153,7 +151,6 @@ fn apart(evidence: &Evidence) -> (Evidence, String) {
 }
 
 /// Why no test could show that a task is done: tests run here, and none of them passes.
-#[must_use]
 pub fn nothing_passes(baseline: &Baseline) -> Option<BlockReason> {
     let (Evidence::Passed(finding) | Evidence::Failed(finding)) = &baseline.tests else {
         return None;
@@ -168,7 +165,6 @@ pub fn nothing_passes(baseline: &Baseline) -> Option<BlockReason> {
 }
 
 /// Why no criterion of this plan that names a test could ever be met: tests run here, and nothing names them.
-#[must_use]
 pub fn nameless(baseline: &Baseline, plan: &Plan) -> Option<BlockReason> {
     let (Evidence::Passed(finding) | Evidence::Failed(finding)) = &baseline.tests else {
         return None;
@@ -205,7 +201,6 @@ const ALIKE: f64 = 0.85;
 const MOST_NEAREST: usize = 3;
 
 /// Tests that criteria name and that nobody has: each that its task may not bring, or that is nearly one that is there.
-#[must_use]
 pub fn unknown_tests(baseline: &Baseline, plan: &Plan, is_called: impl Fn(&str, &str) -> bool) -> Vec<Doubt> {
     let Ground::Named(names) = baseline.ground() else {
         return Vec::new();

@@ -208,13 +208,11 @@ pub struct WaveGate {
 
 impl WaveGate {
     /// Whether what was found holds for this commit.
-    #[must_use]
     pub fn holds_for(&self, head: &Sha) -> bool {
         self.head == *head || self.stands_for.as_ref() == Some(head)
     }
 
     /// The newest commit that it holds for.
-    #[must_use]
     pub fn newest(&self) -> &Sha {
         self.stands_for.as_ref().unwrap_or(&self.head)
     }

@@ -15,13 +15,11 @@ use crate::{
 
 impl Feature {
     /// Whether one of our check runs is, or will be, on this commit.
-    #[must_use]
     pub fn checks(&self, commit: &Sha) -> bool {
         self.is_gated(commit) || self.tasks.iter().any(|task| is_of(task, commit))
     }
 
     /// The task that a commit was checked for, or waits in.
-    #[must_use]
     pub fn task_at(&self, commit: &Sha) -> Option<&Task> {
         self.tasks.iter().find(|task| is_of(task, commit))
     }

@@ -18,7 +18,6 @@ use crate::{
 
 /// Applies `event`; a late or repeated event leaves the Feature as it was. Whatever people can see of a change becomes
 /// one edit of the living comment, and whatever it now waits for a person for is asked of the person.
-#[must_use]
 pub fn step(feature: Feature, event: Event, at: Millis) -> Step {
     let (before, waited) = (visible(&feature), feature.waits());
     let mut step = moved(feature, event, at);

@@ -37,7 +37,6 @@ pub enum Wait {
 
 impl Wait {
     /// The task that waits; none where the Feature does.
-    #[must_use]
     pub fn task(&self) -> Option<TaskId> {
         match self {
             Self::Merge { task, .. } | Self::MergeRefused { task, .. } => Some(*task),

@@ -17,7 +17,6 @@ use crate::{
 
 impl Feature {
     /// Everything that waits for a person now, but for blocks.
-    #[must_use]
     pub fn waits(&self) -> Vec<Wait> {
         match &self.state {
             State::AwaitingApproval => self.approval().into_iter().collect(),

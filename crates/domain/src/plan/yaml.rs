@@ -24,7 +24,6 @@ pub struct PlanHeader {
 
 impl PlanHeader {
     /// The header of a plan of which nothing is done yet.
-    #[must_use]
     pub fn planned(id: impl Into<String>, created: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -35,7 +34,6 @@ impl PlanHeader {
     }
 
     /// The state word of a task.
-    #[must_use]
     pub fn task_word(&self, id: TaskId) -> &str {
         self.task_words.get(&id).map_or("pending", String::as_str)
     }
@@ -57,7 +55,6 @@ pub enum PlanStatus {
 
 impl PlanStatus {
     /// The word in the YAML.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Planned => "planned",
@@ -69,7 +66,6 @@ impl PlanStatus {
 }
 
 /// The plan as YAML that parses back to the same plan.
-#[must_use]
 pub fn plan_yaml(plan: &Plan, header: &PlanHeader) -> String {
     let mut lines = vec![
         format!("id: {}", word(&header.id)),
@@ -92,7 +88,6 @@ pub fn plan_yaml(plan: &Plan, header: &PlanHeader) -> String {
 }
 
 /// Waves as a list of lists.
-#[must_use]
 pub fn groups_text(groups: &[Vec<TaskId>]) -> String {
     list(groups.iter().map(|group| list(group.iter().map(TaskId::to_string))))
 }
@@ -144,7 +139,6 @@ fn check_text(check: &Check) -> String {
 }
 
 /// The word of a task's kind.
-#[must_use]
 pub fn kind_word(kind: TaskType) -> &'static str {
     match kind {
         TaskType::Scaffolding => "scaffolding",

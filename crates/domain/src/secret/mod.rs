@@ -105,7 +105,6 @@ pub struct Found {
 
 impl Found {
     /// Whether the same value stands among others, wherever.
-    #[must_use]
     pub fn is_among(&self, others: &[Self]) -> bool {
         others.iter().any(|other| other.digest == self.digest)
     }
@@ -120,7 +119,6 @@ impl fmt::Debug for Secrets {
 impl Secrets {
     /// Prepares to find these values in every spelling in which they could get out. Values so short or plain that they
     /// are ordinary words are left out.
-    #[must_use]
     pub fn new<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
         Self(Arc::new(Known {
             lasting: Own::of(values),
@@ -134,7 +132,6 @@ impl Secrets {
     }
 
     /// `text` with every credential replaced.
-    #[must_use]
     pub fn mask(&self, text: &str) -> String {
         let mut spans = self.spans(text.as_bytes(), assignment::Where::Anywhere);
         spans.extend(self.seen(text));
@@ -159,7 +156,6 @@ impl Secrets {
     }
 
     /// The value with every text in it masked, names of fields included.
-    #[must_use]
     pub fn mask_json(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.mask(&text)),
@@ -173,7 +169,6 @@ impl Secrets {
     }
 
     /// Every credential in a file's content, in order, one of a kind for each place.
-    #[must_use]
     pub fn find(&self, path: &str, content: &[u8]) -> Vec<Found> {
         let wide = wide::read(content);
         let content = wide.as_deref().map_or(content, str::as_bytes);

@@ -7,6 +7,7 @@ use crate::{
 };
 
 /// A task and what it asks for.
+#[must_use]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The task after the event.
@@ -28,7 +29,6 @@ pub struct Asked {
 
 impl Asked {
     /// It as an effect of its task.
-    #[must_use]
     pub fn effect(self, task: TaskId) -> Effect {
         Effect::Task {
             task,

@@ -31,7 +31,6 @@ pub enum Origin {
 
 impl Origin {
     /// Whether the task is expected to bring tests that fail without its change.
-    #[must_use]
     pub fn brings_tests(&self) -> bool {
         match self {
             Self::Planned | Self::Review { .. } => true,

@@ -17,7 +17,6 @@ use crate::{
 
 impl Task {
     /// The turn that a person may approve over the Coach: the newest one with a commit, once there is a pull request.
-    #[must_use]
     pub fn overridable(&self) -> Option<TurnNumber> {
         let mut with_commit = self.turns_now().rev().filter(|turn| turn.head.is_some());
         self.pull
@@ -27,7 +26,6 @@ impl Task {
     }
 
     /// A secret in the branch's head, as the Gates found it: no person can waive that.
-    #[must_use]
     pub fn secret(&self) -> Option<&Issue> {
         let at_head = self.last_turn().filter(|turn| turn.head == self.head);
         let gates = at_head.and_then(|turn| turn.gates.as_ref())?;

@@ -68,7 +68,6 @@ pub enum State {
 
 impl State {
     /// The product's word for it.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -84,7 +83,6 @@ impl State {
     }
 
     /// The emission whose result it waits for.
-    #[must_use]
     pub fn waits_for(&self) -> Option<Emission> {
         match self {
             Self::PreLoop { emission } | Self::PlayerTurn { emission, .. } | Self::CoachTurn { emission, .. } => {

@@ -20,7 +20,6 @@ use crate::{
 };
 
 /// Applies `event`; a late or repeated event leaves the task as it was.
-#[must_use]
 pub fn step(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     let before = task.state.clone();
     blocking::paused(&before, moved(task, event, at, rules))

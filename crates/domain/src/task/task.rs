@@ -61,7 +61,6 @@ pub struct Task {
 
 impl Task {
     /// A task of the plan that waits for its wave.
-    #[must_use]
     pub fn planned(plan: PlannedTask, wave: u32, rules: &Rules) -> Self {
         Self {
             id: plan.id,
@@ -86,7 +85,6 @@ impl Task {
     }
 
     /// Whether nothing more will happen to it by itself or by its agents.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         match self.state {
             State::Completed { .. } | State::Skipped { .. } | State::Cancelled => true,
@@ -100,13 +98,11 @@ impl Task {
     }
 
     /// Whether it waits for a person to decide.
-    #[must_use]
     pub fn is_blocked(&self) -> bool {
         matches!(self.state, State::Blocked { .. })
     }
 
     /// Whether something of it runs, or waits for its merge.
-    #[must_use]
     pub fn is_in_motion(&self) -> bool {
         match self.state {
             State::PreLoop { .. } | State::PlayerTurn { .. } | State::CoachTurn { .. } | State::Approved { .. } => true,
@@ -119,7 +115,6 @@ impl Task {
     }
 
     /// Whether it was given up: those that need it cannot have it.
-    #[must_use]
     pub fn is_gone(&self) -> bool {
         match self.state {
             State::Skipped { .. } | State::Cancelled => true,
@@ -134,7 +129,6 @@ impl Task {
     }
 
     /// Whether `resume` does something here: it is blocked, about to pause, or its merge was refused.
-    #[must_use]
     pub fn can_resume(&self) -> bool {
         let refused = matches!(
             self.state,
@@ -147,13 +141,11 @@ impl Task {
     }
 
     /// Whether it was merged.
-    #[must_use]
     pub fn is_completed(&self) -> bool {
         matches!(self.state, State::Completed { .. })
     }
 
     /// The commit on the integration branch that it was merged as.
-    #[must_use]
     pub fn merged_as(&self) -> Option<&Sha> {
         match &self.state {
             State::Completed { commit, .. } => commit.as_ref(),
@@ -174,19 +166,16 @@ impl Task {
     }
 
     /// The newest turn of the present attempt.
-    #[must_use]
     pub fn last_turn(&self) -> Option<&Turn> {
         self.turns_now().next_back()
     }
 
     /// The turn of this number.
-    #[must_use]
     pub fn turn(&self, number: TurnNumber) -> Option<&Turn> {
         self.turns.iter().find(|turn| turn.number == number)
     }
 
     /// The verdict that the Player is told: the newest one of this attempt.
-    #[must_use]
     pub fn last_verdict(&self) -> Option<&Verdict> {
         self.turns_now().rev().find_map(|turn| turn.verdict.as_ref())
     }
