@@ -79,17 +79,15 @@ pub(crate) fn read(text: &str) -> Result<Vec<ScriptStep>, ScriptMistake> {
         place: error.place.unwrap_or(Place::START),
         problem: error.sentence,
     })?;
-    match &node.value {
-        Value::Null => Ok(Vec::new()),
-        Value::List(items) => items.iter().map(step).collect(),
-        Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => {
-            Err(wrong(&node, "a script is a list of steps"))
-        }
+    match node.items() {
+        Some(items) => items.iter().map(step).collect(),
+        None if node.value == Value::Null => Ok(Vec::new()),
+        None => Err(wrong(&node, "a script is a list of steps")),
     }
 }
 
 fn step(node: &Node) -> Result<ScriptStep, ScriptMistake> {
-    let Value::Map(entries) = &node.value else {
+    let Some(entries) = node.entries() else {
         return Err(wrong(
             node,
             &format!("a step is a table with the keys {}", KEYS.join(", ")),
@@ -133,26 +131,24 @@ fn unknown(key: &Key) -> ScriptMistake {
 
 fn role(node: &Node) -> Result<Role, ScriptMistake> {
     let valid = Role::ALL.map(Role::word).join(", ");
-    text(node)
+    node.text()
         .and_then(Role::from_word)
         .ok_or_else(|| wrong(node, &format!("`role` is one of {valid}")))
 }
 
 fn task(node: &Node) -> Result<TaskId, ScriptMistake> {
-    let id = text(node).and_then(|text| text.parse().ok());
+    let id = node.text().and_then(|text| text.parse().ok());
     id.ok_or_else(|| wrong(node, "`task` is a task's id, such as TASK-001"))
 }
 
 fn turn(node: &Node) -> Result<u32, ScriptMistake> {
-    let turn = match node.value {
-        Value::Whole(turn) => u32::try_from(turn).ok().filter(|turn| *turn > 0),
-        Value::Null | Value::Flag(_) | Value::Number(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
-    };
-    turn.ok_or_else(|| wrong(node, "`turn` is a whole number from 1"))
+    let turn = node.whole().and_then(|turn| u32::try_from(turn).ok());
+    turn.filter(|turn| *turn > 0)
+        .ok_or_else(|| wrong(node, "`turn` is a whole number from 1"))
 }
 
 fn failure(node: &Node, retry_after: Option<u64>) -> Result<ScriptedFailure, ScriptMistake> {
-    let word = text(node).unwrap_or_default();
+    let word = node.text().unwrap_or_default();
     match word {
         "exit" => Ok(ScriptedFailure::Exit),
         "timeout" => Ok(ScriptedFailure::Timeout),
@@ -170,40 +166,35 @@ fn failure(node: &Node, retry_after: Option<u64>) -> Result<ScriptedFailure, Scr
 }
 
 fn seconds(node: &Node) -> Result<u64, ScriptMistake> {
-    let seconds = match node.value {
-        Value::Whole(seconds) => u64::try_from(seconds).ok(),
-        Value::Null | Value::Flag(_) | Value::Number(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
-    };
+    let seconds = node.whole().and_then(|seconds| u64::try_from(seconds).ok());
     seconds.ok_or_else(|| wrong(node, "`retry_after` is a whole number of seconds"))
 }
 
 fn answer(node: &Node) -> Result<Json, ScriptMistake> {
-    match node.value {
-        Value::Map(_) => Ok(node.to_json()),
-        Value::Null | Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => {
-            Err(wrong(node, "`answer` is a table: the object that the agent answers"))
-        }
-    }
+    let answer = node.entries().map(|_| node.to_json());
+    answer.ok_or_else(|| wrong(node, "`answer` is a table: the object that the agent answers"))
 }
 
 fn files(node: &Node) -> Result<Vec<(PathBuf, String)>, ScriptMistake> {
-    let Value::Map(entries) = &node.value else {
+    let Some(entries) = node.entries() else {
         return Err(wrong(node, "`write` is a table of paths and texts"));
     };
     let file = |(key, value): &(Key, Node)| {
         let path = path(&key.name, key.at())?;
-        let text = text(value).ok_or_else(|| wrong(value, "a file's text is a text; put it in quotes or after `|`"))?;
+        let text = value
+            .text()
+            .ok_or_else(|| wrong(value, "a file's text is a text; put it in quotes or after `|`"))?;
         Ok((path, text.to_owned()))
     };
     entries.iter().map(file).collect()
 }
 
 fn paths(node: &Node) -> Result<Vec<PathBuf>, ScriptMistake> {
-    let Value::List(items) = &node.value else {
+    let Some(items) = node.items() else {
         return Err(wrong(node, "`delete` is a list of paths"));
     };
     let one = |item: &Node| {
-        let name = text(item).ok_or_else(|| wrong(item, "`delete` is a list of paths"))?;
+        let name = item.text().ok_or_else(|| wrong(item, "`delete` is a list of paths"))?;
         path(name, item.at())
     };
     items.iter().map(one).collect()
@@ -220,13 +211,6 @@ fn path(name: &str, place: Place) -> Result<PathBuf, ScriptMistake> {
             place,
             problem: format!("`{name}` is not a path within the repository"),
         }),
-    }
-}
-
-fn text(node: &Node) -> Option<&str> {
-    match &node.value {
-        Value::Text(text) => Some(text),
-        Value::Null | Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
     }
 }
 

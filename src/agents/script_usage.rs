@@ -1,10 +1,6 @@
 //! What a prepared step says that it used, and how it says that a model failed it.
 
-use domain::{
-    blocked::AgentFailure,
-    node::{Node, Shape as Value},
-    usage::Usage,
-};
+use domain::{blocked::AgentFailure, node::Node, usage::Usage};
 
 /// What `usage` may hold.
 pub(crate) const KEYS: &str = "usd, input, cached, cache_write, output, ms";
@@ -12,19 +8,17 @@ pub(crate) const KEYS: &str = "usd, input, cached, cache_write, output, ms";
 /// Reads `usage`: money in US dollars, tokens, milliseconds.
 pub(crate) fn usage(node: &Node) -> Result<Usage, (&Node, String)> {
     let wrong = |node| (node, format!("`usage` is a table of numbers from 0; valid: {KEYS}"));
-    let Value::Map(entries) = &node.value else {
+    let Some(entries) = node.entries() else {
         return Err(wrong(node));
     };
     let mut usage = Usage::default();
     for (key, value) in entries {
-        let whole = || match value.value {
-            Value::Whole(count) => u64::try_from(count).map_err(|_| wrong(value)),
-            Value::Null | Value::Flag(_) | Value::Number(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
-                Err(wrong(value))
-            }
+        let whole = || {
+            let count = value.whole().and_then(|count| u64::try_from(count).ok());
+            count.ok_or_else(|| wrong(value))
         };
         match key.name.as_str() {
-            "usd" => usage.usd_micros = Some(micros(&value.value).ok_or_else(|| wrong(value))?),
+            "usd" => usage.usd_micros = Some(micros(value).ok_or_else(|| wrong(value))?),
             "input" => usage.tokens.input = whole()?,
             "cached" => usage.tokens.cached = whole()?,
             "cache_write" => usage.tokens.cache_write = whole()?,
@@ -36,12 +30,8 @@ pub(crate) fn usage(node: &Node) -> Result<Usage, (&Node, String)> {
     Ok(usage)
 }
 
-fn micros(value: &Value) -> Option<u64> {
-    let usd = match value {
-        Value::Whole(usd) => i32::try_from(*usd).ok().map(f64::from)?,
-        Value::Number(usd) => *usd,
-        Value::Null | Value::Flag(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => return None,
-    };
+fn micros(value: &Node) -> Option<u64> {
+    let usd = value.number()?;
     (0.0..=1e9)
         .contains(&usd)
         .then(|| format!("{:.0}", usd * 1e6).parse().ok())?

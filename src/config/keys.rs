@@ -29,7 +29,7 @@ impl Reading<'_> {
     /// Reads a table of `keys`; keys that are left out, or hold nothing, are left out of the result.
     pub(crate) fn table(&mut self, path: &str, keys: &'static [Key], node: &Node) -> Json {
         let mut found = serde_json::Map::new();
-        let Value::Map(entries) = &node.value else {
+        let Some(entries) = node.entries() else {
             self.wrong(path, node, &names(keys));
             return Json::Object(found);
         };
@@ -52,7 +52,7 @@ impl Reading<'_> {
     fn value(&mut self, path: &str, key: &'static Key, node: &Node) -> Option<Json> {
         match &key.shape {
             Shape::Table(keys) => Some(self.table(path, keys, node)),
-            Shape::Each(keys) if matches!(node.value, Value::Map(_)) => Some(self.table(path, keys, node)),
+            Shape::Each(keys) if node.entries().is_some() => Some(self.table(path, keys, node)),
             Shape::Each(keys) => {
                 let first = keys.first()?;
                 let value = self.value(path, first, node)?;

@@ -162,19 +162,9 @@ impl RepositorySettings {
 
     /// The label that a file names, also one with mistakes elsewhere: whoever sets it must be told of them.
     pub fn label_in(text: &str) -> Option<String> {
-        let Value::Map(entries) = Node::from_yaml(text, MAX_BYTES).ok()?.value else {
-            return None;
-        };
-        entries.into_iter().find_map(|(key, node)| match node.value {
-            Value::Text(label) if key.name == "label" => Some(label),
-            Value::Null
-            | Value::Flag(_)
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Map(_) => None,
-        })
+        let node = Node::from_yaml(text, MAX_BYTES).ok()?;
+        let (_, label) = node.entries()?.iter().find(|(key, _)| key.name == "label")?;
+        label.text().map(str::to_owned)
     }
 
     /// Every pattern of paths that no Player may change.

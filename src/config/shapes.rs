@@ -4,7 +4,7 @@ use crate::config::{keys::Key, offer::Offer};
 use domain::{
     mistake::Place,
     network::HostRule,
-    node::{Node, Shape as Value},
+    node::Node,
     plan::path::within_repository,
     shell_command::{NotACommand, ShellCommand},
 };
@@ -60,40 +60,22 @@ pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, 
     match shape {
         Shape::Text(max) => text(node, *max).map(Json::from),
         Shape::Command => command(node),
-        Shape::Whole(min, max) => match node.value {
-            Value::Whole(value) if (*min..=*max).contains(&value) => Ok(value.into()),
-            Value::Null
-            | Value::Flag(_)
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Map(_) => Err(unfit(node)),
-        },
-        Shape::Number(min, max) => match number(&node.value) {
-            Some(value) if (*min..=*max).contains(&value) => Ok(value.into()),
+        Shape::Whole(min, max) => {
+            let value = node.whole().filter(|value| (*min..=*max).contains(value));
+            value.map(Json::from).ok_or_else(|| unfit(node))
+        }
+        Shape::Number(min, max) => {
+            let value = node.number().filter(|value| (*min..=*max).contains(value));
+            value.map(Json::from).ok_or_else(|| unfit(node))
+        }
+        Shape::OneOf(words) => {
+            let word = node.text().filter(|word| words.contains(word));
+            word.map(Json::from).ok_or_else(|| unfit(node))
+        }
+        Shape::Approval => match (node.text(), node.whole()) {
+            (Some(word @ ("never" | "always")), _) => Ok(word.into()),
+            (_, Some(from @ 1..=10)) => Ok(json!({ "from": from })),
             _ => Err(unfit(node)),
-        },
-        Shape::OneOf(words) => match &node.value {
-            Value::Text(word) if words.contains(&word.as_str()) => Ok(word.clone().into()),
-            Value::Null
-            | Value::Flag(_)
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Map(_) => Err(unfit(node)),
-        },
-        Shape::Approval => match &node.value {
-            Value::Text(word) if word == "never" || word == "always" => Ok(word.clone().into()),
-            Value::Whole(from @ 1..=10) => Ok(json!({ "from": from })),
-            Value::Null
-            | Value::Flag(_)
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Map(_) => Err(unfit(node)),
         },
         Shape::Agent => agent(node, &offered.agents),
         Shape::Model => model(node, offered),
@@ -172,51 +154,39 @@ fn problem(node: &Node, text: String) -> Problem {
 
 /// The value is of the wrong kind or out of bounds; it is shown when it is short.
 fn unfit(node: &Node) -> Problem {
-    let shown = match &node.value {
-        Value::Text(text) if text.chars().count() <= 60 => format!("`{text}` is not valid here"),
-        Value::Whole(value) => format!("{value} is not valid here"),
-        Value::Number(value) => format!("{value} is not valid here"),
-        Value::Null | Value::Flag(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
-            format!("{} is not valid here", node.kind())
-        }
+    let shown = match (node.text().filter(|text| text.chars().count() <= 60), node.number()) {
+        (Some(text), _) => format!("`{text}`"),
+        (None, Some(_)) => node.shown(60),
+        (None, None) => node.kind(),
     };
-    problem(node, shown)
+    problem(node, format!("{shown} is not valid here"))
 }
 
 fn text(node: &Node, max: usize) -> Result<&str, Problem> {
-    match &node.value {
-        Value::Text(text) if text.trim().is_empty() => Err(problem(node, "the text is empty".to_owned())),
-        Value::Text(text) if text.chars().count() > max => Err(problem(node, "the text is too long".to_owned())),
-        Value::Text(text) if text.trim().contains(char::is_control) => {
-            Err(problem(node, "the text is not one plain line".to_owned()))
-        }
-        Value::Text(text) => Ok(text.trim()),
-        Value::Null | Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => {
-            Err(problem(
-                node,
-                format!("expected a text, found {}; put it in quotes if it is one", node.kind()),
-            ))
-        }
-    }
+    let Some(text) = node.text() else {
+        let found = node.kind();
+        return Err(problem(
+            node,
+            format!("expected a text, found {found}; put it in quotes if it is one"),
+        ));
+    };
+    let text = text.trim();
+    let wrong = match text {
+        "" => "the text is empty",
+        _ if text.chars().count() > max => "the text is too long",
+        _ if text.contains(char::is_control) => "the text is not one plain line",
+        _ => return Ok(text),
+    };
+    Err(problem(node, wrong.to_owned()))
 }
 
 fn command(node: &Node) -> Result<Json, Problem> {
-    if let Value::Text(text) = &node.value
-        && let Err(wrong @ NotACommand::SeveralLines) = ShellCommand::of_one_line(text)
-    {
+    if let Some(Err(wrong @ NotACommand::SeveralLines)) = node.text().map(ShellCommand::of_one_line) {
         return Err(problem(node, wrong.to_string()));
     }
     ShellCommand::of_one_line(text(node, MAX_ITEM * 10)?)
         .map(|command| command.text().into())
         .map_err(|error| problem(node, error.to_string()))
-}
-
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(value) => Some(*value),
-        Value::Whole(value) => i32::try_from(*value).ok().map(f64::from),
-        Value::Null | Value::Flag(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
-    }
 }
 
 fn agent(node: &Node, offered: &[String]) -> Result<Json, Problem> {
@@ -240,12 +210,8 @@ fn model(node: &Node, offered: &Offer) -> Result<Json, Problem> {
 }
 
 fn duration(node: &Node) -> Result<Json, Problem> {
-    let seconds = match &node.value {
-        Value::Whole(seconds) => Some(*seconds),
-        Value::Text(text) => seconds(text.trim()),
-        Value::Null | Value::Flag(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
-    };
-    match seconds {
+    let given = node.text().map(str::trim);
+    match node.whole().or_else(|| given.and_then(seconds)) {
         Some(seconds @ 1..=MAX_SECONDS) => Ok(seconds.into()),
         _ => Err(unfit(node)),
     }
@@ -260,7 +226,7 @@ fn seconds(text: &str) -> Option<i64> {
 }
 
 fn list(node: &Node, check: fn(&str) -> Result<(), String>) -> Result<Json, Problem> {
-    let Value::List(items) = &node.value else {
+    let Some(items) = node.items() else {
         return Err(problem(node, format!("expected a list, found {}", node.kind())));
     };
     if items.len() > MAX_LIST {

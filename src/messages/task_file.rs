@@ -9,6 +9,7 @@ use crate::messages::{
 use domain::{
     feature::Feature,
     ids::TaskId,
+    plan::yaml::kind_word,
     task::{Task, Turn},
 };
 
@@ -39,7 +40,7 @@ fn page(feature: &Feature, task: &Task, measure: &Measure) -> String {
             "{}, wave {}, {}, needs {}. State: {}.",
             feature.key.shown(),
             task.wave,
-            words::kind(task.plan.kind),
+            kind_word(task.plan.kind),
             words::tasks(&task.plan.dependencies, 40),
             words::state(task)
         ),

@@ -98,6 +98,60 @@ impl Node {
         self.place.unwrap_or(Place::START)
     }
 
+    /// The value as text, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        if let Shape::Text(text) = &self.value {
+            Some(text)
+        } else {
+            None
+        }
+    }
+
+    /// The value as a boolean, if it is one.
+    pub fn flag(&self) -> Option<bool> {
+        if let Shape::Flag(flag) = self.value {
+            Some(flag)
+        } else {
+            None
+        }
+    }
+
+    /// The value as a whole number, if it is one.
+    pub fn whole(&self) -> Option<i64> {
+        if let Shape::Whole(number) = self.value {
+            Some(number)
+        } else {
+            None
+        }
+    }
+
+    /// The value as a number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        if let Shape::Number(number) = self.value {
+            Some(number)
+        } else {
+            self.whole()?.to_string().parse().ok()
+        }
+    }
+
+    /// The items of the value, if it is a list.
+    pub fn items(&self) -> Option<&[Self]> {
+        if let Shape::List(items) = &self.value {
+            Some(items)
+        } else {
+            None
+        }
+    }
+
+    /// The keys of the value, if it is a map.
+    pub fn entries(&self) -> Option<&[(Key, Self)]> {
+        if let Shape::Map(entries) = &self.value {
+            Some(entries)
+        } else {
+            None
+        }
+    }
+
     /// The value as it would stand in JSON; a number that JSON cannot hold becomes null.
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {

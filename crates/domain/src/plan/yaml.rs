@@ -3,7 +3,11 @@
 use crate::{
     complexity,
     ids::TaskId,
-    plan::{Check, Plan, PlannedTask, Risk, TaskType, TestEffort},
+    plan::{
+        Check, Plan, PlannedTask, TaskType,
+        read::KINDS,
+        value::{EFFORTS, RISKS},
+    },
     wave,
 };
 use serde::{Deserialize, Serialize};
@@ -115,8 +119,8 @@ fn task_lines(task: &PlannedTask, state: &str, lines: &mut Vec<String>) {
     lines.push(format!(
         "    factors: {{ integration_points: {}, tests: {}, risks: {} }}",
         factors.integration_points,
-        effort_word(factors.tests),
-        list(factors.risks.iter().map(|risk| risk_word(*risk).to_owned())),
+        word_of(&EFFORTS, factors.tests),
+        list(factors.risks.iter().map(|risk| word_of(&RISKS, *risk).to_owned())),
     ));
     lines.push(format!(
         "    dependencies: {}",
@@ -140,32 +144,13 @@ fn check_text(check: &Check) -> String {
 
 /// The word of a task's kind.
 pub fn kind_word(kind: TaskType) -> &'static str {
-    match kind {
-        TaskType::Scaffolding => "scaffolding",
-        TaskType::Feature => "feature",
-        TaskType::Refactoring => "refactoring",
-        TaskType::Testing => "testing",
-        TaskType::Documentation => "documentation",
-    }
+    word_of(&KINDS, kind)
 }
 
-fn effort_word(effort: TestEffort) -> &'static str {
-    match effort {
-        TestEffort::None => "none",
-        TestEffort::Unit => "unit",
-        TestEffort::Integration => "integration",
-        TestEffort::EndToEnd => "end-to-end",
-    }
-}
-
-fn risk_word(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Security => "security",
-        Risk::DataMigration => "data_migration",
-        Risk::Concurrency => "concurrency",
-        Risk::PublicApi => "public_api",
-        Risk::ExternalService => "external_service",
-    }
+/// The word under which a value is read.
+fn word_of<T: PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
+    let found = words.iter().find(|(_, known)| *known == value);
+    found.map_or("", |(word, _)| word)
 }
 
 /// A word of our own without quotes where every reader takes it for text, else quoted.
