@@ -57,11 +57,6 @@ impl Roster {
 
     /// What a role is told and held to.
     pub(super) fn definition(&self, role: Role) -> &Definition {
-        match role {
-            Role::Planner => self.definitions.planner(),
-            Role::Designer => self.definitions.designer(),
-            Role::Player => self.definitions.player(),
-            Role::Coach => self.definitions.coach(),
-        }
+        self.definitions.of(role)
     }
 }
