@@ -15,15 +15,12 @@ use crate::config::{
 use domain::ids::AppId;
 use secrecy::SecretString;
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
-use url::Url;
 
 /// Settings of the server, complete and checked.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
     /// Address of the HTTP server.
     pub listen: SocketAddr,
-    /// What GitHub and browsers reach; `None` to take the listener's address.
-    pub public_url: Option<Url>,
     /// `sqlite:…` or `postgres://…`; it may hold a password.
     pub database_url: SecretString,
     /// Folder of database, mirrors and checkouts.

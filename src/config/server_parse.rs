@@ -34,7 +34,8 @@ impl Parser {
             text.parse::<SocketAddr>()
                 .map_err(|_| "is not an address with a port, such as 127.0.0.1:8080")
         });
-        let public_url = self.parse("PUBLIC_URL", web_address);
+        // Known and checked; nothing acts on it yet.
+        self.parse("PUBLIC_URL", web_address);
         let github = self.github();
         let data_dir = self.data_dir(environment);
         let database_url = self.database_url(data_dir.as_ref());
@@ -56,7 +57,6 @@ impl Parser {
             (Some(database_url), Some(data_dir), Some(github)) if self.found.mistakes.is_empty() => {
                 Ok(ServerSettings {
                     listen: listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
-                    public_url,
                     database_url,
                     data_dir,
                     github,

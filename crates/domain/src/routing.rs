@@ -85,33 +85,16 @@ pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64
 }
 
 fn asked_seconds(failure: &AgentFailure) -> Option<u64> {
-    match failure {
-        AgentFailure::RateLimited {
-            retry_after_seconds, ..
-        }
-        | AgentFailure::Unavailable {
-            retry_after_seconds, ..
-        } => *retry_after_seconds,
-        AgentFailure::NotFound { .. }
-        | AgentFailure::Failed { .. }
-        | AgentFailure::TimedOut { .. }
-        | AgentFailure::WentSilent { .. }
-        | AgentFailure::TooMuchOutput { .. }
-        | AgentFailure::TooOld { .. }
-        | AgentFailure::NotAsAsked { .. }
-        | AgentFailure::NotAuthorised { .. }
-        | AgentFailure::NoSuchModel { .. }
-        | AgentFailure::ModelRefused { .. }
-        | AgentFailure::RequestRefused { .. }
-        | AgentFailure::PromptTooLong
-        | AgentFailure::OutputLimit
-        | AgentFailure::OutOfAgentTurns { .. }
-        | AgentFailure::OutOfMoney
-        | AgentFailure::ReportMissing
-        | AgentFailure::ReportInvalid { .. }
-        | AgentFailure::DecisionMissing
-        | AgentFailure::DecisionInvalid { .. } => None,
+    let (AgentFailure::RateLimited {
+        retry_after_seconds, ..
     }
+    | AgentFailure::Unavailable {
+        retry_after_seconds, ..
+    }) = failure
+    else {
+        return None;
+    };
+    *retry_after_seconds
 }
 
 fn park(asked_seconds: Option<u64>, before: &Before, waits: &Waits, jitter: f64) -> Route {

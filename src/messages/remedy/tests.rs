@@ -316,10 +316,10 @@ fn every_reason_has_an_action_of_its_own_and_none_is_a_live_command() {
     let mut first = BTreeSet::new();
     for reason in reasons() {
         let actions = told(&reason, None, Approvable::Yes);
-        assert!(!actions.is_empty(), "{reason}");
+        assert!(!actions.is_empty(), "{reason:?}");
         assert!(first.insert(actions[0].clone()), "said twice: {}", actions[0]);
         let plain = |action: &String| !action.contains("/autobuild ") && !action.ends_with('.');
-        assert!(actions.iter().all(plain), "{reason}: {actions:?}");
+        assert!(actions.iter().all(plain), "{reason:?}: {actions:?}");
     }
 }
 

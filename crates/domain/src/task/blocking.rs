@@ -71,47 +71,15 @@ fn reports(effects: &mut [Asked]) -> bool {
 /// Whether the review of the newest turn, which waits for the pull request as well, is the blocked report: it was asked for
 /// in the step that blocked the task.
 pub(super) fn is_told_by_review(task: &Task) -> bool {
-    let by_turn = match &task.state {
-        State::Blocked { reason } => is_after_feedback(reason),
-        State::Pending
-        | State::PreLoop { .. }
-        | State::PlayerTurn { .. }
-        | State::CoachTurn { .. }
-        | State::Approved { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
-        | State::Cancelled => false,
+    let State::Blocked { reason } = &task.state else {
+        return false;
     };
+    let by_turn = reason.is_stuck() || matches!(reason, BlockReason::Paused { .. });
     let feedback = |turn: &Turn| {
         let outcome = turn.verdict.as_ref().map(|verdict| verdict.outcome);
         turn.head.is_some() && outcome == Some(Outcome::Feedback)
     };
     by_turn && task.last_turn().is_some_and(feedback)
-}
-
-/// Whether a task blocks for this reason in the step that ends a turn with feedback.
-fn is_after_feedback(reason: &BlockReason) -> bool {
-    match reason {
-        BlockReason::OutOfTurns { .. }
-        | BlockReason::NoChangeTwice
-        | BlockReason::SameIssues
-        | BlockReason::Paused { .. } => true,
-        BlockReason::BudgetSpent(_)
-        | BlockReason::AgentFailed { .. }
-        | BlockReason::GatesAbsent { .. }
-        | BlockReason::OpenReview { .. }
-        | BlockReason::NeedGone { .. }
-        | BlockReason::ForcePushed { .. }
-        | BlockReason::ForgeRefused { .. }
-        | BlockReason::Failed { .. }
-        | BlockReason::BranchRule { .. }
-        | BlockReason::PreFlightFailed { .. }
-        | BlockReason::DefaultConflict { .. }
-        | BlockReason::WaveGateRed { .. }
-        | BlockReason::TasksBlocked { .. }
-        | BlockReason::BadSettings { .. }
-        | BlockReason::Crashed { .. } => false,
-    }
 }
 
 /// The check run that says on the head of a task's branch that a person has to decide: with the verdict of the newest turn

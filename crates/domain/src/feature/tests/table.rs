@@ -339,7 +339,7 @@ fn task_state(task: &Task) -> String {
             MergeState::Person => ", a person merges".to_owned(),
             MergeState::Refused { .. } => ", merge refused".to_owned(),
         },
-        task::State::Blocked { reason } => format!(", {reason}"),
+        task::State::Blocked { reason } => format!(", {reason:?}"),
     };
     let attempt = match task.attempt {
         1 => String::new(),
