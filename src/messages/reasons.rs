@@ -41,7 +41,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
             let mistakes: Vec<String> = mistakes.iter().map(settings_mistake).collect();
             with_list(BAD_SETTINGS, &mistakes, measure)
         }
-        BlockReason::Crashed { doing } => crashed(doing.word(), max),
+        BlockReason::Crashed { doing } => crashed(&work(doing, max)),
     }
 }
 
@@ -163,7 +163,8 @@ fn work(doing: &Doing, max: usize) -> String {
         Doing::Merge => "merging the pull request".to_owned(),
         Doing::PostReview => "posting the review".to_owned(),
         Doing::PublishCheck => "publishing the check run".to_owned(),
-        Doing::LookingAtIt | Doing::Other(_) => trimmed(doing.word(), max),
+        Doing::LookingAtIt => "looking at it".to_owned(),
+        Doing::Other(kind) => trimmed(&kind.replace('_', " "), max),
     }
 }
 
@@ -335,11 +336,8 @@ fn tasks_blocked(ids: &[TaskId], measure: &Measure) -> String {
     format!("{} {wait} for a person.", tasks(ids, measure.rows))
 }
 
-fn crashed(doing: &str, max: usize) -> String {
-    format!(
-        "AutoBuild itself was cut off three times while it did this: {}.",
-        trimmed(doing, max)
-    )
+fn crashed(doing: &str) -> String {
+    format!("AutoBuild itself was cut off three times while it did this: {doing}.")
 }
 
 /// How an agent failed, within a sentence.

@@ -3,6 +3,26 @@
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
+/// Lets serde write a type as its text and read it from there.
+macro_rules! stored_as_text {
+    ($name:ident, $error:ty) => {
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.to_string()
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = $error;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+    };
+}
+pub(crate) use stored_as_text;
+
 macro_rules! numeric_id {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -102,12 +122,6 @@ impl fmt::Display for FeatureKey {
     }
 }
 
-impl From<FeatureKey> for String {
-    fn from(key: FeatureKey) -> Self {
-        key.to_string()
-    }
-}
-
 /// A text that is not `<repository id>/<issue>/<run>`.
 #[derive(Debug, thiserror::Error)]
 #[error("{0:?} is not <repository id>/<issue>/<run>")]
@@ -130,13 +144,7 @@ impl FromStr for FeatureKey {
     }
 }
 
-impl TryFrom<String> for FeatureKey {
-    type Error = NotAFeatureKey;
-
-    fn try_from(text: String) -> Result<Self, NotAFeatureKey> {
-        text.parse()
-    }
-}
+stored_as_text!(FeatureKey, NotAFeatureKey);
 
 /// Name of a Task within its Feature: `TASK-001`…, or one of those that AutoBuild adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -200,19 +208,7 @@ impl FromStr for TaskId {
     }
 }
 
-impl From<TaskId> for String {
-    fn from(id: TaskId) -> Self {
-        id.to_string()
-    }
-}
-
-impl TryFrom<String> for TaskId {
-    type Error = NotATaskId;
-
-    fn try_from(text: String) -> Result<Self, NotATaskId> {
-        text.parse()
-    }
-}
+stored_as_text!(TaskId, NotATaskId);
 
 /// Number of a Turn of one Task, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -275,19 +271,7 @@ impl FromStr for Sha {
     }
 }
 
-impl From<Sha> for String {
-    fn from(sha: Sha) -> Self {
-        sha.0
-    }
-}
-
-impl TryFrom<String> for Sha {
-    type Error = NotASha;
-
-    fn try_from(text: String) -> Result<Self, NotASha> {
-        text.parse()
-    }
-}
+stored_as_text!(Sha, NotASha);
 
 /// A person or bot as GitHub names it: the id counts, the login is for reading.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

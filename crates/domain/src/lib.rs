@@ -17,7 +17,6 @@ pub mod complexity;
 pub mod contract;
 pub mod cost;
 pub mod decision;
-mod decision_limits;
 pub mod decision_parse;
 pub mod design;
 pub mod effect;

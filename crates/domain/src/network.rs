@@ -3,6 +3,7 @@
 //! Only names: what a name resolves to, and whether that address may be reached, is found out where the connection is
 //! made. An address in any spelling is no name.
 
+use crate::ids::stored_as_text;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -138,19 +139,7 @@ impl fmt::Display for HostRule {
     }
 }
 
-impl From<HostRule> for String {
-    fn from(rule: HostRule) -> Self {
-        rule.to_string()
-    }
-}
-
-impl TryFrom<String> for HostRule {
-    type Error = NotAHost;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
+stored_as_text!(HostRule, NotAHost);
 
 /// What is asked for, parted by what `ceiling` includes: first what stays, then what is cut.
 pub fn cut<'a>(asked: &'a [HostRule], ceiling: &[HostRule]) -> (Vec<&'a HostRule>, Vec<&'a HostRule>) {

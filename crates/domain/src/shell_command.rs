@@ -1,5 +1,6 @@
 //! A command of a repository: a line as in a CI file, which a shell runs.
 
+use crate::ids::stored_as_text;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -217,19 +218,7 @@ impl FromStr for ShellCommand {
     }
 }
 
-impl From<ShellCommand> for String {
-    fn from(command: ShellCommand) -> Self {
-        command.text
-    }
-}
-
-impl TryFrom<String> for ShellCommand {
-    type Error = NotACommand;
-
-    fn try_from(text: String) -> Result<Self, NotACommand> {
-        text.parse()
-    }
-}
+stored_as_text!(ShellCommand, NotACommand);
 
 #[cfg(test)]
 mod tests {

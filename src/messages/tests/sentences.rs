@@ -6,7 +6,7 @@ use crate::{
     messages::{CommitKind, reasons, words},
 };
 use domain::{
-    blocked::{AgentFailure, BlockReason, Defect, Fault, RepositoryFault},
+    blocked::{AgentFailure, BlockReason, Defect, Doing, Fault, RepositoryFault},
     budget::{Measure, Month, Purse, Spent, SpentBudget},
     command::CommandMistake,
     cost::Spending,
@@ -84,7 +84,7 @@ fn agent_failures() -> Vec<AgentFailure> {
 }
 
 fn failed(fault: Fault) -> BlockReason {
-    BlockReason::of_fault("pre flight".to_owned().into(), fault)
+    BlockReason::of_fault(Doing::PreFlight, fault)
 }
 
 fn spent(purse: Purse) -> BlockReason {
@@ -120,7 +120,7 @@ fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
         },
         BlockReason::ForcePushed { by: by() },
         BlockReason::ForgeRefused {
-            doing: say("opening the pull request").into(),
+            doing: Doing::Other(say("opening the pull request")),
             said: say("Validation Failed"),
         },
     ]
@@ -184,7 +184,7 @@ fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
             ))],
         },
         BlockReason::Crashed {
-            doing: say("running the Player").into(),
+            doing: Doing::Other(say("running the Player")),
         },
     ]
 }
@@ -203,7 +203,7 @@ fn not_looked_at(trigger: Trigger, say: world::Words<'_>) -> Refusal {
     Refusal::NotLookedAt {
         trigger,
         reason: Box::new(BlockReason::ForgeRefused {
-            doing: text("looking at it").into(),
+            doing: Doing::LookingAtIt,
             said: say("GitHub forbids it: Resource not accessible by integration"),
         }),
     }

@@ -1,7 +1,7 @@
-//! Why a Task or a Feature cannot go on by itself.
+//! Why a Task or a Feature cannot go on by itself, what AutoBuild was doing, and how bad it is.
 
 use crate::{
-    blocked::{doing::Doing, failure::AgentFailure, fault::Fault, severity::Severity},
+    blocked::{failure::AgentFailure, fault::Fault},
     budget::SpentBudget,
     evidence::Evidence,
     ids::{TaskId, User},
@@ -187,6 +187,86 @@ impl BlockReason {
         match fault {
             Fault::Refused { said } => Self::ForgeRefused { doing, said },
             fault => Self::Failed { doing, fault },
+        }
+    }
+}
+
+/// What was being done: the kind of the effect. The aliases are the words that older versions stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doing {
+    /// Making a plan.
+    Plan,
+    /// Looking at the default branch.
+    #[serde(alias = "pre flight")]
+    PreFlight,
+    /// Making the integration branch.
+    #[serde(alias = "open integration")]
+    OpenIntegration,
+    /// Merging the default branch.
+    #[serde(alias = "merge default")]
+    MergeDefault,
+    /// Running the Gates on the integration branch.
+    #[serde(alias = "wave gate")]
+    WaveGate,
+    /// Opening the pull request into the default branch.
+    #[serde(alias = "open feature pull")]
+    OpenFeaturePull,
+    /// Designing a task.
+    Design,
+    /// Running the Player.
+    Play,
+    /// Opening a task's pull request.
+    #[serde(alias = "open pull")]
+    OpenPull,
+    /// Running the Gates.
+    Gates,
+    /// Reading the repository's CI.
+    Ci,
+    /// Running the Coach.
+    Coach,
+    /// Posting a verdict.
+    #[serde(alias = "post review")]
+    PostReview,
+    /// Publishing a check run.
+    #[serde(alias = "publish check")]
+    PublishCheck,
+    /// Merging a task's pull request.
+    Merge,
+    /// Looking at what a person did.
+    #[serde(alias = "looking at it")]
+    LookingAtIt,
+    /// The effect that nothing waits for, or what an older version stored.
+    #[serde(untagged)]
+    Other(String),
+}
+
+impl Doing {
+    /// What an effect of this kind does.
+    pub fn of_kind(kind: &str) -> Self {
+        serde_json::from_value(kind.into()).unwrap_or_else(|_| Self::Other(kind.to_owned()))
+    }
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// A person's decision is all that is missing.
+    Minor,
+    /// The work does not get there by itself.
+    Major,
+    /// Nothing of this kind can go on until someone mends the surroundings.
+    Critical,
+}
+
+impl Severity {
+    /// The word that people read.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Minor => "minor",
+            Self::Major => "major",
+            Self::Critical => "critical",
         }
     }
 }

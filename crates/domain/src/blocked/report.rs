@@ -1,7 +1,7 @@
 //! The blocked report: what a person gets when a Task or a Feature cannot go on, as data.
 
 use crate::{
-    blocked::{reason::BlockReason, severity::Severity},
+    blocked::reason::{BlockReason, Severity},
     cost::Cost,
     decision::Issue,
     evidence::GateReport,

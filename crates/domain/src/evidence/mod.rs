@@ -2,17 +2,13 @@
 
 mod baseline;
 mod gate;
-mod names;
 mod profile;
-mod repeats;
 
 pub use crate::{
     evidence::{
         baseline::{Additions, Baseline, Ground, WaivedTest},
-        gate::{Excuse, Excused, Gate, GateReport, GateResult},
-        names::TestNames,
+        gate::{Excuse, Excused, Gate, GateReport, GateResult, TestNames, repeats},
         profile::{Profile, items, profile},
-        repeats::repeats,
     },
     weight::Weight,
 };

@@ -7,10 +7,10 @@ use crate::{
     effect::{Reply, ReplyTo, Thread},
     evidence::GateReport,
     feature::{
+        feature::{Rules, Snapshot},
         preflight::PreFlown,
-        records::{Rules, Snapshot},
-        saying::Unsaid,
         state::CancelledWhy,
+        unsaid::Unsaid,
     },
     ids::{CommentId, Emission, FeatureKey, Millis, PullNumber, Sha, TaskId, User},
     plan::Plan,

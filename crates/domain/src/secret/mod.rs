@@ -7,15 +7,13 @@ mod assignment;
 mod encoded;
 mod forms;
 mod own;
-mod passing;
 mod shapes;
 mod spelling;
 mod view;
-mod wide;
 
 use crate::{
     ids::Millis,
-    secret::{own::Own, passing::Passing},
+    secret::own::{Own, Passing},
 };
 use secrecy::SecretString;
 use serde_json::Value;
@@ -170,7 +168,7 @@ impl Secrets {
 
     /// Every credential in a file's content, in order, one of a kind for each place.
     pub fn find(&self, path: &str, content: &[u8]) -> Vec<Found> {
-        let wide = wide::read(content);
+        let wide = view::read(content);
         let content = wide.as_deref().map_or(content, str::as_bytes);
         let mut spans = self.spans(content, assignment::Where::of(path, content));
         if let Ok(text) = std::str::from_utf8(content) {

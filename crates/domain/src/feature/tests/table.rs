@@ -3,7 +3,7 @@
 #![expect(clippy::too_many_lines, reason = "one row per state or event")]
 
 use crate::{
-    blocked::{AgentFailure, BlockReason, PreFlightCause, PreFlightFault},
+    blocked::{AgentFailure, BlockReason, Doing, PreFlightCause, PreFlightFault},
     command::Command,
     contract::Judgement,
     effect::{Effect, ReplyTo, Thread},
@@ -26,7 +26,7 @@ fn failure() -> AgentFailure {
 
 fn refused() -> BlockReason {
     BlockReason::ForgeRefused {
-        doing: "it".to_owned().into(),
+        doing: Doing::Other("it".to_owned()),
         said: "no".to_owned(),
     }
 }
