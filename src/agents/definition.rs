@@ -1,12 +1,12 @@
 //! Agent definitions: the files of `agents/`, embedded in the binary and checked at start.
 
-use crate::config::{Role, Strength};
+use crate::config::{ByRole, Role, Strength};
 use domain::contract::Contract;
 use serde::Deserialize;
 
 /// The agents that this version runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definitions([Definition; 4]);
+pub struct Definitions(ByRole<Definition>);
 
 /// One agent: who it is, what it may use, what is demanded of it, and its prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,23 +58,17 @@ impl Definitions {
     ///
     /// The first mistake: an unknown key, tool, contract, model or role, or a front matter that cannot be read.
     pub fn embedded() -> Result<Self, DefinitionMistake> {
-        Ok(Self([
-            Definition::parse("planner.md", include_str!("../../agents/planner.md"), Role::Planner)?,
-            Definition::parse("designer.md", include_str!("../../agents/designer.md"), Role::Designer)?,
-            Definition::parse("player.md", include_str!("../../agents/player.md"), Role::Player)?,
-            Definition::parse("coach.md", include_str!("../../agents/coach.md"), Role::Coach)?,
-        ]))
+        Ok(Self(ByRole {
+            planner: Definition::parse("planner.md", include_str!("../../agents/planner.md"), Role::Planner)?,
+            designer: Definition::parse("designer.md", include_str!("../../agents/designer.md"), Role::Designer)?,
+            player: Definition::parse("player.md", include_str!("../../agents/player.md"), Role::Player)?,
+            coach: Definition::parse("coach.md", include_str!("../../agents/coach.md"), Role::Coach)?,
+        }))
     }
 
     /// The definition of a role.
     pub fn of(&self, role: Role) -> &Definition {
-        let [planner, designer, player, coach] = &self.0;
-        match role {
-            Role::Planner => planner,
-            Role::Designer => designer,
-            Role::Player => player,
-            Role::Coach => coach,
-        }
+        self.0.of(role)
     }
 }
 

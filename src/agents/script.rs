@@ -1,6 +1,6 @@
 //! Scripts: YAML lists of prepared steps, for demonstrations and tests. Reading them only; nothing is run here.
 
-use crate::{agents::script_usage, config::Role};
+use crate::config::Role;
 use domain::{
     blocked::AgentFailure,
     ids::TaskId,
@@ -107,7 +107,7 @@ fn step(node: &Node) -> Result<ScriptStep, ScriptMistake> {
             "fail" => step.fail = Some(failure(value, retry_after)?),
             "retry_after" => {}
             "usage" => {
-                let usage = script_usage::usage(value);
+                let usage = usage(value);
                 step.usage = Some(usage.map_err(|(node, problem)| wrong(node, &problem))?);
             }
             _ => return Err(unknown(key)),
@@ -153,10 +153,10 @@ fn failure(node: &Node, retry_after: Option<u64>) -> Result<ScriptedFailure, Scr
         "exit" => Ok(ScriptedFailure::Exit),
         "timeout" => Ok(ScriptedFailure::Timeout),
         "garbage" => Ok(ScriptedFailure::Garbage),
-        word => script_usage::failure(word, retry_after)
+        word => model_failure(word, retry_after)
             .map(ScriptedFailure::Model)
             .ok_or_else(|| {
-                let models = script_usage::FAILURES;
+                let models = FAILURES;
                 wrong(
                     node,
                     &format!("`fail` is exit, timeout or garbage, or of the model: {models}"),
@@ -219,6 +219,72 @@ fn wrong(node: &Node, problem: &str) -> ScriptMistake {
         place: node.at(),
         problem: problem.to_owned(),
     }
+}
+
+/// What `usage` may hold.
+const USED: &str = "usd, input, cached, cache_write, output, ms";
+
+/// Reads `usage`: money in US dollars, tokens, milliseconds.
+fn usage(node: &Node) -> Result<Usage, (&Node, String)> {
+    let wrong = |node| (node, format!("`usage` is a table of numbers from 0; valid: {USED}"));
+    let Some(entries) = node.entries() else {
+        return Err(wrong(node));
+    };
+    let mut usage = Usage::default();
+    for (key, value) in entries {
+        let whole = || {
+            let count = value.whole().and_then(|count| u64::try_from(count).ok());
+            count.ok_or_else(|| wrong(value))
+        };
+        match key.name.as_str() {
+            "usd" => usage.usd_micros = Some(micros(value).ok_or_else(|| wrong(value))?),
+            "input" => usage.tokens.input = whole()?,
+            "cached" => usage.tokens.cached = whole()?,
+            "cache_write" => usage.tokens.cache_write = whole()?,
+            "output" => usage.tokens.output = whole()?,
+            "ms" => usage.agent_ms = whole()?,
+            _ => return Err(wrong(node)),
+        }
+    }
+    Ok(usage)
+}
+
+fn micros(value: &Node) -> Option<u64> {
+    let usd = value.number()?;
+    (0.0..=1e9)
+        .contains(&usd)
+        .then(|| format!("{:.0}", usd * 1e6).parse().ok())?
+}
+
+/// The failures of a model that a step may name.
+const FAILURES: &str = "rate_limited, unavailable, not_authorised, no_such_model, model_refused, \
+                                   request_refused, prompt_too_long, output_limit, out_of_agent_turns, out_of_money";
+
+/// The failure of that name.
+fn model_failure(word: &str, retry_after_seconds: Option<u64>) -> Option<AgentFailure> {
+    let said = "as scripted".to_owned();
+    Some(match word {
+        "rate_limited" => AgentFailure::RateLimited {
+            said,
+            retry_after_seconds,
+        },
+        "unavailable" => AgentFailure::Unavailable {
+            said,
+            retry_after_seconds,
+        },
+        "not_authorised" => AgentFailure::NotAuthorised { said },
+        "no_such_model" => AgentFailure::NoSuchModel {
+            model: "scripted".to_owned(),
+            said,
+        },
+        "model_refused" => AgentFailure::ModelRefused { said },
+        "request_refused" => AgentFailure::RequestRefused { status: 400, said },
+        "prompt_too_long" => AgentFailure::PromptTooLong,
+        "output_limit" => AgentFailure::OutputLimit,
+        "out_of_agent_turns" => AgentFailure::OutOfAgentTurns { turns: 1 },
+        "out_of_money" => AgentFailure::OutOfMoney,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

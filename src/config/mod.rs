@@ -9,17 +9,14 @@
 mod agent;
 mod budgets;
 mod github_address;
-mod keys;
 mod models;
 mod network;
-mod offer;
 mod repository;
 mod repository_keys;
 mod repository_values;
 mod server;
 mod server_edge;
 mod server_file;
-mod server_models;
 mod server_parse;
 mod server_sandbox;
 mod shapes;
@@ -31,12 +28,10 @@ pub use domain::feature::{Mode, Records};
 pub use github_address::{GithubAddress, safe_address};
 pub use models::{ModelApi, ModelNames, ModelSettings, NotModels, Strength};
 pub use network::NetworkCeiling;
-pub use offer::Offer;
-pub use repository::{INSTRUCTION_PATHS, RepositorySettings, SETTINGS_FILE};
+pub use repository::{INSTRUCTION_PATHS, Offer, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;
 pub use repository_values::{
-    Approval, Checks, CiEvidence, Commands, Coverage, Depth, Merge, Network, Permission, PreLoop, RoleAgents,
-    RoleModels, RoleTimeouts,
+    Approval, Checks, CiEvidence, Commands, Coverage, Depth, Merge, Network, Permission, PreLoop, RoleTimeouts,
 };
 pub use server::{App, CoachApp, LogFormat, ServerSettings};
 pub use server_edge::{process_environment, read_settings_file};
@@ -77,6 +72,32 @@ impl Role {
     /// The role that `word` names.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.word() == word)
+    }
+}
+
+/// One of something for each role.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ByRole<T> {
+    /// The planner's.
+    pub planner: T,
+    /// The designer's.
+    pub designer: T,
+    /// The Player's.
+    pub player: T,
+    /// The Coach's.
+    pub coach: T,
+}
+
+impl<T> ByRole<T> {
+    /// The one of `role`.
+    pub fn of(&self, role: Role) -> &T {
+        match role {
+            Role::Planner => &self.planner,
+            Role::Designer => &self.designer,
+            Role::Player => &self.player,
+            Role::Coach => &self.coach,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the server says of models: where their APIs are, with which key, and what they are called.
 
-use crate::config::agent::AgentCommand;
+use crate::config::{agent::AgentCommand, github_address::safe_address, server_parse::Parser};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, str::FromStr};
@@ -153,6 +153,26 @@ fn model_name(name: &str) -> Result<String, NotModels> {
 
 fn shown(text: &str) -> String {
     text.chars().take(60).collect()
+}
+
+impl Parser {
+    /// Addresses, keys and names of models; mistakes are remembered.
+    pub(crate) fn models(&mut self) -> ModelSettings {
+        ModelSettings {
+            anthropic: ModelApi {
+                url: self.parse("ANTHROPIC_URL", safe_address),
+                key: self.secret("ANTHROPIC_API_KEY"),
+            },
+            openai: ModelApi {
+                url: self.parse("OPENAI_URL", safe_address),
+                key: self.secret("OPENAI_API_KEY"),
+            },
+            fast: self.parse("MODEL_FAST", str::parse).unwrap_or_default(),
+            strong: self.parse("MODEL_STRONG", str::parse).unwrap_or_default(),
+            fallback: self.parse("MODEL_FALLBACK", str::parse).unwrap_or_default(),
+            allowed: self.parse("MODELS", model_list).unwrap_or_default(),
+        }
+    }
 }
 
 #[cfg(test)]

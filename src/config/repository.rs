@@ -1,14 +1,11 @@
-//! What a repository asks for: `.github/autobuild.yml`, read from the default branch only.
+//! What a repository asks for, `.github/autobuild.yml` read from the default branch only, and what it may name there.
 
 use crate::config::{
-    Mode, Records,
+    ByRole, Mode, Records,
     budgets::Budget,
-    keys::Reading,
-    offer::Offer,
     repository_keys::KEYS,
-    repository_values::{
-        Approval, Checks, CiEvidence, Commands, Coverage, Merge, Network, PreLoop, RoleAgents, RoleModels, RoleTimeouts,
-    },
+    repository_values::{Approval, Checks, CiEvidence, Commands, Coverage, Merge, Network, PreLoop, RoleTimeouts},
+    shapes::Reading,
 };
 use domain::{
     mistake::{Place, SettingsMistake},
@@ -80,9 +77,9 @@ pub struct RepositorySettings {
     /// How coverage is measured.
     pub coverage: Coverage,
     /// Agents by role; `None` for the server's choice.
-    pub agent: RoleAgents,
+    pub agent: ByRole<Option<String>>,
     /// Models by role; `None` for the server's choice.
-    pub model: RoleModels,
+    pub model: ByRole<Option<String>>,
     /// The agent's own limit of turns.
     pub agent_turns: u32,
     /// The longest run of an agent by role.
@@ -115,8 +112,8 @@ impl Default for RepositorySettings {
             test: None,
             test_report: None,
             coverage: Coverage::default(),
-            agent: RoleAgents::default(),
-            model: RoleModels::default(),
+            agent: ByRole::default(),
+            model: ByRole::default(),
             agent_turns: 30,
             timeouts: RoleTimeouts::default(),
             budget: Budget::default(),
@@ -190,12 +187,29 @@ fn folder_itself(pattern: &str) -> Option<String> {
     }
 }
 
+/// What the server offers to repositories by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// Agents.
+    pub agents: Vec<String>,
+    /// Models, besides `fast` and `strong`.
+    pub models: Vec<String>,
+}
+
+impl Offer {
+    /// The names of models that a repository may give.
+    pub(crate) fn models(&self) -> Vec<&str> {
+        let named = self.models.iter().map(String::as_str);
+        ["fast", "strong"].into_iter().chain(named).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::RepositorySettings;
     use crate::config::{
         Mode, Records, Role, json_schema,
-        offer::Offer,
+        repository::Offer,
         repository_keys::KEYS,
         repository_values::{Approval, CiEvidence, Depth, Merge, Permission, PreLoop},
     };
@@ -252,8 +266,8 @@ mod tests {
         );
         assert_eq!(settings.merge, Merge::Human);
         assert_eq!(settings.test.as_ref().unwrap().text(), "npm test -- --run");
-        assert_eq!(settings.agent.of(Role::Player), Some("fast"));
-        assert_eq!(settings.agent.of(Role::Planner), None);
+        assert_eq!(settings.agent.of(Role::Player).as_deref(), Some("fast"));
+        assert_eq!(settings.agent.of(Role::Planner).as_deref(), None);
         let seconds = Role::ALL.map(|role| settings.timeouts.of(role).as_secs());
         assert_eq!(seconds, [3_600, 1_200, 90, 1_800]);
         assert_eq!(settings.protected_paths, ["infra/**", "*.lock"]);
@@ -276,9 +290,12 @@ mod tests {
         );
         assert_eq!(settings.checks.depth, Depth::Quick);
         assert_eq!(settings.test_report.as_deref(), Some("out/junit.xml"));
-        assert_eq!(settings.model.of(Role::Player), Some("gpt-x"));
-        assert_eq!(settings.model.of(Role::Coach), Some("strong"));
-        assert_eq!((settings.model.of(Role::Planner), settings.agent_turns), (None, 9));
+        assert_eq!(settings.model.of(Role::Player).as_deref(), Some("gpt-x"));
+        assert_eq!(settings.model.of(Role::Coach).as_deref(), Some("strong"));
+        assert_eq!(
+            (settings.model.of(Role::Planner).as_deref(), settings.agent_turns),
+            (None, 9)
+        );
         assert_eq!(settings.coverage.file.as_deref(), Some("lcov.info"));
         assert_eq!(settings.coverage.threshold, 75.0);
     }

@@ -92,58 +92,6 @@ impl Default for Coverage {
     }
 }
 
-/// Names of the server's agents by role.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RoleAgents {
-    /// The planner's.
-    pub planner: Option<String>,
-    /// The designer's.
-    pub designer: Option<String>,
-    /// The Player's.
-    pub player: Option<String>,
-    /// The Coach's.
-    pub coach: Option<String>,
-}
-
-impl RoleAgents {
-    /// The name given for `role`.
-    pub fn of(&self, role: Role) -> Option<&str> {
-        match role {
-            Role::Planner => self.planner.as_deref(),
-            Role::Designer => self.designer.as_deref(),
-            Role::Player => self.player.as_deref(),
-            Role::Coach => self.coach.as_deref(),
-        }
-    }
-}
-
-/// Names of models by role.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RoleModels {
-    /// The planner's.
-    pub planner: Option<String>,
-    /// The designer's.
-    pub designer: Option<String>,
-    /// The Player's.
-    pub player: Option<String>,
-    /// The Coach's.
-    pub coach: Option<String>,
-}
-
-impl RoleModels {
-    /// The name given for `role`.
-    pub fn of(&self, role: Role) -> Option<&str> {
-        match role {
-            Role::Planner => self.planner.as_deref(),
-            Role::Designer => self.designer.as_deref(),
-            Role::Player => self.player.as_deref(),
-            Role::Coach => self.coach.as_deref(),
-        }
-    }
-}
-
 /// The longest run of an agent by role, in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

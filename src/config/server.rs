@@ -98,7 +98,11 @@ impl ServerSettings {
     ///
     /// A name that the server no longer offers falls back to the server's choice.
     pub fn agent(&self, role: Role, repository: &RepositorySettings) -> &AgentCommand {
-        let named = repository.agent.of(role).and_then(|name| self.named_agents.get(name));
+        let named = repository
+            .agent
+            .of(role)
+            .as_ref()
+            .and_then(|name| self.named_agents.get(name));
         named
             .or_else(|| self.agents.get(&role))
             .unwrap_or(&AgentCommand::Claude)

@@ -299,8 +299,7 @@ fn log_filter(text: &str) -> Result<String, &'static str> {
 mod tests {
     use crate::config::{
         Role,
-        offer::Offer,
-        repository::RepositorySettings,
+        repository::{Offer, RepositorySettings},
         server::ServerSettings,
         variables::{Given, VARIABLES},
     };

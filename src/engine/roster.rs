@@ -2,7 +2,7 @@
 
 use crate::{
     agents::{Backend, Definition, Definitions},
-    config::{Offer, RepositorySettings, Role},
+    config::{ByRole, Offer, RepositorySettings, Role},
     engine::job::EffectError,
 };
 use domain::blocked::RepositoryFault;
@@ -17,19 +17,7 @@ pub struct Roster {
     /// Names of models that a repository may ask for.
     pub models: Vec<String>,
     /// The agent of each role where a repository names none.
-    pub defaults: RoleBackends,
-}
-
-/// One agent per role.
-pub struct RoleBackends {
-    /// Makes plans.
-    pub planner: Backend,
-    /// Designs a task before its first turn.
-    pub designer: Backend,
-    /// Writes.
-    pub player: Backend,
-    /// Verifies.
-    pub coach: Backend,
+    pub defaults: ByRole<Backend>,
 }
 
 impl Roster {
@@ -43,16 +31,11 @@ impl Roster {
 
     /// The agent of a role for a repository with these settings.
     pub(super) fn agent(&self, role: Role, settings: &RepositorySettings) -> Result<&Backend, EffectError> {
-        match (settings.agent.of(role), role) {
-            (Some(name), _) => self
-                .named
-                .get(name)
-                .ok_or_else(|| EffectError::repository(RepositoryFault::UnknownAgent { name: name.to_owned() })),
-            (None, Role::Planner) => Ok(&self.defaults.planner),
-            (None, Role::Designer) => Ok(&self.defaults.designer),
-            (None, Role::Player) => Ok(&self.defaults.player),
-            (None, Role::Coach) => Ok(&self.defaults.coach),
-        }
+        let Some(name) = settings.agent.of(role) else {
+            return Ok(self.defaults.of(role));
+        };
+        let unknown = || EffectError::repository(RepositoryFault::UnknownAgent { name: name.clone() });
+        self.named.get(name).ok_or_else(unknown)
     }
 
     /// What a role is told and held to.

@@ -4,7 +4,7 @@
 use crate::messages::{
     gates, items,
     measure::{Measure, bullets, folded, sections, titled},
-    review_criteria, untrusted,
+    review, untrusted,
     words::count,
 };
 use domain::{
@@ -213,7 +213,7 @@ pub(super) fn record(task: &Task, turn: &Turn, measure: &Measure) -> String {
         .map_or_else(String::new, |verdict| broken(verdict, measure));
     sections(vec![
         broken,
-        review_criteria::criteria(task, turn, measure),
+        review::criteria(task, turn, measure),
         gates,
         discrepancies(turn, measure),
     ])

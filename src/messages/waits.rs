@@ -1,6 +1,6 @@
 //! One short comment for the person who labelled the issue: what waits for them, and where.
 
-use crate::messages::{links::Links, living_parts::hash8, untrusted, words};
+use crate::messages::{links::Links, living::hash8, untrusted, words};
 use domain::{
     feature::{Feature, Wait},
     ids::TaskId,

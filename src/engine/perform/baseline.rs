@@ -2,10 +2,7 @@
 
 use crate::{
     config::RepositorySettings,
-    engine::{
-        job::EffectError,
-        perform::{EffectContext, commands},
-    },
+    engine::{job::EffectError, perform::EffectContext},
     gates,
     gates::Chosen,
 };
@@ -26,7 +23,7 @@ pub(super) async fn baseline(
     commit: &Sha,
 ) -> Result<Baseline, EffectError> {
     let settings = context.settings();
-    let chosen = commands::chosen(&settings, mirror, commit).await?;
+    let chosen = gates::commands::at(mirror, commit, &settings).await?;
     let named = hash(&chosen, &settings);
     if let Some(known) = kept(context, commit, &named).await? {
         return Ok(known);
@@ -80,7 +77,7 @@ impl EffectContext<'_> {
     pub(super) async fn known_baseline(&self, mirror: &Mirror) -> Result<Option<Baseline>, EffectError> {
         let Some(commit) = self.measured() else { return Ok(None) };
         let settings = self.settings();
-        let chosen = commands::chosen(&settings, mirror, commit).await?;
+        let chosen = gates::commands::at(mirror, commit, &settings).await?;
         kept(self, commit, &hash(&chosen, &settings)).await
     }
 

@@ -5,7 +5,7 @@ use crate::{
     config::{RepositorySettings, Role},
     engine::{
         job::{Done, EffectError, of_machine},
-        perform::{EffectContext, ask::Question, commands, sync::fork_of, turn},
+        perform::{EffectContext, ask::Question, sync::fork_of, turn},
     },
     gates,
 };
@@ -140,7 +140,10 @@ impl Look<'_> {
         gates: &GateReport,
         checkout: &CheckoutState,
     ) -> Result<Judgement, EffectError> {
-        let paths: BTreeSet<String> = commands::paths(self.mirror, self.head).await?.into_iter().collect();
+        let paths: BTreeSet<String> = gates::commands::paths(self.mirror, self.head)
+            .await?
+            .into_iter()
+            .collect();
         let lines = self.lines(decision, &paths).await?;
         let lines_of = |path: &str| {
             let counted = lines.get(path).copied();

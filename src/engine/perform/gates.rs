@@ -4,7 +4,7 @@ use crate::{
     agents::Activity,
     engine::{
         job::{Done, EffectError, of_host},
-        perform::{EffectContext, claims, persons, sync::fork_of, turn},
+        perform::{EffectContext, claims, sync::fork_of, turn},
         running::{OnBoard, Work, Worker},
         spans,
     },
@@ -36,7 +36,7 @@ pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Em
         baseline: &baseline,
         settings: &settings,
         waived: &context.waived(),
-        people: &persons::pushes(context, &mirror, &fork, head).await?,
+        people: &turn::pushes(context, &mirror, &fork, head).await?,
     };
     let from = context.engine.now();
     let shown = context.on_board(Worker::Gates, Some((task.id, turn.number)));

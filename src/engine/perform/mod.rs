@@ -1,7 +1,6 @@
 //! Effects become calls to the outside. Each looks before it makes, so that it may be done again; each ends with the fact
 //! that its Feature waits for, or with nothing.
 
-mod annotations;
 mod ask;
 mod baseline;
 mod branches;
@@ -9,7 +8,6 @@ mod checks;
 mod ci;
 mod claims;
 mod coach;
-mod commands;
 mod design;
 mod finished;
 mod gates;
@@ -18,8 +16,6 @@ mod ground;
 mod inspect;
 mod ledger;
 mod merge;
-mod one_task;
-mod persons;
 mod plan;
 mod play;
 mod post;
@@ -30,7 +26,6 @@ mod pulls;
 mod push;
 mod records;
 mod review;
-mod run_span;
 mod say;
 mod sync;
 mod turn;
