@@ -132,7 +132,7 @@ fn unknown(key: &Key) -> ScriptMistake {
 fn role(node: &Node) -> Result<Role, ScriptMistake> {
     let valid = Role::ALL.map(Role::word).join(", ");
     node.text()
-        .and_then(Role::from_word)
+        .and_then(|text| text.parse().ok())
         .ok_or_else(|| wrong(node, &format!("`role` is one of {valid}")))
 }
 

@@ -18,16 +18,10 @@ pub enum Strength {
     Strong,
 }
 
-impl Strength {
-    /// The strength that a word names.
-    pub fn from_word(word: &str) -> Option<Self> {
-        match word {
-            "fast" => Some(Self::Fast),
-            "strong" => Some(Self::Strong),
-            _ => None,
-        }
-    }
-}
+domain::words!(Strength {
+    Fast = "fast",
+    Strong = "strong",
+});
 
 /// Models as the server offers them.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +55,7 @@ impl ModelSettings {
     pub fn name(&self, agent: &AgentCommand, asked: Option<&str>, usual: Strength) -> Option<String> {
         match asked {
             Some(name) if self.allowed.iter().any(|allowed| allowed == name) => Some(name.to_owned()),
-            Some(word) => self.strength(agent, Strength::from_word(word).unwrap_or(usual)),
+            Some(word) => self.strength(agent, word.parse().unwrap_or(usual)),
             None => self.strength(agent, usual),
         }
     }

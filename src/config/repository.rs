@@ -1,13 +1,14 @@
-//! What a repository asks for, `.github/autobuild.yml` read from the default branch only, and what it may name there.
+//! What a repository asks for: `.github/autobuild.yml`, read from the default branch only.
 
 use crate::config::{
-    ByRole, Mode, Records,
     budgets::Budget,
     repository_keys::KEYS,
     repository_values::{Approval, Checks, CiEvidence, Commands, Coverage, Merge, Network, PreLoop, RoleTimeouts},
-    shapes::Reading,
+    role::ByRole,
+    shapes::{Offer, Reading},
 };
 use domain::{
+    feature::{Mode, Records},
     mistake::{Place, SettingsMistake},
     node::{Node, Shape as Value},
     shell_command::ShellCommand,
@@ -187,31 +188,14 @@ fn folder_itself(pattern: &str) -> Option<String> {
     }
 }
 
-/// What the server offers to repositories by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Offer {
-    /// Agents.
-    pub agents: Vec<String>,
-    /// Models, besides `fast` and `strong`.
-    pub models: Vec<String>,
-}
-
-impl Offer {
-    /// The names of models that a repository may give.
-    pub(crate) fn models(&self) -> Vec<&str> {
-        let named = self.models.iter().map(String::as_str);
-        ["fast", "strong"].into_iter().chain(named).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::RepositorySettings;
     use crate::config::{
         Mode, Records, Role, json_schema,
-        repository::Offer,
         repository_keys::KEYS,
         repository_values::{Approval, CiEvidence, Depth, Merge, Permission, PreLoop},
+        shapes::Offer,
     };
     use domain::mistake::SettingsMistake;
 

@@ -1,6 +1,6 @@
 //! The values that repository settings hold, with their defaults.
 
-use crate::config::Role;
+use crate::config::role::Role;
 use domain::{network::HostRule, shell_command::ShellCommand};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -157,16 +157,11 @@ pub enum Permission {
     Admin,
 }
 
-impl Permission {
-    /// GitHub's word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Write => "write",
-            Self::Maintain => "maintain",
-            Self::Admin => "admin",
-        }
-    }
-}
+domain::words!(Permission {
+    Write = "write",
+    Maintain = "maintain",
+    Admin = "admin",
+});
 
 /// What commands may reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

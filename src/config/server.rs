@@ -1,13 +1,13 @@
 //! What the server is given: addresses, credentials, agents.
 
 use crate::config::{
-    Role,
     agent::AgentCommand,
     budgets::MonthlyBudget,
     github_address::GithubAddress,
     models::ModelSettings,
     network::NetworkCeiling,
     repository::RepositorySettings,
+    role::Role,
     server_parse::Parser,
     server_sandbox::SandboxSettings,
     variables::{Found, Given, ServerMistake},

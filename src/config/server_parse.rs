@@ -1,12 +1,12 @@
 //! From the texts that were given to the server's settings, gathering every mistake on the way.
 
 use crate::config::{
-    Role,
     agent::AgentCommand,
     github_address::{GithubAddress, NotAnAddress, safe_address, web_address},
     models::ModelSettings,
     network,
     network::NetworkCeiling,
+    role::Role,
     server::{App, CoachApp, LogFormat, ServerSettings},
     server_sandbox::SandboxSettings,
     variables::{Found, Kind, PREFIX, ServerMistake, Source, VARIABLES, Value, mistake},
@@ -299,8 +299,9 @@ fn log_filter(text: &str) -> Result<String, &'static str> {
 mod tests {
     use crate::config::{
         Role,
-        repository::{Offer, RepositorySettings},
+        repository::RepositorySettings,
         server::ServerSettings,
+        shapes::Offer,
         variables::{Given, VARIABLES},
     };
     use secrecy::ExposeSecret;

@@ -1,7 +1,6 @@
 //! Reading a settings file by a table of its keys: each name, how its value is read, what is valid, and how its JSON
 //! Schema says so.
 
-use crate::config::repository::Offer;
 use domain::{
     mistake::{Place, SettingsMistake},
     nearest::nearest,
@@ -398,4 +397,21 @@ fn join(path: &str, name: &str) -> String {
 
 fn names(keys: &[Key]) -> String {
     keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
+}
+
+/// What the server offers to repositories by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// Agents.
+    pub agents: Vec<String>,
+    /// Models, besides `fast` and `strong`.
+    pub models: Vec<String>,
+}
+
+impl Offer {
+    /// The names of models that a repository may give.
+    pub(crate) fn models(&self) -> Vec<&str> {
+        let named = self.models.iter().map(String::as_str);
+        ["fast", "strong"].into_iter().chain(named).collect()
+    }
 }

@@ -144,7 +144,7 @@ pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
     let mut names: Vec<&str> = Vec::new();
     let mut untold: Vec<String> = Vec::new();
     for broken in &verdict.broken_contracts {
-        let name = broken.contract.name();
+        let name = broken.contract.word();
         if !has_items(broken.contract) {
             untold.push(broken.to_string());
         } else if !names.contains(&name) {

@@ -126,7 +126,7 @@ impl Store {
         let until = request.now.plus(request.lease_ms);
         for limits in request.lanes {
             let arguments = args![
-                limits.lane.as_str(),
+                limits.lane.word(),
                 request.worker,
                 until.0,
                 request.now.0,

@@ -7,6 +7,7 @@ use crate::{
     evidence::{GateReport, Profile},
     grounds,
     plan::{Criterion, TaskType},
+    words,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
@@ -35,28 +36,17 @@ pub enum Contract {
     DesignValid,
 }
 
-impl Contract {
-    /// The contract's name, as an agent's front matter gives it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ReportValid => "report_valid",
-            Self::PathsAllowed => "paths_allowed",
-            Self::NeverDeclaresDone => "never_declares_done",
-            Self::DecisionValid => "decision_valid",
-            Self::GatesPassed => "gates_passed",
-            Self::CriteriaEvidenced => "criteria_evidenced",
-            Self::NoMustFix => "no_must_fix",
-            Self::CheckoutUnchanged => "checkout_unchanged",
-            Self::DesignValid => "design_valid",
-        }
-    }
-}
-
-impl fmt::Display for Contract {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+words!(Contract {
+    ReportValid = "report_valid",
+    PathsAllowed = "paths_allowed",
+    NeverDeclaresDone = "never_declares_done",
+    DecisionValid = "decision_valid",
+    GatesPassed = "gates_passed",
+    CriteriaEvidenced = "criteria_evidenced",
+    NoMustFix = "no_must_fix",
+    CheckoutUnchanged = "checkout_unchanged",
+    DesignValid = "design_valid",
+});
 
 /// A contract that an approval broke.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +73,7 @@ impl From<StoredBroken> for BrokenContract {
             StoredBroken::Sentence(sentence) => sentence,
         };
         let (name, why) = sentence.split_once(": ").unwrap_or_default();
-        match serde_json::from_value(name.into()) {
+        match name.parse() {
             Ok(contract) => broken(contract, why),
             Err(_) => broken(Contract::DecisionValid, &sentence),
         }

@@ -47,3 +47,4 @@ pub mod trace;
 pub mod usage;
 pub mod wave;
 pub mod weight;
+pub mod words;

@@ -6,6 +6,7 @@ use crate::{
     evidence::Evidence,
     ids::{TaskId, User},
     mistake::SettingsMistake,
+    words,
 };
 use serde::{Deserialize, Serialize};
 
@@ -260,13 +261,8 @@ pub enum Severity {
     Critical,
 }
 
-impl Severity {
-    /// The word that people read.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Minor => "minor",
-            Self::Major => "major",
-            Self::Critical => "critical",
-        }
-    }
-}
+words!(Severity {
+    Minor = "minor",
+    Major = "major",
+    Critical = "critical",
+});

@@ -2,10 +2,9 @@
 
 use crate::{
     effect::{
-        say::{ReactOn, Reaction, Reply, ReplyTo, Thread},
+        say::{ReactOn, Reaction, Reply, ReplyTo, Thread, Wait},
         spec::WaitsFor,
     },
-    feature::waits::Wait,
     ids::{Emission, FeatureKey, PullNumber, Sha, TaskId, TurnNumber, User},
 };
 use serde::{Deserialize, Serialize};

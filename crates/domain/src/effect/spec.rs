@@ -1,11 +1,13 @@
 //! The table of effects: how each is stored, when it may run, and what follows when it is given up.
 
 use crate::{
-    effect::effect::{Effect, TaskWork},
-    feature::unsaid::Saying,
+    effect::{
+        effect::{Effect, TaskWork},
+        say::Saying,
+    },
     ids::TaskId,
+    words,
 };
-use std::str::FromStr;
 
 /// Everything that tells an effect from others, but what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,19 +205,13 @@ pub enum Outages {
     Counted,
 }
 
+words!(Lane {
+    Control = "control",
+    Forge = "forge",
+    Agent = "agent",
+});
+
 impl Lane {
-    /// Every lane.
-    pub const ALL: [Self; 3] = [Self::Control, Self::Forge, Self::Agent];
-
-    /// The lane's word in the database.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Control => "control",
-            Self::Forge => "forge",
-            Self::Agent => "agent",
-        }
-    }
-
     /// How failures are treated there.
     pub fn failures(self) -> Failures {
         match self {
@@ -236,16 +232,6 @@ impl Lane {
                 crashes: Some(CRASHES),
             },
         }
-    }
-}
-
-impl FromStr for Lane {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|lane| lane.as_str() == text)
-            .ok_or_else(|| format!("{text:?} is no lane"))
     }
 }
 

@@ -2,12 +2,12 @@
 
 use crate::{
     ci::CiPolicy,
+    effect::Unsaid,
     evidence::GateReport,
     feature::{
         discussion::Discussion,
         preflight::PreFlight,
         state::{Phase, State, Suspension},
-        unsaid::Unsaid,
     },
     ids::{CommentId, Emission, FeatureKey, InstallationId, Millis, PullNumber, Sha, TaskId, User},
     plan::Plan,

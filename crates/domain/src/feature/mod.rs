@@ -19,17 +19,19 @@ mod syncing;
 #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
 mod tests;
 pub mod unsaid;
-pub(crate) mod waits;
+mod waits;
 mod waves;
 
-pub use crate::feature::{
-    discussion::{Discussion, Older, SaidBefore},
+pub use crate::{
+    effect::Wait,
     feature::{
-        ApprovalWhy, Commands, Feature, Integration, Living, Mode, PlanApproval, PlanRequest, PlanVersion, Records,
-        Rules, Snapshot, Trust, Wanted, WaveGate,
+        discussion::{Discussion, Older, SaidBefore},
+        feature::{
+            ApprovalWhy, Commands, Feature, Integration, Living, Mode, PlanApproval, PlanRequest, PlanVersion, Records,
+            Rules, Snapshot, Trust, Wanted, WaveGate,
+        },
+        moves::{Step, StopScope},
+        preflight::{Before, Doubt, PreFlight, PreFlown, nameless, nothing_passes, obstacle, unknown_tests},
+        state::{Ahead, CancelledWhy, Phase, State, Suspension, Then},
     },
-    moves::{Step, StopScope},
-    preflight::{Before, Doubt, PreFlight, PreFlown, nameless, nothing_passes, obstacle, unknown_tests},
-    state::{Ahead, CancelledWhy, Phase, State, Suspension, Then},
-    waits::Wait,
 };

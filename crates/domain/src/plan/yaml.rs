@@ -8,7 +8,7 @@ use crate::{
         read::KINDS,
         value::{EFFORTS, RISKS},
     },
-    wave,
+    wave, words,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -57,17 +57,12 @@ pub enum PlanStatus {
     Failed,
 }
 
-impl PlanStatus {
-    /// The word in the YAML.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Planned => "planned",
-            Self::InProgress => "in_progress",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-        }
-    }
-}
+words!(PlanStatus {
+    Planned = "planned",
+    InProgress = "in_progress",
+    Completed = "completed",
+    Failed = "failed",
+});
 
 /// The plan as YAML that parses back to the same plan.
 pub fn plan_yaml(plan: &Plan, header: &PlanHeader) -> String {
