@@ -2,14 +2,12 @@
 
 use crate::{
     config::RepositorySettings,
-    engine::{
-        job::EffectError,
-        perform::{EffectContext, commands},
-    },
+    engine::{job::EffectError, perform::EffectContext},
     gates,
     gates::Chosen,
 };
 use domain::{
+    blocked::Defect,
     evidence::{Baseline, WaivedTest},
     feature::obstacle,
     ids::Sha,
@@ -25,7 +23,7 @@ pub(super) async fn baseline(
     commit: &Sha,
 ) -> Result<Baseline, EffectError> {
     let settings = context.settings();
-    let chosen = commands::chosen(&settings, mirror, commit).await?;
+    let chosen = gates::commands::at(mirror, commit, &settings).await?;
     let named = hash(&chosen, &settings);
     if let Some(known) = kept(context, commit, &named).await? {
         return Ok(known);
@@ -71,7 +69,7 @@ impl EffectContext<'_> {
     pub(super) async fn baseline(&self, mirror: &Mirror) -> Result<Baseline, EffectError> {
         let commit = self
             .measured()
-            .ok_or_else(|| EffectError::defect("there is no integration branch"))?;
+            .ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))?;
         baseline(self, mirror, commit).await
     }
 
@@ -79,7 +77,7 @@ impl EffectContext<'_> {
     pub(super) async fn known_baseline(&self, mirror: &Mirror) -> Result<Option<Baseline>, EffectError> {
         let Some(commit) = self.measured() else { return Ok(None) };
         let settings = self.settings();
-        let chosen = commands::chosen(&settings, mirror, commit).await?;
+        let chosen = gates::commands::at(mirror, commit, &settings).await?;
         kept(self, commit, &hash(&chosen, &settings)).await
     }
 
