@@ -143,11 +143,16 @@ impl Caller {
                 let text = "A JSON web token could not be used here; use an installation access token";
                 return Err(Refusal::new(401, text));
             }
-            Self::Person(user) => match state.role(known, *user) {
-                Role::None => return Err(Refusal::not_found()),
-                role if role < right.role => return Err(Refusal::lacks_role(right.role.name())),
-                _ => Actor::person(*user),
-            },
+            Self::Person(user) => {
+                let role = state.role(known, *user);
+                if role == Role::None {
+                    return Err(Refusal::not_found());
+                }
+                if role < right.role {
+                    return Err(Refusal::lacks_role(right.role.name()));
+                }
+                Actor::person(*user)
+            }
             Self::Installation(narrowed) => {
                 let one = state.installations.get(&narrowed.installation);
                 let one = one.ok_or_else(Refusal::bad_credentials)?;

@@ -76,7 +76,7 @@ impl Answer {
     }
 
     /// The same for something that was made.
-    pub(super) fn as_created(self) -> Self {
+    pub(super) fn into_created(self) -> Self {
         Self { status: 201, ..self }
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     answering::{failed, route, whole},
     auth::Caller,
-    faults::Mishap,
+    faults::{FaultOrder, Mishap},
     log::{CallKind, LoggedCall},
     site::Site,
 };
@@ -75,19 +75,28 @@ async fn handle(site: Arc<Site>, request: Request<Incoming>) -> Result<Response<
     let Some(order) = site.faults.meet(Some(&seen.method), &seen.path, &bytes) else {
         return Ok(route(&site, &seen, &head, body).await);
     };
-    let cut = || log(&site, &seen, 0, &Caller::Anonymous, CallKind::Rest, true);
-    // What happens before the request is worked on.
+    if let Some(answer) = before(&site, &order, &seen).await? {
+        return Ok(answer);
+    }
+    let response = route(&site, &seen, &head, body).await;
+    after(&order).await?;
+    Ok(response)
+}
+
+/// What an order does before the request is worked on, which it is not if there is an answer.
+async fn before(site: &Site, order: &FaultOrder, seen: &Seen) -> Result<Option<Response<Body>>, Cut> {
+    let logged = |status: u16| log(site, seen, status, &Caller::Anonymous, CallKind::Rest, true);
     match order.mishap() {
         Mishap::Fail { status, body, headers } => {
             order.strike();
-            log(&site, &seen, *status, &Caller::Anonymous, CallKind::Rest, true);
-            return Ok(failed(*status, body, headers));
+            logged(*status);
+            return Ok(Some(failed(*status, body, headers)));
         }
         Mishap::Hold => {
             let mut hold = order.hold();
             order.strike();
             if !hold.released().await {
-                cut();
+                logged(0);
                 return Err(Cut);
             }
         }
@@ -97,27 +106,28 @@ async fn handle(site: Arc<Site>, request: Request<Incoming>) -> Result<Response<
         }
         Mishap::LoseRequest => {
             order.strike();
-            cut();
+            logged(0);
             return Err(Cut);
         }
         Mishap::LoseReply | Mishap::HoldReply | Mishap::Twice => {}
     }
-    let response = route(&site, &seen, &head, body).await;
+    Ok(None)
+}
+
+/// What it does once the request is obeyed.
+async fn after(order: &FaultOrder) -> Result<(), Cut> {
     match order.mishap() {
         Mishap::LoseReply => {
             order.strike();
-            return Err(Cut);
+            Err(Cut)
         }
         Mishap::HoldReply => {
             let mut hold = order.hold();
             order.strike();
-            if !hold.released().await {
-                return Err(Cut);
-            }
+            hold.released().await.then_some(()).ok_or(Cut)
         }
-        Mishap::Fail { .. } | Mishap::Hold | Mishap::Delay(_) | Mishap::LoseRequest | Mishap::Twice => {}
+        Mishap::Fail { .. } | Mishap::Hold | Mishap::Delay(_) | Mishap::LoseRequest | Mishap::Twice => Ok(()),
     }
-    Ok(response)
 }
 
 pub(super) fn log(site: &Site, seen: &Seen, status: u16, caller: &Caller, kind: CallKind, known: bool) {

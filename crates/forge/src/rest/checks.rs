@@ -55,7 +55,7 @@ async fn make(call: &Entered<'_>) -> Answered {
     let sha = resolve(call, &call.text("head_sha").unwrap_or_default()).await?;
     call.site.know_commit(call.at.repo, &sha).await?;
     let id = call.change(|state| state.new_check(call.at, &sha, &read_change(call)))?;
-    shown(call, id).map(Answer::as_created)
+    shown(call, id).map(Answer::into_created)
 }
 
 fn change(call: &Entered<'_>, id: u64) -> Answered {

@@ -67,7 +67,7 @@ fn open(call: &Entered<'_>) -> Answered {
     let title = call.text("title").unwrap_or_default();
     let (body, labels) = (call.text("body"), call.texts("labels").unwrap_or_default());
     let number = call.change(|state| state.open_issue(call.at, &title, body.as_deref(), &labels))?;
-    shown(call, number).map(Answer::as_created)
+    shown(call, number).map(Answer::into_created)
 }
 
 /// Refuses people to touch what others wrote without this role; Apps change whatever their permission covers.
@@ -116,7 +116,7 @@ fn all_comments(call: &Entered<'_>) -> Answered {
 fn say(call: &Entered<'_>, number: u64) -> Answered {
     let body = call.text("body").unwrap_or_default();
     let id = call.change(|state| state.comment(call.at, number, &body))?;
-    comment(call, id).map(Answer::as_created)
+    comment(call, id).map(Answer::into_created)
 }
 
 fn comment(call: &Entered<'_>, id: u64) -> Answered {

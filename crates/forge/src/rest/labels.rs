@@ -80,5 +80,5 @@ fn make_label(call: &Entered<'_>) -> Answered {
         }
         state.make_label(call.at.repo, &name, color.as_deref(), description.as_deref())
     })?;
-    repo_label(call, &name).map(Answer::as_created)
+    repo_label(call, &name).map(Answer::into_created)
 }

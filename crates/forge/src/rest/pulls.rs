@@ -78,7 +78,7 @@ async fn open(call: &Entered<'_>) -> Answered {
         draft: call.flag("draft"),
     };
     let number = call.site.open_pull(call.at, &new).await?;
-    shown(call, number).await.map(Answer::as_created)
+    shown(call, number).await.map(Answer::into_created)
 }
 
 async fn change(call: &Entered<'_>, number: u64) -> Answered {
@@ -130,7 +130,7 @@ fn requested(call: &Entered<'_>, number: u64) -> Answered {
 async fn request(call: &Entered<'_>, number: u64) -> Answered {
     let logins = call.texts("reviewers").unwrap_or_default();
     call.change(|state| state.request_review(call.at, number, &logins))?;
-    shown(call, number).await.map(Answer::as_created)
+    shown(call, number).await.map(Answer::into_created)
 }
 
 async fn withdraw(call: &Entered<'_>, number: u64) -> Answered {

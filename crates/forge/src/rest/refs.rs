@@ -139,7 +139,7 @@ async fn create(call: &Entered<'_>) -> Answered {
     })?;
     call.site.branches_moved(call.at).await?;
     let shown = call.show(|state, repo| Ok(ref_json(state, repo, &name, &sha)));
-    shown.map(Answer::as_created)
+    shown.map(Answer::into_created)
 }
 
 async fn update(call: &Entered<'_>, name: &str) -> Answered {
