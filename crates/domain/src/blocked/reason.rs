@@ -185,9 +185,10 @@ impl BlockReason {
 
     /// The reason that follows from a failure during `doing`, which no try mended.
     pub fn of_fault(doing: Doing, fault: Fault) -> Self {
-        match fault {
-            Fault::Refused { said } => Self::ForgeRefused { doing, said },
-            fault => Self::Failed { doing, fault },
+        if let Fault::Refused { said } = fault {
+            Self::ForgeRefused { doing, said }
+        } else {
+            Self::Failed { doing, fault }
         }
     }
 }
@@ -266,3 +267,66 @@ words!(Severity {
     Major = "major",
     Critical = "critical",
 });
+
+#[cfg(test)]
+mod tests {
+    use super::{BlockReason, Doing, PreFlightCause};
+    use crate::{
+        blocked::{Defect, Fault, RepositoryFault},
+        mistake::SettingsMistake,
+    };
+
+    fn read(stored: &str) -> BlockReason {
+        serde_json::from_str(stored).unwrap()
+    }
+
+    #[test]
+    fn what_an_older_version_stored_is_read() {
+        let failed = |doing, fault| BlockReason::Failed { doing, fault };
+        let text = |text: &str| text.to_owned();
+        let repository = RepositoryFault::Said(text("the branch main does not exist"));
+        assert_eq!(
+            read(
+                r#"{"failed":{"doing":"wave gate","fault":{"repository":{"what":"the branch main does not exist"}}}}"#
+            ),
+            failed(Doing::WaveGate, Fault::Repository { what: repository })
+        );
+        let defect = Defect::Said(text("TASK-001 has no open turn"));
+        assert_eq!(
+            read(r#"{"failed":{"doing":"looking at it","fault":{"defect":{"what":"TASK-001 has no open turn"}}}}"#),
+            failed(Doing::LookingAtIt, Fault::Defect { what: defect })
+        );
+        let unreadable = Fault::Unreadable { said: text("x") };
+        assert_eq!(
+            read(r#"{"failed":{"doing":"sweep all","fault":{"unreadable":{"what":"x"}}}}"#),
+            failed(Doing::Other(text("sweep all")), unreadable)
+        );
+        assert_eq!(
+            read(r#"{"pre_flight_failed":{"what":"tests: `t` exited with 127","output":""}}"#),
+            BlockReason::PreFlightFailed {
+                fault: super::PreFlightFault::NotRun,
+                what: PreFlightCause::Stored(text("tests: `t` exited with 127")),
+                output: String::new(),
+            }
+        );
+        let mistakes = vec![SettingsMistake::Stored(text("line 2"))];
+        assert_eq!(
+            read(r#"{"bad_settings":{"mistakes":["line 2"]}}"#),
+            BlockReason::BadSettings { mistakes }
+        );
+    }
+
+    #[test]
+    fn every_reason_is_stored_and_read_back() {
+        let defect = Fault::Defect {
+            what: Defect::NoIntegrationBranch,
+        };
+        let reason = BlockReason::of_fault(Doing::of_kind("open_integration"), defect);
+        let stored = serde_json::to_string(&reason).unwrap();
+        assert_eq!(
+            stored,
+            r#"{"failed":{"doing":"open_integration","fault":{"defect":{"what":"no_integration_branch"}}}}"#
+        );
+        assert_eq!(read(&stored), reason);
+    }
+}
