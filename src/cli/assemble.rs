@@ -112,7 +112,9 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?;
     let secrets = blueprint.secrets;
     let autobuild = app(&blueprint.app).context("the AutoBuild App")?;
-    let autobuild = Client::new(&autobuild, &urls, clock)?.masking(secrets.clone());
+    let autobuild = Client::new(&autobuild, &urls, clock)?
+        .masking(secrets.clone())
+        .pausing(blueprint.settings.read_pauses);
     let coach = blueprint.coach.as_ref().map(app).transpose().context("the Coach App")?;
     let coach = coach.map(|coach| autobuild.beside(&coach));
     let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;

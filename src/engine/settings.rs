@@ -1,6 +1,10 @@
 //! Limits and times of the engine.
 
-use crate::{config::MonthlyBudget, github::Clock, telemetry::Telemetry};
+use crate::{
+    config::MonthlyBudget,
+    github::{Clock, READ_PAUSES},
+    telemetry::Telemetry,
+};
 use domain::{ci::CiTimes, routing, routing::Waits};
 use sandbox::egress::Ceiling;
 use std::{path::PathBuf, time::Duration};
@@ -30,6 +34,8 @@ pub struct EngineSettings {
     pub grace: Duration,
     /// How long a failed effect waits before it is tried again.
     pub backoff: Backoff,
+    /// How long a failed read waits before it is tried again, within its effect.
+    pub read_pauses: [Duration; 2],
     /// How long the repository's own CI is waited for.
     pub ci: CiTimes,
     /// How long work waits for a model's API.
@@ -117,6 +123,7 @@ impl EngineSettings {
                 first: Duration::from_secs(10),
                 most: Duration::from_secs(900),
             },
+            read_pauses: READ_PAUSES,
             ci: CiTimes::PRODUCT,
             waits: Waits::PRODUCT,
             progress: Duration::from_secs(10),

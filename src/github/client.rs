@@ -19,6 +19,7 @@ use secrecy::SecretString;
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 use tokio::sync::OnceCell;
 
@@ -68,6 +69,13 @@ impl Client {
     /// Lets nothing out that holds one of these, besides what looks like a credential anyway.
     pub fn masking(mut self, secrets: Secrets) -> Self {
         self.wire.mask(secrets);
+        self
+    }
+
+    /// Pauses so long before a read is tried again.
+    #[must_use]
+    pub fn pausing(mut self, read_pauses: [Duration; 2]) -> Self {
+        self.wire.pause(read_pauses);
         self
     }
 

@@ -33,8 +33,8 @@ const WHOLE_CALL: Duration = Duration::from_secs(60);
 /// A page of a hundred of the longest comments fits; nothing bigger is read into memory.
 const MAX_ANSWER: usize = 32 * 1024 * 1024;
 
-/// Pauses before a read is tried again.
-const READ_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(800)];
+/// Pauses before a read is tried again, unless others are set.
+pub const READ_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(800)];
 
 /// Whether a request changes anything: a lost reply means something else then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +101,7 @@ pub(super) struct Wire {
     key: EncodingKey,
     clock: Clock,
     secrets: Secrets,
+    read_pauses: [Duration; 2],
 }
 
 impl Wire {
@@ -118,6 +119,7 @@ impl Wire {
             key: app.key().clone(),
             clock,
             secrets: Secrets::default(),
+            read_pauses: READ_PAUSES,
         })
     }
 
@@ -130,12 +132,18 @@ impl Wire {
             key: app.key().clone(),
             clock: self.clock,
             secrets: self.secrets.clone(),
+            read_pauses: self.read_pauses,
         }
     }
 
     /// Masks these in everything that is sent.
     pub(super) fn mask(&mut self, secrets: Secrets) {
         self.secrets = secrets;
+    }
+
+    /// Pauses so long before a read is tried again.
+    pub(super) fn pause(&mut self, read_pauses: [Duration; 2]) {
+        self.read_pauses = read_pauses;
     }
 
     /// Masks this as well, everywhere, until it ends.
@@ -169,7 +177,7 @@ impl Wire {
     }
 
     async fn send(&self, crab: &Octocrab, who: &Credential<'_>, call: &Call<'_>) -> Result<Reply, GithubError> {
-        let mut pauses = READ_PAUSES.iter();
+        let mut pauses = self.read_pauses.iter();
         loop {
             let result = self.once(crab, who, call).await;
             let again = matches!(&result, Err(GithubError::Transient { retry_after: None, .. }));

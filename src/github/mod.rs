@@ -44,6 +44,7 @@ pub use comments::{Reaction, ReactionTarget};
 pub use contents::Content;
 pub use error::{Cause, GithubError};
 pub use graphql::IssueEdit;
+pub use http::READ_PAUSES;
 pub use merge::{Merge, MergeMethod, MergeRefusal};
 pub use pulls::{NewPull, OpenedPull, PullChange};
 pub use repo::Repo;

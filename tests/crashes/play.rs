@@ -14,8 +14,13 @@ use std::{
 };
 use tokio::sync::OnceCell;
 
-/// No story takes this long, unless it hangs.
-pub const WATCHDOG: Duration = Duration::from_secs(120);
+/// No story takes this long, also on a machine that does much else, unless it hangs.
+pub const WATCHDOG: Duration = Duration::from_secs(600);
+
+/// Whether everything is tried, for `.ci/thorough crashes`: the test command tries what says something new.
+pub fn is_thorough() -> bool {
+    std::env::var_os("CRASHES").is_some()
+}
 
 /// What an undisturbed run of a story shows.
 pub struct Calm {
@@ -25,19 +30,32 @@ pub struct Calm {
     pub calls: Vec<BTreeMap<Kind, usize>>,
 }
 
-type Known = BTreeMap<&'static str, Arc<OnceCell<Arc<Calm>>>>;
+/// What is found once for each story, and serves all tests of this process.
+pub struct Once<T>(Mutex<BTreeMap<&'static str, Arc<OnceCell<Arc<T>>>>>);
 
-/// What an undisturbed run of the story shows. One run serves all tests of this process.
+impl<T> Once<T> {
+    /// Nothing is found yet.
+    pub const fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+
+    /// What was found for this story, or is found now.
+    pub async fn of<F: Future<Output = Arc<T>>>(&self, story: &Story, find: impl FnOnce() -> F) -> Arc<T> {
+        let cell = Arc::clone(self.0.lock().unwrap().entry(story.name).or_default());
+        Arc::clone(cell.get_or_init(find).await)
+    }
+}
+
+/// What an undisturbed run of the story shows.
 pub async fn calm(story: &Story) -> Arc<Calm> {
-    static KNOWN: Mutex<Known> = Mutex::new(Known::new());
-    let cell = Arc::clone(KNOWN.lock().unwrap().entry(story.name).or_default());
-    let calm = cell.get_or_init(|| async {
+    static KNOWN: Once<Calm> = Once::new();
+    let find = || async {
         let watched = tokio::time::timeout(WATCHDOG, observed(story)).await;
         let (world, calls) = watched.expect("the undisturbed story ends");
         let picture = picture::take(&world).await;
         Arc::new(Calm { picture, calls })
-    });
-    Arc::clone(calm.await)
+    };
+    KNOWN.of(story, find).await
 }
 
 /// Plays a story to its end without any mishap.

@@ -366,6 +366,7 @@ impl Setup {
                 write_spacing_ms: 0,
                 grace: Duration::from_millis(200),
                 backoff: self.backoff,
+                read_pauses: [Duration::from_millis(1); 2],
                 ci: self.ci,
                 waits: self.waits,
                 lease: self.lease,
