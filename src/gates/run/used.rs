@@ -260,8 +260,10 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table")]
     fn a_used_place_is_put_back_or_given_up() {
-        let table: [(&str, fn(&Path), Option<&[&str]>); 9] = [
+        type Row = (&'static str, fn(&Path), Option<&'static [&'static str]>);
+        let table: [Row; 9] = [
             ("nothing", |_| {}, Some(&[])),
             (
                 "new files and folders",

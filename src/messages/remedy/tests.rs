@@ -257,6 +257,7 @@ fn faults() -> Vec<BlockReason> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn reasons() -> Vec<BlockReason> {
     let text = || "x".to_owned();
     let failures = [
@@ -290,7 +291,7 @@ fn reasons() -> Vec<BlockReason> {
         BlockReason::BranchRule { rule: text() },
         BlockReason::PreFlightFailed {
             fault: PreFlightFault::NotRun,
-            what: PreFlightCause::Stored(text()),
+            what: Box::new(PreFlightCause::Stored(text())),
             output: text(),
         },
         BlockReason::DefaultConflict {

@@ -118,7 +118,7 @@ pub enum BlockReason {
         #[serde(default)]
         fault: PreFlightFault,
         /// The run that failed.
-        what: PreFlightCause,
+        what: Box<PreFlightCause>,
         /// Its output, shortened.
         output: String,
     },
@@ -305,7 +305,7 @@ mod tests {
             read(r#"{"pre_flight_failed":{"what":"tests: `t` exited with 127","output":""}}"#),
             BlockReason::PreFlightFailed {
                 fault: super::PreFlightFault::NotRun,
-                what: PreFlightCause::Stored(text("tests: `t` exited with 127")),
+                what: Box::new(PreFlightCause::Stored(text("tests: `t` exited with 127"))),
                 output: String::new(),
             }
         );

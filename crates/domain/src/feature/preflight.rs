@@ -132,7 +132,7 @@ fn failed(fault: PreFlightFault, cause: impl Fn(Evidence) -> PreFlightCause, evi
     let (evidence, output) = apart(evidence);
     BlockReason::PreFlightFailed {
         fault,
-        what: cause(evidence),
+        what: Box::new(cause(evidence)),
         output,
     }
 }

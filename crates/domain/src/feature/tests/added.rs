@@ -139,7 +139,7 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
     };
     let mut brief = ran(3, Counts::Unknown, &[]);
     brief.output.clear();
-    assert_eq!(what, PreFlightCause::SetUp(Evidence::Failed(brief)));
+    assert_eq!(*what, PreFlightCause::SetUp(Evidence::Failed(brief)));
     let stored: PreFlightCause = serde_json::from_str("\"set-up: `t` exited with 3\"").unwrap();
     assert_eq!(stored, PreFlightCause::Stored("set-up: `t` exited with 3".to_owned()));
     assert_eq!(output, "the output");
@@ -281,7 +281,7 @@ fn what_stands_against_a_merged_commit_may_be_mended_in_a_newer_one() {
     let emission = story.waits_for();
     let reason = BlockReason::PreFlightFailed {
         fault: PreFlightFault::NotRun,
-        what: PreFlightCause::Stored("set-up".to_owned()),
+        what: Box::new(PreFlightCause::Stored("set-up".to_owned())),
         output: String::new(),
     };
     let outcome = Box::new(PreFlown::Refused(reason));

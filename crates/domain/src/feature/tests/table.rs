@@ -537,7 +537,9 @@ fn features() -> Vec<(&'static str, Story)> {
 fn no_start() -> Box<PreFlown> {
     Box::new(PreFlown::Refused(BlockReason::PreFlightFailed {
         fault: PreFlightFault::NotRun,
-        what: PreFlightCause::Stored("tests: `t` could not start: no such program".to_owned()),
+        what: Box::new(PreFlightCause::Stored(
+            "tests: `t` could not start: no such program".to_owned(),
+        )),
         output: String::new(),
     }))
 }
