@@ -13,7 +13,11 @@ use crate::gates::{
 use domain::integrity::Rule;
 use integrity::{
     FileChange, Version, language,
-    language::{Role, role},
+    language::{
+        Role,
+        outline::{Function, Of, Outline},
+        role,
+    },
     loses_lines,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,40 +93,94 @@ fn mutants(facts: &Facts, code: Vec<Code>) -> Option<Mutants> {
 /// The tests of the base that may check less: those that say something else, and those that share what does.
 fn suspects(facts: &Facts, paths: &BTreeSet<String>) -> BTreeSet<String> {
     let change = &facts.change;
-    let shared = shared(change, paths);
+    let files = change.files.iter().filter(|file| paths.contains(&file.path));
+    let shared: BTreeMap<&str, Shared> = files.map(|file| (file.path.as_str(), Shared::of(file))).collect();
     let is_shared = paths.iter().any(|path| role(path) == Role::Support);
-    let may = |site: &&Site| shared.contains(&site.path) || paths.contains(&site.path) && is_other(change, site);
+    let may = |site: &&Site| {
+        shared
+            .get(site.path.as_str())
+            .is_some_and(|shared| shared.concerns(change, site))
+    };
     let concerns = |name: &&String| is_shared || change.after.find(name).iter().any(may);
     facts.old.iter().filter(concerns).cloned().collect()
 }
 
-/// Whether a test says something else than before.
-fn is_other(change: &Change, site: &Site) -> bool {
-    !change.before.words_in(&site.path).any(|words| words == site.words)
+/// What a file's tests share that is another now.
+#[derive(Debug, PartialEq, Eq)]
+enum Shared {
+    /// Something that any of them may use.
+    ByAll,
+    /// Functions, by their names.
+    Functions(BTreeSet<String>),
 }
 
-/// The files of these that lost something outside of their tests, which any test in them may share.
-fn shared(change: &Change, paths: &BTreeSet<String>) -> BTreeSet<String> {
-    let files = change.files.iter().filter(|file| paths.contains(&file.path));
-    let lost = files.filter(|file| !keeps_what_tests_share(file));
-    lost.map(|file| file.path.clone()).collect()
-}
-
-fn keeps_what_tests_share(file: &FileChange) -> bool {
-    let shared = |version: &Version| {
-        let outline = language::read(&file.path, std::str::from_utf8(version.bytes()?).ok()?)?;
-        let mut words: BTreeMap<String, usize> = BTreeMap::new();
-        for word in outline.shared {
-            let times = words.entry(word).or_default();
-            *times = times.saturating_add(1);
+impl Shared {
+    fn of(file: &FileChange) -> Self {
+        let read = |version: &Version| language::read(&file.path, std::str::from_utf8(version.bytes()?).ok()?);
+        let (Some(before), Some(after)) = (read(&file.before), read(&file.after)) else {
+            return Self::ByAll;
+        };
+        let now = counted(&after.shared);
+        let is_kept = |(word, times): (&&String, &usize)| now.get(*word).is_some_and(|now| now >= times);
+        if !counted(&before.shared).iter().all(is_kept) {
+            return Self::ByAll;
         }
-        Some(words)
-    };
-    let (Some(before), Some(after)) = (shared(&file.before), shared(&file.after)) else {
-        return false;
-    };
-    let is_kept = |(word, times): (&String, &usize)| after.get(word).is_some_and(|now| now >= times);
-    before.iter().all(is_kept)
+        let of_tests = before.functions.iter().filter(|function| function.of == Of::Tests);
+        let mut others: BTreeSet<String> = of_tests
+            .filter(|old| {
+                !after
+                    .functions
+                    .iter()
+                    .any(|new| new.name == old.name && new.words == old.words)
+            })
+            .map(|function| function.name.clone())
+            .collect();
+        loop {
+            let calls = |function: &&Function| function.words.iter().any(|word| others.contains(word));
+            let calling = before
+                .functions
+                .iter()
+                .filter(calls)
+                .map(|function| function.name.clone());
+            let more: BTreeSet<String> = calling.filter(|name| !others.contains(name)).collect();
+            if more.is_empty() {
+                break;
+            }
+            others.extend(more);
+        }
+        // What no test names is called by the runner, before any of them.
+        let is_named = |name: &String| before.tests.iter().any(|test| test.words.contains(name));
+        match others.iter().any(|name| !is_named(name) && !is_called(&before, name)) {
+            true => Self::ByAll,
+            false => Self::Functions(others),
+        }
+    }
+
+    /// Whether a test may check less for it.
+    fn concerns(&self, change: &Change, site: &Site) -> bool {
+        match self {
+            Self::ByAll => true,
+            Self::Functions(names) => {
+                let is_as_it_was = change.before.words_in(&site.path).any(|words| words == site.words);
+                !is_as_it_was || site.words.iter().any(|word| names.contains(word))
+            }
+        }
+    }
+}
+
+/// Whether another function names it.
+fn is_called(outline: &Outline, name: &String) -> bool {
+    let others = outline.functions.iter().filter(|function| function.name != *name);
+    others.into_iter().any(|function| function.words.contains(name))
+}
+
+fn counted(words: &[String]) -> BTreeMap<&String, usize> {
+    let mut counted = BTreeMap::new();
+    for word in words {
+        let times: &mut usize = counted.entry(word).or_default();
+        *times = times.saturating_add(1);
+    }
+    counted
 }
 
 /// A file of code in the forms that are run.
@@ -173,24 +231,28 @@ mod tests {
 
     #[test]
     fn tests_share_what_stands_outside_of_them() {
-        let base = "LIMIT = 3\n\ndef test_a():\n    assert a() == LIMIT\n\ndef test_b():\n    assert b()\n";
+        let base = "LIMIT = 3\n\ndef check(x):\n    assert x\n\ndef twice(x):\n    check(x)\n\ndef setup():\n    go()\n\n\
+                    def test_a():\n    check(a() == LIMIT)\n    twice(a())\n\ndef test_b():\n    assert b()\n";
+        let functions = |names: &[&str]| Shared::Functions(names.iter().map(|name| (*name).to_owned()).collect());
         for (after, expected) in [
-            (base.replace("assert b()", "assert b() == 2"), true),
-            (base.replace("assert b()", "assert 1"), true),
-            (format!("import os\n{base}"), true),
+            (base.replace("assert b()", "assert b() == 2"), functions(&[])),
+            (base.replace("assert b()", "assert 1"), functions(&[])),
+            (base.replace("def test_b():\n    assert b()\n", ""), functions(&[])),
+            (format!("import os\n{base}"), functions(&[])),
             (
-                "LIMIT = 3\n\ndef test_c(tmp_path):\n    assert c() == LIMIT\n".to_owned(),
-                true,
+                base.replace("def check(x):\n    assert x", "def check(x):\n    pass"),
+                functions(&["check", "twice"]),
             ),
-            (base.replace("LIMIT = 3", "LIMIT = 4"), false),
-            (base.replace("LIMIT = 3", ""), false),
+            (base.replace("go()", "pass"), Shared::ByAll),
+            (base.replace("LIMIT = 3", "LIMIT = 4"), Shared::ByAll),
+            (base.replace("LIMIT = 3", ""), Shared::ByAll),
         ] {
             let file = FileChange {
                 path: "tests/test_a.py".to_owned(),
                 before: Version::Bytes(base.as_bytes().to_vec()),
                 after: Version::Bytes(after.clone().into_bytes()),
             };
-            assert_eq!(keeps_what_tests_share(&file), expected, "{after}");
+            assert_eq!(Shared::of(&file), expected, "{after}");
         }
     }
 }

@@ -39,7 +39,7 @@ pub struct Outline {
     pub settings: Vec<Setting>,
     /// The words of the whole file, comments left out; empty for code without tests.
     pub words: Vec<String>,
-    /// Those of them that stand in no test, which tests may share.
+    /// Those of them that stand in no test and no other function.
     pub shared: Vec<String>,
 }
 
@@ -224,10 +224,11 @@ pub(super) fn outline(source: &Source<'_>, found: &[Found<'_>], vocabulary: &Voc
     outline.includes.extend(names(Capture::Include));
     if source.role != Role::Source || !outline.tests.is_empty() {
         outline.words = source.root.words();
-        let of_tests = merged(found, Capture::Test).into_iter();
-        let of_tests =
-            of_tests.flat_map(|(at, one)| [at].into_iter().chain(one.all(Capture::TestRows)).collect::<Vec<_>>());
-        outline.shared = source.root.words_without(&of_tests.map(At::index).collect());
+        let tests = merged(found, Capture::Test).into_iter();
+        let tests = tests.flat_map(|(at, one)| [at].into_iter().chain(one.all(Capture::TestRows)).collect::<Vec<_>>());
+        let functions = merged(found, Capture::Function).into_iter().map(|(at, _)| at);
+        let left_out = tests.chain(functions).map(At::index);
+        outline.shared = source.root.words_without(&left_out.collect());
     }
     outline
 }
