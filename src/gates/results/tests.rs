@@ -263,6 +263,23 @@ fn a_test_binary_that_ends_early_is_a_failure_of_its_own() {
 }
 
 #[test]
+fn a_sum_that_a_test_printed_is_not_the_binarys() {
+    let sum = |passed: u32| {
+        format!("test result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n")
+    };
+    let start = "running 3 tests\ntest a ... ok\n";
+    let rest = "test b ... ok\ntest c ... ok\n\n";
+    let inside = read(&format!("{start}{}{rest}{}", sum(1), sum(3)), "");
+    assert_eq!(inside.counts, known(3, 0, 0));
+    assert_eq!(inside.names.unwrap().passed, ["a", "b", "c"]);
+    // Behind the last test it raises the number: then not every test is named.
+    let behind = read(&format!("{start}{rest}{}{}", sum(3), sum(1)), "");
+    assert!(!behind.names.unwrap().names_all(behind.counts));
+    let never = read(&format!("{start}{}{rest}", sum(1)), "");
+    assert_eq!((never.counts, never.failing), (Counts::Unknown, Vec::new()));
+}
+
+#[test]
 fn nextest_names_every_test_once() {
     let output = "        PASS [   0.003s] (1/5) demo tests::adds\n        FAIL [   0.004s] (2/5) demo tests::halves\n  stdout ───\n\n\
          \x20   running 1 test\n    test tests::halves ... FAILED\n\n    failures:\n        tests::halves\n\n\
