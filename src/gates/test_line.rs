@@ -168,6 +168,10 @@ impl TestLine {
             ..call.clone()
         };
         let names: Vec<&str> = names.iter().map(|name| own_name(name)).collect();
+        // A runner would take it for one of its options.
+        if names.iter().any(|name| name.starts_with('-')) {
+            return None;
+        }
         let line = format!("{}{}", self.prefix, named.selecting(&names, paths)?);
         (line.len() <= LONGEST).then(|| Invocation {
             line,

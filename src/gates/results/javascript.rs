@@ -32,6 +32,9 @@ pub(super) static VITEST: Runner = Runner {
         let parts = parts?;
         let files: BTreeSet<&str> = parts.iter().filter_map(|(file, _)| file.rsplit(' ').next()).collect();
         let titles = parts.iter().map(|(_, titles)| one_of_titles(titles, " > "));
+        if files.iter().any(|file| file.starts_with('-')) {
+            return None;
+        }
         let files = files.into_iter().map(str::to_owned).collect();
         pattern(words, &["-t", "--testNamePattern"], titles, files)
     }),
