@@ -80,6 +80,28 @@ impl TestIndex {
             .collect()
     }
 
+    /// The lines of a file's text but those of the tests whose words are left out. What stands behind a test belongs to it,
+    /// up to what begins next.
+    pub(crate) fn lines_without<'a>(
+        &self,
+        path: &str,
+        text: &'a str,
+        is_left_out: impl Fn(&[String]) -> bool,
+    ) -> Vec<&'a str> {
+        let here = self.tests.values().flatten().filter(|site| site.path == path);
+        let left_out = here.filter(|site| is_left_out(&site.words)).map(|site| site.line);
+        let left_out: BTreeSet<u32> = left_out.collect();
+        let is_kept = |number| {
+            let begin = self.test_around(path, number);
+            begin.is_none_or(|begin| !left_out.contains(&begin))
+        };
+        let numbered = (1..).zip(text.lines());
+        let kept = numbered.filter(|(number, _)| is_kept(*number));
+        kept.map(|(_, line)| line.trim())
+            .filter(|line| !line.is_empty())
+            .collect()
+    }
+
     /// Whether the tests of this file are known.
     pub(crate) fn has_read(&self, path: &str) -> bool {
         self.read.contains_key(path)
