@@ -1,5 +1,6 @@
 //! Where tests stand: the tests of some files by their own names, to be found by the names that runners give them.
 
+use crate::gates::test_line::own_name;
 use integrity::{Version, language};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -191,6 +192,7 @@ pub(crate) fn ends_with(name: &str, own: &str) -> bool {
 
 /// The name without what one runner puts behind it: parameters, and the number of another test of the same name.
 pub(crate) fn bare(name: &str) -> &str {
+    let name = own_name(name);
     let name = match name.rsplit_once(" (") {
         Some((before, inside)) if inside.ends_with(')') => before,
         _ => name,

@@ -49,15 +49,12 @@ async fn kept(context: &EffectContext<'_>, commit: &Sha, named: &str) -> Result<
     Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
 }
 
-/// What a baseline holds; another number, and each is found anew.
-const FORM: u32 = 2;
-
 /// Names everything but the commit that decides what is found: the commands as they are run, the files that they are read
 /// from, what they may reach, and this version of AutoBuild, which reads their output.
 fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
     let text = |command: &Option<ShellCommand>| command.as_ref().map(ShellCommand::text).unwrap_or_default().to_owned();
     let all = (
-        (env!("CARGO_PKG_VERSION"), FORM),
+        (env!("CARGO_PKG_VERSION"), gates::RESULTS_FORM),
         (text(&chosen.setup), text(&chosen.test), &chosen.test_line.naming()),
         (&chosen.report, &settings.coverage.file),
         &settings.network.allow,

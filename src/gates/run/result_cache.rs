@@ -11,6 +11,7 @@ use crate::{
         commands::Chosen,
         compare,
         coverage::Measurement,
+        results::FORM,
         run::{
             context::{Bench, GateError},
             overlay::Overlay,
@@ -232,7 +233,7 @@ impl<'a> ResultCache<'a> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let level = self.bench.sandbox.level();
         let version = env!("CARGO_PKG_VERSION");
-        format!("{version}\0{level:?}\0{}\0{}\0", path.display(), self.versions)
+        format!("{version} {FORM}\0{level:?}\0{}\0{}\0", path.display(), self.versions)
     }
 }
 

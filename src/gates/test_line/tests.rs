@@ -72,7 +72,7 @@ fn each_runner_is_told_which_tests_to_run() {
         (
             "cargo test --lib",
             "",
-            &["tests::adds", "tests::adds (2)"],
+            &["tests::adds", "tests::adds ⟨2⟩"],
             "cargo test --lib --no-fail-fast -- tests::adds tests::adds --exact",
         ),
         (
@@ -109,8 +109,8 @@ fn each_runner_is_told_which_tests_to_run() {
         (
             "npm test",
             "jest",
-            &["sum › 1+1"],
-            "npm test -- --verbose -t '^(sum( | › )1\\+1)$'",
+            &["./a.test.js › sum › 1+1", "./b.test.js › retries (3)"],
+            "npm test -- --verbose -t '^(retries \\(3\\)|sum( | › )1\\+1)$'",
         ),
         (
             "npx vitest run",
