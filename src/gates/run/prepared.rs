@@ -453,8 +453,14 @@ impl<'a> Prepared<'a> {
         let snapshot = match ready.is_ready() && (is_built || self.chosen.setup.is_some()) {
             true => {
                 let tracked = commands::paths(self.mirror, self.commit).await?.into_iter().collect();
-                let left = Leavings::of(ready.checkout.path(), &tracked).await?.for_the_turn();
-                Snapshot::of(self.bench, &ready.checkout, (ready.times.clone(), left)).await
+                // What cannot be looked through, because a command took its rights away, is not copied either.
+                match Leavings::of(ready.checkout.path(), &tracked).await {
+                    Ok(left) => {
+                        let left = (ready.times.clone(), left.for_the_turn());
+                        Snapshot::of(self.bench, &ready.checkout, left).await
+                    }
+                    Err(_) => None,
+                }
             }
             false => None,
         };
