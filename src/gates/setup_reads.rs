@@ -70,7 +70,8 @@ async fn read(run: &Run<'_>, path: &str) -> Result<Option<String>, GateError> {
     Ok(file.and_then(|file| String::from_utf8(file.bytes).ok()))
 }
 
-fn hooks(manifest: &str) -> String {
+/// The scripts of a `package.json` that run when packages are installed.
+pub(crate) fn hooks(manifest: &str) -> String {
     let manifest: Value = serde_json::from_str(manifest).unwrap_or_default();
     let script = |name: &&str| manifest.get("scripts")?.get(*name)?.as_str().map(str::to_owned);
     let scripts: Vec<String> = HOOKS.iter().filter_map(script).collect();
