@@ -75,6 +75,15 @@ mod tests {
         for (after, expected) in table {
             assert_eq!(around(path, &base, &after).as_deref(), expected, "{after}");
         }
+        let script = |import: &str, limit: &str| {
+            format!(
+                "const {{ f }} = require({import:?});\nimport {{\n  g,\n}} from {import:?};\nconst LIMIT = {limit};\ntest(\"one\", () => assert(f() < LIMIT));\n"
+            )
+        };
+        for (limit, is_seen) in [("true", false), ("false", true)] {
+            let found = around("test/a.test.js", &script("../old", "true"), &script("../new", limit));
+            assert_eq!(found.is_some(), is_seen, "{found:?}");
+        }
         let inline = |code: &str, number: u32| {
             format!(
                 "{code}\n#[cfg(test)]\nmod tests {{\n    use super::*;\n    const N: u32 = {number};\n\n    #[test]\n    fn one() {{\n        \

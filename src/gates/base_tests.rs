@@ -69,7 +69,9 @@ async fn with_base_versions(
     let does_not_run = |found: &Evidence| compare::names(found).is_none_or(|names| ran_nothing(names, before));
     let of_tests = touched.iter().filter(|raw| role_of(raw) == Some(Role::Test));
     let mut meant = Meant {
-        files: of_tests.filter_map(|raw| raw.path.to_str().map(str::to_owned)).collect(),
+        files: of_tests
+            .filter_map(|raw| raw.path.to_str().map(str::to_owned))
+            .collect(),
         inline: inline.iter().map(|(path, ..)| path.clone()).collect(),
         left_out: BTreeSet::new(),
     };

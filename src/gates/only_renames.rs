@@ -47,7 +47,10 @@ pub(crate) fn keeps_tests<'a>(
 pub(crate) fn is_more(before: &[String], after: &[String]) -> bool {
     let of = |lines: &[String]| {
         let mut counted = Lines::new();
-        count(lines.iter().map(String::as_str).filter(|line| !lists_names(line)), &mut counted);
+        count(
+            lines.iter().map(String::as_str).filter(|line| !lists_names(line)),
+            &mut counted,
+        );
         counted
     };
     has_more(&of(before), &of(after))
@@ -55,8 +58,9 @@ pub(crate) fn is_more(before: &[String], after: &[String]) -> bool {
 
 /// Whether a line is nothing but names, as in an import of several lines.
 fn lists_names(line: &str) -> bool {
-    line.chars().all(|c| c.is_alphanumeric() || "_,(){}:* ".contains(c))
-        && line.split(|c: char| !c.is_alphanumeric() && c != '_').all(|word| !word.starts_with(|c: char| c.is_ascii_digit()))
+    let is_name = |word: &str| !word.starts_with(|c: char| c.is_ascii_digit()) && !VALUES.contains(&word);
+    line.chars().all(|c| c.is_alphanumeric() || "_,{}:* ".contains(c))
+        && line.split(|c: char| !c.is_alphanumeric() && c != '_').all(is_name)
 }
 
 fn lines<'a>(files: impl Iterator<Item = &'a FileChange>, side: fn(&FileChange) -> &Version) -> Lines {
@@ -82,9 +86,10 @@ fn does_something(line: &str) -> bool {
         .any(|mark| line.starts_with(mark))
         && !line.starts_with("#[");
     let plain = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ");
-    let is_import = ["use ", "mod ", "import ", "from ", "export * from"]
+    let is_import = ["use ", "mod ", "import ", "from ", "export * from", "} from "]
         .iter()
-        .any(|word| plain.starts_with(word));
+        .any(|word| plain.starts_with(word))
+        || plain.contains(" = require(");
     line.chars().any(char::is_alphanumeric) && !is_comment && !is_import
 }
 
@@ -109,7 +114,17 @@ fn shapes(one: &Lines, other: &Lines) -> Lines {
 }
 
 /// Words that are values and no names.
-const VALUES: [&str; 9] = ["true", "false", "True", "False", "None", "null", "nil", "undefined", "NaN"];
+const VALUES: [&str; 9] = [
+    "true",
+    "false",
+    "True",
+    "False",
+    "None",
+    "null",
+    "nil",
+    "undefined",
+    "NaN",
+];
 
 /// A line with every name replaced by the same one; what stands in quotes stays, and so do values.
 fn shape(line: &str) -> String {

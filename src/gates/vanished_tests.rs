@@ -38,7 +38,8 @@ pub(crate) async fn vanished_tests(
     };
     let mut shown = Vec::new();
     if compare::all_names(tests).is_none() {
-        let what = "the runner's numbers do not fit the tests that it names: something else prints what looks like results";
+        let what =
+            "the runner's numbers do not fit the tests that it names: something else prints what looks like results";
         shown.push(said::should_fix("integrity", what, None));
     }
     let (missing, skipped) = (missing(before, now), skipped(before, now));
