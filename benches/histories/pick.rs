@@ -7,7 +7,9 @@ use crate::{
 };
 use integrity::{
     Version,
-    language::{self, Role, role},
+    language::{
+        Role, role, {self},
+    },
 };
 use std::collections::BTreeSet;
 

@@ -7,7 +7,9 @@ use domain::integrity::Rule;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
-    fs::{self, File, OpenOptions},
+    fs::{
+        File, OpenOptions, {self},
+    },
     hash::{DefaultHasher, Hash, Hasher},
     io::{ErrorKind, Write},
     path::Path,

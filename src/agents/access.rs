@@ -137,7 +137,6 @@ pub struct Access {
 
 impl Access {
     /// As the service, with these settings.
-    #[must_use]
     pub fn service(models: ModelSettings) -> Self {
         Self {
             models: Arc::new(models),

@@ -8,8 +8,7 @@ use crate::{
         codex::CodexAgent,
         command::CommandAgent,
         program::how_to_install,
-        run::{Printed, RunError, RunSpec},
-        run_context::RunContext,
+        run::{Printed, RunContext, RunError, RunSpec},
         scripted::ScriptedAgent,
     },
     config::{AgentCommand, Strength},
@@ -40,7 +39,6 @@ impl Backend {
     /// Makes the back-end for a configured agent. `folder` is the service's own: below it are private homes of running
     /// agents (`runs`, may be emptied when none runs) and the memory of scripts (`scripts`, must be kept). `environment`
     /// names variables of the service that agents get, `access` says how their programs reach a model.
-    #[must_use]
     pub fn new(
         agent: &AgentCommand,
         sandbox: &Sandbox,
@@ -92,19 +90,16 @@ impl Backend {
     }
 
     /// The model that this agent is to use, as its program names it: what a repository asks for, else the usual.
-    #[must_use]
     pub fn model(&self, asked: Option<&str>, usual: Strength) -> Option<String> {
         self.access.models.name(&self.agent, asked, usual)
     }
 
     /// The model that this agent tries once where its own is not to be had.
-    #[must_use]
     pub fn fallback_model(&self) -> Option<String> {
         self.access.models.fallback(&self.agent)
     }
 
     /// Whether its runs tell money, or tokens that have a price.
-    #[must_use]
     pub fn cost_reporting(&self) -> CostReporting {
         match &self.kind {
             Kind::Acp(_) | Kind::Claude(_) | Kind::Codex(_) => CostReporting::Cost,
@@ -114,7 +109,6 @@ impl Backend {
     }
 
     /// The word for what kind of agent this is.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         self.agent.kind()
     }

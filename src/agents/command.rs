@@ -5,8 +5,7 @@ use crate::agents::{
     outcome::never_ran,
     private::{Account, Private, host},
     record::Record,
-    run::{Printed, RunError, RunSpec},
-    run_context::RunContext,
+    run::{Printed, RunContext, RunError, RunSpec},
 };
 use domain::{blocked::AgentFailure, command_line::CommandLine, shorten, usage::Usage};
 use sandbox::{Confine, Exit, Finished, OutputCap, Spec, StartError};

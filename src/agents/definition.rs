@@ -1,21 +1,12 @@
 //! Agent definitions: the files of `agents/`, embedded in the binary and checked at start.
 
-use crate::config::{Role, Strength};
+use crate::config::{ByRole, Role, Strength};
 use domain::contract::Contract;
-use domain::node::{Key, Node, Shape as Value};
-use std::fmt;
-
-const KEYS: [&str; 6] = ["name", "description", "role", "model", "tools", "contracts"];
-const MAX_BYTES: usize = 64 * 1024;
+use serde::Deserialize;
 
 /// The agents that this version runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definitions {
-    planner: Definition,
-    designer: Definition,
-    player: Definition,
-    coach: Definition,
-}
+pub struct Definitions(ByRole<Definition>);
 
 /// One agent: who it is, what it may use, what is demanded of it, and its prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +28,8 @@ pub struct Definition {
 }
 
 /// Something that an agent may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Tool {
     /// Read files of its checkout.
     Read,
@@ -47,15 +39,6 @@ pub enum Tool {
     Write,
     /// Run programs.
     Run,
-}
-
-impl Tool {
-    const ALL: [(&'static str, Self); 4] = [
-        ("read", Self::Read),
-        ("search", Self::Search),
-        ("write", Self::Write),
-        ("run", Self::Run),
-    ];
 }
 
 /// A mistake in an agent's definition.
@@ -75,37 +58,30 @@ impl Definitions {
     ///
     /// The first mistake: an unknown key, tool, contract, model or role, or a front matter that cannot be read.
     pub fn embedded() -> Result<Self, DefinitionMistake> {
-        Ok(Self {
+        Ok(Self(ByRole {
             planner: Definition::parse("planner.md", include_str!("../../agents/planner.md"), Role::Planner)?,
             designer: Definition::parse("designer.md", include_str!("../../agents/designer.md"), Role::Designer)?,
             player: Definition::parse("player.md", include_str!("../../agents/player.md"), Role::Player)?,
             coach: Definition::parse("coach.md", include_str!("../../agents/coach.md"), Role::Coach)?,
-        })
+        }))
     }
 
-    /// The planner.
-    #[must_use]
-    pub fn planner(&self) -> &Definition {
-        &self.planner
+    /// The definition of a role.
+    pub fn of(&self, role: Role) -> &Definition {
+        self.0.of(role)
     }
+}
 
-    /// The designer.
-    #[must_use]
-    pub fn designer(&self) -> &Definition {
-        &self.designer
-    }
-
-    /// The Player.
-    #[must_use]
-    pub fn player(&self) -> &Definition {
-        &self.player
-    }
-
-    /// The Coach.
-    #[must_use]
-    pub fn coach(&self) -> &Definition {
-        &self.coach
-    }
+/// The front matter of a definition.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Front {
+    name: String,
+    description: String,
+    role: Role,
+    model: Strength,
+    tools: Vec<Tool>,
+    contracts: Vec<Contract>,
 }
 
 impl Definition {
@@ -126,36 +102,17 @@ impl Definition {
             .strip_prefix("---\n")
             .and_then(|rest| rest.split_once("\n---\n"))
             .ok_or("it does not begin with a front matter between two lines of `---`")?;
-        let node = Node::from_yaml(front, MAX_BYTES).map_err(|error| error.to_string())?;
-        let Value::Map(entries) = node.value else {
-            return Err("the front matter is no table".to_owned());
-        };
-        if let Some((key, _)) = entries.iter().find(|(key, _)| !KEYS.contains(&key.name.as_str())) {
-            return Err(format!(
-                "{}: unknown key `{}`; valid: {}",
-                key.at(),
-                key.name,
-                KEYS.join(", ")
-            ));
-        }
+        let front: Front = serde_saphyr::from_str(front).map_err(|error| error.without_snippet().to_string())?;
         if prompt.trim().is_empty() {
             return Err("there is no prompt after the front matter".to_owned());
         }
-        let front = Front(&entries);
         let definition = Self {
-            name: front.text("name")?.to_owned(),
-            description: front.text("description")?.to_owned(),
-            role: front.word("role", Role::from_word)?,
-            model: front.word("model", Strength::from_word)?,
-            tools: front.words("tools", |word| {
-                let found = Tool::ALL.iter().find(|(name, _)| *name == word);
-                found
-                    .map(|(_, tool)| *tool)
-                    .ok_or_else(|| format!("`{word}` is not a tool"))
-            })?,
-            contracts: front.words("contracts", |word| {
-                Contract::from_name(word).map_err(|error| error.to_string())
-            })?,
+            name: front.name,
+            description: front.description,
+            role: front.role,
+            model: front.model,
+            tools: front.tools,
+            contracts: front.contracts,
             prompt: prompt.trim().to_owned(),
         };
         definition.fits(role)
@@ -201,54 +158,6 @@ fn checked_of(role: Role) -> &'static [Contract] {
     }
 }
 
-struct Front<'a>(&'a [(Key, Node)]);
-
-impl Front<'_> {
-    fn node(&self, name: &str) -> Result<&Node, String> {
-        let found = self.0.iter().find(|(key, _)| key.name == name);
-        found
-            .map(|(_, node)| node)
-            .ok_or_else(|| format!("the key `{name}` is missing"))
-    }
-
-    fn text(&self, name: &str) -> Result<&str, String> {
-        let node = self.node(name)?;
-        match &node.value {
-            Value::Text(text) if !text.trim().is_empty() => Ok(text),
-            Value::Null
-            | Value::Flag(_)
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Map(_) => Err(wrong(node, name, &"it must be a text")),
-        }
-    }
-
-    fn word<T>(&self, name: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, String> {
-        let word = self.text(name)?;
-        read(word).ok_or_else(|| format!("`{name}`: `{word}` is not known"))
-    }
-
-    fn words<T>(&self, name: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
-        let node = self.node(name)?;
-        let Value::List(items) = &node.value else {
-            return Err(wrong(node, name, &"it must be a list"));
-        };
-        let word = |item: &Node| match &item.value {
-            Value::Text(word) => read(word).map_err(|problem| wrong(item, name, &problem)),
-            Value::Null | Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => {
-                Err(wrong(item, name, &"it must be a list of words"))
-            }
-        };
-        items.iter().map(word).collect()
-    }
-}
-
-fn wrong(node: &Node, name: &str, problem: &dyn fmt::Display) -> String {
-    format!("{}: `{name}`: {problem}", node.at())
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Definition, Definitions, Tool, checked_of};
@@ -261,9 +170,9 @@ mod tests {
     #[test]
     fn the_embedded_definitions_hold() {
         let definitions = Definitions::embedded().unwrap();
-        assert_eq!(definitions.player().model, Strength::Fast);
+        assert_eq!(definitions.of(Role::Player).model, Strength::Fast);
         assert_eq!(
-            definitions.player().contracts,
+            definitions.of(Role::Player).contracts,
             [
                 Contract::ReportValid,
                 Contract::PathsAllowed,
@@ -271,15 +180,15 @@ mod tests {
             ]
         );
         for definition in [
-            definitions.planner(),
-            definitions.designer(),
-            definitions.player(),
-            definitions.coach(),
+            definitions.of(Role::Planner),
+            definitions.of(Role::Designer),
+            definitions.of(Role::Player),
+            definitions.of(Role::Coach),
         ] {
             assert_eq!(definition.contracts, checked_of(definition.role), "{}", definition.name);
         }
-        assert_eq!(definitions.coach().tools, [Tool::Read, Tool::Search]);
-        assert!(definitions.planner().prompt.starts_with("You are the planner."));
+        assert_eq!(definitions.of(Role::Coach).tools, [Tool::Read, Tool::Search]);
+        assert!(definitions.of(Role::Planner).prompt.starts_with("You are the planner."));
     }
 
     #[test]
@@ -287,19 +196,15 @@ mod tests {
         let read = |text: &str| Definition::parse("x.md", text, Role::Coach).map_err(|error| error.to_string());
         assert!(read(FRONT).is_ok());
         let table = [
-            (
-                "name: x\n",
-                "name: x\ncolour: red\n",
-                "line 2, column 1: unknown key `colour`",
-            ),
-            ("name: x\n", "", "`name` is missing"),
-            ("role: coach", "role: boss", "`boss` is not known"),
+            ("name: x\n", "name: x\ncolour: red\n", "unknown field `colour`"),
+            ("name: x\n", "", "missing field `name`"),
+            ("role: coach", "role: boss", "unknown variant `boss`"),
             ("role: coach", "role: player", "its role is player, not coach"),
-            ("model: fast", "model: gigantic", "`gigantic` is not known"),
-            ("[read]", "[read, fly]", "`fly` is not a tool"),
+            ("model: fast", "model: gigantic", "unknown variant `gigantic`"),
+            ("[read]", "[read, fly]", "unknown variant `fly`"),
             ("[read]", "[write]", "may only read and search"),
-            ("[read]", "read", "it must be a list"),
-            ("no_must_fix", "no_mistakes", "is not a contract"),
+            ("[read]", "read", "sequence"),
+            ("no_must_fix", "no_mistakes", "unknown variant `no_mistakes`"),
             ("no_must_fix", "report_valid", "nobody checks report_valid of a coach"),
             ("Do it.", "", "there is no prompt"),
             ("---\nname", "name", "front matter"),

@@ -40,7 +40,6 @@ pub struct Replaced {
 
 impl Record {
     /// Whether its events show that a model worked: it spoke, or had a tool called.
-    #[must_use]
     pub fn shows_work(&self) -> bool {
         self.events.iter().any(|event| match event.kind {
             TraceKind::Text { .. } | TraceKind::ToolCall { .. } | TraceKind::ToolResult { .. } => true,
@@ -55,7 +54,6 @@ impl Record {
     }
 
     /// What happened, with what was printed last where `ended` gave no answer, or where nothing else is known.
-    #[must_use]
     pub fn told<T, E>(&self, ended: &Result<T, E>) -> Vec<TraceEvent> {
         let mut events = self.events.clone();
         let is_told = ended.is_ok() && !events.is_empty();

@@ -1,10 +1,14 @@
 //! Scripts: YAML lists of prepared steps, for demonstrations and tests. Reading them only; nothing is run here.
 
-use crate::{agents::script_usage, config::Role};
-use domain::mistake::Place;
-use domain::nearest::nearest;
-use domain::node::{Key, Node, Shape as Value};
-use domain::{blocked::AgentFailure, ids::TaskId, usage::Usage};
+use crate::config::Role;
+use domain::{
+    blocked::AgentFailure,
+    ids::TaskId,
+    mistake::Place,
+    nearest::nearest,
+    node::{Key, Node, Shape as Value},
+    usage::Usage,
+};
 use serde_json::Value as Json;
 use std::path::PathBuf;
 
@@ -75,17 +79,15 @@ pub(crate) fn read(text: &str) -> Result<Vec<ScriptStep>, ScriptMistake> {
         place: error.place.unwrap_or(Place::START),
         problem: error.sentence,
     })?;
-    match &node.value {
-        Value::Null => Ok(Vec::new()),
-        Value::List(items) => items.iter().map(step).collect(),
-        Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => {
-            Err(wrong(&node, "a script is a list of steps"))
-        }
+    match node.items() {
+        Some(items) => items.iter().map(step).collect(),
+        None if node.value == Value::Null => Ok(Vec::new()),
+        None => Err(wrong(&node, "a script is a list of steps")),
     }
 }
 
 fn step(node: &Node) -> Result<ScriptStep, ScriptMistake> {
-    let Value::Map(entries) = &node.value else {
+    let Some(entries) = node.entries() else {
         return Err(wrong(
             node,
             &format!("a step is a table with the keys {}", KEYS.join(", ")),
@@ -105,7 +107,7 @@ fn step(node: &Node) -> Result<ScriptStep, ScriptMistake> {
             "fail" => step.fail = Some(failure(value, retry_after)?),
             "retry_after" => {}
             "usage" => {
-                let usage = script_usage::usage(value);
+                let usage = usage(value);
                 step.usage = Some(usage.map_err(|(node, problem)| wrong(node, &problem))?);
             }
             _ => return Err(unknown(key)),
@@ -129,34 +131,32 @@ fn unknown(key: &Key) -> ScriptMistake {
 
 fn role(node: &Node) -> Result<Role, ScriptMistake> {
     let valid = Role::ALL.map(Role::word).join(", ");
-    text(node)
-        .and_then(Role::from_word)
+    node.text()
+        .and_then(|text| text.parse().ok())
         .ok_or_else(|| wrong(node, &format!("`role` is one of {valid}")))
 }
 
 fn task(node: &Node) -> Result<TaskId, ScriptMistake> {
-    let id = text(node).and_then(|text| text.parse().ok());
+    let id = node.text().and_then(|text| text.parse().ok());
     id.ok_or_else(|| wrong(node, "`task` is a task's id, such as TASK-001"))
 }
 
 fn turn(node: &Node) -> Result<u32, ScriptMistake> {
-    let turn = match node.value {
-        Value::Whole(turn) => u32::try_from(turn).ok().filter(|turn| *turn > 0),
-        Value::Null | Value::Flag(_) | Value::Number(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
-    };
-    turn.ok_or_else(|| wrong(node, "`turn` is a whole number from 1"))
+    let turn = node.whole().and_then(|turn| u32::try_from(turn).ok());
+    turn.filter(|turn| *turn > 0)
+        .ok_or_else(|| wrong(node, "`turn` is a whole number from 1"))
 }
 
 fn failure(node: &Node, retry_after: Option<u64>) -> Result<ScriptedFailure, ScriptMistake> {
-    let word = text(node).unwrap_or_default();
+    let word = node.text().unwrap_or_default();
     match word {
         "exit" => Ok(ScriptedFailure::Exit),
         "timeout" => Ok(ScriptedFailure::Timeout),
         "garbage" => Ok(ScriptedFailure::Garbage),
-        word => script_usage::failure(word, retry_after)
+        word => model_failure(word, retry_after)
             .map(ScriptedFailure::Model)
             .ok_or_else(|| {
-                let models = script_usage::FAILURES;
+                let models = FAILURES;
                 wrong(
                     node,
                     &format!("`fail` is exit, timeout or garbage, or of the model: {models}"),
@@ -166,40 +166,35 @@ fn failure(node: &Node, retry_after: Option<u64>) -> Result<ScriptedFailure, Scr
 }
 
 fn seconds(node: &Node) -> Result<u64, ScriptMistake> {
-    let seconds = match node.value {
-        Value::Whole(seconds) => u64::try_from(seconds).ok(),
-        Value::Null | Value::Flag(_) | Value::Number(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
-    };
+    let seconds = node.whole().and_then(|seconds| u64::try_from(seconds).ok());
     seconds.ok_or_else(|| wrong(node, "`retry_after` is a whole number of seconds"))
 }
 
 fn answer(node: &Node) -> Result<Json, ScriptMistake> {
-    match node.value {
-        Value::Map(_) => Ok(node.to_json()),
-        Value::Null | Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => {
-            Err(wrong(node, "`answer` is a table: the object that the agent answers"))
-        }
-    }
+    let answer = node.entries().map(|_| node.to_json());
+    answer.ok_or_else(|| wrong(node, "`answer` is a table: the object that the agent answers"))
 }
 
 fn files(node: &Node) -> Result<Vec<(PathBuf, String)>, ScriptMistake> {
-    let Value::Map(entries) = &node.value else {
+    let Some(entries) = node.entries() else {
         return Err(wrong(node, "`write` is a table of paths and texts"));
     };
     let file = |(key, value): &(Key, Node)| {
         let path = path(&key.name, key.at())?;
-        let text = text(value).ok_or_else(|| wrong(value, "a file's text is a text; put it in quotes or after `|`"))?;
+        let text = value
+            .text()
+            .ok_or_else(|| wrong(value, "a file's text is a text; put it in quotes or after `|`"))?;
         Ok((path, text.to_owned()))
     };
     entries.iter().map(file).collect()
 }
 
 fn paths(node: &Node) -> Result<Vec<PathBuf>, ScriptMistake> {
-    let Value::List(items) = &node.value else {
+    let Some(items) = node.items() else {
         return Err(wrong(node, "`delete` is a list of paths"));
     };
     let one = |item: &Node| {
-        let name = text(item).ok_or_else(|| wrong(item, "`delete` is a list of paths"))?;
+        let name = item.text().ok_or_else(|| wrong(item, "`delete` is a list of paths"))?;
         path(name, item.at())
     };
     items.iter().map(one).collect()
@@ -219,18 +214,77 @@ fn path(name: &str, place: Place) -> Result<PathBuf, ScriptMistake> {
     }
 }
 
-fn text(node: &Node) -> Option<&str> {
-    match &node.value {
-        Value::Text(text) => Some(text),
-        Value::Null | Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
-    }
-}
-
 fn wrong(node: &Node, problem: &str) -> ScriptMistake {
     ScriptMistake {
         place: node.at(),
         problem: problem.to_owned(),
     }
+}
+
+/// What `usage` may hold.
+const USED: &str = "usd, input, cached, cache_write, output, ms";
+
+/// Reads `usage`: money in US dollars, tokens, milliseconds.
+fn usage(node: &Node) -> Result<Usage, (&Node, String)> {
+    let wrong = |node| (node, format!("`usage` is a table of numbers from 0; valid: {USED}"));
+    let Some(entries) = node.entries() else {
+        return Err(wrong(node));
+    };
+    let mut usage = Usage::default();
+    for (key, value) in entries {
+        let whole = || {
+            let count = value.whole().and_then(|count| u64::try_from(count).ok());
+            count.ok_or_else(|| wrong(value))
+        };
+        match key.name.as_str() {
+            "usd" => usage.usd_micros = Some(micros(value).ok_or_else(|| wrong(value))?),
+            "input" => usage.tokens.input = whole()?,
+            "cached" => usage.tokens.cached = whole()?,
+            "cache_write" => usage.tokens.cache_write = whole()?,
+            "output" => usage.tokens.output = whole()?,
+            "ms" => usage.agent_ms = whole()?,
+            _ => return Err(wrong(node)),
+        }
+    }
+    Ok(usage)
+}
+
+fn micros(value: &Node) -> Option<u64> {
+    let usd = value.number()?;
+    (0.0..=1e9)
+        .contains(&usd)
+        .then(|| format!("{:.0}", usd * 1e6).parse().ok())?
+}
+
+/// The failures of a model that a step may name.
+const FAILURES: &str = "rate_limited, unavailable, not_authorised, no_such_model, model_refused, \
+                                   request_refused, prompt_too_long, output_limit, out_of_agent_turns, out_of_money";
+
+/// The failure of that name.
+fn model_failure(word: &str, retry_after_seconds: Option<u64>) -> Option<AgentFailure> {
+    let said = "as scripted".to_owned();
+    Some(match word {
+        "rate_limited" => AgentFailure::RateLimited {
+            said,
+            retry_after_seconds,
+        },
+        "unavailable" => AgentFailure::Unavailable {
+            said,
+            retry_after_seconds,
+        },
+        "not_authorised" => AgentFailure::NotAuthorised { said },
+        "no_such_model" => AgentFailure::NoSuchModel {
+            model: "scripted".to_owned(),
+            said,
+        },
+        "model_refused" => AgentFailure::ModelRefused { said },
+        "request_refused" => AgentFailure::RequestRefused { status: 400, said },
+        "prompt_too_long" => AgentFailure::PromptTooLong,
+        "output_limit" => AgentFailure::OutputLimit,
+        "out_of_agent_turns" => AgentFailure::OutOfAgentTurns { turns: 1 },
+        "out_of_money" => AgentFailure::OutOfMoney,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -2,13 +2,9 @@
 
 use crate::{
     agents::{Access, Backend, Definitions},
-    config::AgentCommand,
+    config::{AgentCommand, ByRole},
     engine::{
-        Engine,
-        coach_installations::CoachInstallations,
-        data_folder::DataFolder,
-        roster::{RoleBackends, Roster},
-        running::Running,
+        Engine, coach_installations::CoachInstallations, data_folder::DataFolder, roster::Roster, running::Running,
         settings::EngineSettings,
     },
     gates::Places,
@@ -225,7 +221,7 @@ async fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &Path) -> anyhow::
             .map(|(name, command)| (name.clone(), backend(command)))
             .collect(),
         models: agents.access.models.allowed.clone(),
-        defaults: RoleBackends {
+        defaults: ByRole {
             planner: backend(&agents.planner),
             designer: backend(&agents.designer),
             player: backend(&agents.player),

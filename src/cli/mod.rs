@@ -35,7 +35,6 @@ enum Command {
 }
 
 /// Runs the command that the arguments name.
-#[must_use]
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {

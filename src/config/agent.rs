@@ -38,7 +38,6 @@ impl AgentCommand {
     }
 
     /// The word for its kind.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Claude => "claude",

@@ -37,13 +37,11 @@ impl Default for Budget {
 
 impl Budget {
     /// The limits of one Task.
-    #[must_use]
     pub fn of_task(&self) -> Limits {
         limits(self.usd_per_task, self.tokens_per_task, self.hours_per_task)
     }
 
     /// The limits of one Feature.
-    #[must_use]
     pub fn of_feature(&self) -> Limits {
         limits(self.usd_per_feature, self.tokens_per_feature, self.hours_per_feature)
     }

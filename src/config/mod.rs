@@ -9,17 +9,15 @@
 mod agent;
 mod budgets;
 mod github_address;
-mod keys;
 mod models;
 mod network;
-mod offer;
 mod repository;
 mod repository_keys;
 mod repository_values;
+mod role;
 mod server;
 mod server_edge;
 mod server_file;
-mod server_models;
 mod server_parse;
 mod server_sandbox;
 mod shapes;
@@ -29,62 +27,16 @@ pub use agent::{AgentCommand, NotAnAgent};
 pub use budgets::{Budget, MonthlyBudget};
 pub use domain::feature::{Mode, Records};
 pub use github_address::{GithubAddress, safe_address};
-pub use keys::SettingsMistake;
 pub use models::{ModelApi, ModelNames, ModelSettings, NotModels, Strength};
 pub use network::NetworkCeiling;
-pub use offer::Offer;
 pub use repository::{INSTRUCTION_PATHS, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;
 pub use repository_values::{
-    Approval, Checks, CiEvidence, Commands, Coverage, Depth, Merge, Network, Permission, PreLoop, RoleAgents,
-    RoleModels, RoleTimeouts,
+    Approval, Checks, CiEvidence, Commands, Coverage, Depth, Merge, Network, Permission, PreLoop, RoleTimeouts,
 };
+pub use role::{ByRole, Role};
 pub use server::{App, CoachApp, LogFormat, ServerSettings};
 pub use server_edge::{process_environment, read_settings_file};
 pub use server_sandbox::SandboxSettings;
+pub use shapes::Offer;
 pub use variables::{ServerMistake, Source};
-
-use serde::{Deserialize, Serialize};
-use std::fmt;
-
-/// Who an agent is in the loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Makes the plan.
-    Planner,
-    /// Designs a task before its first turn.
-    Designer,
-    /// Writes the change.
-    Player,
-    /// Verifies it.
-    Coach,
-}
-
-impl Role {
-    /// Every role, in the order of their work.
-    pub const ALL: [Self; 4] = [Self::Planner, Self::Designer, Self::Player, Self::Coach];
-
-    /// The word for it in settings, scripts and an agent's environment.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Planner => "planner",
-            Self::Designer => "designer",
-            Self::Player => "player",
-            Self::Coach => "coach",
-        }
-    }
-
-    /// The role that `word` names.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.word() == word)
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}

@@ -1,6 +1,6 @@
 //! What the server says of models: where their APIs are, with which key, and what they are called.
 
-use crate::config::agent::AgentCommand;
+use crate::config::{agent::AgentCommand, github_address::safe_address, server_parse::Parser};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, str::FromStr};
@@ -18,17 +18,10 @@ pub enum Strength {
     Strong,
 }
 
-impl Strength {
-    /// The strength that a word names.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        match word {
-            "fast" => Some(Self::Fast),
-            "strong" => Some(Self::Strong),
-            _ => None,
-        }
-    }
-}
+domain::words!(Strength {
+    Fast = "fast",
+    Strong = "strong",
+});
 
 /// Models as the server offers them.
 #[derive(Clone, Debug, Default)]
@@ -59,17 +52,15 @@ pub struct ModelApi {
 impl ModelSettings {
     /// The name of the model that a kind of agent is to use: what a repository asks for, else the usual strength of the
     /// role. `None` leaves the choice to the program. A name that is no longer allowed falls back to the usual.
-    #[must_use]
     pub fn name(&self, agent: &AgentCommand, asked: Option<&str>, usual: Strength) -> Option<String> {
         match asked {
             Some(name) if self.allowed.iter().any(|allowed| allowed == name) => Some(name.to_owned()),
-            Some(word) => self.strength(agent, Strength::from_word(word).unwrap_or(usual)),
+            Some(word) => self.strength(agent, word.parse().unwrap_or(usual)),
             None => self.strength(agent, usual),
         }
     }
 
     /// The name of the model that a kind of agent tries once where its own is not to be had.
-    #[must_use]
     pub fn fallback(&self, agent: &AgentCommand) -> Option<String> {
         self.fallback.of(agent).map(str::to_owned)
     }
@@ -156,6 +147,26 @@ fn model_name(name: &str) -> Result<String, NotModels> {
 
 fn shown(text: &str) -> String {
     text.chars().take(60).collect()
+}
+
+impl Parser {
+    /// Addresses, keys and names of models; mistakes are remembered.
+    pub(crate) fn models(&mut self) -> ModelSettings {
+        ModelSettings {
+            anthropic: ModelApi {
+                url: self.parse("ANTHROPIC_URL", safe_address),
+                key: self.secret("ANTHROPIC_API_KEY"),
+            },
+            openai: ModelApi {
+                url: self.parse("OPENAI_URL", safe_address),
+                key: self.secret("OPENAI_API_KEY"),
+            },
+            fast: self.parse("MODEL_FAST", str::parse).unwrap_or_default(),
+            strong: self.parse("MODEL_STRONG", str::parse).unwrap_or_default(),
+            fallback: self.parse("MODEL_FALLBACK", str::parse).unwrap_or_default(),
+            allowed: self.parse("MODELS", model_list).unwrap_or_default(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,18 +1,18 @@
 //! What a repository asks for: `.github/autobuild.yml`, read from the default branch only.
 
 use crate::config::{
-    Mode, Records,
     budgets::Budget,
-    keys::{Reading, SettingsMistake},
-    offer::Offer,
     repository_keys::KEYS,
-    repository_values::{
-        Approval, Checks, CiEvidence, Commands, Coverage, Merge, Network, PreLoop, RoleAgents, RoleModels, RoleTimeouts,
-    },
+    repository_values::{Approval, Checks, CiEvidence, Commands, Coverage, Merge, Network, PreLoop, RoleTimeouts},
+    role::ByRole,
+    shapes::{Offer, Reading},
 };
-use domain::mistake::Place;
-use domain::node::{Node, Shape as Value};
-use domain::shell_command::ShellCommand;
+use domain::{
+    feature::{Mode, Records},
+    mistake::{Place, SettingsMistake},
+    node::{Node, Shape as Value},
+    shell_command::ShellCommand,
+};
 use serde::{Deserialize, Serialize};
 
 /// Where the settings of a repository stand.
@@ -78,9 +78,9 @@ pub struct RepositorySettings {
     /// How coverage is measured.
     pub coverage: Coverage,
     /// Agents by role; `None` for the server's choice.
-    pub agent: RoleAgents,
+    pub agent: ByRole<Option<String>>,
     /// Models by role; `None` for the server's choice.
-    pub model: RoleModels,
+    pub model: ByRole<Option<String>>,
     /// The agent's own limit of turns.
     pub agent_turns: u32,
     /// The longest run of an agent by role.
@@ -113,8 +113,8 @@ impl Default for RepositorySettings {
             test: None,
             test_report: None,
             coverage: Coverage::default(),
-            agent: RoleAgents::default(),
-            model: RoleModels::default(),
+            agent: ByRole::default(),
+            model: ByRole::default(),
             agent_turns: 30,
             timeouts: RoleTimeouts::default(),
             budget: Budget::default(),
@@ -134,11 +134,11 @@ impl RepositorySettings {
     ///
     /// Every mistake with its place and the valid values, in the order of the file.
     pub fn parse(text: &str, offered: &Offer) -> Result<Self, Vec<SettingsMistake>> {
-        let whole_file = |place: Place, problem: String| {
-            vec![SettingsMistake {
+        let whole_file = |place: Place, said: String| {
+            vec![SettingsMistake::Invalid {
                 place,
                 key: String::new(),
-                problem,
+                said,
                 valid: String::new(),
             }]
         };
@@ -159,25 +159,13 @@ impl RepositorySettings {
     }
 
     /// The label that a file names, also one with mistakes elsewhere: whoever sets it must be told of them.
-    #[must_use]
     pub fn label_in(text: &str) -> Option<String> {
-        let Value::Map(entries) = Node::from_yaml(text, MAX_BYTES).ok()?.value else {
-            return None;
-        };
-        entries.into_iter().find_map(|(key, node)| match node.value {
-            Value::Text(label) if key.name == "label" => Some(label),
-            Value::Null
-            | Value::Flag(_)
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Map(_) => None,
-        })
+        let node = Node::from_yaml(text, MAX_BYTES).ok()?;
+        let (_, label) = node.entries()?.iter().find(|(key, _)| key.name == "label")?;
+        label.text().map(str::to_owned)
     }
 
     /// Every pattern of paths that no Player may change.
-    #[must_use]
     pub fn protected(&self) -> Vec<String> {
         let always = INSTRUCTION_PATHS.iter().chain([&RECORDS]);
         let own = self.protected_paths.iter();
@@ -205,10 +193,11 @@ mod tests {
     use super::RepositorySettings;
     use crate::config::{
         Mode, Records, Role, json_schema,
-        offer::Offer,
         repository_keys::KEYS,
         repository_values::{Approval, CiEvidence, Depth, Merge, Permission, PreLoop},
+        shapes::Offer,
     };
+    use domain::mistake::SettingsMistake;
 
     fn offer(agents: &[&str]) -> Offer {
         Offer {
@@ -223,7 +212,17 @@ mod tests {
 
     fn mistakes(text: &str) -> Vec<String> {
         let mistakes = RepositorySettings::parse(text, &offer(&["house"])).unwrap_err();
-        mistakes.iter().map(ToString::to_string).collect()
+        let told = |mistake| match mistake {
+            SettingsMistake::Invalid { place, key, said, .. } if key.is_empty() => format!("{place}: {said}"),
+            SettingsMistake::Invalid {
+                place,
+                key,
+                said,
+                valid,
+            } => format!("{place}: `{key}`: {said}; valid: {valid}"),
+            other => panic!("{other:?}"),
+        };
+        mistakes.into_iter().map(told).collect()
     }
 
     #[test]
@@ -251,8 +250,8 @@ mod tests {
         );
         assert_eq!(settings.merge, Merge::Human);
         assert_eq!(settings.test.as_ref().unwrap().text(), "npm test -- --run");
-        assert_eq!(settings.agent.of(Role::Player), Some("fast"));
-        assert_eq!(settings.agent.of(Role::Planner), None);
+        assert_eq!(settings.agent.of(Role::Player).as_deref(), Some("fast"));
+        assert_eq!(settings.agent.of(Role::Planner).as_deref(), None);
         let seconds = Role::ALL.map(|role| settings.timeouts.of(role).as_secs());
         assert_eq!(seconds, [3_600, 1_200, 90, 1_800]);
         assert_eq!(settings.protected_paths, ["infra/**", "*.lock"]);
@@ -275,9 +274,12 @@ mod tests {
         );
         assert_eq!(settings.checks.depth, Depth::Quick);
         assert_eq!(settings.test_report.as_deref(), Some("out/junit.xml"));
-        assert_eq!(settings.model.of(Role::Player), Some("gpt-x"));
-        assert_eq!(settings.model.of(Role::Coach), Some("strong"));
-        assert_eq!((settings.model.of(Role::Planner), settings.agent_turns), (None, 9));
+        assert_eq!(settings.model.of(Role::Player).as_deref(), Some("gpt-x"));
+        assert_eq!(settings.model.of(Role::Coach).as_deref(), Some("strong"));
+        assert_eq!(
+            (settings.model.of(Role::Planner).as_deref(), settings.agent_turns),
+            (None, 9)
+        );
         assert_eq!(settings.coverage.file.as_deref(), Some("lcov.info"));
         assert_eq!(settings.coverage.threshold, 75.0);
     }

@@ -1,6 +1,9 @@
 //! The keys of `.github/autobuild.yml`: the one place where their names stand.
 
-use crate::config::{keys::Key, shapes, shapes::Shape};
+use crate::config::{
+    shapes,
+    shapes::{Key, Shape},
+};
 use serde_json::{Value as Json, json};
 
 const fn now(name: &'static str, shape: Shape, about: &'static str) -> Key {
@@ -111,26 +114,18 @@ static COVERAGE: &[Key] = &[
     ),
 ];
 
-static AGENTS: &[Key] = &[
-    now("planner", Shape::Agent, "The planner's."),
-    now("designer", Shape::Agent, "The designer's."),
-    now("player", Shape::Agent, "The Player's."),
-    now("coach", Shape::Agent, "The Coach's."),
-];
+static AGENTS: &[Key] = &by_role(Shape::Agent);
+static MODELS: &[Key] = &by_role(Shape::Model);
+static TIMEOUTS: &[Key] = &by_role(Shape::Duration);
 
-static MODELS: &[Key] = &[
-    now("planner", Shape::Model, "The planner's."),
-    now("designer", Shape::Model, "The designer's."),
-    now("player", Shape::Model, "The Player's."),
-    now("coach", Shape::Model, "The Coach's."),
-];
-
-static TIMEOUTS: &[Key] = &[
-    now("planner", Shape::Duration, "The planner's."),
-    now("designer", Shape::Duration, "The designer's."),
-    now("player", Shape::Duration, "The Player's."),
-    now("coach", Shape::Duration, "The Coach's."),
-];
+const fn by_role(shape: Shape) -> [Key; 4] {
+    [
+        now("planner", shape, "The planner's."),
+        now("designer", shape, "The designer's."),
+        now("player", shape, "The Player's."),
+        now("coach", shape, "The Coach's."),
+    ]
+}
 
 static BUDGET: &[Key] = &[
     now(
@@ -178,7 +173,6 @@ static NETWORK: &[Key] = &[now(
 )];
 
 /// The JSON Schema of `.github/autobuild.yml`, for editors.
-#[must_use]
 pub fn json_schema() -> Json {
     let mut schema = shapes::schema(&Shape::Table(KEYS));
     if let Some(object) = schema.as_object_mut() {

@@ -1,6 +1,6 @@
 //! The values that repository settings hold, with their defaults.
 
-use crate::config::Role;
+use crate::config::role::Role;
 use domain::{network::HostRule, shell_command::ShellCommand};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -92,60 +92,6 @@ impl Default for Coverage {
     }
 }
 
-/// Names of the server's agents by role.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RoleAgents {
-    /// The planner's.
-    pub planner: Option<String>,
-    /// The designer's.
-    pub designer: Option<String>,
-    /// The Player's.
-    pub player: Option<String>,
-    /// The Coach's.
-    pub coach: Option<String>,
-}
-
-impl RoleAgents {
-    /// The name given for `role`.
-    #[must_use]
-    pub fn of(&self, role: Role) -> Option<&str> {
-        match role {
-            Role::Planner => self.planner.as_deref(),
-            Role::Designer => self.designer.as_deref(),
-            Role::Player => self.player.as_deref(),
-            Role::Coach => self.coach.as_deref(),
-        }
-    }
-}
-
-/// Names of models by role.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RoleModels {
-    /// The planner's.
-    pub planner: Option<String>,
-    /// The designer's.
-    pub designer: Option<String>,
-    /// The Player's.
-    pub player: Option<String>,
-    /// The Coach's.
-    pub coach: Option<String>,
-}
-
-impl RoleModels {
-    /// The name given for `role`.
-    #[must_use]
-    pub fn of(&self, role: Role) -> Option<&str> {
-        match role {
-            Role::Planner => self.planner.as_deref(),
-            Role::Designer => self.designer.as_deref(),
-            Role::Player => self.player.as_deref(),
-            Role::Coach => self.coach.as_deref(),
-        }
-    }
-}
-
 /// The longest run of an agent by role, in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -173,7 +119,6 @@ impl Default for RoleTimeouts {
 
 impl RoleTimeouts {
     /// The limit for `role`.
-    #[must_use]
     pub fn of(&self, role: Role) -> Duration {
         Duration::from_secs(match role {
             Role::Planner => self.planner,
@@ -212,17 +157,11 @@ pub enum Permission {
     Admin,
 }
 
-impl Permission {
-    /// GitHub's word for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Write => "write",
-            Self::Maintain => "maintain",
-            Self::Admin => "admin",
-        }
-    }
-}
+domain::words!(Permission {
+    Write = "write",
+    Maintain = "maintain",
+    Admin = "admin",
+});
 
 /// What commands may reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

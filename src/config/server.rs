@@ -1,13 +1,13 @@
 //! What the server is given: addresses, credentials, agents.
 
 use crate::config::{
-    Role,
     agent::AgentCommand,
     budgets::MonthlyBudget,
     github_address::GithubAddress,
     models::ModelSettings,
     network::NetworkCeiling,
     repository::RepositorySettings,
+    role::Role,
     server_parse::Parser,
     server_sandbox::SandboxSettings,
     variables::{Found, Given, ServerMistake},
@@ -15,15 +15,12 @@ use crate::config::{
 use domain::ids::AppId;
 use secrecy::SecretString;
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
-use url::Url;
 
 /// Settings of the server, complete and checked.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
     /// Address of the HTTP server.
     pub listen: SocketAddr,
-    /// What GitHub and browsers reach; `None` to take the listener's address.
-    pub public_url: Option<Url>,
     /// `sqlite:…` or `postgres://…`; it may hold a password.
     pub database_url: SecretString,
     /// Folder of database, mirrors and checkouts.
@@ -100,9 +97,12 @@ impl ServerSettings {
     /// The agent of `role` for a repository: the one it names, else the server's for the role, else the server's.
     ///
     /// A name that the server no longer offers falls back to the server's choice.
-    #[must_use]
     pub fn agent(&self, role: Role, repository: &RepositorySettings) -> &AgentCommand {
-        let named = repository.agent.of(role).and_then(|name| self.named_agents.get(name));
+        let named = repository
+            .agent
+            .of(role)
+            .as_ref()
+            .and_then(|name| self.named_agents.get(name));
         named
             .or_else(|| self.agents.get(&role))
             .unwrap_or(&AgentCommand::Claude)

@@ -25,7 +25,6 @@ const SANDBOX: &str = "AUTOBUILD_SANDBOX_";
 const FOLDERS: [&str; 2] = ["XDG_DATA_HOME", "HOME"];
 
 /// The variables of this process that settings are read from; a value that is no Unicode is shown with replacements.
-#[must_use]
 pub fn process_environment() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))

@@ -1,12 +1,12 @@
 //! From the texts that were given to the server's settings, gathering every mistake on the way.
 
 use crate::config::{
-    Role,
     agent::AgentCommand,
     github_address::{GithubAddress, NotAnAddress, safe_address, web_address},
     models::ModelSettings,
     network,
     network::NetworkCeiling,
+    role::Role,
     server::{App, CoachApp, LogFormat, ServerSettings},
     server_sandbox::SandboxSettings,
     variables::{Found, Kind, PREFIX, ServerMistake, Source, VARIABLES, Value, mistake},
@@ -34,7 +34,8 @@ impl Parser {
             text.parse::<SocketAddr>()
                 .map_err(|_| "is not an address with a port, such as 127.0.0.1:8080")
         });
-        let public_url = self.parse("PUBLIC_URL", web_address);
+        // Known and checked; nothing acts on it yet.
+        self.parse("PUBLIC_URL", web_address);
         let github = self.github();
         let data_dir = self.data_dir(environment);
         let database_url = self.database_url(data_dir.as_ref());
@@ -56,7 +57,6 @@ impl Parser {
             (Some(database_url), Some(data_dir), Some(github)) if self.found.mistakes.is_empty() => {
                 Ok(ServerSettings {
                     listen: listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
-                    public_url,
                     database_url,
                     data_dir,
                     github,
@@ -299,9 +299,9 @@ fn log_filter(text: &str) -> Result<String, &'static str> {
 mod tests {
     use crate::config::{
         Role,
-        offer::Offer,
         repository::RepositorySettings,
         server::ServerSettings,
+        shapes::Offer,
         variables::{Given, VARIABLES},
     };
     use secrecy::ExposeSecret;

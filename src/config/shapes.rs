@@ -1,10 +1,11 @@
-//! Single values of a settings file: how each shape is read, what is valid, and how its JSON Schema says so.
+//! Reading a settings file by a table of its keys: each name, how its value is read, what is valid, and how its JSON
+//! Schema says so.
 
-use crate::config::{keys::Key, offer::Offer};
-use domain::mistake::Place;
-use domain::node::{Node, Shape as Value};
 use domain::{
+    mistake::{Place, SettingsMistake},
+    nearest::nearest,
     network::HostRule,
+    node::{Node, Shape as Value},
     plan::path::within_repository,
     shell_command::{NotACommand, ShellCommand},
 };
@@ -18,6 +19,7 @@ const MAX_SECONDS: i64 = 24 * 3_600;
 const DURATION_PATTERN: &str = "^[0-9]+ ?[smh]?$";
 
 /// What a key may hold.
+#[derive(Clone, Copy)]
 pub(crate) enum Shape {
     /// A text on one line of at most so many characters.
     Text(usize),
@@ -60,40 +62,22 @@ pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, 
     match shape {
         Shape::Text(max) => text(node, *max).map(Json::from),
         Shape::Command => command(node),
-        Shape::Whole(min, max) => match node.value {
-            Value::Whole(value) if (*min..=*max).contains(&value) => Ok(value.into()),
-            Value::Null
-            | Value::Flag(_)
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Map(_) => Err(unfit(node)),
-        },
-        Shape::Number(min, max) => match number(&node.value) {
-            Some(value) if (*min..=*max).contains(&value) => Ok(value.into()),
+        Shape::Whole(min, max) => {
+            let value = node.whole().filter(|value| (*min..=*max).contains(value));
+            value.map(Json::from).ok_or_else(|| unfit(node))
+        }
+        Shape::Number(min, max) => {
+            let value = node.number().filter(|value| (*min..=*max).contains(value));
+            value.map(Json::from).ok_or_else(|| unfit(node))
+        }
+        Shape::OneOf(words) => {
+            let word = node.text().filter(|word| words.contains(word));
+            word.map(Json::from).ok_or_else(|| unfit(node))
+        }
+        Shape::Approval => match (node.text(), node.whole()) {
+            (Some(word @ ("never" | "always")), _) => Ok(word.into()),
+            (_, Some(from @ 1..=10)) => Ok(json!({ "from": from })),
             _ => Err(unfit(node)),
-        },
-        Shape::OneOf(words) => match &node.value {
-            Value::Text(word) if words.contains(&word.as_str()) => Ok(word.clone().into()),
-            Value::Null
-            | Value::Flag(_)
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Map(_) => Err(unfit(node)),
-        },
-        Shape::Approval => match &node.value {
-            Value::Text(word) if word == "never" || word == "always" => Ok(word.clone().into()),
-            Value::Whole(from @ 1..=10) => Ok(json!({ "from": from })),
-            Value::Null
-            | Value::Flag(_)
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Map(_) => Err(unfit(node)),
         },
         Shape::Agent => agent(node, &offered.agents),
         Shape::Model => model(node, offered),
@@ -172,51 +156,39 @@ fn problem(node: &Node, text: String) -> Problem {
 
 /// The value is of the wrong kind or out of bounds; it is shown when it is short.
 fn unfit(node: &Node) -> Problem {
-    let shown = match &node.value {
-        Value::Text(text) if text.chars().count() <= 60 => format!("`{text}` is not valid here"),
-        Value::Whole(value) => format!("{value} is not valid here"),
-        Value::Number(value) => format!("{value} is not valid here"),
-        Value::Null | Value::Flag(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
-            format!("{} is not valid here", node.kind())
-        }
+    let shown = match (node.text().filter(|text| text.chars().count() <= 60), node.number()) {
+        (Some(text), _) => format!("`{text}`"),
+        (None, Some(_)) => node.shown(60),
+        (None, None) => node.kind(),
     };
-    problem(node, shown)
+    problem(node, format!("{shown} is not valid here"))
 }
 
 fn text(node: &Node, max: usize) -> Result<&str, Problem> {
-    match &node.value {
-        Value::Text(text) if text.trim().is_empty() => Err(problem(node, "the text is empty".to_owned())),
-        Value::Text(text) if text.chars().count() > max => Err(problem(node, "the text is too long".to_owned())),
-        Value::Text(text) if text.trim().contains(char::is_control) => {
-            Err(problem(node, "the text is not one plain line".to_owned()))
-        }
-        Value::Text(text) => Ok(text.trim()),
-        Value::Null | Value::Flag(_) | Value::Whole(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => {
-            Err(problem(
-                node,
-                format!("expected a text, found {}; put it in quotes if it is one", node.kind()),
-            ))
-        }
-    }
+    let Some(text) = node.text() else {
+        let found = node.kind();
+        return Err(problem(
+            node,
+            format!("expected a text, found {found}; put it in quotes if it is one"),
+        ));
+    };
+    let text = text.trim();
+    let wrong = match text {
+        "" => "the text is empty",
+        _ if text.chars().count() > max => "the text is too long",
+        _ if text.contains(char::is_control) => "the text is not one plain line",
+        _ => return Ok(text),
+    };
+    Err(problem(node, wrong.to_owned()))
 }
 
 fn command(node: &Node) -> Result<Json, Problem> {
-    if let Value::Text(text) = &node.value
-        && let Err(wrong @ NotACommand::SeveralLines) = ShellCommand::of_one_line(text)
-    {
+    if let Some(Err(wrong @ NotACommand::SeveralLines)) = node.text().map(ShellCommand::of_one_line) {
         return Err(problem(node, wrong.to_string()));
     }
     ShellCommand::of_one_line(text(node, MAX_ITEM * 10)?)
         .map(|command| command.text().into())
         .map_err(|error| problem(node, error.to_string()))
-}
-
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(value) => Some(*value),
-        Value::Whole(value) => i32::try_from(*value).ok().map(f64::from),
-        Value::Null | Value::Flag(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
-    }
 }
 
 fn agent(node: &Node, offered: &[String]) -> Result<Json, Problem> {
@@ -240,12 +212,8 @@ fn model(node: &Node, offered: &Offer) -> Result<Json, Problem> {
 }
 
 fn duration(node: &Node) -> Result<Json, Problem> {
-    let seconds = match &node.value {
-        Value::Whole(seconds) => Some(*seconds),
-        Value::Text(text) => seconds(text.trim()),
-        Value::Null | Value::Flag(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
-    };
-    match seconds {
+    let given = node.text().map(str::trim);
+    match node.whole().or_else(|| given.and_then(seconds)) {
         Some(seconds @ 1..=MAX_SECONDS) => Ok(seconds.into()),
         _ => Err(unfit(node)),
     }
@@ -260,7 +228,7 @@ fn seconds(text: &str) -> Option<i64> {
 }
 
 fn list(node: &Node, check: fn(&str) -> Result<(), String>) -> Result<Json, Problem> {
-    let Value::List(items) = &node.value else {
+    let Some(items) = node.items() else {
         return Err(problem(node, format!("expected a list, found {}", node.kind())));
     };
     if items.len() > MAX_LIST {
@@ -307,5 +275,143 @@ fn or(words: &[&str]) -> String {
         [] => String::new(),
         [word] => (*word).to_owned(),
         [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+const MAX_MISTAKES: usize = 50;
+
+/// One key of a settings file.
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) shape: Shape,
+}
+
+/// What reading found, besides the value itself.
+pub(crate) struct Reading<'a> {
+    /// What the server offers by name.
+    pub(crate) offered: &'a Offer,
+    /// Everything that is wrong.
+    pub(crate) mistakes: Vec<SettingsMistake>,
+}
+
+impl Reading<'_> {
+    /// Reads a table of `keys`; keys that are left out, or hold nothing, are left out of the result.
+    pub(crate) fn table(&mut self, path: &str, keys: &'static [Key], node: &Node) -> Json {
+        let mut found = serde_json::Map::new();
+        let Some(entries) = node.entries() else {
+            self.wrong(path, node, &names(keys));
+            return Json::Object(found);
+        };
+        for (name, value) in entries {
+            let inner = join(path, &name.name);
+            let Some(key) = keys.iter().find(|key| key.name == name.name) else {
+                self.unknown(&inner, name, keys);
+                continue;
+            };
+            if value.value == Value::Null {
+                continue;
+            }
+            if let Some(json) = self.value(&inner, key, value) {
+                found.insert(key.name.to_owned(), json);
+            }
+        }
+        Json::Object(found)
+    }
+
+    fn value(&mut self, path: &str, key: &'static Key, node: &Node) -> Option<Json> {
+        match &key.shape {
+            Shape::Table(keys) => Some(self.table(path, keys, node)),
+            Shape::Each(keys) if node.entries().is_some() => Some(self.table(path, keys, node)),
+            Shape::Each(keys) => {
+                let first = keys.first()?;
+                let value = self.value(path, first, node)?;
+                Some(
+                    keys.iter()
+                        .map(|key| (key.name.to_owned(), value.clone()))
+                        .collect::<serde_json::Map<_, _>>()
+                        .into(),
+                )
+            }
+            shape @ (Shape::Text(_)
+            | Shape::Command
+            | Shape::Whole(..)
+            | Shape::Number(..)
+            | Shape::OneOf(_)
+            | Shape::Approval
+            | Shape::Agent
+            | Shape::Model
+            | Shape::Duration
+            | Shape::Path
+            | Shape::Paths
+            | Shape::Hosts) => match read(shape, node, self.offered) {
+                Ok(json) => Some(json),
+                Err(problem) => {
+                    self.push(SettingsMistake::Invalid {
+                        place: problem.place,
+                        key: path.to_owned(),
+                        said: problem.text,
+                        valid: valid(shape, self.offered),
+                    });
+                    None
+                }
+            },
+        }
+    }
+
+    fn wrong(&mut self, path: &str, node: &Node, valid: &str) {
+        self.push(SettingsMistake::Invalid {
+            place: node.at(),
+            key: path.to_owned(),
+            said: format!("expected a table, found {}", node.kind()),
+            valid: valid.to_owned(),
+        });
+    }
+
+    fn unknown(&mut self, path: &str, key: &domain::node::Key, keys: &'static [Key]) {
+        let meant = nearest(&key.name, keys.iter().map(|key| key.name));
+        self.push(SettingsMistake::Invalid {
+            place: key.at(),
+            key: path.chars().take(100).collect(),
+            said: match meant {
+                Some(name) => format!("there is no such setting, did you mean `{name}`?"),
+                None => "there is no such setting".to_owned(),
+            },
+            valid: names(keys),
+        });
+    }
+
+    fn push(&mut self, mistake: SettingsMistake) {
+        if self.mistakes.len() < MAX_MISTAKES {
+            self.mistakes.push(mistake);
+        }
+    }
+}
+
+fn join(path: &str, name: &str) -> String {
+    match path {
+        "" => name.to_owned(),
+        path => format!("{path}.{name}"),
+    }
+}
+
+fn names(keys: &[Key]) -> String {
+    keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
+}
+
+/// What the server offers to repositories by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// Agents.
+    pub agents: Vec<String>,
+    /// Models, besides `fast` and `strong`.
+    pub models: Vec<String>,
+}
+
+impl Offer {
+    /// The names of models that a repository may give.
+    pub(crate) fn models(&self) -> Vec<&str> {
+        let named = self.models.iter().map(String::as_str);
+        ["fast", "strong"].into_iter().chain(named).collect()
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     store::{Hold, NewEffect, StoreError, StoreFailure, StoredEffect, Trouble},
 };
 use domain::{
-    blocked::{AgentFailure, Fault},
+    blocked::{AgentFailure, Defect, Fault, RepositoryFault},
     budget::Spent,
     ids::{FeatureKey, InstallationId, Millis, RepoId},
 };
@@ -140,18 +140,18 @@ impl EffectError {
     }
 
     /// The repository is not as the work needs it.
-    pub(super) fn repository(what: impl Into<String>) -> Self {
-        Self::Failed(Fault::Repository { what: what.into() })
+    pub(super) fn repository(what: RepositoryFault) -> Self {
+        Self::Failed(Fault::Repository { what })
     }
 
     /// What is stored cannot be read.
-    pub(super) fn unreadable(what: impl Into<String>) -> Self {
-        Self::Failed(Fault::Unreadable { what: what.into() })
+    pub(super) fn unreadable(said: impl Into<String>) -> Self {
+        Self::Failed(Fault::Unreadable { said: said.into() })
     }
 
     /// What is known of the work does not fit together.
-    pub(super) fn defect(what: impl Into<String>) -> Self {
-        Self::Failed(Fault::Defect { what: what.into() })
+    pub(super) fn defect(what: Defect) -> Self {
+        Self::Failed(Fault::Defect { what })
     }
 
     /// Whether an agent was at work and may have left something behind.
@@ -225,7 +225,7 @@ impl Job {
     pub fn repo(&self) -> Result<RepoId, EffectError> {
         self.effect
             .repo
-            .ok_or_else(|| EffectError::defect("the effect names no repository"))
+            .ok_or_else(|| EffectError::defect(Defect::NoRepository))
     }
 }
 
@@ -261,8 +261,10 @@ impl From<GitError> for EffectError {
             GitError::Denied(said) => Self::later(Fault::Refused { said }),
             GitError::Gone(said) => Self::refused(said),
             GitError::History(said) => Self::Failed(Fault::History { said }),
-            GitError::Missing(_) => Self::later(Fault::Repository { what: said }),
-            GitError::Name(_) | GitError::TooLarge { .. } => Self::repository(said),
+            GitError::Missing(_) => Self::later(Fault::Repository {
+                what: RepositoryFault::Said(said),
+            }),
+            GitError::Name(_) | GitError::TooLarge { .. } => Self::repository(RepositoryFault::Said(said)),
             GitError::TimedOut {
                 over: Over::Network, ..
             } => Self::later(Fault::Unreachable { said }),
@@ -296,7 +298,7 @@ impl From<StoreError> for EffectError {
         let said = explained(&error);
         match error.what_failed() {
             StoreFailure::Disk => Self::later(Fault::DiskFull { said }),
-            StoreFailure::Value => Self::later(Fault::Unreadable { what: said }),
+            StoreFailure::Value => Self::later(Fault::Unreadable { said }),
             StoreFailure::Database => Self::later(Fault::Database { said }),
         }
     }
@@ -307,7 +309,7 @@ impl From<ApplyError> for EffectError {
         match error {
             ApplyError::Store(error) => error.into(),
             ApplyError::Unreadable(error) => Self::later(Fault::Unreadable {
-                what: explained(&error),
+                said: explained(&error),
             }),
             ApplyError::Contended(_) => Self::later(Fault::Database {
                 said: error.to_string(),

@@ -12,7 +12,11 @@ use crate::{
     },
     store::{Claimed, Fenced, Finish, Lane, Lease, Outcome, ParkCause, ParkTimes, StoreError},
 };
-use domain::{blocked::Passes, effect::Outages, ids::Millis};
+use domain::{
+    blocked::{Defect, Passes},
+    effect::Outages,
+    ids::Millis,
+};
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -62,7 +66,7 @@ impl Engine {
         }
         let most = job.effect.lane.failures().crashes;
         if let Some(most) = most.filter(|most| job.effect.crashes >= *most) {
-            let why = EffectError::defect(format!("the service ended {most} times while it did this"));
+            let why = EffectError::defect(Defect::CutOff { times: most });
             return self.give_up(job, &why).await;
         }
         let (lease, ended) = self.perform_held(job, agents, looks).await;

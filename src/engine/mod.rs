@@ -72,13 +72,11 @@ pub struct Engine {
 
 impl Engine {
     /// The time.
-    #[must_use]
     pub fn now(&self) -> Millis {
         (self.settings.clock)()
     }
 
     /// The ids of our own Apps, whose deeds are no news to us.
-    #[must_use]
     pub fn own_apps(&self) -> Vec<AppId> {
         std::iter::once(self.autobuild.app_id())
             .chain(self.coach.as_ref().map(Client::app_id))

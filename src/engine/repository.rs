@@ -6,6 +6,7 @@ use crate::{
     github::Rights,
 };
 use domain::{
+    blocked::RepositoryFault,
     ci::CiPolicy,
     feature::{Commands, PlanApproval, Rules},
     ids::{InstallationId, RepoId, RepoName, Sha},
@@ -90,11 +91,14 @@ impl Engine {
 pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, EffectError> {
     let name: BranchName = branch.parse().map_err(GitError::from)?;
     let tip = mirror.rev_parse(&name).await?;
-    tip.ok_or_else(|| EffectError::repository(format!("the branch {branch} does not exist")))
+    tip.ok_or_else(|| {
+        EffectError::repository(RepositoryFault::NoBranch {
+            branch: branch.to_owned(),
+        })
+    })
 }
 
 /// What the rules need of the settings, and of the isolation under which programs are run.
-#[must_use]
 pub fn rules(settings: &RepositorySettings, level: Level) -> Rules {
     Rules {
         commands: match level {

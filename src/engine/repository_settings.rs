@@ -11,6 +11,7 @@ use crate::{
 use domain::{
     feature::Wanted,
     ids::{InstallationId, Millis, RepoId, RepoName, Sha},
+    mistake::SettingsMistake,
 };
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +52,6 @@ pub struct Labels {
 
 impl Labels {
     /// What the label asks for, if it is one of ours.
-    #[must_use]
     pub fn wanted(&self, label: &str) -> Option<Wanted> {
         if same_label(label, &self.plan) {
             Some(Wanted::Plan)
@@ -64,7 +64,6 @@ impl Labels {
 }
 
 /// Whether two names are one label to GitHub.
-#[must_use]
 pub fn same_label(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }
@@ -81,8 +80,8 @@ pub struct Settings {
 pub struct ReadSettings {
     /// The labels that start something, also where the file holds mistakes.
     pub labels: Labels,
-    /// What it says, or its mistakes, each as a sentence.
-    pub settings: Result<Settings, Vec<String>>,
+    /// What it says, or its mistakes.
+    pub settings: Result<Settings, Vec<SettingsMistake>>,
 }
 
 /// A place where settings may stand.
@@ -280,7 +279,6 @@ impl Engine {
 }
 
 /// Whether the settings of this repository hold for others.
-#[must_use]
 pub fn is_shared(name: &RepoName) -> bool {
     name.name.eq_ignore_ascii_case(SHARED)
 }
@@ -289,15 +287,12 @@ fn decoded(known: &KnownSettings) -> Option<SettingsFile> {
     serde_json::from_str(&known.file).ok()
 }
 
-fn parsed(file: &SettingsFile, offer: &Offer) -> Result<RepositorySettings, Vec<String>> {
+fn parsed(file: &SettingsFile, offer: &Offer) -> Result<RepositorySettings, Vec<SettingsMistake>> {
     match file {
         SettingsFile::Missing => Ok(RepositorySettings::default()),
-        SettingsFile::Text(text) => RepositorySettings::parse(text, offer)
-            .map_err(|mistakes| mistakes.iter().map(ToString::to_string).collect()),
-        SettingsFile::TooLarge => Err(vec![format!("{SETTINGS_FILE} is larger than {MAX_SETTINGS} bytes")]),
-        SettingsFile::NoFile => Err(vec![format!(
-            "{SETTINGS_FILE} is no file: a folder, a submodule, or a link that leads to no file of the repository"
-        )]),
+        SettingsFile::Text(text) => RepositorySettings::parse(text, offer),
+        SettingsFile::TooLarge => Err(vec![SettingsMistake::TooLarge { most: MAX_SETTINGS }]),
+        SettingsFile::NoFile => Err(vec![SettingsMistake::NoFile]),
     }
 }
 

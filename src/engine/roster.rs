@@ -2,9 +2,10 @@
 
 use crate::{
     agents::{Backend, Definition, Definitions},
-    config::{Offer, RepositorySettings, Role},
+    config::{ByRole, Offer, RepositorySettings, Role},
     engine::job::EffectError,
 };
+use domain::blocked::RepositoryFault;
 use std::collections::BTreeMap;
 
 /// The agents that the server offers.
@@ -16,24 +17,11 @@ pub struct Roster {
     /// Names of models that a repository may ask for.
     pub models: Vec<String>,
     /// The agent of each role where a repository names none.
-    pub defaults: RoleBackends,
-}
-
-/// One agent per role.
-pub struct RoleBackends {
-    /// Makes plans.
-    pub planner: Backend,
-    /// Designs a task before its first turn.
-    pub designer: Backend,
-    /// Writes.
-    pub player: Backend,
-    /// Verifies.
-    pub coach: Backend,
+    pub defaults: ByRole<Backend>,
 }
 
 impl Roster {
     /// What a repository may name.
-    #[must_use]
     pub fn offer(&self) -> Offer {
         Offer {
             agents: self.named.keys().cloned().collect(),
@@ -43,26 +31,15 @@ impl Roster {
 
     /// The agent of a role for a repository with these settings.
     pub(super) fn agent(&self, role: Role, settings: &RepositorySettings) -> Result<&Backend, EffectError> {
-        match (settings.agent.of(role), role) {
-            (Some(name), _) => self.named.get(name).ok_or_else(|| {
-                EffectError::repository(format!(
-                    "the settings name the agent {name:?}, which this server does not offer"
-                ))
-            }),
-            (None, Role::Planner) => Ok(&self.defaults.planner),
-            (None, Role::Designer) => Ok(&self.defaults.designer),
-            (None, Role::Player) => Ok(&self.defaults.player),
-            (None, Role::Coach) => Ok(&self.defaults.coach),
-        }
+        let Some(name) = settings.agent.of(role) else {
+            return Ok(self.defaults.of(role));
+        };
+        let unknown = || EffectError::repository(RepositoryFault::UnknownAgent { name: name.clone() });
+        self.named.get(name).ok_or_else(unknown)
     }
 
     /// What a role is told and held to.
     pub(super) fn definition(&self, role: Role) -> &Definition {
-        match role {
-            Role::Planner => self.definitions.planner(),
-            Role::Designer => self.definitions.designer(),
-            Role::Player => self.definitions.player(),
-            Role::Coach => self.definitions.coach(),
-        }
+        self.definitions.of(role)
     }
 }

@@ -94,7 +94,6 @@ impl Running {
     }
 
     /// The work that goes on now, the oldest first.
-    #[must_use]
     pub fn at_work(&self) -> Vec<Work> {
         let board = self.board();
         let now = |(work, watched): &(Work, Option<watch::Receiver<Activity>>)| Work {

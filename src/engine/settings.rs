@@ -66,7 +66,6 @@ pub struct Backoff {
 
 impl Backoff {
     /// The wait in milliseconds after `attempts` failures, moved by `fifth` (-0.2 to 0.2 of it).
-    #[must_use]
     pub fn after(&self, attempts: u32, fifth: f64) -> i64 {
         let doubled = self
             .first
@@ -76,7 +75,6 @@ impl Backoff {
     }
 
     /// The wait in milliseconds after one has waited for `waited`: as long again, which doubles too.
-    #[must_use]
     pub fn after_waiting(&self, waited: i64, fifth: f64) -> i64 {
         let waited = Duration::from_millis(u64::try_from(waited).unwrap_or(0));
         moved(waited.max(self.first).min(self.most), fifth)
@@ -90,7 +88,6 @@ fn moved(wait: Duration, fifth: f64) -> i64 {
 
 impl Backoff {
     /// The wait in milliseconds after `attempts` failures where the forge asks to be left alone for `asked` milliseconds.
-    #[must_use]
     pub fn as_told(&self, attempts: u32, asked: i64) -> i64 {
         let most = i64::try_from(self.most.as_millis()).unwrap_or(i64::MAX);
         let seconds = asked.saturating_add(999).max(0) / 1_000;
@@ -100,7 +97,6 @@ impl Backoff {
 
 impl EngineSettings {
     /// The settings of a service, with this worker's name.
-    #[must_use]
     pub fn service(worker: String, data_dir: PathBuf, clock: Clock) -> Self {
         Self {
             worker,

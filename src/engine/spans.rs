@@ -40,7 +40,6 @@ pub struct Ran<'a> {
 }
 
 /// The span of a run. Names of facts are those of OpenTelemetry's conventions for generative AI where these have one.
-#[must_use]
 pub fn run(ran: &Ran<'_>) -> Span {
     let mut path = path(ran.feature, ran.task, ran.task.and(Some(ran.turn)));
     path.push(ran.run.to_owned());
@@ -82,7 +81,6 @@ pub fn run(ran: &Ran<'_>) -> Span {
 }
 
 /// The span of the Gates of a turn.
-#[must_use]
 pub fn gates(
     feature: &FeatureKey,
     task: TaskId,
@@ -112,7 +110,6 @@ pub fn gates(
 }
 
 /// The spans of everything that was going on before and is over after.
-#[must_use]
 pub fn ended(before: &Feature, after: &Feature, at: Millis) -> Vec<Span> {
     let mut spans = Vec::new();
     for task in &after.tasks {

@@ -33,8 +33,10 @@ pub(crate) struct BaseCode<'a> {
 
 impl<'a> BaseCode<'a> {
     pub(crate) async fn of(run: &'a Run<'a>) -> Result<Self, GateError> {
-        let alone = match touches_setup(run).await? {
-            true => Some(run.prepared.by_itself(run.subject.fork).await?),
+        let subject = run.subject;
+        let between = (subject.fork, subject.head);
+        let alone = match touches_setup(subject.mirror, between, &run.prepared.chosen).await? {
+            true => Some(run.prepared.by_itself(subject.fork, subject.baseline).await?),
             false => None,
         };
         let overlay = new_tests(run, &[Role::Test, Role::Support]).await?;

@@ -6,7 +6,7 @@ use crate::gates::{
     overruled::Ran,
     run::context::{GateError, host},
     said,
-    setup_reads::hooks,
+    setup_reads::hooks_of,
     turn::Run,
     vanished_tests,
 };
@@ -111,7 +111,7 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
 fn install_hooks(files: &[FileChange]) -> Vec<Issue> {
     let manifests = files.iter().filter(|file| file_name(&file.path) == "package.json");
     let new = manifests.filter_map(|file| {
-        let of = |version: &Version| version.bytes().map(|bytes| hooks(&String::from_utf8_lossy(bytes)));
+        let of = |version: &Version| version.bytes().map(|bytes| hooks_of(&String::from_utf8_lossy(bytes)));
         let now = of(&file.after).filter(|now| !now.is_empty())?;
         let what = format!(
             "this runs when packages are installed, before the tests: `{}`",

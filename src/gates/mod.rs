@@ -46,7 +46,6 @@ pub use commands::{Chosen, choose};
 pub use detect::Repository;
 pub use preflight::{missing_programs, preflight};
 pub use probe::probe;
-pub use results::FORM as RESULTS_FORM;
 pub use run::context::{Bench, Deadlines, GateError, Places};
 pub use subject::{Subject, Suspects, WaveSubject};
 pub use verify::verify;

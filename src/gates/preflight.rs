@@ -6,10 +6,11 @@ use crate::{
         commands,
         run::{
             cache,
-            cache::Leavings,
+            cache::{Leavings, Made},
             checkout::SandboxedCheckout,
             context::{Bench, GateError},
-            prepared::{Prepared, Ready},
+            prepared::Prepared,
+            ready::Ready,
         },
         shell,
     },
@@ -42,14 +43,23 @@ pub async fn preflight(
     let known = prepared.known_with_additions().await?;
     let ready = prepared.to_be_kept().await?;
     let tracked: BTreeSet<String> = commands::paths(mirror, commit).await?.into_iter().collect();
+    let keep = async |ready: &Ready<'_>, (setup, tests): (&Leavings, &Leavings), made| {
+        let kept = Leavings::worth_keeping(setup, tests, ready.checkout.path());
+        let kept = (ready.times().clone(), kept, made);
+        cache::keep(bench, mirror, &prepared.chosen, &ready.checkout, kept).await
+    };
     let after_setup = ready.leavings(&tracked).await?;
+    let made = ready.made(&after_setup, &tracked).await?;
+    // Where nothing is built, what set-up left is kept as it is; else with what the tests built, and wrote.
+    let is_kept_as_it_is = made == Made::Packages && prepared.chosen.test_line.building().is_none();
+    if is_kept_as_it_is && ready.is_ready() {
+        keep(&ready, (&after_setup, &after_setup), made).await?;
+    }
     let plain = ready.tests().await?;
     let (tests, additions) = tried(&prepared, &ready, plain, known).await?;
-    if ready.is_ready() {
+    if !is_kept_as_it_is && ready.is_ready() {
         let after_tests = ready.leavings(&tracked).await?;
-        let kept = Leavings::worth_keeping(&after_setup, &after_tests, ready.checkout.path());
-        let kept = (ready.times().clone(), kept);
-        cache::keep(bench, mirror, &prepared.chosen, &ready.checkout, kept).await?;
+        keep(&ready, (&after_setup, &after_tests), Made::OfFiles).await?;
     }
     Ok(Baseline {
         commit: commit.clone(),
@@ -83,7 +93,7 @@ pub async fn missing_programs(
     Ok(missing)
 }
 
-async fn missing_in(checkout: &SandboxedCheckout<'_>, lines: &[String]) -> Result<Vec<(String, String)>, GateError> {
+async fn missing_in(checkout: &SandboxedCheckout, lines: &[String]) -> Result<Vec<(String, String)>, GateError> {
     let mut all = Vec::new();
     for line in lines {
         let outside: BTreeSet<String> = shell::programs(line).into_iter().collect();

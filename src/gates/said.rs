@@ -4,6 +4,7 @@ use crate::gates::run::result_cache::Origin;
 use domain::{
     decision::{Issue, Severity},
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
+    ids::Sha,
     shorten,
 };
 
@@ -88,6 +89,18 @@ pub(crate) fn with_origin(evidence: Evidence, origin: Origin) -> Evidence {
         (Origin::Kept, Evidence::Passed(finding)) => Evidence::Passed(told(finding)),
         (Origin::Kept, Evidence::Failed(finding)) => Evidence::Failed(told(finding)),
         (Origin::Now | Origin::Kept, evidence) => evidence,
+    }
+}
+
+/// Says beside the output of set-up on which commit it ran, if not on this one.
+pub(crate) fn with_set_up_before(evidence: Evidence, commit: &Sha) -> Evidence {
+    match evidence {
+        Evidence::Passed(mut finding) => {
+            let why = "the change touches nothing that set-up reads";
+            finding.output = format!("{}\nIt ran on {}: {why}.", finding.output, commit.short());
+            Evidence::Passed(finding)
+        }
+        evidence @ (Evidence::Failed(_) | Evidence::Absent(_)) => evidence,
     }
 }
 

@@ -1,16 +1,13 @@
-//! Whether a change touches what set-up reads or runs: then what set-up left on the change's commit says nothing of the
-//! base.
+//! Whether a change touches what set-up reads or runs: then what set-up left on one commit says nothing of the other.
 
 use crate::gates::{
-    change::{Change, is_document},
+    change::is_document,
+    commands::{Chosen, paths},
     run::context::GateError,
-    turn::Run,
 };
-use domain::shell_command::ShellCommand;
-use integrity::{
-    FileChange,
-    language::{Role, role},
-};
+use domain::{ids::Sha, shell_command::ShellCommand};
+use git::Mirror;
+use integrity::language::{Role, role};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -20,58 +17,84 @@ const MOST: usize = 20;
 /// The scripts that npm, pnpm and yarn run when they install.
 const HOOKS: [&str; 5] = ["preinstall", "install", "postinstall", "prepare", "prepublish"];
 
-/// Whether the change touches it.
+/// Whether what differs between two commits touches it.
 ///
 /// Package managers read settings and lock files. What set-up runs of the repository itself may read whatever it names: a
 /// file, a folder, a module.
-pub(crate) async fn touches_setup(run: &Run<'_>) -> Result<bool, GateError> {
-    let Some(setup) = &run.prepared.chosen.setup else {
+pub(crate) async fn touches_setup(
+    mirror: &Mirror,
+    (from, to): (&Sha, &Sha),
+    chosen: &Chosen,
+) -> Result<bool, GateError> {
+    let Some(setup) = &chosen.setup else {
         return Ok(false);
     };
-    if run.change.files.iter().any(is_read_by_package_managers) {
-        return Ok(true);
+    let changes = mirror.diff_raw(from, to).await?;
+    let changed: Vec<String> = changes.iter().map(|change| change.path.to_string()).collect();
+    if changed.is_empty() || changed.iter().any(|path| is_read_by_package_managers(path)) {
+        return Ok(!changed.is_empty());
     }
-    Ok(is_named(run.change, &words(run, setup).await?))
+    let commit = Commit {
+        mirror,
+        commit: to,
+        files: paths(mirror, to).await?.into_iter().collect(),
+    };
+    Ok(is_named(&changed, &commit.words(setup).await?))
 }
 
-fn is_read_by_package_managers(file: &FileChange) -> bool {
-    match role(&file.path) {
+pub(crate) fn is_read_by_package_managers(path: &str) -> bool {
+    match role(path) {
         Role::Settings => true,
-        Role::Other => !is_document(&file.path),
+        Role::Other => !is_document(path),
         Role::Source | Role::Test | Role::Support => false,
     }
 }
 
-/// The words of every script of the repository that set-up runs.
-async fn words(run: &Run<'_>, setup: &ShellCommand) -> Result<BTreeSet<String>, GateError> {
-    let mut open: Vec<String> = named_files(run.change, &split(setup.text()));
-    let hooks = read(run, "package.json")
-        .await?
-        .map(|text| hooks(&text))
-        .unwrap_or_default();
-    open.extend(named_files(run.change, &split(&hooks)));
-    let (mut words, mut seen) = (split(&hooks), BTreeSet::new());
-    while let Some(path) = open.pop() {
-        if seen.len() >= MOST || !seen.insert(path.clone()) {
-            continue;
-        }
-        if let Some(text) = read(run, &path).await? {
-            let more = split(&text);
-            open.extend(named_files(run.change, &more));
-            words.extend(more);
-        }
-        words.insert(path);
-    }
-    Ok(words)
+/// The commit on which set-up runs.
+struct Commit<'a> {
+    mirror: &'a Mirror,
+    commit: &'a Sha,
+    files: BTreeSet<String>,
 }
 
-async fn read(run: &Run<'_>, path: &str) -> Result<Option<String>, GateError> {
-    let file = run.subject.mirror.read_file(run.subject.head, path, LARGEST).await?;
-    Ok(file.and_then(|file| String::from_utf8(file.bytes).ok()))
+impl Commit<'_> {
+    /// The words of every script of the repository that set-up runs.
+    async fn words(&self, setup: &ShellCommand) -> Result<BTreeSet<String>, GateError> {
+        let mut open = self.named_files(&split(setup.text()));
+        let hooks = self.read("package.json").await?;
+        let hooks = hooks.map(|text| hooks_of(&text)).unwrap_or_default();
+        open.extend(self.named_files(&split(&hooks)));
+        let (mut words, mut seen) = (split(&hooks), BTreeSet::new());
+        while let Some(path) = open.pop() {
+            if seen.len() >= MOST || !seen.insert(path.clone()) {
+                continue;
+            }
+            if let Some(text) = self.read(&path).await? {
+                let more = split(&text);
+                open.extend(self.named_files(&more));
+                words.extend(more);
+            }
+            words.insert(path);
+        }
+        Ok(words)
+    }
+
+    async fn read(&self, path: &str) -> Result<Option<String>, GateError> {
+        let file = self.mirror.read_file(self.commit, path, LARGEST).await?;
+        Ok(file.and_then(|file| String::from_utf8(file.bytes).ok()))
+    }
+
+    fn named_files(&self, words: &BTreeSet<String>) -> Vec<String> {
+        words
+            .iter()
+            .filter(|word| self.files.contains(*word))
+            .cloned()
+            .collect()
+    }
 }
 
 /// The scripts of a `package.json` that run when packages are installed.
-pub(crate) fn hooks(manifest: &str) -> String {
+pub(crate) fn hooks_of(manifest: &str) -> String {
     let manifest: Value = serde_json::from_str(manifest).unwrap_or_default();
     let script = |name: &&str| manifest.get("scripts")?.get(*name)?.as_str().map(str::to_owned);
     let scripts: Vec<String> = HOOKS.iter().filter_map(script).collect();
@@ -87,20 +110,12 @@ fn split(text: &str) -> BTreeSet<String> {
     words.filter(|word| word.len() > 1).map(str::to_owned).collect()
 }
 
-fn named_files(change: &Change, words: &BTreeSet<String>) -> Vec<String> {
-    words
-        .iter()
-        .filter(|word| change.head.contains(*word))
-        .cloned()
-        .collect()
-}
-
 /// Whether a changed file is named, by its path, by a folder that it stands in, or by its module.
-fn is_named(change: &Change, words: &BTreeSet<String>) -> bool {
+fn is_named(changed: &[String], words: &BTreeSet<String>) -> bool {
     let parts: BTreeSet<&str> = words.iter().flat_map(|word| word.split(['/', '.'])).collect();
-    change.files.iter().any(|file| {
-        let mut of_path = file.path.split('/').map(|part| part.split('.').next().unwrap_or(part));
-        words.contains(&file.path) || of_path.any(|part| !part.is_empty() && parts.contains(part))
+    changed.iter().any(|path| {
+        let mut of_path = path.split('/').map(|part| part.split('.').next().unwrap_or(part));
+        words.contains(path) || of_path.any(|part| !part.is_empty() && parts.contains(part))
     })
 }
 
@@ -114,7 +129,7 @@ mod tests {
         let parts = |word: &str| words.contains(word);
         assert!(parts("src") && parts("tools/gen.py") && !parts("./src"));
         let manifest = r#"{"main": "index.js", "scripts": {"test": "vitest", "prepare": "node scripts/build.js"}}"#;
-        assert_eq!(hooks(manifest), "node scripts/build.js");
-        assert_eq!(hooks("{"), "");
+        assert_eq!(hooks_of(manifest), "node scripts/build.js");
+        assert_eq!(hooks_of("{"), "");
     }
 }

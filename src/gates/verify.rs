@@ -33,7 +33,8 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
     let change = Arc::new(Change::read(subject.mirror, subject.fork, subject.head).await?);
     let prepared = Prepared::new(bench, (subject.mirror, subject.head), subject.settings, cancel)
         .await?
-        .adding(subject.baseline.additions);
+        .after(subject.baseline)
+        .await?;
     let run = Run {
         bench,
         subject,

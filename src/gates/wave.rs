@@ -31,7 +31,8 @@ pub async fn verify_wave(
 ) -> Result<GateReport, GateError> {
     let prepared = Prepared::new(bench, (subject.mirror, subject.head), subject.settings, cancel)
         .await?
-        .adding(subject.baseline.additions);
+        .after(subject.baseline)
+        .await?;
     let excused = |ran: &Evidence| compare::excused(ran, subject.baseline, subject.waived);
     let is_sound = |ran: &Evidence| compare::is_sound(ran, &excused(ran));
     let tested = prepared.tests(Coverage::NotAsked, is_sound).await?;

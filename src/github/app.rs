@@ -69,14 +69,12 @@ pub struct Identity {
 
 impl Identity {
     /// Login of the App's bot user.
-    #[must_use]
     pub fn bot_login(&self) -> String {
         format!("{}[bot]", self.slug)
     }
 
     /// Which of `needed` ([`AUTOBUILD_PERMISSIONS`](super::AUTOBUILD_PERMISSIONS) or
     /// [`COACH_PERMISSIONS`](super::COACH_PERMISSIONS)) the App does not ask for.
-    #[must_use]
     pub fn lacks(&self, needed: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
         let has = |name: &str, level: &str| match self.permissions.get(name).map(String::as_str) {
             Some("write" | "admin") => true,

@@ -49,7 +49,6 @@ impl Client {
     }
 
     /// Another App on the same connections, which lets out as little.
-    #[must_use]
     pub fn beside(&self, app: &App) -> Self {
         Self::over(app, self.urls.clone(), self.wire.of(app))
     }
@@ -67,20 +66,17 @@ impl Client {
     }
 
     /// Lets nothing out that holds one of these, besides what looks like a credential anyway.
-    #[must_use]
     pub fn masking(mut self, secrets: Secrets) -> Self {
         self.wire.mask(secrets);
         self
     }
 
     /// The App's id.
-    #[must_use]
     pub fn app_id(&self) -> AppId {
         self.id
     }
 
     /// Where this GitHub is.
-    #[must_use]
     pub fn urls(&self) -> &GithubUrls {
         &self.urls
     }
@@ -112,13 +108,11 @@ impl Client {
     }
 
     /// The App's bot user, if it was asked for before.
-    #[must_use]
     pub fn known_bot(&self) -> Option<&User> {
         self.bot.get()
     }
 
     /// Calls about one repository.
-    #[must_use]
     pub fn repo(&self, installation: InstallationId, id: RepoId) -> Repo<'_> {
         Repo::new(self, installation, id)
     }

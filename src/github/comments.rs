@@ -46,7 +46,6 @@ impl Repo<'_> {
     }
 
     /// How many pages so many comments fill.
-    #[must_use]
     pub fn comment_pages(&self, comments: u64) -> u64 {
         comments.div_ceil(u64::try_from(PER_PAGE).unwrap_or(u64::MAX))
     }

@@ -50,7 +50,6 @@ pub enum Rights {
 
 impl Rights {
     /// The permissions by GitHub's names.
-    #[must_use]
     pub fn permissions(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Metadata => &[("metadata", "read")],

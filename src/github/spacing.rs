@@ -40,7 +40,6 @@ struct Seen {
 
 impl WriteSpacing {
     /// At least `gap_ms` between two writes of one installation (0: no gap).
-    #[must_use]
     pub fn new(gap_ms: u32, caps: Caps) -> Self {
         Self {
             gap_ms: i64::from(gap_ms),

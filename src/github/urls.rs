@@ -34,13 +34,11 @@ impl GithubUrls {
     }
 
     /// Base of the REST API, without a slash at the end.
-    #[must_use]
     pub fn api(&self) -> &str {
         self.api.as_str().trim_end_matches('/')
     }
 
     /// What `/graphql` is appended to. An Enterprise Server serves `/api/v3` and `/api/graphql` side by side.
-    #[must_use]
     pub fn graphql_base(&self) -> &str {
         let api = self.api();
         match api.strip_suffix("/v3") {
@@ -50,7 +48,6 @@ impl GithubUrls {
     }
 
     /// Base of the pages, without a slash at the end.
-    #[must_use]
     pub fn web(&self) -> &str {
         self.web.as_str().trim_end_matches('/')
     }

@@ -41,7 +41,6 @@ pub enum Level {
 }
 
 /// The files that findings of a turn name.
-#[must_use]
 pub fn annotated_files(task: &Task, turn: &Turn) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for item in found(task, turn) {
@@ -54,7 +53,6 @@ pub fn annotated_files(task: &Task, turn: &Turn) -> Vec<String> {
 }
 
 /// What was found on lines that exist on the turn's commit. `lines` gives the number of lines of a file there.
-#[must_use]
 pub fn annotations(task: &Task, turn: &Turn, lines: &dyn Fn(&str) -> Option<u32>) -> Vec<Annotation> {
     let items = found(task, turn);
     let shown = items.iter().filter_map(|item| {

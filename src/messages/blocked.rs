@@ -26,7 +26,6 @@ use domain::{
 };
 
 /// The report on a task that is blocked now, for its pull request or, where there is none, the issue.
-#[must_use]
 pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links) -> Option<String> {
     let report = BlockedReport::of_task(task, cost)?;
     Some(fitting(|measure| {
@@ -46,7 +45,6 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
 
 /// Why a Feature or its tasks do not go on and what a person can do, for who watches from a terminal: one text for each
 /// that is blocked, and none where nothing is.
-#[must_use]
 pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     let FeatureState::Blocked { reason, .. } = &feature.state else {
         return Vec::new();
@@ -225,7 +223,6 @@ fn work_so_far(feature: &Feature, task: &Task, links: &Links) -> String {
 }
 
 /// The report on a Feature that is blocked now, for its issue.
-#[must_use]
 pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<String> {
     let FeatureState::Blocked { reason, .. } = &feature.state else {
         return None;

@@ -45,7 +45,6 @@ pub enum Conclusion {
 impl Conclusion {}
 
 /// The check run `AutoBuild` on a turn's commit; nothing while nobody has judged it.
-#[must_use]
 pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> Option<CheckRun> {
     let newest = task.turns.last().is_some_and(|last| last.number == turn.number);
     let (title, conclusion) = standing(task, turn, newest)?;
@@ -77,7 +76,6 @@ pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> 
 }
 
 /// A check run that could not be published, as a comment.
-#[must_use]
 pub fn check_in_words(check: &CheckRun, head: &Sha) -> String {
     sections(vec![
         format!(
@@ -91,7 +89,6 @@ pub fn check_in_words(check: &CheckRun, head: &Sha) -> String {
 
 /// The check run `AutoBuild` on the head of a blocked task's branch where no turn is about that commit: it was pushed by a
 /// person, or is what a Player left that ended badly.
-#[must_use]
 pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
     let State::Blocked { reason } = &task.state else {
         return None;
@@ -195,7 +192,6 @@ fn stands_for(gate: &WaveGate) -> String {
 }
 
 /// The check run `AutoBuild` on the feature pull request's head: what a wave gate found.
-#[must_use]
 pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
     let (title, conclusion) = match profile(strictest(feature), &gate.report) {
         Profile::Passed => ("The merged result holds", Conclusion::Success),

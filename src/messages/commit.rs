@@ -25,7 +25,6 @@ pub struct SquashText {
 }
 
 /// The commit of a Player's work.
-#[must_use]
 pub fn turn_commit(feature: &Feature, task: &Task, turn: TurnNumber, kind: CommitKind) -> String {
     let what = match kind {
         CommitKind::Whole => "The Player's work",
@@ -39,7 +38,6 @@ fn subject(task: &Task) -> String {
 }
 
 /// The commit of the plan on the integration branch.
-#[must_use]
 pub fn plan_commit(feature: &Feature) -> String {
     plain(
         &format!("Plan {}: {}", feature.key.shown(), feature_name(feature)),
@@ -48,19 +46,16 @@ pub fn plan_commit(feature: &Feature) -> String {
 }
 
 /// The commit of the pages of tasks that have ended since the last one.
-#[must_use]
 pub fn histories_commit(feature: &Feature) -> String {
     format!("Record the turns of the tasks of {}", feature.key.shown())
 }
 
 /// The commit that takes the records out before the feature pull request shows its diff.
-#[must_use]
 pub fn records_out_commit(feature: &Feature) -> String {
     format!("Take the records of {} out", feature.key.shown())
 }
 
 /// The commit that merges the default branch into the integration branch.
-#[must_use]
 pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
     format!(
         "Merge {} into {}",
@@ -70,7 +65,6 @@ pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
 }
 
 /// The commit that a task becomes on the integration branch.
-#[must_use]
 pub fn squash(feature: &Feature, task: &Task) -> SquashText {
     let number = task.pull.map_or_else(String::new, |pull| format!(" (#{pull})"));
     SquashText {

@@ -4,8 +4,8 @@ use crate::messages::{
     check::waived,
     gates,
     links::Links,
-    living_ground, living_parts,
-    living_parts::human_criteria,
+    living,
+    living::human_criteria,
     measure::{Measure, bullets, fitting, sections, titled},
     progress, reasons,
     task_pull::{PullText, TITLE},
@@ -18,7 +18,6 @@ use domain::{
 };
 
 /// The text of the feature pull request. It closes the issue only if every task is completed.
-#[must_use]
 pub fn feature_pull(feature: &Feature, spending: &Spending, links: &Links) -> PullText {
     let title = format!("{}: {}", feature.key.shown(), words::feature_name(feature));
     PullText {
@@ -33,10 +32,10 @@ fn body(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure
         closing(feature, measure),
         untrusted::quote(description, measure.text),
         table(feature, spending, links, measure),
-        living_parts::money(spending),
+        living::money(spending),
         titled(
             "### Tasks that AutoBuild added",
-            &living_ground::added(feature, links, measure),
+            &living::added(feature, links, measure),
         ),
         last_gate(feature, links, measure),
         titled("### For a person to check", &human(feature, measure)),
@@ -144,7 +143,6 @@ fn overrides(feature: &Feature, measure: &Measure) -> String {
 }
 
 /// What is said on the feature pull request when the Feature is cancelled.
-#[must_use]
 pub fn closed_feature_pull(feature: &Feature) -> String {
     let why = match &feature.state {
         FeatureState::Cancelled { why } => reasons::cancelled(why),

@@ -4,7 +4,7 @@
 use crate::messages::{
     gates, items,
     measure::{Measure, bullets, folded, sections, titled},
-    review_criteria, untrusted,
+    review, untrusted,
     words::count,
 };
 use domain::{
@@ -142,18 +142,13 @@ pub(super) fn coach_words(verdict: &Verdict, measure: &Measure) -> String {
 /// That an approval does not stand, by the names of the contracts; what no item says, in words.
 pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
     let mut names: Vec<&str> = Vec::new();
-    let mut untold: Vec<&str> = Vec::new();
-    for sentence in &verdict.broken_contracts {
-        let known = sentence
-            .split_once(": ")
-            .and_then(|(name, _)| Contract::from_name(name).ok());
-        match known {
-            Some(contract) if has_items(contract) => {
-                if !names.contains(&contract.name()) {
-                    names.push(contract.name());
-                }
-            }
-            Some(_) | None => untold.push(sentence),
+    let mut untold: Vec<String> = Vec::new();
+    for broken in &verdict.broken_contracts {
+        let name = broken.contract.word();
+        if !has_items(broken.contract) {
+            untold.push(broken.to_string());
+        } else if !names.contains(&name) {
+            names.push(name);
         }
     }
     let names: Vec<String> = names.iter().map(|name| untrusted::code(name, 60)).collect();
@@ -218,15 +213,15 @@ pub(super) fn record(task: &Task, turn: &Turn, measure: &Measure) -> String {
         .map_or_else(String::new, |verdict| broken(verdict, measure));
     sections(vec![
         broken,
-        review_criteria::criteria(task, turn, measure),
+        review::criteria(task, turn, measure),
         gates,
         discrepancies(turn, measure),
     ])
 }
 
 fn broken(verdict: &Verdict, measure: &Measure) -> String {
-    let sentences = bullets(&verdict.broken_contracts, measure.rows.min(60), |sentence| {
-        untrusted::inline(sentence, measure.text)
+    let sentences = bullets(&verdict.broken_contracts, measure.rows.min(60), |broken| {
+        untrusted::inline(&broken.to_string(), measure.text)
     });
     let title = match verdict.decision {
         Some(_) => "Why the Coach's approval does not stand",

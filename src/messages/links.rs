@@ -12,7 +12,6 @@ pub struct Links {
 
 impl Links {
     /// Addresses of a repository on the forge with this web address.
-    #[must_use]
     pub fn new(web_url: &str, repo: &RepoName) -> Self {
         Self {
             repo_url: format!("{}/{repo}", web_url.trim_end_matches('/')),
@@ -20,31 +19,26 @@ impl Links {
     }
 
     /// A link to an issue.
-    #[must_use]
     pub fn issue(&self, number: IssueNumber) -> String {
         format!("[#{number}]({}/issues/{number})", self.repo_url)
     }
 
     /// A link to a pull request.
-    #[must_use]
     pub fn pull(&self, number: PullNumber) -> String {
         format!("[#{number}]({}/pull/{number})", self.repo_url)
     }
 
     /// A link to a comment on an issue, shown as `words`.
-    #[must_use]
     pub fn comment(&self, issue: IssueNumber, comment: CommentId, words: &str) -> String {
         format!("[{words}]({}/issues/{issue}#issuecomment-{comment})", self.repo_url)
     }
 
     /// A link to a commit, shown by its first digits.
-    #[must_use]
     pub fn commit(&self, sha: &Sha) -> String {
         format!("[`{}`]({}/commit/{sha})", sha.short(), self.repo_url)
     }
 
     /// A link to a branch that AutoBuild named.
-    #[must_use]
     pub fn branch(&self, name: &str) -> String {
         let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-_.".contains(&b));
         let shown = untrusted::code(name, 200);

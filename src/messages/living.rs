@@ -1,21 +1,28 @@
 //! The comment on the issue that shows the plan and from then on the progress. It is written anew at every edit.
 
 use crate::messages::{
-    graph,
+    gates, graph,
     links::Links,
-    living_ground, living_parts,
-    measure::{Measure, fitting, sections, titled},
+    measure::{Measure, Yaml, bullets, fitting, sections, titled},
+    plan_file::{plan_file, plan_file_path},
     progress, reasons, unsaid, untrusted, words,
+    words::count,
 };
 use domain::{
+    at_work::Doing,
     blocked::BlockReason,
-    cost::Spending,
-    feature::{Feature, PlanVersion, State, Suspension},
+    budget::dollars,
+    ci::CiPolicy,
+    cost::{Spending, Waiting, WaitsOn},
+    evidence::Additions,
+    feature::{Before, Doubt, Feature, Mode, Older, Phase, PlanVersion, State, Suspension},
+    ids::TaskId,
+    plan::{Check, Plan},
+    task::{Origin, Task},
     wave,
 };
 
 /// The living comment of a Feature as it is now.
-#[must_use]
 pub fn living(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| comment(feature, spending, links, measure))
 }
@@ -31,8 +38,8 @@ fn comment(feature: &Feature, spending: &Spending, links: &Links, measure: &Meas
         details_of_state(feature, measure),
         suspended(feature),
         unsaid::lines(feature, links, measure),
-        living_parts::at_work(spending, measure),
-        living_parts::waiting(spending, measure),
+        at_work(spending, measure),
+        waiting(spending, measure),
     ];
     let plan = match &feature.plan {
         Some(version) => with_plan(feature, version, spending, links, measure),
@@ -49,7 +56,7 @@ fn with_plan(
     measure: &Measure,
 ) -> Vec<String> {
     let waits = match feature.state {
-        State::AwaitingApproval => living_parts::approval(version, measure),
+        State::AwaitingApproval => approval(version, measure),
         State::Planning { .. }
         | State::Building { .. }
         | State::Paused { .. }
@@ -63,31 +70,19 @@ fn with_plan(
     vec![
         untrusted::quote(&version.plan.description, measure.text),
         waits,
-        living_parts::size(version, waves.groups.len(), links),
-        living_parts::discussion(feature),
-        living_parts::money(spending),
+        size(version, waves.groups.len(), links),
+        discussion(feature),
+        money(spending),
         graph::waves(feature, &waves.added_edges),
         progress::table(feature, spending, links, measure),
         progress::remarks(feature, links, measure),
-        living_parts::wave_gate(feature, links),
-        titled(
-            "### Tasks that AutoBuild added",
-            &living_ground::added(feature, links, measure),
-        ),
-        titled(
-            "### Before the work began",
-            &living_ground::preflight(feature, links, measure),
-        ),
-        titled(
-            "### How it is checked",
-            &living_ground::checks(feature, version, measure),
-        ),
-        titled(
-            "### For a person to check",
-            &living_parts::for_a_person(feature, measure),
-        ),
-        titled("### Notes on the plan", &living_parts::notes(version, measure)),
-        living_parts::yaml(feature, measure),
+        wave_gate(feature, links),
+        titled("### Tasks that AutoBuild added", &added(feature, links, measure)),
+        titled("### Before the work began", &preflight(feature, links, measure)),
+        titled("### How it is checked", &checks(feature, version, measure)),
+        titled("### For a person to check", &for_a_person(feature, measure)),
+        titled("### Notes on the plan", &notes(version, measure)),
+        yaml(feature, measure),
     ]
 }
 
@@ -97,7 +92,7 @@ pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
     let more = match &feature.state {
         State::Planning { .. } => "The plan is being made.".to_owned(),
         State::AwaitingApproval => "The plan waits for a person with write access.".to_owned(),
-        State::Building { .. } => living_parts::phase(feature),
+        State::Building { .. } => phase(feature),
         State::Paused { by, .. } => format!(
             "{} paused it. What runs ends, nothing new starts. `/autobuild resume` goes on.",
             words::person(by)
@@ -147,5 +142,409 @@ fn suspended(feature: &Feature) -> String {
         Suspension::Suspended => {
             "The installation of AutoBuild is suspended: nothing starts until that is lifted.".to_owned()
         }
+    }
+}
+
+/// Where exactly building stands.
+pub(super) fn phase(feature: &Feature) -> String {
+    let State::Building { phase } = &feature.state else {
+        return String::new();
+    };
+    match phase {
+        Phase::Planning { .. } => "The plan is being made.".to_owned(),
+        Phase::PreFlight { .. } => "Set-up and tests run on the default branch before any Player starts.".to_owned(),
+        Phase::Syncing { task, .. } => format!("{task} resolves a conflict with the default branch."),
+        Phase::OpeningBranch { .. } => "The integration branch is being made.".to_owned(),
+        Phase::MergingDefault { .. } => "The default branch is being merged into the integration branch.".to_owned(),
+        Phase::Tasks => format!("Wave {} of {} is at work.", feature.wave, feature.last_wave()),
+        Phase::Gate { .. } => format!(
+            "The Gates run on the merged result of wave {} of {}.",
+            feature.wave,
+            feature.last_wave()
+        ),
+        Phase::OpeningPull { .. } => "The pull request into the default branch is being opened.".to_owned(),
+    }
+}
+
+/// How big the plan is, and what it was made on.
+pub(super) fn size(version: &PlanVersion, waves: usize, links: &Links) -> String {
+    format!(
+        "{} in {}, complexity {} of 10. Plan version {}, hash `{}`, made on commit {}.",
+        count(version.plan.tasks.len(), "task"),
+        count(waves, "wave"),
+        version.complexity,
+        version.number,
+        hash8(version),
+        links.commit(&version.base),
+    )
+}
+
+/// How many comments agents read besides the issue; nothing where there were none.
+pub(super) fn discussion(feature: &Feature) -> String {
+    let discussion = &feature.snapshot.discussion;
+    let read = match discussion.comments.len() {
+        0 => return String::new(),
+        number => count(number, "comment"),
+    };
+    let older = match discussion.older {
+        Older::None => "",
+        Older::LeftOut => " Older ones are left out.",
+    };
+    format!("Besides the issue, agents read {read} that people with write access wrote below it before.{older}")
+}
+
+/// What it cost so far, and what it was expected to cost.
+pub(super) fn money(spending: &Spending) -> String {
+    let cost = spending.in_all();
+    let so_far = match cost.agent_runs.saturating_sub(cost.open_runs) {
+        0 => String::new(),
+        _ => format!("Cost so far: {}.", words::cost_in_full(&cost)),
+    };
+    let expected = spending.estimate.map_or_else(String::new, |estimate| {
+        let basis = match estimate.tasks_before {
+            Some(count) => format!("from what {count} earlier tasks of this repository cost"),
+            None => "a rough guess from complexity and turns, not a measurement".to_owned(),
+        };
+        let (least, most) = (dollars(estimate.least), dollars(estimate.most));
+        format!("Expected cost: {least} to {most} ({basis}).")
+    });
+    [so_far, expected]
+        .map(|part| part.trim().to_owned())
+        .join(" ")
+        .trim()
+        .to_owned()
+}
+
+/// What running agents do.
+pub(super) fn at_work(spending: &Spending, measure: &Measure) -> String {
+    bullets(&spending.at_work, measure.rows.min(40), |run| {
+        let who = match run.role.as_str() {
+            "player" => "Player",
+            "coach" => "Coach",
+            role => role,
+        };
+        let whose = run
+            .task
+            .map_or_else(String::new, |task| format!("{task}: turn {} · ", run.turn));
+        let calls = count(usize::try_from(run.seen.tool_calls).unwrap_or(usize::MAX), "tool call");
+        let waits = match run.seen.doing {
+            Doing::Working => "",
+            Doing::WaitingForApi => " · waiting for the API",
+        };
+        format!("{whose}{who} · {calls}{waits} (at {})", words::moment(run.at))
+    })
+}
+
+/// What waits for a model's API or for GitHub, and until when.
+pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
+    let of = |on: WaitsOn| {
+        let those: Vec<&Waiting> = spending.waiting.iter().filter(|waiting| waiting.on == on).collect();
+        bullets(&those, measure.rows.min(40), |waiting| {
+            let who = waiting
+                .task
+                .map_or_else(|| "The Feature".to_owned(), |task| task.to_string());
+            match on {
+                WaitsOn::Model => format!("{who} goes on at {} at the latest", words::moment(waiting.until)),
+                WaitsOn::GitHub => who,
+            }
+        })
+    };
+    let model = "**Waiting for the model's API**, which limits or refuses its service for now. The wait uses up no try and no \
+                 turn, and nobody has to do anything:";
+    let github = "**Waiting for GitHub**, which could not be reached from here, or failed itself. What was finished is kept. \
+                  It is tried again every few minutes, for a day; that uses up no try and no turn, and nobody has to do \
+                  anything:";
+    sections(vec![
+        titled(model, &of(WaitsOn::Model)),
+        titled(github, &of(WaitsOn::GitHub)),
+    ])
+}
+
+/// The first eight digits of the plan's hash.
+pub(super) fn hash8(version: &PlanVersion) -> String {
+    version.hash.chars().filter(char::is_ascii_hexdigit).take(8).collect()
+}
+
+/// Why the plan waits, every command in it, and how to approve it.
+pub(super) fn approval(version: &PlanVersion, measure: &Measure) -> String {
+    let how = format!(
+        "To start it, write `/autobuild approve {}` in a new comment; for another plan, `/autobuild plan` with words to \
+         the planner or a fenced `yaml` block.",
+        hash8(version)
+    );
+    sections(vec![
+        "### This plan waits for approval".to_owned(),
+        bullets(&version.waits, 10, reasons::approval),
+        commands(&version.plan, measure),
+        how,
+    ])
+}
+
+/// Every command that the plan names, each in a fence.
+fn commands(plan: &Plan, measure: &Measure) -> String {
+    let smoke = plan.smoke.iter().map(|command| ("`smoke`".to_owned(), command));
+    let checks = plan.tasks.iter().flat_map(|task| {
+        task.acceptance_criteria
+            .iter()
+            .filter_map(move |criterion| match &criterion.check {
+                Check::Command(command) => Some((format!("a check of {}", task.id), command)),
+                Check::Test(_) | Check::File(_) | Check::Human => None,
+            })
+    });
+    let all: Vec<(String, &String)> = smoke.chain(checks).collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    let most = measure.rows.min(100);
+    let each = measure.output.min(2_000);
+    let mut parts = vec![format!("The plan names {}:", count(all.len(), "command"))];
+    for (whose, command) in all.iter().take(most) {
+        parts.push(format!("As {whose}:\n\n{}", untrusted::fence(command, "sh", each)));
+    }
+    let left = all.len().saturating_sub(most);
+    if left > 0 {
+        parts.push(format!("And {left} more, which stand in the plan."));
+    }
+    sections(parts)
+}
+
+/// What the newest wave gate found.
+pub(super) fn wave_gate(feature: &Feature, links: &Links) -> String {
+    match feature.gates.last() {
+        Some(gate) => format!(
+            "Wave gate after wave {}, on {}: {}.",
+            gate.wave,
+            links.commit(&gate.head),
+            gates::line(&gate.report)
+        ),
+        None => String::new(),
+    }
+}
+
+/// The criteria that no machine can check.
+pub(super) fn for_a_person(feature: &Feature, measure: &Measure) -> String {
+    bullets(&human_criteria(feature), measure.rows, |(task, text)| {
+        format!("{task}: {}", untrusted::inline(text, measure.text))
+    })
+}
+
+/// The criteria that no machine can check, with their tasks.
+pub(super) fn human_criteria(feature: &Feature) -> Vec<(TaskId, &str)> {
+    feature
+        .tasks
+        .iter()
+        .flat_map(|task| {
+            task.plan
+                .acceptance_criteria
+                .iter()
+                .filter(|criterion| criterion.check == Check::Human)
+                .map(move |criterion| (task.id, criterion.text.as_str()))
+        })
+        .collect()
+}
+
+/// What was replaced or added, why tasks run one after the other, and settings that are not acted on.
+pub(super) fn notes(version: &PlanVersion, measure: &Measure) -> String {
+    bullets(&version.notes, measure.rows, |note| {
+        untrusted::inline(note, measure.text)
+    })
+}
+
+/// The plan itself, folded; or where it stands.
+pub(super) fn yaml(feature: &Feature, measure: &Measure) -> String {
+    let Some(text) = plan_file(feature) else {
+        return String::new();
+    };
+    // In a fence nothing is escaped, and AutoBuild knows its own comments by such marks.
+    match measure.yaml {
+        Yaml::Shown if !text.contains("<!-- autobuild") => format!(
+            "<details>\n<summary>The plan as YAML</summary>\n\n{}\n\n</details>",
+            untrusted::fence_exact(&text, "yaml")
+        ),
+        Yaml::Shown | Yaml::LeftOut => {
+            let place = untrusted::code(&plan_file_path(feature), 200);
+            match &feature.integration {
+                Some(integration) => format!(
+                    "The plan as YAML cannot be shown here; it stands in {place} on the branch {}.",
+                    untrusted::code(&integration.branch, 200)
+                ),
+                None => format!(
+                    "The plan as YAML cannot be shown here; it will stand in {place} on the integration branch."
+                ),
+            }
+        }
+    }
+}
+
+/// The commands of the Gates, and what a new test and the repository's own CI count for.
+pub(super) fn checks(feature: &Feature, version: &PlanVersion, measure: &Measure) -> String {
+    let mut lines = Vec::new();
+    if !version.commands.trim().is_empty() {
+        lines.push(untrusted::inline(&version.commands, measure.text));
+    }
+    lines.push(
+        match feature.rules.mode {
+            Mode::Tdd => "Something must show each change: a test or a check that fails without it and passes with it (`mode: tdd`).",
+            Mode::Standard => {
+                "Whether a test or a check shows a change, by failing without it, only informs (`mode: standard`)."
+            }
+        }
+        .to_owned(),
+    );
+    lines.push(
+        match feature.rules.ci {
+            CiPolicy::Wait => "The repository's own CI is evidence where it runs (`ci: wait`).",
+            CiPolicy::Ignore => "The repository's own CI is not looked at (`ci: ignore`).",
+        }
+        .to_owned(),
+    );
+    if let Some(smoke) = &version.plan.smoke {
+        lines.push(format!(
+            "After each wave {} runs on the merged result (`smoke`).",
+            untrusted::code(smoke, measure.text.min(300))
+        ));
+    }
+    lines.extend(
+        version
+            .plan
+            .tasks
+            .iter()
+            .filter(|task| !task.removes.is_empty())
+            .map(|task| {
+                let names: Vec<String> = task
+                    .removes
+                    .iter()
+                    .map(|name| untrusted::code(name, measure.text.min(300)))
+                    .collect();
+                format!("{} takes away: {}.", task.id, names.join(", "))
+            }),
+    );
+    lines.extend(bound(version));
+    bullets(&lines, 20, Clone::clone)
+}
+
+/// How the criteria are bound to checks, in numbers.
+fn bound(version: &PlanVersion) -> Option<String> {
+    let checks = || {
+        version
+            .plan
+            .tasks
+            .iter()
+            .flat_map(|task| &task.acceptance_criteria)
+            .map(|criterion| &criterion.check)
+    };
+    let of = |wanted: fn(&Check) -> bool, thing: &str| match checks().filter(|check| wanted(check)).count() {
+        0 => None,
+        number => Some(count(number, thing)),
+    };
+    let kinds = [
+        of(|check| matches!(check, Check::Test(_)), "test"),
+        of(|check| matches!(check, Check::Command(_)), "command"),
+        of(|check| matches!(check, Check::File(_)), "file"),
+    ];
+    let all: Vec<String> = kinds.into_iter().flatten().collect();
+    (!all.is_empty()).then(|| format!("The criteria are bound to {}.", all.join(", ")))
+}
+
+/// What pre-flight found before any Player ran, and what is not supported here.
+pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> String {
+    let Some(found) = &feature.preflight else {
+        return String::new();
+    };
+    let text = measure.text.min(1_000);
+    let on = links.commit(&found.commit);
+    let mut lines: Vec<String> = Vec::new();
+    let setup = found.setup.iter();
+    lines.extend(setup.map(|setup| format!("Set-up on {on}: {}.", untrusted::inline(setup, text))));
+    lines.push(before(&found.before, &on, text));
+    let notes = found.notes.iter();
+    lines.extend(notes.map(|note| untrusted::inline(note, text)));
+    lines.extend(found.doubts.iter().map(doubt));
+    if found.additions == Additions::Refused {
+        lines.push(REFUSED.to_owned());
+    }
+    bullets(&lines, 40, Clone::clone)
+}
+
+const REFUSED: &str = "What AutoBuild adds to the test command so that each test is named changes its result here: the \
+    command runs as it stands, and tests have names only if it prints them.";
+
+/// A check of a criterion that may never hold.
+fn doubt(doubt: &Doubt) -> String {
+    match doubt {
+        Doubt::UnknownTest { task, test, nearest } => {
+            let test = untrusted::code(test, 200);
+            let nearest: Vec<String> = nearest.iter().map(|name| untrusted::code(name, 200)).collect();
+            match nearest.is_empty() {
+                true => format!(
+                    "{task} asks for the test {test}, which is not there, and no task of the plan brings tests."
+                ),
+                false => format!(
+                    "{task} asks for the test {test}, which is not there yet. If one of these is meant, correct the plan: {}.",
+                    nearest.join(", ")
+                ),
+            }
+        }
+        Doubt::MissingProgram { task, command, program } => format!(
+            "{task} is checked by {}, but the program {} is not there: install it where AutoBuild runs, or let `setup` do so.",
+            untrusted::code(command, 300),
+            untrusted::code(program, 100)
+        ),
+    }
+}
+
+fn before(before: &Before, on: &str, text: usize) -> String {
+    match before {
+        Before::NoTests { why } => format!(
+            "No test at all on {on}: {}. Each `feature` task must bring tests.",
+            untrusted::inline(why, text)
+        ),
+        Before::Green { tests } => format!("The tests on {on} pass: {}.", untrusted::inline(tests, text)),
+        Before::Red {
+            tests, failing, more, ..
+        } => {
+            let names: Vec<String> = failing.iter().map(|name| untrusted::code(name, 200)).collect();
+            let names = match (names.is_empty(), more) {
+                (true, _) => "which ones is not named".to_owned(),
+                (false, 0) => names.join(", "),
+                (false, more) => format!("{} and {more} more", names.join(", ")),
+            };
+            format!(
+                "Tests that fail on {on} already are not held against a task, and cover for no new failure: {names}. {}.",
+                untrusted::inline(tests, text)
+            )
+        }
+    }
+}
+
+/// Tasks that AutoBuild added to the plan, each with why.
+pub(super) fn added(feature: &Feature, links: &Links, measure: &Measure) -> String {
+    let added: Vec<String> = feature
+        .tasks
+        .iter()
+        .filter_map(|task| Some(format!("{} in wave {}: {}", task.id, task.wave, why(task, links)?)))
+        .collect();
+    bullets(&added, measure.rows.min(60), Clone::clone)
+}
+
+/// Why a task exists that the plan does not have.
+pub(super) fn why(task: &Task, links: &Links) -> Option<String> {
+    match &task.origin {
+        Origin::Planned => None,
+        Origin::Fix { broke: Some(merge) } => Some(format!(
+            "the wave gate failed, and {} is the merge that broke it",
+            links.commit(merge)
+        )),
+        Origin::Fix { broke: None } => {
+            Some("the wave gate failed, and no single merge of the wave could be found that broke it".to_owned())
+        }
+        Origin::Sync { other } => Some(format!(
+            "the default branch at {} conflicts with the integration branch",
+            links.commit(other)
+        )),
+        Origin::Review { by, .. } => Some(format!(
+            "{} asked for changes on the feature pull request",
+            words::person(by)
+        )),
     }
 }

@@ -1,31 +1,33 @@
-//! The plan as the YAML that the comment shows and the integration branch carries.
+//! The files that AutoBuild writes into a repository: the plan, and a page for each of its tasks.
 
-use crate::messages::task_file::{task_file, task_file_path};
+use crate::messages::{
+    gates, items,
+    measure::{Measure, fitting, sections, titled},
+    task_pull::criteria,
+    untrusted, words,
+};
 use domain::{
     feature::{Feature, PlanVersion, State},
-    ids::Millis,
+    ids::{Millis, TaskId},
     plan::{
         Plan,
-        yaml::{PlanHeader, PlanStatus, plan_yaml},
+        yaml::{PlanHeader, PlanStatus, kind_word, plan_yaml},
     },
-    task::Origin,
+    task::{Origin, Task, Turn},
 };
 
 /// Where the plan stands: `.autobuild/features/FEAT-42.yaml`.
-#[must_use]
 pub fn plan_file_path(feature: &Feature) -> String {
     format!(".autobuild/features/{}.yaml", feature.key.shown())
 }
 
 /// The plan with the states of now; nothing before there is one.
-#[must_use]
 pub fn plan_file(feature: &Feature) -> Option<String> {
     let version = feature.plan.as_ref()?;
     Some(written(feature, version, &version.plan))
 }
 
 /// The plan together with the tasks that AutoBuild added, for those who read it on the branch.
-#[must_use]
 pub fn whole_plan_file(feature: &Feature) -> Option<String> {
     let version = feature.plan.as_ref()?;
     let mut plan = version.plan.clone();
@@ -39,7 +41,6 @@ pub fn whole_plan_file(feature: &Feature) -> Option<String> {
 }
 
 /// The same as it is once the Feature is merged.
-#[must_use]
 pub fn final_plan_file(feature: &Feature) -> Option<String> {
     let merged = Feature {
         state: State::Completed,
@@ -49,7 +50,6 @@ pub fn final_plan_file(feature: &Feature) -> Option<String> {
 }
 
 /// Whether a path is one of the records that this run writes.
-#[must_use]
 pub fn is_record(feature: &Feature, path: &str) -> bool {
     let pages = format!(".autobuild/tasks/{}/", feature.key.shown());
     path == plan_file_path(feature) || path.starts_with(&pages)
@@ -66,7 +66,6 @@ fn written(feature: &Feature, version: &PlanVersion, plan: &Plan) -> String {
 }
 
 /// Every file that the plan's commit holds, each with its path: the plan, and one page per task.
-#[must_use]
 pub fn plan_files(feature: &Feature) -> Vec<(String, String)> {
     let plan = whole_plan_file(feature).map(|text| (plan_file_path(feature), text));
     let tasks = feature
@@ -91,4 +90,73 @@ fn rfc3339(at: Millis) -> String {
     chrono::DateTime::from_timestamp_millis(at.0)
         .unwrap_or_default()
         .to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
+}
+
+/// Where a task's page stands: `.autobuild/tasks/FEAT-42/TASK-001.md`.
+pub fn task_file_path(feature: &Feature, task: TaskId) -> String {
+    format!(".autobuild/tasks/{}/{task}.md", feature.key.shown())
+}
+
+/// A task's page; with the history of its turns once there are any.
+pub fn task_file(feature: &Feature, task: &Task) -> String {
+    let mut page = fitting(|measure| page(feature, task, measure));
+    page.push('\n');
+    page
+}
+
+fn page(feature: &Feature, task: &Task, measure: &Measure) -> String {
+    let files = task.plan.files.iter().take(measure.rows);
+    let files: Vec<String> = files.map(|file| untrusted::code(file, 200)).collect();
+    let history: Vec<String> = task
+        .turns
+        .iter()
+        .take(measure.rows.min(60))
+        .map(|turn| told(turn, measure))
+        .collect();
+    sections(vec![
+        format!("# {}: {}", task.id, untrusted::inline(&task.plan.name, 200)),
+        format!(
+            "{}, wave {}, {}, needs {}. State: {}.",
+            feature.key.shown(),
+            task.wave,
+            kind_word(task.plan.kind),
+            words::tasks(&task.plan.dependencies, 40),
+            words::state(task)
+        ),
+        untrusted::quote(&task.plan.description, measure.text),
+        titled("## Acceptance criteria", &criteria(task, measure)),
+        titled("## Files that will probably change", &files.join(", ")),
+        titled("## Turns", &sections(history)),
+    ])
+}
+
+fn told(turn: &Turn, measure: &Measure) -> String {
+    let verdict = match &turn.verdict {
+        Some(verdict) => words::outcome(verdict.outcome),
+        None => "No verdict",
+    };
+    let commit = turn
+        .head
+        .as_ref()
+        .map_or_else(String::new, |head| format!(", commit `{}`", head.short()));
+    let claim = turn.report.as_ref().map_or_else(String::new, |report| {
+        titled(
+            "The Player says (a claim):",
+            &untrusted::quote(&report.summary, measure.text),
+        )
+    });
+    let gates = turn
+        .gates
+        .as_ref()
+        .map_or_else(String::new, |gates| format!("Gates: {}.", gates::line(gates)));
+    let items = turn.verdict.as_ref().map_or_else(String::new, |verdict| {
+        let all: Vec<_> = verdict.items.iter().collect();
+        items::by_severity(&all, measure)
+    });
+    sections(vec![
+        format!("### Turn {}: {verdict}{commit}", turn.number),
+        claim,
+        gates,
+        items,
+    ])
 }

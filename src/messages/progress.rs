@@ -9,6 +9,7 @@ use domain::{
     complexity,
     cost::Spending,
     feature::Feature,
+    plan::yaml::kind_word,
     task::{State, Task, Work},
 };
 
@@ -37,7 +38,7 @@ fn row(task: &Task, spending: &Spending, links: &Links, measure: &Measure) -> St
         "| **{}** {} | {} | {} | {} | {} | {} | {} | {} |",
         task.id,
         untrusted::cell(&task.plan.name, measure.text.min(120)),
-        words::kind(task.plan.kind),
+        kind_word(task.plan.kind),
         complexity::task(&task.plan),
         words::tasks(&task.plan.dependencies, 10),
         words::state(task),

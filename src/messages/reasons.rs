@@ -6,10 +6,14 @@ use crate::messages::{
     words::{person, tasks},
 };
 use domain::{
-    blocked::{AgentFailure, BlockReason, Doing, FailureClass, Fault, PreFlightFault},
+    blocked::{
+        AgentFailure, BlockReason, Defect, Doing, FailureClass, Fault, PreFlightCause, PreFlightFault, RepositoryFault,
+    },
     budget::{Measure as Measured, Purse, SpentBudget, dollars, hours, tokens},
+    evidence::Evidence,
     feature::{ApprovalWhy, CancelledWhy},
     ids::{TaskId, User},
+    mistake::SettingsMistake,
 };
 
 /// Why a Task or a Feature is blocked, as one sentence.
@@ -33,8 +37,11 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::DefaultConflict { files, .. } => with_files(DEFAULT_CONFLICT, files, measure),
         BlockReason::WaveGateRed { failures } => with_list(WAVE_GATE_RED, failures, measure),
         BlockReason::TasksBlocked { tasks } => tasks_blocked(tasks, measure),
-        BlockReason::BadSettings { mistakes } => with_list(BAD_SETTINGS, mistakes, measure),
-        BlockReason::Crashed { doing } => crashed(doing.word(), max),
+        BlockReason::BadSettings { mistakes } => {
+            let mistakes: Vec<String> = mistakes.iter().map(settings_mistake).collect();
+            with_list(BAD_SETTINGS, &mistakes, measure)
+        }
+        BlockReason::Crashed { doing } => crashed(&work(doing, max)),
     }
 }
 
@@ -156,7 +163,8 @@ fn work(doing: &Doing, max: usize) -> String {
         Doing::Merge => "merging the pull request".to_owned(),
         Doing::PostReview => "posting the review".to_owned(),
         Doing::PublishCheck => "publishing the check run".to_owned(),
-        Doing::LookingAtIt | Doing::Other(_) => trimmed(doing.word(), max),
+        Doing::LookingAtIt => "looking at it".to_owned(),
+        Doing::Other(kind) => trimmed(&kind.replace('_', " "), max),
     }
 }
 
@@ -180,7 +188,7 @@ fn failed(doing: &Doing, fault: &Fault, max: usize) -> String {
         ),
         Fault::Repository { what } => format!(
             "The repository is not as AutoBuild needs it for this: {doing}. What is wrong: {}.",
-            trimmed(what, max)
+            trimmed(&repository_fault(what), max)
         ),
         Fault::DiskFull { .. } => of_machine("The disk of the machine that runs AutoBuild is full", &doing),
         Fault::NoProgram { program, .. } => of_machine(
@@ -203,8 +211,46 @@ fn failed(doing: &Doing, fault: &Fault, max: usize) -> String {
         Fault::Machine { .. } => of_machine("The machine that runs AutoBuild failed", &doing),
         Fault::Defect { what } => format!(
             "AutoBuild made a mistake of its own during this: {doing}. What does not fit: {}.",
-            trimmed(what, max)
+            trimmed(&defect(what), max)
         ),
+    }
+}
+
+/// How a repository differs from what the work needs, within a sentence.
+pub(super) fn repository_fault(what: &RepositoryFault) -> String {
+    match what {
+        RepositoryFault::UnknownAgent { name } => {
+            format!("the settings name the agent {name:?}, which this server does not offer")
+        }
+        RepositoryFault::NoBranch { branch } => format!("the branch {branch} does not exist"),
+        RepositoryFault::ForeignBranch { branch } => {
+            format!("a branch {branch} exists already and is not this run's: delete it")
+        }
+        RepositoryFault::BranchMoves { branch } => {
+            format!("others push to the branch {branch} each time that AutoBuild pushes to it")
+        }
+        RepositoryFault::NothingToMerge { head, base } => format!("{head} holds nothing that {base} does not hold"),
+        RepositoryFault::NoCommonHistory => "the branches have no common history".to_owned(),
+        RepositoryFault::NoCommit { commit } => format!("the commit {} is gone", commit.short()),
+        RepositoryFault::Said(said) => said.clone(),
+    }
+}
+
+/// What AutoBuild should know of the work and does not, within a sentence.
+pub(super) fn defect(what: &Defect) -> String {
+    match what {
+        Defect::NoFeature { key } => format!("there is no Feature {key}"),
+        Defect::NoTask { task } => format!("the Feature has no {task}"),
+        Defect::NoOpenTurn { task } => format!("{task} has no open turn with a commit"),
+        Defect::NoCommit { task } => format!("{task} has no commit"),
+        Defect::NoPullRequest { task } => format!("{task} has no pull request"),
+        Defect::NoIntegrationBranch => "there is no integration branch".to_owned(),
+        Defect::NoGates => "no Gate ran on this commit".to_owned(),
+        Defect::NoRepository => "the effect names no repository".to_owned(),
+        Defect::NotOfAFeature => "the effect needs a Feature".to_owned(),
+        Defect::NoDelivery => "the delivery is not stored".to_owned(),
+        Defect::CutOff { times } => format!("the service ended {times} times while it did this"),
+        Defect::Said(said) => said.clone(),
     }
 }
 
@@ -222,7 +268,7 @@ fn branch_rule(rule: &str, max: usize) -> String {
     )
 }
 
-fn preflight_failed(fault: PreFlightFault, what: &str, output: &str, measure: &Measure) -> String {
+fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, measure: &Measure) -> String {
     let begin = match fault {
         PreFlightFault::NotRun => "Pre-flight on the default branch failed",
         PreFlightFault::NothingPasses => {
@@ -230,11 +276,58 @@ fn preflight_failed(fault: PreFlightFault, what: &str, output: &str, measure: &M
         }
         PreFlightFault::NoNames => "A criterion could never be met, because the tests have no names",
     };
-    let what = inline(what.trim_end_matches('.'), measure.text.min(2_000));
+    let what = trimmed(&preflight_cause(what), measure.text.min(2_000));
     let sentence = format!("{begin}: {what}.");
     match output.trim().is_empty() {
         true => sentence,
         false => format!("{sentence}\n\n{}", fence(output, "text", measure.output)),
+    }
+}
+
+/// What pre-flight ran into, within a sentence.
+pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
+    let ended = |evidence: &Evidence| match evidence {
+        Evidence::Passed(finding) | Evidence::Failed(finding) => finding.sentence(),
+        Evidence::Absent(reason) => reason.sentence(),
+    };
+    match what {
+        PreFlightCause::SetUp(evidence) => format!("set-up: {}", ended(evidence)),
+        PreFlightCause::Tests(evidence) => format!("tests: {}", ended(evidence)),
+        PreFlightCause::NoNames { task, test, tests } => {
+            format!("{task} asks for the test `{test}`, and {} names no test", ended(tests))
+        }
+        PreFlightCause::Stored(sentence) => sentence.clone(),
+    }
+}
+
+/// A mistake in the settings of a repository.
+pub(super) fn settings_mistake(mistake: &SettingsMistake) -> String {
+    match mistake {
+        SettingsMistake::TooLarge { most } => format!("`.github/autobuild.yml` is larger than {most} bytes"),
+        SettingsMistake::NoFile => {
+            "`.github/autobuild.yml` is no file: a folder, a submodule, or a link that leads to no \
+                                    file of the repository"
+                .to_owned()
+        }
+        SettingsMistake::Invalid {
+            place,
+            key,
+            said,
+            valid,
+        } => {
+            let key = if key.is_empty() {
+                String::new()
+            } else {
+                format!("`{key}`: ")
+            };
+            let valid = if valid.is_empty() {
+                String::new()
+            } else {
+                format!("; valid: {valid}")
+            };
+            format!("{place}: {key}{said}{valid}")
+        }
+        SettingsMistake::Stored(sentence) => sentence.clone(),
     }
 }
 
@@ -243,11 +336,8 @@ fn tasks_blocked(ids: &[TaskId], measure: &Measure) -> String {
     format!("{} {wait} for a person.", tasks(ids, measure.rows))
 }
 
-fn crashed(doing: &str, max: usize) -> String {
-    format!(
-        "AutoBuild itself was cut off three times while it did this: {}.",
-        trimmed(doing, max)
-    )
+fn crashed(doing: &str) -> String {
+    format!("AutoBuild itself was cut off three times while it did this: {doing}.")
 }
 
 /// How an agent failed, within a sentence.

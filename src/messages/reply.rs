@@ -4,14 +4,13 @@ use crate::messages::{
     links::Links,
     living::state_line,
     measure::{Measure, bullets, first, fitting, sections},
-    progress,
+    progress, reasons,
     refusal::{NO_RUN, refusal},
     untrusted,
 };
-use domain::{command::Command, cost::Spending, effect::Reply, feature::Feature};
+use domain::{command::Command, cost::Spending, effect::Reply, feature::Feature, mistake::SettingsMistake};
 
 /// What a reply says. `feature` is the run that the thread belongs to, if there is one.
-#[must_use]
 pub fn reply(reply: &Reply, feature: Option<&Feature>, spending: &Spending, links: &Links) -> String {
     fitting(|measure| match reply {
         Reply::Help => help(feature, measure),
@@ -110,12 +109,12 @@ fn status(feature: Option<&Feature>, spending: &Spending, links: &Links, measure
     ])
 }
 
-fn bad_settings(mistakes: &[String], measure: &Measure) -> String {
+fn bad_settings(mistakes: &[SettingsMistake], measure: &Measure) -> String {
     sections(vec![
         "Nothing started: the repository's settings, `.github/autobuild.yml` on the default branch, cannot be used."
             .to_owned(),
         bullets(mistakes, measure.rows.min(60), |mistake| {
-            untrusted::inline(mistake, measure.text.min(600))
+            untrusted::inline(&reasons::settings_mistake(mistake), measure.text.min(600))
         }),
         "Mend them on the default branch, then give the command or the label again.".to_owned(),
     ])

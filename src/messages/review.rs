@@ -1,19 +1,25 @@
-//! A verdict as a pull request review.
+//! A verdict as a pull request review: its body with the criteria and what changed since the last turn, and the comments on
+//! lines.
 
 use crate::messages::{
-    blocked, findings, ignored,
+    blocked, findings, gates, ignored, items,
     links::Links,
-    measure::{Measure, fitting, sections},
-    review_inline,
-    review_since::since_last,
+    measure::{MAX_CHARS, Measure, bullets, first, fitting, folded, sections, titled},
+    suggestion::replacement,
     untrusted, words,
+    words::count,
 };
 use domain::{
     blocked::{Cost, report::BlockedReport},
-    decision::{Issue, Outcome, Verdict},
+    decision::{CriterionFinding, CriterionMet, Issue, Outcome, Verdict},
+    evidence::{Evidence, Gate, GateReport},
     feature::Feature,
+    ids::TurnNumber,
+    plan::{Check, Criterion},
+    recurring,
     task::{Task, Turn, Work},
 };
+use std::collections::BTreeMap;
 
 /// A review to be posted on one commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +64,6 @@ pub struct Shown<'a> {
 /// The review of a turn's verdict, if one stands.
 ///
 /// The body says the decision in words, since without the Coach App the review is posted as a comment.
-#[must_use]
 pub fn review(feature: &Feature, task: &Task, turn: &Turn, links: &Links, shown: Shown<'_>) -> Option<Review> {
     let told = Told {
         feature,
@@ -71,7 +76,6 @@ pub fn review(feature: &Feature, task: &Task, turn: &Turn, links: &Links, shown:
 
 /// The review of the turn that blocked the task, which is the blocked report as well; a review alone where somebody has
 /// decided meanwhile.
-#[must_use]
 pub fn blocked_review(
     feature: &Feature,
     task: &Task,
@@ -92,9 +96,8 @@ pub fn blocked_review(
 }
 
 /// The body with the comments on lines taken into it, for a forge that refuses those.
-#[must_use]
 pub fn fold_inline(review: &Review) -> String {
-    review_inline::fold(review)
+    fold(review)
 }
 
 /// What a review is about.
@@ -108,7 +111,7 @@ pub(super) struct Told<'a> {
 impl Told<'_> {
     fn review(&self, shown: Shown<'_>, blocked: Option<&BlockedReport>) -> Option<Review> {
         let verdict = self.turn.verdict.as_ref()?;
-        let (inline, rest) = review_inline::split(&verdict.items, shown.in_diff);
+        let (inline, rest) = split(&verdict.items, shown.in_diff);
         let event = match verdict.outcome {
             Outcome::Approve => ReviewEvent::Approve,
             Outcome::Feedback => ReviewEvent::RequestChanges,
@@ -181,5 +184,263 @@ fn without_coach(turn: &Turn) -> String {
         Work::Held => "The Player's commit may not be pushed, so no Gate and no Coach ran on it.".to_owned(),
         Work::Open | Work::Pushed if !coached => "No Coach ran on this commit.".to_owned(),
         Work::Open | Work::Pushed => String::new(),
+    }
+}
+
+/// A fold with a table: number, criterion, what it is bound to, what its check found, whether the Coach says it is met, and by what.
+pub(super) fn criteria(task: &Task, turn: &Turn, measure: &Measure) -> String {
+    let decision = turn.verdict.as_ref().and_then(|verdict| verdict.decision.as_ref());
+    let checked = |report: &GateReport| report.more.iter().any(|result| matches!(result.gate, Gate::Check(_)));
+    if decision.is_none() && !turn.gates.as_ref().is_some_and(checked) {
+        return String::new();
+    }
+    let all = &task.plan.acceptance_criteria;
+    let mut rows = vec![
+        "| | criterion | check | its result | met | evidence |".to_owned(),
+        "|---|---|---|---|---|---|".to_owned(),
+    ];
+    for (number, criterion) in (1usize..).zip(all).take(measure.rows) {
+        let said = turn.verdict.as_ref().and_then(|verdict| said(verdict, number));
+        rows.push(row(number, criterion, turn.gates.as_ref(), said, measure));
+    }
+    let left = all.len().saturating_sub(measure.rows);
+    if left > 0 {
+        rows.push(format!("| | and {left} more | | | | |"));
+    }
+    folded(&summary(all, turn), &rows.join("\n"))
+}
+
+fn said(verdict: &Verdict, number: usize) -> Option<&CriterionFinding> {
+    let found = &verdict.decision.as_ref()?.criteria;
+    found.iter().find(|found| found.criterion == number)
+}
+
+fn row(
+    number: usize,
+    criterion: &Criterion,
+    gates: Option<&GateReport>,
+    said: Option<&CriterionFinding>,
+    measure: &Measure,
+) -> String {
+    let (met, evidence) = match (said, &criterion.check) {
+        (_, Check::Human) => ("for a person", "–".to_owned()),
+        (Some(said), _) => (met(said.met), untrusted::cell(&said.evidence, measure.text.min(600))),
+        (None, _) => ("not looked at", "–".to_owned()),
+    };
+    format!(
+        "| {number} | {} | {} | {} | {met} | {evidence} |",
+        untrusted::cell(&criterion.text, measure.text.min(600)),
+        words::check(&criterion.check, 200),
+        result(number, gates)
+    )
+}
+
+fn result(number: usize, gates: Option<&GateReport>) -> String {
+    let Some(result) = gates.and_then(|gates| gates.result(Gate::Check(number))) else {
+        return "–".to_owned();
+    };
+    match &result.evidence {
+        Evidence::Passed(_) | Evidence::Failed(_) => result.evidence.word().to_owned(),
+        Evidence::Absent(reason) => format!("absent: {}", untrusted::cell(&reason.sentence(), 200)),
+    }
+}
+
+fn met(met: CriterionMet) -> &'static str {
+    match met {
+        CriterionMet::Met => "met",
+        CriterionMet::NotMet => "not met",
+    }
+}
+
+/// How many criteria stand how; what is none is not said.
+fn summary(all: &[Criterion], turn: &Turn) -> String {
+    let standing: Vec<&str> = (1..)
+        .zip(all)
+        .map(|(number, criterion)| standing(number, criterion, turn))
+        .collect();
+    let counted: Vec<String> = ["met", "not met", "not looked at", "for a person"]
+        .iter()
+        .map(|word| (standing.iter().filter(|standing| *standing == word).count(), word))
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
+    let noun = if all.len() == 1 { "criterion" } else { "criteria" };
+    format!("{} {noun}: {}", all.len(), counted.join(", "))
+}
+
+/// A failed check outweighs what the Coach says.
+fn standing(number: usize, criterion: &Criterion, turn: &Turn) -> &'static str {
+    let checked = turn.gates.as_ref().and_then(|gates| gates.result(Gate::Check(number)));
+    let failed = checked.is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
+    let said = turn.verdict.as_ref().and_then(|verdict| said(verdict, number));
+    match (&criterion.check, failed, said) {
+        (Check::Human, _, _) => "for a person",
+        (_, true, _) => met(CriterionMet::NotMet),
+        (_, false, Some(said)) => met(said.met),
+        (_, false, None) => "not looked at",
+    }
+}
+
+/// GitHub takes more, but nobody reads them.
+const MOST: usize = 40;
+const TEXT: usize = 4_000;
+/// A folded comment is one entry among others.
+const FOLDED: usize = 1_200;
+
+/// Comments for items whose line the diff shows, the heaviest first, and the items that stay in the body.
+pub(super) fn split<'a>(items: &'a [Issue], in_diff: &dyn Fn(&str, u32) -> bool) -> (Vec<Inline>, Vec<&'a Issue>) {
+    let mut inline = Vec::new();
+    let mut rest = Vec::new();
+    for item in items {
+        match (&item.file, item.line) {
+            (Some(path), Some(line)) if inline.len() < MOST && in_diff(path, line) => {
+                let comment = Inline {
+                    path: path.clone(),
+                    line,
+                    body: body(item),
+                };
+                inline.push((item.severity, comment));
+            }
+            _ => rest.push(item),
+        }
+    }
+    inline.sort_by_key(|(severity, _)| *severity);
+    (inline.into_iter().map(|(_, comment)| comment).collect(), rest)
+}
+
+fn body(item: &Issue) -> String {
+    let head = format!(
+        "**{}** [{}] {}",
+        items::word(item.severity),
+        untrusted::inline(&item.category, 60),
+        untrusted::inline(&item.description, TEXT)
+    );
+    match item.suggestion.as_deref().filter(|text| !text.trim().is_empty()) {
+        None => head,
+        Some(text) => match replacement(text) {
+            Some(code) => format!("{head}\n\n{}", untrusted::fence_exact(code, "suggestion")),
+            None => format!("{head}\n\nSuggestion:\n\n{}", untrusted::quote(text, TEXT)),
+        },
+    }
+}
+
+/// The review's body with its comments on lines as entries.
+pub(super) fn fold(review: &Review) -> String {
+    if review.inline.is_empty() {
+        return review.body.clone();
+    }
+    let room = MAX_CHARS.saturating_sub(review.body.chars().count());
+    let entry = |inline: &Inline| {
+        format!(
+            "{}, line {}:\n\n{}",
+            untrusted::code(&inline.path, 200),
+            inline.line,
+            inline.body
+        )
+    };
+    let fitting = review
+        .inline
+        .iter()
+        .map(entry)
+        .filter(|entry| entry.chars().count() <= FOLDED);
+    let mut used = 200;
+    let mut kept: Vec<String> = Vec::new();
+    for entry in fitting {
+        let length = entry.chars().count() + 2;
+        if used + length <= room {
+            used += length;
+            kept.push(entry);
+        }
+    }
+    let left = review.inline.len() - kept.len();
+    let mut parts = vec![review.body.clone(), "#### Items on lines".to_owned()];
+    parts.extend(first(&kept, MOST, Clone::clone, |_| String::new()));
+    if left > 0 {
+        parts.push(format!("And {left} more, too long to be shown here."));
+    }
+    parts.join("\n\n")
+}
+
+/// Items of one turn that are compared.
+const COMPARED: usize = 500;
+
+/// What changed since the last turn of this attempt; nothing for its first turn.
+pub(super) fn since_last(task: &Task, turn: &Turn, files: &[String], measure: &Measure) -> String {
+    let earlier = |before: &&Turn| before.number < turn.number && before.attempt == turn.attempt;
+    let Some(before) = task.turns.iter().rfind(earlier) else {
+        return String::new();
+    };
+    sections(vec![
+        compared(before, turn, measure),
+        gates_changed(before, turn, measure),
+        files_changed(files, measure),
+    ])
+}
+
+fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
+    let (Some(before), Some(now)) = (&before.verdict, &turn.verdict) else {
+        return String::new();
+    };
+    let (recurred, silent) = parted(&before.items, &now.items);
+    let (_, new) = parted(&now.items, &before.items);
+    let list = |title: &str, items: &[&Issue]| {
+        let lines = bullets(items, measure.rows.min(60), |item| {
+            let place = items::place(item).map_or_else(String::new, |place| format!("{place}: "));
+            format!("{place}{}", untrusted::inline(&item.description, measure.text.min(600)))
+        });
+        titled(title, &lines)
+    };
+    let new = match new.len() {
+        0 => String::new(),
+        number => format!("New: {}, listed above.", count(number, "item")),
+    };
+    // Where no Coach looked, what is not said again may well be there.
+    let silent = match now.decision {
+        Some(_) => list("No longer named:", &silent),
+        None => String::new(),
+    };
+    sections(vec![silent, list("Named again:", &recurred), new])
+}
+
+/// Items that are among `others` too, and those that are not.
+fn parted<'a>(items: &'a [Issue], others: &[Issue]) -> (Vec<&'a Issue>, Vec<&'a Issue>) {
+    let others = others.get(..COMPARED.min(others.len())).unwrap_or_default();
+    let again = |item: &Issue| {
+        let pair = [(TurnNumber(1), std::slice::from_ref(item)), (TurnNumber(2), others)];
+        !recurring::recurring(&pair).is_empty()
+    };
+    items.iter().take(COMPARED).partition(|item| again(item))
+}
+
+/// Gates that ended otherwise than in the turn before.
+fn gates_changed(before: &Turn, turn: &Turn, measure: &Measure) -> String {
+    let (Some(before), Some(now)) = (&before.gates, &turn.gates) else {
+        return String::new();
+    };
+    let then: BTreeMap<String, &str> = gates::every(before)
+        .map(|(name, evidence)| (name, evidence.word()))
+        .collect();
+    let changed: Vec<String> = gates::every(now)
+        .filter_map(|(name, evidence)| {
+            let was = then.get(&name).filter(|was| **was != evidence.word())?;
+            Some(format!("{name}: {} after {was}", evidence.word()))
+        })
+        .collect();
+    titled(
+        "Gates that ended otherwise:",
+        &bullets(&changed, measure.rows.min(40), Clone::clone),
+    )
+}
+
+fn files_changed(files: &[String], measure: &Measure) -> String {
+    let names = first(
+        files,
+        measure.rows.min(40),
+        |file| untrusted::code(file, 200),
+        |left| format!("and {left} more"),
+    );
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("Files changed in this turn: {}", names.join(", ")),
     }
 }

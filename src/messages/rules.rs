@@ -38,7 +38,9 @@ fn worded(item: &Issue) -> Option<String> {
 fn sentence(rule: Rule) -> &'static str {
     match rule {
         Rule::TestDeleted => "{} is gone, and neither the task nor a change of what it tests explains it",
-        Rule::TestReplaced => "{} is gone; the change of what it tests, new tests or the task explain it",
+        Rule::TestReplaced => {
+            "{} was removed: the change also changes what it tests or brings new tests, or the task names the removal"
+        }
         Rule::TestEmptied => "{} does nothing or asserts nothing any more",
         Rule::TestRenamedAway => "{} stands where the test runner does not find it, or in a form that it does not find",
         Rule::TestVanished => "{} ran before the change, and does not run any more",

@@ -10,6 +10,7 @@ use domain::{
     effect::{ClosedWhy, DismissedWhy},
     feature::Feature,
     ids::User,
+    plan::yaml::kind_word,
     report::PlayerReport,
     task::Task,
 };
@@ -27,7 +28,6 @@ pub struct PullText {
 }
 
 /// The text of a task's pull request. It never closes the issue.
-#[must_use]
 pub fn task_pull(feature: &Feature, task: &Task) -> PullText {
     PullText {
         title: untrusted::plain(&format!("{}: {}", task.id, task.plan.name), TITLE),
@@ -48,7 +48,7 @@ fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
             task.id,
             feature.key.shown(),
             task.wave,
-            words::kind(task.plan.kind)
+            kind_word(task.plan.kind)
         ),
         untrusted::quote(&task.plan.description, measure.text),
         titled("### Acceptance criteria", &criteria(task, measure)),
@@ -100,7 +100,6 @@ fn claims(report: &PlayerReport, measure: &Measure) -> String {
 }
 
 /// What is said on a task's pull request when AutoBuild closes it.
-#[must_use]
 pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Links) -> String {
     let id = task.id;
     match why {
@@ -129,7 +128,6 @@ pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Link
 }
 
 /// The message with which a stale request for changes is dismissed.
-#[must_use]
 pub fn dismissal(why: DismissedWhy, by: &User) -> String {
     match why {
         DismissedWhy::Overridden => format!("{} approved this over the Coach.", words::person(by)),

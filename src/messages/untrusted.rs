@@ -22,13 +22,11 @@ enum Place {
 }
 
 /// One line of prose. Pairs of backticks stay code.
-#[must_use]
 pub fn inline(text: &str, max: usize) -> String {
     within(&one_line(text, max), max, |line| prose(line, Place::Flow))
 }
 
 /// One line of prose for a table cell; a dash when there is nothing.
-#[must_use]
 pub fn cell(text: &str, max: usize) -> String {
     match one_line(text, max) {
         line if line.is_empty() => "–".to_owned(),
@@ -37,7 +35,6 @@ pub fn cell(text: &str, max: usize) -> String {
 }
 
 /// One line of prose that ends like a sentence.
-#[must_use]
 pub fn sentence(text: &str, max: usize) -> String {
     let text = inline(text, max.saturating_sub(1));
     match text.is_empty() || text.ends_with(['.', '!', '?', '…']) {
@@ -47,19 +44,16 @@ pub fn sentence(text: &str, max: usize) -> String {
 }
 
 /// A command, path or name as code within a sentence.
-#[must_use]
 pub fn code(text: &str, max: usize) -> String {
     within(&one_line(text, max), max, |line| span(line, Place::Flow))
 }
 
 /// A command, path or name as code within a table cell.
-#[must_use]
 pub fn cell_code(text: &str, max: usize) -> String {
     within(&one_line(text, max), max, |line| span(line, Place::Cell))
 }
 
 /// Prose of several lines as a block quote. It stands on lines of its own, without a line end.
-#[must_use]
 pub fn quote(text: &str, max: usize) -> String {
     let lines = clean(&bounded(text, max));
     let render = |text: &str| {
@@ -76,7 +70,6 @@ pub fn quote(text: &str, max: usize) -> String {
 }
 
 /// A fenced block whose fence is longer than any inside, without a line end. `info` is ours, never theirs.
-#[must_use]
 pub fn fence(text: &str, info: &str, max: usize) -> String {
     let text = clean(&bounded(text, max));
     let text = text.trim_end().trim_start_matches('\n');
@@ -88,7 +81,6 @@ pub fn fence(text: &str, info: &str, max: usize) -> String {
 }
 
 /// A fenced block with exactly this text: for what is read back or applied by a machine.
-#[must_use]
 pub fn fence_exact(text: &str, info: &str) -> String {
     let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
     let end = if text.ends_with('\n') { "" } else { "\n" };
@@ -96,7 +88,6 @@ pub fn fence_exact(text: &str, info: &str) -> String {
 }
 
 /// One line for a title or a commit, where no Markdown is read.
-#[must_use]
 pub fn plain(text: &str, max: usize) -> String {
     let render = |line: &str| {
         let mut out = String::with_capacity(line.len());
@@ -112,7 +103,6 @@ pub fn plain(text: &str, max: usize) -> String {
 }
 
 /// `text` cut from the middle to at most `max` characters, with a note where something is missing.
-#[must_use]
 pub fn shorten(text: &str, max: usize) -> String {
     let length = text.chars().count();
     if length <= max {
@@ -135,7 +125,6 @@ pub fn shorten(text: &str, max: usize) -> String {
 
 /// Whether `text` can be shown word for word: nothing in it is invisible or changes the direction of reading, and its
 /// lines end plainly.
-#[must_use]
 pub fn is_visible(text: &str) -> bool {
     !text.chars().any(|c| c != '\n' && c != '\t' && is_invisible(c))
 }

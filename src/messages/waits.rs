@@ -1,6 +1,6 @@
 //! One short comment for the person who labelled the issue: what waits for them, and where.
 
-use crate::messages::{links::Links, living_parts::hash8, untrusted, words};
+use crate::messages::{links::Links, living::hash8, untrusted, words};
 use domain::{
     feature::{Feature, Wait},
     ids::TaskId,
@@ -9,7 +9,6 @@ use domain::{
 };
 
 /// The comment on a wait; none where what waited is gone.
-#[must_use]
 pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
     let who = called(feature);
     let name = feature.key.shown();

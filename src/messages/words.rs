@@ -7,7 +7,7 @@ use domain::{
     decision::Outcome,
     feature::Feature,
     ids::{Millis, TaskId, User},
-    plan::{Check, TaskType},
+    plan::Check,
     task::{Approval, MergeState, MergedBy, Stage, State, Task},
 };
 
@@ -77,17 +77,6 @@ pub(super) fn tasks(ids: &[TaskId], most: usize) -> String {
         (true, _) => "–".to_owned(),
         (false, 0) => shown.join(", "),
         (false, more) => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-/// The word of a task's kind.
-pub(super) fn kind(kind: TaskType) -> &'static str {
-    match kind {
-        TaskType::Scaffolding => "scaffolding",
-        TaskType::Feature => "feature",
-        TaskType::Refactoring => "refactoring",
-        TaskType::Testing => "testing",
-        TaskType::Documentation => "documentation",
     }
 }
 

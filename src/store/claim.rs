@@ -73,7 +73,6 @@ pub struct LaneLimits {
 
 impl LaneLimits {
     /// A lane that is limited by nothing but the rules of its order.
-    #[must_use]
     pub fn none(lane: Lane) -> Self {
         Self {
             lane,
@@ -127,7 +126,7 @@ impl Store {
         let until = request.now.plus(request.lease_ms);
         for limits in request.lanes {
             let arguments = args![
-                limits.lane.as_str(),
+                limits.lane.word(),
                 request.worker,
                 until.0,
                 request.now.0,

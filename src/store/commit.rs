@@ -57,7 +57,6 @@ pub struct DeliveryOutcome {
 
 /// What became of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
 pub enum Committed {
     /// All of it is stored.
     Done,

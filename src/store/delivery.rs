@@ -9,7 +9,7 @@ use crate::store::{
     store::Store,
 };
 use domain::ids::{AppId, InstallationId, Millis, RepoId};
-use std::{collections::HashSet, str::FromStr, sync::LazyLock};
+use std::{collections::HashSet, sync::LazyLock};
 
 statements! {
     READ = "SELECT app_id, id, event, action, installation_id, repo_id, payload, received_at, source, outcome \
@@ -42,26 +42,11 @@ pub enum Source {
     Sweep,
 }
 
-impl Source {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Webhook => "webhook",
-            Self::Replay => "replay",
-            Self::Sweep => "sweep",
-        }
-    }
-}
-
-impl FromStr for Source {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        [Self::Webhook, Self::Replay, Self::Sweep]
-            .into_iter()
-            .find(|source| source.as_str() == text)
-            .ok_or_else(|| format!("{text:?} is no source of deliveries"))
-    }
-}
+domain::words!(Source {
+    Webhook = "webhook",
+    Replay = "replay",
+    Sweep = "sweep",
+});
 
 /// A delivery as it came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,7 +197,7 @@ async fn insert(
             new.repo.map(|id| stored(id.0)).transpose()?,
             &new.payload,
             new.received_at.0,
-            new.source.as_str(),
+            new.source.word(),
         ]);
     }
     let rows = tx.rows(sql, &arguments).await?;

@@ -200,7 +200,7 @@ async fn insert(tx: &mut Tx, sql: &'static str, piece: &[&NewEffect]) -> Result<
         arguments.extend_from_slice(args![
             &new.id,
             &new.kind,
-            new.lane.as_str(),
+            new.lane.word(),
             &new.subject,
             feature.as_deref(),
             new.feature_limit.map(i64::from),

@@ -57,7 +57,6 @@ pub enum StoreFailure {
 
 impl StoreError {
     /// What failed, for those who are told.
-    #[must_use]
     pub fn what_failed(&self) -> StoreFailure {
         match self {
             Self::CannotWrite(error) if is_full(error) => StoreFailure::Disk,

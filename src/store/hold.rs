@@ -51,7 +51,6 @@ pub struct Hold {
 
 /// Whether a write under a hold happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
 pub enum Fenced {
     /// The hold was good and the write is stored.
     Written,
@@ -61,7 +60,6 @@ pub enum Fenced {
 
 /// What a look at a hold, or its renewal, tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
 pub enum Lease {
     /// The effect is still held.
     Mine,

@@ -1,7 +1,5 @@
 //! The words that tell in which order an effect is worked off, and how far it is.
 
-use std::str::FromStr;
-
 /// Whether an effect of the forge lane waits for the older ones of its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ordered {
@@ -26,28 +24,10 @@ pub enum EffectState {
     Cancelled,
 }
 
-impl EffectState {
-    const ALL: [Self; 5] = [Self::Ready, Self::Running, Self::Done, Self::Failed, Self::Cancelled];
-
-    /// The state's word in the database.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ready => "ready",
-            Self::Running => "running",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
-impl FromStr for EffectState {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|state| state.as_str() == text)
-            .ok_or_else(|| format!("{text:?} is no state of an effect"))
-    }
-}
+domain::words!(EffectState {
+    Ready = "ready",
+    Running = "running",
+    Done = "done",
+    Failed = "failed",
+    Cancelled = "cancelled",
+});

@@ -63,7 +63,6 @@ pub use task::{TaskRow, TurnRow};
 pub use wake::Wakeups;
 
 /// Every SQL text that must run unchanged on both databases, for the test that prepares them.
-#[must_use]
 pub fn statements() -> Vec<&'static str> {
     let mut texts = [
         baseline::STATEMENTS,

@@ -11,7 +11,6 @@ use crate::store::{
     store::Store,
 };
 use domain::ids::Millis;
-use std::{fmt, str::FromStr};
 
 /// No moment of any provider.
 const NEVER: Millis = Millis(-1);
@@ -55,28 +54,11 @@ pub enum Trouble {
     NotAuthorised,
 }
 
-impl fmt::Display for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::RateLimited => "rate_limited",
-            Self::Unavailable => "unavailable",
-            Self::NotAuthorised => "not_authorised",
-        })
-    }
-}
-
-impl FromStr for Trouble {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "rate_limited" => Ok(Self::RateLimited),
-            "unavailable" => Ok(Self::Unavailable),
-            "not_authorised" => Ok(Self::NotAuthorised),
-            other => Err(format!("{other} is no trouble with a provider")),
-        }
-    }
-}
+domain::words!(Trouble {
+    RateLimited = "rate_limited",
+    Unavailable = "unavailable",
+    NotAuthorised = "not_authorised",
+});
 
 /// A provider that did not serve us when it was asked last.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,14 +110,12 @@ impl WaitsOn {
 
 impl StoredEffect {
     /// Since when the effect waits for GitHub, if it does.
-    #[must_use]
     pub fn waits_for_forge_since(&self) -> Option<Millis> {
         let waits = self.waits_for.as_deref() == Some(FORGE);
         self.parked_since.filter(|_| waits)
     }
 
     /// Since when the effect waits for a provider of models, if it does.
-    #[must_use]
     pub fn waits_for_provider_since(&self) -> Option<Millis> {
         let waits = self.waits_for.as_deref() != Some(FORGE);
         self.parked_since.filter(|_| waits)

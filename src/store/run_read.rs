@@ -12,7 +12,7 @@ use domain::{
     isolation::Level,
     usage::{Tokens, Usage},
 };
-use std::{collections::BTreeMap, fmt, str::FromStr};
+use std::collections::BTreeMap;
 
 /// What a run used: of a lost one, what was set aside for it.
 macro_rules! money {
@@ -68,28 +68,11 @@ pub enum RunState {
     Lost,
 }
 
-impl fmt::Display for RunState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Running => "running",
-            Self::Ended => "ended",
-            Self::Lost => "lost",
-        })
-    }
-}
-
-impl FromStr for RunState {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "running" => Ok(Self::Running),
-            "ended" => Ok(Self::Ended),
-            "lost" => Ok(Self::Lost),
-            other => Err(format!("{other} is no state of a run")),
-        }
-    }
-}
+domain::words!(RunState {
+    Running = "running",
+    Ended = "ended",
+    Lost = "lost",
+});
 
 /// A run as it is remembered; its events are read apart.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -27,7 +27,6 @@ impl Wakeups {
 
 impl Store {
     /// A listener for new work, woken by every change from now on.
-    #[must_use]
     pub fn wakeups(&self) -> Wakeups {
         Wakeups(self.db.wake.subscribe())
     }

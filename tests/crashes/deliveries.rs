@@ -7,7 +7,7 @@ use crate::{
     story::{ISSUE, Move, Story},
     world::World,
 };
-use forge::{HookFault, HookMishap};
+use forge::{Fault, Mishap};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -79,8 +79,8 @@ async fn deliveries_that_come_twice_count_once() {
     let story = Story::completed();
     let calm = calm(&story).await;
     let mut world = World::new(&story).await;
-    let twice = HookFault::on("*", HookMishap::Duplicate).times(EVERY);
-    let order = world.forge.order_hooks(twice);
+    let twice = Fault::on_delivery("*", Mishap::Twice).times(EVERY);
+    let order = world.forge.order(twice);
     world.start();
     let played = tokio::time::timeout(WATCHDOG, go_on(&mut world, &story)).await;
     assert!(played.is_ok(), "{}", world.log());
@@ -108,11 +108,8 @@ async fn what_is_told_of_pushes_and_pull_requests_may_come_last() {
     let story = Story::completed();
     let calm = calm(&story).await;
     let mut world = World::new(&story).await;
-    let late = ["push", "pull_request", "create", "delete"].map(|event| {
-        world
-            .forge
-            .order_hooks(HookFault::on(event, HookMishap::Hold).times(EVERY))
-    });
+    let late = ["push", "pull_request.*", "create", "delete"]
+        .map(|event| world.forge.order(Fault::on_delivery(event, Mishap::Hold).times(EVERY)));
     world.start();
     let played = tokio::time::timeout(WATCHDOG, go_on(&mut world, &story)).await;
     assert!(played.is_ok(), "{}", world.log());

@@ -89,7 +89,7 @@ impl Case {
         world.kill().await;
         if self.blow == Blow::Late {
             world.start();
-            order.release();
+            order.release().await;
         } else {
             order.cut();
             world.start();

@@ -57,7 +57,10 @@ impl Judged {
             Judgement::EvidenceAbsent { reasons } => (End::Absent, reasons.clone()),
             Judgement::Verdict(verdict) => match verdict.outcome {
                 Outcome::Approve => (End::Approved, Vec::new()),
-                Outcome::Feedback => (End::Refused, verdict.broken_contracts.clone()),
+                Outcome::Feedback => (
+                    End::Refused,
+                    verdict.broken_contracts.iter().map(ToString::to_string).collect(),
+                ),
             },
         };
         let (reasons, shown) = reasons(case.kind, report);

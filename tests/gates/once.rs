@@ -195,10 +195,11 @@ async fn every_run_finds_everything_at_the_same_place() {
         let report = stage.verified_on(&baseline, &fork, &head, &case).await;
         let said = |evidence: &Evidence| finding(evidence).output.clone();
         assert_eq!(said(&baseline.tests), said(&report.tests));
-        assert_eq!(
+        let (before, now) = (
             said(baseline.setup.as_ref().unwrap()),
-            said(report.setup.as_ref().unwrap())
+            said(report.setup.as_ref().unwrap()),
         );
+        assert_eq!(before, now.lines().next().unwrap());
     }
 }
 
@@ -297,8 +298,53 @@ async fn a_virtual_environment_that_set_up_makes_serves_every_run() {
         &[("src/calc.py", Some(CODE)), ("tests/test_sub.py", Some(&new))],
     );
     let report = stage.verified_on(&baseline, &fork, &head, &case).await;
-    assert_eq!(finding(report.setup.as_ref().unwrap()).output, "there");
+    let ran_before = format!(
+        "new\nIt ran on {}: the change touches nothing that set-up reads.",
+        fork.short()
+    );
+    assert_eq!(finding(report.setup.as_ref().unwrap()).output, ran_before);
     assert_eq!(report.tests.word(), "passed", "{:?}", report.tests);
     let red = report.result(Gate::RedBeforeGreen).unwrap();
     assert_eq!(red.evidence.word(), "passed", "{red:?}");
+    // What set-up may read is another: it runs on what it left.
+    let head = stage.commit(Some(&head), &[("pyproject.toml", Some("[tool.x]\n"))]);
+    let report = stage.verified_on(&baseline, &fork, &head, &case).await;
+    assert_eq!(finding(report.setup.as_ref().unwrap()).output, "there");
+    assert_eq!(report.tests.word(), "passed", "{:?}", report.tests);
+}
+
+#[tokio::test]
+async fn what_a_run_leaves_is_gone_in_the_next() {
+    let stage = Stage::new().await;
+    let run = "for left in .left src/left.py ~/left .venv/left \"$TMPDIR/left\"; do\n    [ ! -e \"$left\" ] || exit 3\n\
+               echo 1 > \"$left\"\ndone\ngrep -q 'return a + b' src/calc.py && [ \"$(cat .venv/kept)\" = kept ] || exit 4\n\
+               echo changed > .venv/kept\nexec python3 run.py\n";
+    let run_py = RUN.replace("FOLDER", "src");
+    let old = tests("add(2, 3), 5", "");
+    let fork = stage.commit(
+        None,
+        &[
+            ("setup.sh", Some("mkdir -p .venv && echo kept > .venv/kept\n")),
+            ("run.sh", Some(run)),
+            ("run.py", Some(&run_py)),
+            ("src/calc.py", Some("def add(a, b):\n    return a + b\n")),
+            ("tests/test_calc.py", Some(&old)),
+        ],
+    );
+    let case = Case::new(TaskType::Feature, SETTINGS);
+    let baseline = stage.baseline(&fork, &case.settings).await;
+    assert_eq!(baseline.tests.word(), "passed", "{:?}", baseline.tests);
+    // The changed test makes the base's run beside the new one.
+    let new = tests("add(4, 3), 7", MORE);
+    let head = stage.commit(
+        Some(&fork),
+        &[("src/calc.py", Some(CODE)), ("tests/test_calc.py", Some(&new))],
+    );
+    let report = stage.verified_on(&baseline, &fork, &head, &case).await;
+    assert_eq!(report.tests.word(), "passed", "{:?}", report.tests);
+    let base = report.result(Gate::BaseTests).unwrap();
+    assert_eq!(base.evidence.word(), "passed", "{base:?}");
+    let red = report.result(Gate::RedBeforeGreen).unwrap();
+    assert_eq!(red.evidence.word(), "passed", "{red:?}");
+    assert!(finding(&red.evidence).output.contains("test_sub"), "{red:?}");
 }

@@ -29,8 +29,8 @@ async fn comments_of_people_with_write_access_before_the_label_are_part_of_the_s
     comment(WRITER, "/autobuild help");
     world.settle().await;
     world.forge.clear_calls();
-    let hook = forge::HookFault::on("issues", forge::HookMishap::Hold).action("labeled");
-    let held = world.forge.order_hooks(hook);
+    let hook = forge::Fault::on_delivery("issues.labeled", forge::Mishap::Hold);
+    let held = world.forge.order(hook);
     world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
     world
         .by(WRITER)

@@ -5,14 +5,12 @@ use crate::{
     world::{ADMIN, ISSUE, Plan, REPO, Setup, Task, WRITER, World},
 };
 use autobuild::config::Role;
-use forge::{HookFault, HookMishap};
+use forge::{Fault, Mishap};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_delivery_twice_changes_nothing() {
     let world = World::new().await;
-    world
-        .forge
-        .order_hooks(HookFault::on("*", HookMishap::Duplicate).times(1000));
+    world.forge.order(Fault::on_delivery("*", Mishap::Twice).times(1000));
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
     assert_eq!(world.state().await, "in_review");
@@ -36,7 +34,7 @@ async fn merging_the_feature_and_closing_the_issue_overtaking_each_other_is_comp
     world.start().await;
     let held = world
         .forge
-        .order_hooks(HookFault::on("pull_request", HookMishap::Hold).action("closed"));
+        .order(Fault::on_delivery("pull_request.closed", Mishap::Hold));
     world
         .by(ADMIN)
         .merge(REPO, world.feature_pull().await, "merge")

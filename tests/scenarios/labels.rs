@@ -1,7 +1,7 @@
 //! Labels: what is asked before anything starts, and what they cost that start nothing.
 
 use crate::world::{ADMIN, ISSUE, Plan, READER, REPO, Setup, WRITER, World};
-use forge::{CallKind, HookFault, HookMishap, LoggedCall, RepoSource, Settings};
+use forge::{CallKind, Fault, LoggedCall, Mishap, RepoSource, Settings};
 
 /// What the service asked of the forge since the calls were last cleared.
 fn calls(world: &World) -> Vec<LoggedCall> {
@@ -110,9 +110,7 @@ async fn nothing_is_fetched_for_who_may_not_or_for_an_issue_that_does_not_wait_a
     world.by(READER).unlabel(REPO, ISSUE, "autobuild").unwrap();
 
     // Taken off again before anybody looked: whoever did it wants nothing.
-    let held = world
-        .forge
-        .order_hooks(HookFault::on("issues", HookMishap::Hold).action("labeled"));
+    let held = world.forge.order(Fault::on_delivery("issues.labeled", Mishap::Hold));
     world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
     world.by(WRITER).unlabel(REPO, ISSUE, "autobuild").unwrap();
     held.release().await;

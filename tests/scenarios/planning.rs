@@ -62,8 +62,8 @@ async fn an_approval_without_a_hash_counts_for_the_plan_that_was_shown() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approval_written_before_the_plan_changed_is_refused() {
     let world = waiting_world().await;
-    let hook = forge::HookFault::on("issue_comment", forge::HookMishap::Hold).action("created");
-    let held = world.forge.order_hooks(hook);
+    let hook = forge::Fault::on_delivery("issue_comment.created", forge::Mishap::Hold);
+    let held = world.forge.order(hook);
     world.by(WRITER).comment(REPO, ISSUE, "/autobuild approve").unwrap();
     world.script.plans(&Plan::of([Task::new(1), Task::new(2)]));
     world.say(WRITER, ISSUE, "/autobuild plan two files please").await;

@@ -1,7 +1,7 @@
 //! Who is obeyed, and how others are answered.
 
 use crate::world::{ADMIN, ISSUE, Plan, READER, REPO, STRANGER, Setup, WRITER, World};
-use forge::{HookFault, HookMishap, Role};
+use forge::{Fault, Mishap, Role};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_label_by_someone_without_write_access_is_answered_once() {
@@ -21,9 +21,7 @@ async fn a_label_by_someone_without_write_access_is_answered_once() {
 async fn anybody_on_a_public_repository_gets_one_reaction_and_no_reply() {
     let world = World::new().await;
     let number = world.open_issue(STRANGER, "Say hello.");
-    let held = world
-        .forge
-        .order_hooks(HookFault::on("issues", HookMishap::Hold).action("labeled"));
+    let held = world.forge.order(Fault::on_delivery("issues.labeled", Mishap::Hold));
     world.forge.set_role(REPO, STRANGER, Role::Triage).unwrap();
     world.by(STRANGER).label(REPO, number, "autobuild").unwrap();
     world.forge.set_role(REPO, STRANGER, Role::Read).unwrap();
@@ -58,9 +56,7 @@ async fn another_label_starts_nothing_and_is_not_answered() {
 async fn an_edit_by_someone_else_after_the_label_is_answered_once_and_nothing_starts() {
     let world = World::new().await;
     world.open_issue(READER, "Say hello.");
-    let held = world
-        .forge
-        .order_hooks(HookFault::on("issues", HookMishap::Hold).action("labeled"));
+    let held = world.forge.order(Fault::on_delivery("issues.labeled", Mishap::Hold));
     world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
     world
         .by(READER)

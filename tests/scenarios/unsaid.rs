@@ -1,7 +1,7 @@
 //! What cannot be said as it should be is said otherwise, and the Feature says so; nothing is merged in silence.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, World};
-use forge::{Fault, HookFault, HookMishap, Mishap};
+use forge::{Fault, Mishap};
 
 fn refuse(status: u16, message: &str) -> Mishap {
     Mishap::Fail {
@@ -196,8 +196,8 @@ fn forbidden() -> Mishap {
 async fn a_request_for_changes_is_dismissed_also_when_its_app_is_installed_no_more() {
     let world = displeased().await;
     // Nothing tells the service who the Coach's bot is.
-    let unheard = HookFault::on("pull_request_review", HookMishap::Drop);
-    world.forge.order_hooks(unheard);
+    let unheard = Fault::on_delivery("pull_request_review.*", Mishap::LoseRequest);
+    world.forge.order(unheard);
     world.start().await;
     let pull = world.pull(1).await;
     assert_eq!(world.review_states(pull).await, ["CHANGES_REQUESTED"]);

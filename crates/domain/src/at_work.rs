@@ -50,7 +50,6 @@ pub struct Pace {
 
 impl Pace {
     /// The pace of a run that begins at `now`.
-    #[must_use]
     pub fn new(every: i64, shown_every: i64, now: Millis) -> Self {
         Self {
             every: every.max(0),
@@ -62,7 +61,6 @@ impl Pace {
     }
 
     /// How long nothing may be told yet, in milliseconds.
-    #[must_use]
     pub fn wait(&self, now: Millis) -> i64 {
         let since = now.0.saturating_sub(self.told_at.0);
         // A clock that was set back is no reason to be silent for longer.

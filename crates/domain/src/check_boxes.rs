@@ -18,7 +18,6 @@ pub struct CheckBox {
 
 /// The open check boxes of `markdown`, in order, outside code, quotes and HTML comments. A box is bound by a code span
 /// such as `` `test: auth::wired` ``, `` `file: src/auth.rs` ``, `` `command: make docs` `` or `` `human` ``.
-#[must_use]
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "Markdown has many more events than are read"

@@ -89,7 +89,6 @@ const MOST_ITEMS: usize = 20;
 /// What the checks on a commit come to, `since` being when CI could first see it. Nothing is taken for the last word
 /// before the time in which CI may still begin is over, nor right after a check ended: others may only start then. A
 /// failure is told once everything has ended, so that one turn mends it all.
-#[must_use]
 pub fn reading(checks: &[CiCheck], since: Millis, now: Millis, times: &CiTimes) -> CiReading {
     let late = now >= since.plus(times.deadline);
     let again = |until: Millis| CiReading::Again(until.min(since.plus(times.deadline)));
@@ -112,7 +111,6 @@ pub fn reading(checks: &[CiCheck], since: Millis, now: Millis, times: &CiTimes) 
 }
 
 /// What follows when the checks could not be read: never the Player's fault, and no approval.
-#[must_use]
 pub fn unreadable(why: &str, since: Millis, now: Millis, times: &CiTimes) -> CiReading {
     let deadline = since.plus(times.deadline);
     if now < deadline {
@@ -123,7 +121,6 @@ pub fn unreadable(why: &str, since: Millis, now: Millis, times: &CiTimes) -> CiR
 }
 
 /// The result of a commit on which no check of anyone else ran: shown, and no part of the profile.
-#[must_use]
 pub fn none_ran() -> GateResult {
     let what = "no CI ran".to_owned();
     GateResult {
@@ -133,7 +130,6 @@ pub fn none_ran() -> GateResult {
 }
 
 /// The result of a commit whose own Gates failed: CI is not waited for, and nothing rests on it.
-#[must_use]
 pub fn not_reached() -> GateResult {
     GateResult {
         weight: Weight::Shown,

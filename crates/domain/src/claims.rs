@@ -40,7 +40,6 @@ pub struct Known<'a> {
 }
 
 /// The claims of a report that the tree or the Gates contradict.
-#[must_use]
 pub fn discrepancies(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
     let mut found = files(report, known);
     found.extend(tests_written::invented(report, known));

@@ -3,7 +3,6 @@
 use std::{iter::Peekable, str::Chars};
 
 /// The text without terminal colours and invisible characters, with plain line ends.
-#[must_use]
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -40,7 +39,6 @@ fn skip_escape(chars: &mut Peekable<Chars<'_>>) {
 }
 
 /// Controls, and what GitHub shows as nothing or lets change the order of other characters.
-#[must_use]
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(

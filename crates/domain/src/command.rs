@@ -9,7 +9,7 @@ const WORD: &str = "/autobuild";
 /// The most turns that one `resume` may grant.
 pub const MAX_TURNS: u32 = 100;
 
-/// What a comment says to AutoBuild.
+/// A comment, read as a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parsed {
     /// Nothing: no line outside quotes and code starts with `/autobuild`.
@@ -18,14 +18,14 @@ pub enum Parsed {
     Command(Command),
     /// An attempt at one.
     Malformed {
-        /// What is wrong.
+        /// The mistake.
         reason: CommandMistake,
         /// The nearest valid form.
         nearest: String,
     },
 }
 
-/// What is wrong with an attempt at a command. What was given is cut to what a reply can bear.
+/// A mistake in a command. `given` is the wrong word, shortened for the reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandMistake {
@@ -33,38 +33,38 @@ pub enum CommandMistake {
     NoCommand,
     /// This is no command.
     Unknown {
-        /// What was given.
+        /// The wrong word.
         given: String,
     },
     /// The command takes no argument.
     Argument {
         /// Which command.
         verb: String,
-        /// What was given.
+        /// The wrong word.
         given: String,
     },
     /// The command takes one argument, and more were given.
     SecondArgument {
         /// Which command.
         verb: String,
-        /// What was given as well.
+        /// The second argument.
         given: String,
     },
     /// This is not the hash of a plan.
     Hash {
-        /// What was given.
+        /// The wrong word.
         given: String,
     },
     /// The task that is given up must be named.
     NoTask,
     /// This is not the id of a task.
     Task {
-        /// What was given.
+        /// The wrong word.
         given: String,
     },
     /// This names no number of turns that may be granted.
     Turns {
-        /// What was given.
+        /// The wrong word.
         given: String,
     },
     /// The number of turns is given more than once.
@@ -82,7 +82,7 @@ pub enum Command {
     Help,
     /// Plans again; with neither words nor YAML from the issue alone.
     Plan {
-        /// What the planner is told.
+        /// Words for the planner.
         words: Option<String>,
         /// A fenced plan that replaces the present one.
         yaml: Option<String>,
@@ -94,7 +94,7 @@ pub enum Command {
     },
     /// Goes on.
     Resume {
-        /// What the Player is told, word for word.
+        /// Guidance for the Player, word for word.
         guidance: Option<String>,
         /// How many more turns.
         max_turns: Option<u32>,
@@ -119,7 +119,6 @@ pub enum Command {
 
 impl Command {
     /// The command's word, for example `resume`.
-    #[must_use]
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Help => "help",
@@ -135,7 +134,6 @@ impl Command {
     }
 
     /// Every form that a command may have, each with what it does.
-    #[must_use]
     pub fn usage() -> [(&'static str, &'static str); 9] {
         [
             ("/autobuild help", "lists the commands with the repository's settings"),
@@ -164,14 +162,12 @@ impl Command {
 }
 
 /// The part of a comment that is no command: what stands before the first.
-#[must_use]
 pub fn spoken(comment: &str) -> &str {
     let command = markdown::from_line_starting_with(comment, WORD).map_or(0, str::len);
     comment.get(..comment.len() - command).unwrap_or_default()
 }
 
 /// Reads a comment. Only its first command counts; the arguments run to the comment's end.
-#[must_use]
 pub fn parse(comment: &str) -> Parsed {
     let Some(arguments) = markdown::from_line_starting_with(comment, WORD).and_then(|found| found.strip_prefix(WORD))
     else {
@@ -204,12 +200,12 @@ fn malformed(reason: CommandMistake, nearest: &str) -> Parsed {
     }
 }
 
-/// What someone wrote, cut to a length that a reply can bear.
+/// A wrong word, shortened for the reply.
 fn cut(word: &str) -> String {
     shorten::start(word, 40)
 }
 
-/// The form of the command that was probably meant; help if nothing is near.
+/// The form of the command that was probably meant, or that of `help`.
 fn nearest_form(word: &str) -> &'static str {
     let forms = Command::usage().map(|(form, _)| form);
     let verb = |form: &'static str| form.split(' ').nth(1).unwrap_or_default();

@@ -25,19 +25,16 @@ pub struct CommandLine {
 
 impl CommandLine {
     /// The command as it was written.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The program's name or path.
-    #[must_use]
     pub fn program(&self) -> &str {
         &self.program
     }
 
     /// The words after the program.
-    #[must_use]
     pub fn args(&self) -> &[String] {
         &self.args
     }

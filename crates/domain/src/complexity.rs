@@ -8,7 +8,6 @@ use crate::{
 const HIGHEST: usize = 10;
 
 /// Complexity of one task, 1 to 10.
-#[must_use]
 pub fn task(task: &PlannedTask) -> u8 {
     let factors = &task.factors;
     at_most_ten(
@@ -20,7 +19,6 @@ pub fn task(task: &PlannedTask) -> u8 {
 }
 
 /// Complexity of a Feature, 1 to 10: its hardest task, one more above four tasks, one more above two waves.
-#[must_use]
 pub fn feature(plan: &Plan) -> u8 {
     let hardest = plan.tasks.iter().map(task).max().unwrap_or(1);
     let many_tasks = usize::from(plan.tasks.len() > 4);

@@ -7,9 +7,10 @@ use crate::{
     evidence::{GateReport, Profile},
     grounds,
     plan::{Criterion, TaskType},
+    words,
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, fmt, str::FromStr};
+use std::{collections::BTreeSet, fmt};
 
 /// A promise that an agent's definition names and that code checks against the turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -35,65 +36,55 @@ pub enum Contract {
     DesignValid,
 }
 
-impl Contract {
-    const ALL: [Self; 9] = [
-        Self::ReportValid,
-        Self::PathsAllowed,
-        Self::NeverDeclaresDone,
-        Self::DecisionValid,
-        Self::GatesPassed,
-        Self::CriteriaEvidenced,
-        Self::NoMustFix,
-        Self::CheckoutUnchanged,
-        Self::DesignValid,
-    ];
+words!(Contract {
+    ReportValid = "report_valid",
+    PathsAllowed = "paths_allowed",
+    NeverDeclaresDone = "never_declares_done",
+    DecisionValid = "decision_valid",
+    GatesPassed = "gates_passed",
+    CriteriaEvidenced = "criteria_evidenced",
+    NoMustFix = "no_must_fix",
+    CheckoutUnchanged = "checkout_unchanged",
+    DesignValid = "design_valid",
+});
 
-    /// The contract's name, as an agent's front matter gives it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ReportValid => "report_valid",
-            Self::PathsAllowed => "paths_allowed",
-            Self::NeverDeclaresDone => "never_declares_done",
-            Self::DecisionValid => "decision_valid",
-            Self::GatesPassed => "gates_passed",
-            Self::CriteriaEvidenced => "criteria_evidenced",
-            Self::NoMustFix => "no_must_fix",
-            Self::CheckoutUnchanged => "checkout_unchanged",
-            Self::DesignValid => "design_valid",
+/// A contract that an approval broke.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredBroken")]
+pub struct BrokenContract {
+    /// Which.
+    pub contract: Contract,
+    /// How.
+    pub why: String,
+}
+
+/// A broken contract as it may be stored: once it was its name, a colon and the rest.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredBroken {
+    Parts { contract: Contract, why: String },
+    Sentence(String),
+}
+
+impl From<StoredBroken> for BrokenContract {
+    fn from(stored: StoredBroken) -> Self {
+        let sentence = match stored {
+            StoredBroken::Parts { contract, why } => return Self { contract, why },
+            StoredBroken::Sentence(sentence) => sentence,
+        };
+        let (name, why) = sentence.split_once(": ").unwrap_or_default();
+        match name.parse() {
+            Ok(contract) => broken(contract, why),
+            Err(_) => broken(Contract::DecisionValid, &sentence),
         }
     }
-
-    /// The contract of that name.
-    pub fn from_name(name: &str) -> Result<Self, UnknownContract> {
-        Self::ALL
-            .into_iter()
-            .find(|contract| contract.name() == name)
-            .ok_or_else(|| UnknownContract(name.to_owned()))
-    }
 }
 
-impl fmt::Display for Contract {
+impl fmt::Display for BrokenContract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        write!(f, "{}: {}", self.contract, self.why)
     }
 }
-
-impl FromStr for Contract {
-    type Err = UnknownContract;
-
-    fn from_str(name: &str) -> Result<Self, UnknownContract> {
-        Self::from_name(name)
-    }
-}
-
-/// A name that no contract has.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0:?} is not a contract; contracts are {names}",
-    names = Contract::ALL.map(Contract::name).join(", ")
-)]
-pub struct UnknownContract(pub String);
 
 /// What a comparison of the Coach's checkout before and after its turn found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,7 +98,6 @@ pub enum CheckoutState {
 
 impl CheckoutState {
     /// What is so if both are.
-    #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unchanged, other) => other,
@@ -154,7 +144,6 @@ pub enum Judgement {
 }
 
 /// Turns a decision into what stands: approval if every contract holds, else feedback that says which one does not.
-#[must_use]
 pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
     let gate_failures = match evidence::profile(facts.kind, facts.gates) {
         Profile::Absent(reasons) => return Judgement::EvidenceAbsent { reasons },
@@ -170,7 +159,6 @@ pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
 }
 
 /// The verdict on a turn that no Coach saw: the reasons are the Player's to mend.
-#[must_use]
 pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
     Verdict {
         outcome: Outcome::Feedback,
@@ -181,7 +169,6 @@ pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
 }
 
 /// The verdict on work that may not be pushed.
-#[must_use]
 pub fn held(items: Vec<Issue>) -> Verdict {
     let forbidden: BTreeSet<&str> = items
         .iter()
@@ -189,34 +176,33 @@ pub fn held(items: Vec<Issue>) -> Verdict {
         .filter_map(|item| item.file.as_deref())
         .collect();
     let named: Vec<&str> = forbidden.into_iter().take(10).collect();
-    let broken = match named.is_empty() {
+    let broken_contracts = match named.is_empty() {
         true => Vec::new(),
-        false => vec![sentence(Contract::PathsAllowed, &named.join(", "))],
+        false => vec![broken(Contract::PathsAllowed, &named.join(", "))],
     };
     Verdict {
-        broken_contracts: broken,
+        broken_contracts,
         ..feedback_without_coach(items)
     }
 }
 
 /// The verdict on a turn that changed nothing.
-#[must_use]
 pub fn no_change() -> Verdict {
     let words = "no change: the turn ended without a change to any file";
     feedback_without_coach(vec![Issue::must_fix("requirement", words)])
 }
 
 fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_failures: &[String]) -> Verdict {
-    let mut broken = gate_failures
+    let mut found = gate_failures
         .iter()
-        .map(|why| sentence(Contract::GatesPassed, why))
+        .map(|why| broken(Contract::GatesPassed, why))
         .collect::<Vec<_>>();
     let mut items = evidence::items(facts.kind, facts.gates);
     for why in grounds::wrong_numbers(decision, facts.criteria) {
-        broken.push(sentence(Contract::DecisionValid, &why));
+        found.push(broken(Contract::DecisionValid, &why));
     }
     for open in grounds::open_criteria(decision, facts) {
-        broken.push(sentence(Contract::CriteriaEvidenced, &open.why));
+        found.push(broken(Contract::CriteriaEvidenced, &open.why));
         items.extend(open.item);
     }
     let left = decision
@@ -225,23 +211,23 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
         .filter(|issue| issue.severity == Severity::MustFix)
         .count();
     if left > 0 {
-        broken.push(sentence(Contract::NoMustFix, &format!("{left} must_fix left")));
+        found.push(broken(Contract::NoMustFix, &format!("{left} must_fix left")));
     }
     if let CheckoutState::Changed(paths) = facts.checkout {
         let named: Vec<&str> = paths.iter().take(10).map(String::as_str).collect();
-        broken.push(sentence(
+        found.push(broken(
             Contract::CheckoutUnchanged,
             &format!("the Coach's checkout changed: {}", named.join(", ")),
         ));
     }
-    match broken.is_empty() {
+    match found.is_empty() {
         true => Verdict {
             outcome: Outcome::Approve,
             decision: Some(decision.clone()),
-            broken_contracts: broken,
+            broken_contracts: found,
             items: must_fix_first(items.into_iter().chain(decision.issues.iter().cloned()).collect()),
         },
-        false => feedback(decision, broken, items),
+        false => feedback(decision, found, items),
     }
 }
 
@@ -249,12 +235,12 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
 fn probe_left(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Verdict {
     let why = "the Coach asked for commands to be run instead of deciding";
     let items = evidence::items(facts.kind, facts.gates);
-    feedback(decision, vec![sentence(Contract::DecisionValid, why)], items)
+    feedback(decision, vec![broken(Contract::DecisionValid, why)], items)
 }
 
 /// Feedback with everything to mend: what code found, then what the Coach found. Where neither found anything in the
 /// work, the Coach's own words, or what was wrong with the review itself.
-fn feedback(decision: &CoachDecision, broken_contracts: Vec<String>, mut items: Vec<Issue>) -> Verdict {
+fn feedback(decision: &CoachDecision, broken_contracts: Vec<BrokenContract>, mut items: Vec<Issue>) -> Verdict {
     items.extend(decision.issues.iter().cloned());
     if items.is_empty() {
         items.push(match broken_contracts.first() {
@@ -277,7 +263,7 @@ fn in_words(decision: &CoachDecision) -> Issue {
 }
 
 /// What the Player is told when only the review was at fault.
-fn without_a_finding(broken: &str) -> Issue {
+fn without_a_finding(broken: &BrokenContract) -> Issue {
     let words = format!(
         "The review does not count: {broken}. That is no finding about the work. Look once more whether every criterion \
          is met and easy to verify, add the test that would show it best, and name in the report what shows each."
@@ -285,8 +271,11 @@ fn without_a_finding(broken: &str) -> Issue {
     Issue::must_fix("review", &words)
 }
 
-fn sentence(contract: Contract, why: &str) -> String {
-    format!("{contract}: {why}")
+fn broken(contract: Contract, why: &str) -> BrokenContract {
+    BrokenContract {
+        contract,
+        why: why.to_owned(),
+    }
 }
 
 fn must_fix_first(mut items: Vec<Issue>) -> Vec<Issue> {
@@ -399,7 +388,7 @@ mod tests {
         ];
         let verdict = verdict(&decision, &tests(0, 3, 0));
         assert_eq!(verdict.outcome, Outcome::Approve);
-        assert_eq!(verdict.broken_contracts, Vec::<String>::new());
+        assert_eq!(verdict.broken_contracts, []);
         assert_eq!(
             verdict.items,
             [
@@ -412,7 +401,7 @@ mod tests {
     fn assert_lowered(decision: &CoachDecision, gates: &GateReport, broken: &str) {
         let verdict = verdict(decision, gates);
         assert_eq!(verdict.outcome, Outcome::Feedback, "{broken}");
-        let sentences = &verdict.broken_contracts;
+        let sentences: Vec<String> = verdict.broken_contracts.iter().map(ToString::to_string).collect();
         assert!(
             sentences.iter().any(|sentence| sentence.contains(broken)),
             "{broken}: {sentences:?}"
@@ -469,7 +458,10 @@ mod tests {
                 assert_eq!(verdict.outcome, Outcome::Feedback);
                 assert_eq!(
                     verdict.broken_contracts,
-                    ["checkout_unchanged: the Coach's checkout changed: src/lib.rs"]
+                    [broken(
+                        Contract::CheckoutUnchanged,
+                        "the Coach's checkout changed: src/lib.rs"
+                    )]
                 );
                 let said = &verdict.items[0].description;
                 assert!(said.contains("That is no finding about the work"), "{said}");
@@ -520,10 +512,13 @@ mod tests {
             ..Issue::must_fix("protected_path", "no")
         };
         let verdict = held(vec![protected.clone(), Issue::must_fix("secret", "no")]);
-        assert_eq!(verdict.broken_contracts, ["paths_allowed: .github/workflows/ci.yml"]);
+        assert_eq!(
+            verdict.broken_contracts,
+            [broken(Contract::PathsAllowed, ".github/workflows/ci.yml")]
+        );
         assert_eq!(verdict.items.len(), 2);
         let secret = held(vec![Issue::must_fix("secret", "no")]);
-        assert_eq!(secret.broken_contracts, Vec::<String>::new());
+        assert_eq!(secret.broken_contracts, []);
     }
 
     #[test]
@@ -533,16 +528,18 @@ mod tests {
         decision.commands = vec!["ls".to_owned()];
         let verdict = verdict(&decision, &tests(0, 3, 0));
         assert_eq!(verdict.outcome, Outcome::Feedback);
-        assert!(verdict.broken_contracts[0].starts_with("decision_valid: "));
+        assert_eq!(verdict.broken_contracts[0].contract, Contract::DecisionValid);
     }
 
     #[test]
-    fn contract_names_are_known_and_others_are_refused() {
-        for contract in Contract::ALL {
-            assert_eq!(Contract::from_name(contract.name()), Ok(contract));
+    fn a_broken_contract_is_read_also_as_an_older_version_stored_it() {
+        for stored in [
+            r#""no_must_fix: 1 must_fix left: a""#,
+            r#"{"contract":"no_must_fix","why":"1 must_fix left: a"}"#,
+        ] {
+            let read: BrokenContract = serde_json::from_str(stored).unwrap();
+            assert_eq!(read, broken(Contract::NoMustFix, "1 must_fix left: a"));
         }
-        let refused = Contract::from_name("gates-passed").unwrap_err().to_string();
-        assert!(refused.starts_with("\"gates-passed\" is not a contract; contracts are report_valid, paths_allowed"));
     }
 
     fn any_decision() -> impl Strategy<Value = CoachDecision> {

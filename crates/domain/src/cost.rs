@@ -58,13 +58,11 @@ pub struct Spending {
 
 impl Spending {
     /// What one task cost.
-    #[must_use]
     pub fn of(&self, task: TaskId) -> Cost {
         self.by_task.get(&Some(task)).copied().unwrap_or_default()
     }
 
     /// What everything cost.
-    #[must_use]
     pub fn in_all(&self) -> Cost {
         let mut sum = Cost::default();
         for cost in self.by_task.values() {
@@ -113,7 +111,6 @@ const ENOUGH_TASKS: u64 = 5;
 
 /// Guesses what tasks of these complexities cost. `earlier` is what a task of the repository cost on average, and of how
 /// many tasks that is; no task costs more than its own limit.
-#[must_use]
 pub fn estimate(complexities: &[u8], turns: u32, earlier: Option<(u64, u64)>, limit: Option<u64>) -> Option<Estimate> {
     if complexities.is_empty() {
         return None;

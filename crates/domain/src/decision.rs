@@ -3,6 +3,7 @@
 pub use crate::decision_parse::{parse_decision, schema};
 
 use crate::{
+    contract::BrokenContract,
     integrity::{Detail, IntegrityFinding, Rule},
     plan::TaskType,
     weight::Weight,
@@ -168,8 +169,8 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// The decision it was made from; absent when there was no Coach run (no change, a commit that may not be pushed).
     pub decision: Option<CoachDecision>,
-    /// Contracts that the approval broke, as sentences; empty for an honest decision.
-    pub broken_contracts: Vec<String>,
+    /// Contracts that the approval broke; empty for an honest decision.
+    pub broken_contracts: Vec<BrokenContract>,
     /// Everything the Player is told to mend, `must_fix` first.
     pub items: Vec<Issue>,
 }
@@ -186,7 +187,6 @@ pub enum Outcome {
 
 impl Issue {
     /// An issue that sends work back, about no file in particular.
-    #[must_use]
     pub fn must_fix(category: &str, description: &str) -> Self {
         Self {
             severity: Severity::MustFix,
@@ -201,7 +201,6 @@ impl Issue {
     }
 
     /// Whether no person may waive it.
-    #[must_use]
     pub fn is_never_waived(&self) -> bool {
         self.rule.is_some_and(|rule| !rule.can_be_waived())
     }
@@ -209,7 +208,6 @@ impl Issue {
 
 impl IntegrityFinding {
     /// The finding as an item for the Player and for people; its description is worded where it is told.
-    #[must_use]
     pub fn item(&self, kind: TaskType) -> Issue {
         let severity = match self.weight(kind) {
             Weight::Demanded => Severity::MustFix,

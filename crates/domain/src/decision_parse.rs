@@ -1,12 +1,13 @@
-//! Reads a Coach's answer. Shape only: whether an approval holds is the contracts' part.
+//! Reads a Coach's answer. Shape only: whether an approval holds is the contracts' part. What is cut for its length is never
+//! what speaks against the work: a criterion that is not met and a `must_fix` stay before all others.
 
 use crate::{
     decision::{CoachDecision, CoachTests, CriterionFinding, CriterionMet, DecisionKind, Issue, Probing, Severity},
-    decision_limits::bounded,
-    fields::{Field, Fields, ignored},
+    fields::{Field, Fields, Reading},
     mistake::Mistakes,
-    node::{Node, Shape},
+    node::Node,
     plan::Criterion,
+    shorten,
 };
 use serde_json::json;
 
@@ -18,44 +19,35 @@ const LONGEST_COMMAND: usize = 1_000;
 
 /// Reads a Coach's answer on a task with these criteria.
 pub fn parse_decision(answer: &serde_json::Value, criteria: &[Criterion]) -> Result<CoachDecision, Mistakes> {
-    let node = Node::from_json(answer);
-    let mut wrong = Mistakes::default();
-    let mut unknown = Vec::new();
-    let Some(mut fields) = Fields::of(&node, "a decision", "", &mut wrong) else {
-        return Err(wrong);
-    };
-    let kind = fields
-        .required("decision", &mut wrong)
-        .and_then(|field| field.word(&KINDS, &mut wrong));
-    let summary = fields
-        .required("summary", &mut wrong)
-        .and_then(|field| field.text(&mut wrong))
-        .unwrap_or_default();
+    let (node, reading) = (Node::from_json(answer), Reading::default());
+    let fields = reading.fields(&node, "a decision", "");
+    let decision = fields.map(|fields| decision(fields, criteria));
+    if let Some(decision) = decision.as_ref().filter(|_| reading.noted() == 0) {
+        demanded_by_kind(decision, &reading);
+    }
+    let decision = reading.value(decision, |decision, ignored| decision.ignored = ignored)?;
+    Ok(bounded(decision))
+}
+
+fn decision(mut fields: Fields<'_>, criteria: &[Criterion]) -> CoachDecision {
+    let kind = fields.required("decision").and_then(|field| field.word(&KINDS));
+    let summary = fields.required("summary").and_then(|field| field.text());
     let found = match kind {
-        Some(DecisionKind::Approve) => fields.required("criteria", &mut wrong),
+        Some(DecisionKind::Approve) => fields.required("criteria"),
         Some(DecisionKind::Feedback | DecisionKind::Probe) | None => fields.optional("criteria"),
     };
-    let mut decision = CoachDecision {
+    let decision = CoachDecision {
         decision: kind.unwrap_or(DecisionKind::Feedback),
-        summary,
-        criteria: findings(found, criteria, &mut unknown, &mut wrong),
-        tests: fields
-            .optional("tests")
-            .and_then(|field| tests(&field, &mut unknown, &mut wrong)),
-        issues: issues(fields.optional("issues"), &mut unknown, &mut wrong),
-        feedback: text(&mut fields, "feedback", &mut wrong),
-        commands: fields
-            .optional("commands")
-            .map(|field| field.texts(&mut wrong))
-            .unwrap_or_default(),
+        summary: summary.unwrap_or_default(),
+        criteria: each(found, |item| finding(item, criteria)),
+        tests: fields.optional("tests").and_then(|field| tests(&field)),
+        issues: each(fields.optional("issues"), issue),
+        feedback: fields.text("feedback"),
+        commands: fields.texts("commands"),
         ignored: Vec::new(),
     };
-    if wrong.0.is_empty() {
-        demanded_by_kind(&decision, &mut wrong);
-    }
-    keep_unknown(&fields, &mut unknown);
-    decision.ignored = ignored(unknown);
-    wrong.or_else_value(bounded(decision))
+    fields.end();
+    decision
 }
 
 const KINDS: [(&str, DecisionKind); 3] = [
@@ -70,15 +62,13 @@ const SEVERITIES: [(&str, Severity); 3] = [
     ("nice_to_have", Severity::NiceToHave),
 ];
 
-fn demanded_by_kind(decision: &CoachDecision, wrong: &mut Mistakes) {
+fn demanded_by_kind(decision: &CoachDecision, reading: &Reading) {
     match decision.decision {
         DecisionKind::Approve => {}
         DecisionKind::Feedback => {
             if decision.issues.is_empty() && decision.feedback.trim().is_empty() {
-                wrong.add(
-                    "feedback needs at least one entry in issues, or words in feedback",
-                    None,
-                );
+                let sentence = "feedback needs at least one entry in issues, or words in feedback";
+                reading.note(sentence, None);
             }
         }
         DecisionKind::Probe => {
@@ -87,55 +77,28 @@ fn demanded_by_kind(decision: &CoachDecision, wrong: &mut Mistakes) {
                 !line.is_empty() && line.chars().count() <= LONGEST_COMMAND && !line.contains(char::is_control)
             };
             if !decision.commands.iter().all(fits) || !(1..=MOST_COMMANDS).contains(&decision.commands.len()) {
-                wrong.add(
-                    format!(
-                        "probe needs commands: a list of 1 to {MOST_COMMANDS} texts, each one line of at most \
-                         {LONGEST_COMMAND} characters that is not blank"
-                    ),
-                    None,
+                let sentence = format!(
+                    "probe needs commands: a list of 1 to {MOST_COMMANDS} texts, each one line of at most \
+                     {LONGEST_COMMAND} characters that is not blank"
                 );
+                reading.note(sentence, None);
             }
         }
     }
 }
 
-fn keep_unknown(fields: &Fields<'_>, unknown: &mut Vec<String>) {
-    unknown.extend(fields.unknown().into_iter().map(|(key, _)| key));
+/// What `read` makes of the items of a list.
+fn each<T>(field: Option<Field<'_>>, read: impl Fn(&Field<'_>) -> Option<T>) -> Vec<T> {
+    let items = field.map(|field| field.list()).unwrap_or_default();
+    items.iter().filter_map(read).collect()
 }
 
-fn text(fields: &mut Fields<'_>, key: &'static str, wrong: &mut Mistakes) -> String {
-    fields
-        .optional(key)
-        .and_then(|field| field.text(wrong))
-        .unwrap_or_default()
-}
-
-fn findings(
-    field: Option<Field<'_>>,
-    criteria: &[Criterion],
-    unknown: &mut Vec<String>,
-    wrong: &mut Mistakes,
-) -> Vec<CriterionFinding> {
-    let items = field.map(|field| field.list(wrong)).unwrap_or_default();
-    items
-        .iter()
-        .filter_map(|item| finding(item, criteria, unknown, wrong))
-        .collect()
-}
-
-fn finding(
-    item: &Field<'_>,
-    criteria: &[Criterion],
-    unknown: &mut Vec<String>,
-    wrong: &mut Mistakes,
-) -> Option<CriterionFinding> {
-    let mut fields = item.map(wrong)?;
-    let criterion = fields
-        .required("criterion", wrong)
-        .and_then(|field| number(&field, criteria, wrong));
-    let met = fields.required("met", wrong).and_then(|field| field.flag(wrong));
-    let evidence = text(&mut fields, "evidence", wrong);
-    keep_unknown(&fields, unknown);
+fn finding(item: &Field<'_>, criteria: &[Criterion]) -> Option<CriterionFinding> {
+    let mut fields = item.map()?;
+    let criterion = fields.required("criterion").and_then(|field| number(&field, criteria));
+    let met = fields.required("met").and_then(|field| field.flag());
+    let evidence = fields.text("evidence");
+    fields.end();
     let met = if met? { CriterionMet::Met } else { CriterionMet::NotMet };
     Some(CriterionFinding {
         criterion: criterion?,
@@ -145,69 +108,54 @@ fn finding(
 }
 
 /// A criterion's number, from itself or from the criterion's exact text.
-fn number(field: &Field<'_>, criteria: &[Criterion], wrong: &mut Mistakes) -> Option<usize> {
-    let number = match &field.node.value {
-        Shape::Whole(number) => usize::try_from(*number)
-            .ok()
-            .filter(|number| (1..=criteria.len()).contains(number)),
-        Shape::Text(text) => criteria
-            .iter()
-            .position(|criterion| criterion.text == *text)
-            .map(|index| index + 1),
-        Shape::Null | Shape::Flag(_) | Shape::Number(_) | Shape::List(_) | Shape::Map(_) => None,
+fn number(field: &Field<'_>, criteria: &[Criterion]) -> Option<usize> {
+    let by_text = |text| criteria.iter().position(|criterion| criterion.text == text);
+    let by_number = |number: i64| usize::try_from(number).ok();
+    let number = match (field.node.whole(), field.node.text()) {
+        (Some(number), _) => by_number(number).filter(|number| (1..=criteria.len()).contains(number)),
+        (None, Some(text)) => by_text(text).map(|index| index + 1),
+        (None, None) => None,
     };
     if number.is_none() {
-        field.wrong(
-            &format!("a criterion's number from 1 to {} or its exact text", criteria.len()),
-            wrong,
-        );
+        field.wrong(&format!(
+            "a criterion's number from 1 to {} or its exact text",
+            criteria.len()
+        ));
     }
     number
 }
 
-fn tests(field: &Field<'_>, unknown: &mut Vec<String>, wrong: &mut Mistakes) -> Option<CoachTests> {
-    let mut fields = field.map(wrong)?;
+fn tests(field: &Field<'_>) -> Option<CoachTests> {
+    let mut fields = field.map()?;
     let tests = CoachTests {
-        command: text(&mut fields, "command", wrong),
-        passed: count(&mut fields, "passed", wrong),
-        failed: count(&mut fields, "failed", wrong),
-        coverage: fields.optional("coverage").and_then(|field| field.number(wrong)),
-        failures: fields
-            .optional("failures")
-            .map(|field| field.texts(wrong))
-            .unwrap_or_default(),
+        command: fields.text("command"),
+        passed: count(&mut fields, "passed"),
+        failed: count(&mut fields, "failed"),
+        coverage: fields.optional("coverage").and_then(|field| field.number()),
+        failures: fields.texts("failures"),
     };
-    keep_unknown(&fields, unknown);
+    fields.end();
     Some(tests)
 }
 
-fn count(fields: &mut Fields<'_>, key: &'static str, wrong: &mut Mistakes) -> u64 {
+fn count(fields: &mut Fields<'_>, key: &'static str) -> u64 {
     let Some(field) = fields.optional(key) else { return 0 };
-    let Some(number) = field.whole(wrong) else { return 0 };
+    let Some(number) = field.whole() else { return 0 };
     u64::try_from(number).unwrap_or_else(|_| {
-        field.wrong("a whole number from 0", wrong);
+        field.wrong("a whole number from 0");
         0
     })
 }
 
-fn issues(field: Option<Field<'_>>, unknown: &mut Vec<String>, wrong: &mut Mistakes) -> Vec<Issue> {
-    let items = field.map(|field| field.list(wrong)).unwrap_or_default();
-    items.iter().filter_map(|item| issue(item, unknown, wrong)).collect()
-}
-
-fn issue(item: &Field<'_>, unknown: &mut Vec<String>, wrong: &mut Mistakes) -> Option<Issue> {
-    let mut fields = item.map(wrong)?;
-    let severity = fields
-        .required("severity", wrong)
-        .and_then(|field| field.word(&SEVERITIES, wrong));
-    let description = fields
-        .required("description", wrong)
-        .and_then(|field| field.text(wrong));
-    let category = text(&mut fields, "category", wrong);
-    let file = fields.optional("file").and_then(|field| field.text(wrong));
-    let line = fields.optional("line").and_then(|field| field.whole(wrong));
-    let suggestion = fields.optional("suggestion").and_then(|field| field.text(wrong));
-    keep_unknown(&fields, unknown);
+fn issue(item: &Field<'_>) -> Option<Issue> {
+    let mut fields = item.map()?;
+    let severity = fields.required("severity").and_then(|field| field.word(&SEVERITIES));
+    let description = fields.required("description").and_then(|field| field.text());
+    let category = fields.text("category");
+    let file = fields.optional("file").and_then(|field| field.text());
+    let line = fields.optional("line").and_then(|field| field.whole());
+    let suggestion = fields.optional("suggestion").and_then(|field| field.text());
+    fields.end();
     Some(Issue {
         severity: severity?,
         category,
@@ -221,7 +169,6 @@ fn issue(item: &Field<'_>, unknown: &mut Vec<String>, wrong: &mut Mistakes) -> O
 }
 
 /// The JSON Schema of a Coach's answer.
-#[must_use]
 pub fn schema(probing: Probing) -> serde_json::Value {
     let demanded = |kind: &str, key: &str| {
         json!({
@@ -295,6 +242,82 @@ fn issue_schema() -> serde_json::Value {
             "suggestion": or_null("string")
         }
     })
+}
+
+const MOST_ISSUES: usize = 100;
+const MOST_FINDINGS: usize = 500;
+const MOST_FAILURES: usize = 50;
+const MOST_SUMMARY: usize = 20_000;
+const MOST_TEXT: usize = 4_000;
+const MOST_NAME: usize = 500;
+
+/// The decision without repetitions and within its limits.
+pub(super) fn bounded(mut decision: CoachDecision) -> CoachDecision {
+    shorten_to(&mut decision.summary, MOST_SUMMARY);
+    shorten_to(&mut decision.feedback, MOST_SUMMARY);
+    for finding in &mut decision.criteria {
+        shorten_to(&mut finding.evidence, MOST_TEXT);
+    }
+    if decision.criteria.len() > MOST_FINDINGS {
+        decision
+            .criteria
+            .sort_by_key(|finding| (finding.met == CriterionMet::Met, finding.criterion));
+        decision.criteria.dedup();
+        decision.criteria.truncate(MOST_FINDINGS);
+    }
+    if let Some(tests) = &mut decision.tests {
+        shorten_to(&mut tests.command, MOST_NAME);
+        tests.failures.truncate(MOST_FAILURES);
+        for name in &mut tests.failures {
+            shorten_to(name, MOST_NAME);
+        }
+    }
+    decision.issues = issues(decision.issues);
+    decision
+}
+
+fn issues(all: Vec<Issue>) -> Vec<Issue> {
+    let total = all.len();
+    let mut all: Vec<&Issue> = all.iter().collect();
+    if total > MOST_ISSUES {
+        all.sort_by_key(|issue| issue.severity);
+    }
+    let mut kept: Vec<Issue> = Vec::new();
+    for issue in all {
+        if kept.len() >= MOST_ISSUES {
+            break;
+        }
+        let issue = short(issue);
+        if !kept.contains(&issue) {
+            kept.push(issue);
+        }
+    }
+    if total > MOST_ISSUES && kept.len() >= MOST_ISSUES {
+        kept.push(Issue {
+            severity: Severity::NiceToHave,
+            ..Issue::must_fix(
+                "review",
+                &format!("The Coach named {total} issues; the first {MOST_ISSUES} are kept."),
+            )
+        });
+    }
+    kept
+}
+
+fn short(issue: &Issue) -> Issue {
+    let mut issue = issue.clone();
+    shorten_to(&mut issue.category, MOST_NAME);
+    shorten_to(&mut issue.description, MOST_TEXT);
+    for text in [&mut issue.file, &mut issue.suggestion].into_iter().flatten() {
+        shorten_to(text, MOST_TEXT);
+    }
+    issue
+}
+
+fn shorten_to(text: &mut String, most: usize) {
+    if text.len() > most {
+        *text = shorten::middle(text, most);
+    }
 }
 
 #[cfg(test)]
@@ -463,6 +486,60 @@ mod tests {
         fn no_answer_makes_the_readers_fail(answer in any_json()) {
             let _ = parse_decision(&answer, &criteria());
             let _ = crate::report::parse_report(&answer);
+        }
+    }
+
+    mod decision_limits {
+        use super::super::*;
+        use crate::decision::{CriterionFinding, DecisionKind};
+
+        fn decision() -> CoachDecision {
+            CoachDecision {
+                decision: DecisionKind::Approve,
+                summary: "x".repeat(1_000_000),
+                criteria: Vec::new(),
+                tests: None,
+                issues: Vec::new(),
+                feedback: String::new(),
+                commands: Vec::new(),
+                ignored: Vec::new(),
+            }
+        }
+
+        #[test]
+        fn ten_thousand_issues_become_a_hundred_and_the_one_that_must_be_fixed_stays() {
+            let mut hostile = decision();
+            let nice = |number: usize| Issue {
+                severity: Severity::NiceToHave,
+                ..Issue::must_fix("design", &format!("taste {number}"))
+            };
+            hostile.issues = (0..10_000).map(nice).collect();
+            hostile
+                .issues
+                .push(Issue::must_fix("correctness", &"wrong ".repeat(10_000)));
+            let kept = bounded(hostile);
+            assert_eq!(kept.issues.len(), 101);
+            assert_eq!(kept.issues[0].severity, Severity::MustFix);
+            assert!(kept.issues[0].description.chars().count() <= MOST_TEXT);
+            assert!(kept.issues[100].description.contains("10001 issues"));
+            assert!(kept.summary.chars().count() <= MOST_SUMMARY);
+        }
+
+        #[test]
+        fn repetitions_are_kept_once_and_a_criterion_that_is_not_met_is_never_cut() {
+            let mut hostile = decision();
+            hostile.issues = vec![Issue::must_fix("test", "the same"); 50];
+            let finding = |met, criterion| CriterionFinding {
+                criterion,
+                met,
+                evidence: "src/a.rs".to_owned(),
+            };
+            hostile.criteria = (0..10_000).map(|number| finding(CriterionMet::Met, number)).collect();
+            hostile.criteria.push(finding(CriterionMet::NotMet, 1));
+            let kept = bounded(hostile);
+            assert_eq!(kept.issues.len(), 1);
+            assert_eq!(kept.criteria.len(), MOST_FINDINGS);
+            assert_eq!(kept.criteria[0].met, CriterionMet::NotMet);
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use crate::{
     check_boxes::CheckBox,
-    fields::{Field, Fields},
+    fields::{Field, Fields, Reading},
     mistake::Mistakes,
-    node::{Node, Shape},
+    node::Node,
     plan::{Check, schema as plan_schema},
     shorten,
 };
@@ -54,7 +54,6 @@ pub enum PreLoop {
 
 impl PreLoop {
     /// The design, if there is one.
-    #[must_use]
     pub fn design(&self) -> Option<&Design> {
         match self {
             Self::Done(design) => Some(design),
@@ -65,70 +64,46 @@ impl PreLoop {
 
 /// Reads a designer's answer. Keys that make a task are not looked at here.
 pub fn parse_design(answer: &Value) -> Result<Design, Mistakes> {
-    let node = Node::from_json(answer);
-    let mut wrong = Mistakes::default();
-    let Some(mut fields) = Fields::of(&node, "a design", "", &mut wrong) else {
-        return Err(wrong);
-    };
-    let mut design = Design {
-        plan: fields
-            .required("plan", &mut wrong)
-            .map(|field| prose(&field, MOST_PLAN, &mut wrong))
-            .unwrap_or_default(),
-        pattern: fields
-            .optional("pattern")
-            .map(|field| prose(&field, MOST_TEXT, &mut wrong))
-            .unwrap_or_default(),
-        complexity: fields
-            .optional("complexity")
-            .and_then(|field| within(&field, 1, 10, &mut wrong)),
-        ..Design::default()
-    };
-    if let Some(mut review) = fields
-        .optional("architecture_review")
-        .and_then(|field| field.map(&mut wrong))
-    {
-        design.score = review
-            .required("score", &mut wrong)
-            .and_then(|field| within(&field, 0, 100, &mut wrong));
-        let findings = review.optional("findings");
-        design.findings = findings.map(|field| field.texts(&mut wrong)).unwrap_or_default();
+    let (node, reading) = (Node::from_json(answer), Reading::default());
+    let design = reading.fields(&node, "a design", "").map(design);
+    if reading.noted() == 0 && design.as_ref().is_some_and(|design| design.plan.trim().is_empty()) {
+        reading.note("plan is empty", None);
+    }
+    reading.value(design, |design, ignored| design.ignored = ignored)
+}
+
+fn design(mut fields: Fields<'_>) -> Design {
+    let plan = fields.required("plan").map(|field| prose(&field, MOST_PLAN));
+    let pattern = fields.optional("pattern").map(|field| prose(&field, MOST_TEXT));
+    let complexity = fields.optional("complexity").and_then(|field| field.within(1, 10));
+    let (mut score, mut findings) = (None, Vec::new());
+    if let Some(mut review) = fields.optional("architecture_review").and_then(|field| field.map()) {
+        score = review.required("score").and_then(|field| field.within(0, 100));
+        findings = review.texts("findings");
     }
     // Those are read with the plan of a single task.
     for key in OF_A_TASK {
         fields.optional(key);
     }
-    design.ignored = fields.ignored();
-    design.findings.truncate(MOST_FINDINGS);
-    for finding in &mut design.findings {
-        *finding = shorten::middle(finding, MOST_TEXT);
+    fields.end();
+    findings.truncate(MOST_FINDINGS);
+    Design {
+        plan: plan.unwrap_or_default(),
+        pattern: pattern.unwrap_or_default(),
+        score,
+        findings: findings.iter().map(|text| shorten::middle(text, MOST_TEXT)).collect(),
+        complexity,
+        ignored: Vec::new(),
     }
-    if wrong.0.is_empty() && design.plan.trim().is_empty() {
-        wrong.add("plan is empty", None);
-    }
-    wrong.or_else_value(design)
 }
 
 /// A text, or a list of texts as its paragraphs.
-fn prose(field: &Field<'_>, most: usize, wrong: &mut Mistakes) -> String {
-    let text = match &field.node.value {
-        Shape::List(_) => field.texts(wrong).join("\n"),
-        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::Text(_) | Shape::Map(_) => {
-            field.text(wrong).unwrap_or_default()
-        }
+fn prose(field: &Field<'_>, most: usize) -> String {
+    let text = match field.node.items() {
+        Some(_) => field.texts().join("\n"),
+        None => field.text().unwrap_or_default(),
     };
     shorten::middle(&text, most)
-}
-
-fn within(field: &Field<'_>, least: u8, most: u8, wrong: &mut Mistakes) -> Option<u8> {
-    let number = field.whole(wrong)?;
-    let fits = u8::try_from(number)
-        .ok()
-        .filter(|number| (least..=most).contains(number));
-    if fits.is_none() {
-        field.wrong(&format!("a whole number from {least} to {most}"), wrong);
-    }
-    fits
 }
 
 /// What the designer is asked for besides the design.
@@ -141,7 +116,6 @@ pub enum Asked<'a> {
 }
 
 /// The JSON Schema of a designer's answer.
-#[must_use]
 pub fn schema(asked: Asked<'_>) -> Value {
     let mut properties = json!({
         "plan": { "type": "string", "minLength": 1, "description": "The steps of the change, in order." },
@@ -274,7 +248,6 @@ fn same_words(text: &str, criterion: &Value) -> bool {
 }
 
 /// Whether the boxes make criteria without anyone's help: each is bound, and one of them not for a person alone.
-#[must_use]
 pub fn are_enough(boxes: &[CheckBox]) -> bool {
     let for_machines = |found: &CheckBox| !matches!(found.check, None | Some(Check::Human));
     boxes.iter().all(|found| found.check.is_some()) && boxes.iter().any(for_machines)

@@ -41,7 +41,6 @@ pub fn wrong_numbers(decision: &CoachDecision, criteria: &[Criterion]) -> Vec<St
 }
 
 /// The paths that a decision's evidence may name with a line: their lines have to be counted to judge it.
-#[must_use]
 pub fn cited_with_lines(decision: &CoachDecision) -> BTreeSet<String> {
     let places = decision.criteria.iter().flat_map(|finding| words(&finding.evidence));
     places

@@ -3,6 +3,26 @@
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
+/// Lets serde write a type as its text and read it from there.
+macro_rules! stored_as_text {
+    ($name:ident, $error:ty) => {
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.to_string()
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = $error;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+    };
+}
+pub(crate) use stored_as_text;
+
 macro_rules! numeric_id {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -44,7 +64,6 @@ numeric_id! {
 
 impl Emission {
     /// The one after it.
-    #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
@@ -57,7 +76,6 @@ pub struct Millis(pub i64);
 
 impl Millis {
     /// The moment `ms` milliseconds later.
-    #[must_use]
     pub fn plus(self, ms: i64) -> Self {
         Self(self.0.saturating_add(ms))
     }
@@ -77,7 +95,6 @@ pub struct FeatureKey {
 
 impl FeatureKey {
     /// The name that people see: `FEAT-42`, or `FEAT-42-R2` for the second run.
-    #[must_use]
     pub fn shown(&self) -> String {
         match self.run {
             1 => format!("FEAT-{}", self.issue),
@@ -86,7 +103,6 @@ impl FeatureKey {
     }
 
     /// The folder of this run's branches: `autobuild/42` or `autobuild/42-r2`.
-    #[must_use]
     pub fn branch_prefix(&self) -> String {
         match self.run {
             1 => format!("autobuild/{}", self.issue),
@@ -95,7 +111,6 @@ impl FeatureKey {
     }
 
     /// The branch into which this run's tasks are merged.
-    #[must_use]
     pub fn integration_branch(&self) -> String {
         format!("{}/integration", self.branch_prefix())
     }
@@ -104,12 +119,6 @@ impl FeatureKey {
 impl fmt::Display for FeatureKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}", self.repo, self.issue, self.run)
-    }
-}
-
-impl From<FeatureKey> for String {
-    fn from(key: FeatureKey) -> Self {
-        key.to_string()
     }
 }
 
@@ -135,13 +144,7 @@ impl FromStr for FeatureKey {
     }
 }
 
-impl TryFrom<String> for FeatureKey {
-    type Error = NotAFeatureKey;
-
-    fn try_from(text: String) -> Result<Self, NotAFeatureKey> {
-        text.parse()
-    }
-}
+stored_as_text!(FeatureKey, NotAFeatureKey);
 
 /// Name of a Task within its Feature: `TASK-001`…, or one of those that AutoBuild adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -159,7 +162,6 @@ pub enum TaskId {
 
 impl TaskId {
     /// The lower-case form used in branch names: `task-001`.
-    #[must_use]
     pub fn slug(&self) -> String {
         self.to_string().to_lowercase()
     }
@@ -206,19 +208,7 @@ impl FromStr for TaskId {
     }
 }
 
-impl From<TaskId> for String {
-    fn from(id: TaskId) -> Self {
-        id.to_string()
-    }
-}
-
-impl TryFrom<String> for TaskId {
-    type Error = NotATaskId;
-
-    fn try_from(text: String) -> Result<Self, NotATaskId> {
-        text.parse()
-    }
-}
+stored_as_text!(TaskId, NotATaskId);
 
 /// Number of a Turn of one Task, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -230,7 +220,6 @@ impl TurnNumber {
     pub const FIRST: Self = Self(1);
 
     /// The turn after this one.
-    #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
@@ -249,13 +238,11 @@ pub struct Sha(String);
 
 impl Sha {
     /// The whole id.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The first seven digits, as people read them.
-    #[must_use]
     pub fn short(&self) -> &str {
         self.0.get(..7).unwrap_or(&self.0)
     }
@@ -284,19 +271,7 @@ impl FromStr for Sha {
     }
 }
 
-impl From<Sha> for String {
-    fn from(sha: Sha) -> Self {
-        sha.0
-    }
-}
-
-impl TryFrom<String> for Sha {
-    type Error = NotASha;
-
-    fn try_from(text: String) -> Result<Self, NotASha> {
-        text.parse()
-    }
-}
+stored_as_text!(Sha, NotASha);
 
 /// A person or bot as GitHub names it: the id counts, the login is for reading.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -107,7 +107,6 @@ impl Rule {
     ];
 
     /// Its name, as people read it in reviews.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::TestDeleted => "test deleted",
@@ -144,7 +143,6 @@ impl Rule {
     }
 
     /// The one table: what a rule weighs in a task of this type. A finding that is demanded sends work back.
-    #[must_use]
     pub fn weight(self, kind: TaskType) -> Weight {
         match (self, kind) {
             (
@@ -192,7 +190,6 @@ impl Rule {
     }
 
     /// Whether a person may waive it by overriding the Coach: everything but a secret.
-    #[must_use]
     pub fn can_be_waived(self) -> bool {
         self != Self::Secret
     }
@@ -318,7 +315,6 @@ pub enum Author {
 
 impl IntegrityFinding {
     /// What it weighs in a task of this type.
-    #[must_use]
     pub fn weight(&self, kind: TaskType) -> Weight {
         match self.by {
             Author::Person => Weight::Shown,

@@ -20,7 +20,6 @@ pub enum Level {
 
 impl Level {
     /// What the level is, in a few words.
-    #[must_use]
     pub fn means(self) -> &'static str {
         match self {
             Self::L0 => "none",
@@ -51,7 +50,6 @@ impl Default for Bounds {
 
 impl Level {
     /// This level or the best above it.
-    #[must_use]
     pub fn or_more(self) -> Bounds {
         Bounds {
             least: self,

@@ -6,7 +6,6 @@ use std::ops::Range;
 /// The part of `text` from the first line on that starts with `word`, outside code, quotes and HTML comments.
 ///
 /// The word must stand alone, and only blanks may stand before it on its line.
-#[must_use]
 pub fn from_line_starting_with<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let candidates = line_starts(text).filter_map(|start| {
         let line = text.get(start..)?;
@@ -29,7 +28,6 @@ pub fn from_line_starting_with<'a>(text: &'a str, word: &str) -> Option<&'a str>
 }
 
 /// The texts of all fenced blocks of `text` outside quotes, each with the first word of its info string.
-#[must_use]
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "Markdown has many more events than are read"
@@ -59,7 +57,6 @@ pub fn fenced_blocks(text: &str) -> Vec<(String, String)> {
 }
 
 /// `text` with every image outside code named in words: nobody who reads the text sees it.
-#[must_use]
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "Markdown has many more events than are read"

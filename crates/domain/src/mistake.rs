@@ -45,13 +45,39 @@ impl fmt::Display for Mistake {
     }
 }
 
+/// What is wrong with the settings file of a repository.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SettingsMistake {
+    /// It is larger than is read.
+    TooLarge {
+        /// The most bytes that are read.
+        most: usize,
+    },
+    /// A folder, a submodule or a dead link stands in its place.
+    NoFile,
+    /// Something in it is not valid.
+    Invalid {
+        /// Where it stands.
+        place: Place,
+        /// The key with those around it, for example `budget.usd_per_task`; empty for the file as a whole.
+        key: String,
+        /// What the parser says of it.
+        said: String,
+        /// What would be valid.
+        valid: String,
+    },
+    /// The sentence that an older version stored.
+    #[serde(untagged)]
+    Stored(String),
+}
+
 /// Everything that is wrong with one text; never empty as an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub struct Mistakes(pub Vec<Mistake>);
 
 impl Mistakes {
     /// A single mistake.
-    #[must_use]
     pub fn one(sentence: impl Into<String>, place: Option<Place>) -> Self {
         Self(vec![Mistake {
             sentence: sentence.into(),
@@ -90,7 +116,6 @@ impl fmt::Display for Mistakes {
 }
 
 /// `text` in back-ticks, on one line and short enough for a sentence.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     const MOST: usize = 80;
     let plain = |c: char| if c.is_control() || c == '`' { ' ' } else { c };

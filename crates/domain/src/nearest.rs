@@ -1,7 +1,6 @@
 //! The valid word nearest to a misspelt one. A guess is only ever shown, never obeyed.
 
 /// The one of `valid` that `given` most probably meant; `None` when nothing comes near.
-#[must_use]
 pub fn nearest<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A distance is quadratic in the lengths: nobody misspells a short word at great length.
     let given: String = given.chars().take(64).collect::<String>().to_lowercase();

@@ -3,6 +3,7 @@
 //! Only names: what a name resolves to, and whether that address may be reached, is found out where the connection is
 //! made. An address in any spelling is no name.
 
+use crate::ids::stored_as_text;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -16,7 +17,6 @@ pub struct HostName(String);
 
 impl HostName {
     /// The name as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -102,7 +102,6 @@ pub enum HostRule {
 
 impl HostRule {
     /// Whether the rule lets this host be reached.
-    #[must_use]
     pub fn covers(&self, host: &HostName) -> bool {
         match self {
             Self::Exactly(name) => name == host,
@@ -111,7 +110,6 @@ impl HostRule {
     }
 
     /// Whether everything that `other` covers is covered by this rule.
-    #[must_use]
     pub fn includes(&self, other: &Self) -> bool {
         match (self, other) {
             (_, Self::Exactly(host)) => self.covers(host),
@@ -141,22 +139,9 @@ impl fmt::Display for HostRule {
     }
 }
 
-impl From<HostRule> for String {
-    fn from(rule: HostRule) -> Self {
-        rule.to_string()
-    }
-}
-
-impl TryFrom<String> for HostRule {
-    type Error = NotAHost;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
+stored_as_text!(HostRule, NotAHost);
 
 /// What is asked for, parted by what `ceiling` includes: first what stays, then what is cut.
-#[must_use]
 pub fn cut<'a>(asked: &'a [HostRule], ceiling: &[HostRule]) -> (Vec<&'a HostRule>, Vec<&'a HostRule>) {
     asked
         .iter()

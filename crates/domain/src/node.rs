@@ -50,7 +50,6 @@ pub struct Key {
 
 impl Key {
     /// Where it stands.
-    #[must_use]
     pub fn at(&self) -> Place {
         self.place.unwrap_or(Place::START)
     }
@@ -95,13 +94,65 @@ impl Node {
     }
 
     /// Where it stands.
-    #[must_use]
     pub fn at(&self) -> Place {
         self.place.unwrap_or(Place::START)
     }
 
+    /// The value as text, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        if let Shape::Text(text) = &self.value {
+            Some(text)
+        } else {
+            None
+        }
+    }
+
+    /// The value as a boolean, if it is one.
+    pub fn flag(&self) -> Option<bool> {
+        if let Shape::Flag(flag) = self.value {
+            Some(flag)
+        } else {
+            None
+        }
+    }
+
+    /// The value as a whole number, if it is one.
+    pub fn whole(&self) -> Option<i64> {
+        if let Shape::Whole(number) = self.value {
+            Some(number)
+        } else {
+            None
+        }
+    }
+
+    /// The value as a number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        if let Shape::Number(number) = self.value {
+            Some(number)
+        } else {
+            self.whole()?.to_string().parse().ok()
+        }
+    }
+
+    /// The items of the value, if it is a list.
+    pub fn items(&self) -> Option<&[Self]> {
+        if let Shape::List(items) = &self.value {
+            Some(items)
+        } else {
+            None
+        }
+    }
+
+    /// The keys of the value, if it is a map.
+    pub fn entries(&self) -> Option<&[(Key, Self)]> {
+        if let Shape::Map(entries) = &self.value {
+            Some(entries)
+        } else {
+            None
+        }
+    }
+
     /// The value as it would stand in JSON; a number that JSON cannot hold becomes null.
-    #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {
             Shape::Null => serde_json::Value::Null,
@@ -119,7 +170,6 @@ impl Node {
     }
 
     /// Takes a JSON value over.
-    #[must_use]
     pub fn from_json(json: &serde_json::Value) -> Self {
         let value = match json {
             serde_json::Value::Null => Shape::Null,
@@ -145,7 +195,6 @@ impl Node {
     }
 
     /// What it is, for a sentence like "must be text, not …".
-    #[must_use]
     pub fn kind(&self) -> String {
         match &self.value {
             Shape::Null => "nothing".to_owned(),
@@ -159,7 +208,6 @@ impl Node {
     }
 
     /// The value on one line, as JSON would write it, cut to `most` characters.
-    #[must_use]
     pub fn shown(&self, most: usize) -> String {
         let mut text = String::new();
         self.write_short(&mut text, most);

@@ -4,7 +4,6 @@ use crate::markdown;
 
 /// The first fenced `yaml` or `yml` block with a top-level `tasks`. A block that is not valid YAML counts too: its author
 /// meant a plan, and is told what is wrong with it.
-#[must_use]
 pub fn find_plan_block(markdown_text: &str) -> Option<String> {
     markdown::fenced_blocks(markdown_text)
         .into_iter()

@@ -28,7 +28,6 @@ struct Price {
 
 /// The usage with an estimate of its money, where the program told tokens and no money. A model that the table does not
 /// know costs as much as the dearest in it: nothing ever costs more than was allowed because its price is unknown.
-#[must_use]
 pub fn priced(usage: Usage, model: Option<&str>) -> Usage {
     if usage.usd_micros.is_some() || usage.tokens.total() == 0 {
         return usage;
@@ -42,7 +41,6 @@ pub fn priced(usage: Usage, model: Option<&str>) -> Usage {
 
 /// The least and the most that calls of models cost by the table, each at its own price. A model that the table does not
 /// know costs as much as the cheapest in it, or as the dearest.
-#[must_use]
 pub fn range(used: &[(String, Tokens)]) -> (u64, u64) {
     let of = |(model, tokens): &(String, Tokens)| {
         let cheapest = || PRICES.iter().map(|price| price.of(tokens)).min().unwrap_or(0);

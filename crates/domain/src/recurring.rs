@@ -26,7 +26,6 @@ pub struct Recurring {
 }
 
 /// Groups equal issues over turns, leaving out those of a single turn; the most frequent first.
-#[must_use]
 pub fn recurring(turns: &[(TurnNumber, &[Issue])]) -> Vec<Recurring> {
     let mut groups: BTreeMap<Key, (&Issue, BTreeSet<TurnNumber>)> = BTreeMap::new();
     for (turn, items) in turns {
@@ -56,7 +55,6 @@ pub fn recurring(turns: &[(TurnNumber, &[Issue])]) -> Vec<Recurring> {
 /// Whether the last three turns ended with the same set of issues that send work back.
 ///
 /// Numbers count here, line numbers apart: "2 failed" after "3 failed" is progress.
-#[must_use]
 pub fn same_issues_three_turns(turns: &[&[Issue]]) -> bool {
     let mut last = turns
         .iter()

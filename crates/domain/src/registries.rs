@@ -115,7 +115,6 @@ const VENDORED: [&str; 4] = ["node_modules", "vendor", "third_party", ".venv"];
 
 impl Ecosystem {
     /// The hosts of its registries.
-    #[must_use]
     pub fn registries(&self) -> Vec<HostRule> {
         self.hosts.iter().filter_map(|host| host.parse().ok()).collect()
     }
@@ -129,7 +128,6 @@ impl Ecosystem {
 }
 
 /// The ecosystems that a repository with these paths uses, in the order of the table.
-#[must_use]
 pub fn of_paths(paths: &[String]) -> Vec<&'static Ecosystem> {
     let is_own = |path: &&String| !path.split('/').any(|part| VENDORED.contains(&part));
     let own: Vec<&str> = paths
@@ -144,7 +142,6 @@ pub fn of_paths(paths: &[String]) -> Vec<&'static Ecosystem> {
 }
 
 /// Every public registry of the table.
-#[must_use]
 pub fn public() -> Vec<HostRule> {
     ECOSYSTEMS.iter().flat_map(Ecosystem::registries).collect()
 }

@@ -1,6 +1,10 @@
 //! What a Player says of its turn. A claim, never a fact.
 
-use crate::{fields::Fields, mistake::Mistakes, node::Node};
+use crate::{
+    fields::{Fields, Reading},
+    mistake::Mistakes,
+    node::Node,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -50,64 +54,41 @@ pub struct Discrepancy {
 
 /// Reads a Player's answer.
 pub fn parse_report(answer: &serde_json::Value) -> Result<PlayerReport, Mistakes> {
-    let node = Node::from_json(answer);
-    let mut wrong = Mistakes::default();
-    let Some(mut fields) = Fields::of(&node, "a report", "", &mut wrong) else {
-        return Err(wrong);
-    };
-    let mut report = PlayerReport {
-        approach: text(&mut fields, "approach", &mut wrong),
+    let (node, reading) = (Node::from_json(answer), Reading::default());
+    let report = reading.fields(&node, "a report", "").map(report);
+    reading.value(report, |report, ignored| report.ignored = ignored)
+}
+
+fn report(mut fields: Fields<'_>) -> PlayerReport {
+    let required_texts = |fields: &mut Fields<'_>, key| fields.required(key).map(|field| field.texts());
+    let flag = |fields: &mut Fields<'_>, key| fields.optional(key).and_then(|field| field.flag());
+    let report = PlayerReport {
+        approach: fields.text("approach"),
         summary: fields
-            .required("summary", &mut wrong)
-            .and_then(|field| field.text(&mut wrong))
+            .required("summary")
+            .and_then(|field| field.text())
             .unwrap_or_default(),
-        files_modified: required_texts(&mut fields, "files_modified", &mut wrong),
-        files_created: required_texts(&mut fields, "files_created", &mut wrong),
-        tests_written: texts(&mut fields, "tests_written", &mut wrong),
-        tests_run: flag(&mut fields, "tests_run", &mut wrong),
-        tests_passed: flag(&mut fields, "tests_passed", &mut wrong),
-        test_output_summary: text(&mut fields, "test_output_summary", &mut wrong),
-        implementation_notes: text(&mut fields, "implementation_notes", &mut wrong),
-        concerns: texts(&mut fields, "concerns", &mut wrong),
-        requirements_addressed: texts(&mut fields, "requirements_addressed", &mut wrong),
-        requirements_remaining: texts(&mut fields, "requirements_remaining", &mut wrong),
+        files_modified: required_texts(&mut fields, "files_modified").unwrap_or_default(),
+        files_created: required_texts(&mut fields, "files_created").unwrap_or_default(),
+        tests_written: fields.texts("tests_written"),
+        tests_run: flag(&mut fields, "tests_run").unwrap_or_default(),
+        tests_passed: flag(&mut fields, "tests_passed").unwrap_or_default(),
+        test_output_summary: fields.text("test_output_summary"),
+        implementation_notes: fields.text("implementation_notes"),
+        concerns: fields.texts("concerns"),
+        requirements_addressed: fields.texts("requirements_addressed"),
+        requirements_remaining: fields.texts("requirements_remaining"),
         ready_for_validation: fields
-            .required("ready_for_validation", &mut wrong)
-            .and_then(|field| field.flag(&mut wrong))
+            .required("ready_for_validation")
+            .and_then(|field| field.flag())
             .unwrap_or_default(),
         ignored: Vec::new(),
     };
-    report.ignored = fields.ignored();
-    wrong.or_else_value(report)
-}
-
-fn text(fields: &mut Fields<'_>, key: &'static str, wrong: &mut Mistakes) -> String {
-    fields
-        .optional(key)
-        .and_then(|field| field.text(wrong))
-        .unwrap_or_default()
-}
-
-fn texts(fields: &mut Fields<'_>, key: &'static str, wrong: &mut Mistakes) -> Vec<String> {
-    fields.optional(key).map(|field| field.texts(wrong)).unwrap_or_default()
-}
-
-fn required_texts(fields: &mut Fields<'_>, key: &'static str, wrong: &mut Mistakes) -> Vec<String> {
-    fields
-        .required(key, wrong)
-        .map(|field| field.texts(wrong))
-        .unwrap_or_default()
-}
-
-fn flag(fields: &mut Fields<'_>, key: &'static str, wrong: &mut Mistakes) -> bool {
-    fields
-        .optional(key)
-        .and_then(|field| field.flag(wrong))
-        .unwrap_or_default()
+    fields.end();
+    report
 }
 
 /// The JSON Schema of a Player's answer.
-#[must_use]
 pub fn schema() -> serde_json::Value {
     let text = || json!({ "type": "string" });
     let texts = || json!({ "type": "array", "items": { "type": "string" } });

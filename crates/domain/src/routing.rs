@@ -68,7 +68,6 @@ pub enum Route {
 }
 
 /// Decides; `jitter` (0 to 1) spreads what would else come back at the same moment.
-#[must_use]
 pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64) -> Route {
     match failure.class() {
         FailureClass::Closed => park(asked_seconds(failure), before, waits, jitter),
@@ -86,33 +85,16 @@ pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64
 }
 
 fn asked_seconds(failure: &AgentFailure) -> Option<u64> {
-    match failure {
-        AgentFailure::RateLimited {
-            retry_after_seconds, ..
-        }
-        | AgentFailure::Unavailable {
-            retry_after_seconds, ..
-        } => *retry_after_seconds,
-        AgentFailure::NotFound { .. }
-        | AgentFailure::Failed { .. }
-        | AgentFailure::TimedOut { .. }
-        | AgentFailure::WentSilent { .. }
-        | AgentFailure::TooMuchOutput { .. }
-        | AgentFailure::TooOld { .. }
-        | AgentFailure::NotAsAsked { .. }
-        | AgentFailure::NotAuthorised { .. }
-        | AgentFailure::NoSuchModel { .. }
-        | AgentFailure::ModelRefused { .. }
-        | AgentFailure::RequestRefused { .. }
-        | AgentFailure::PromptTooLong
-        | AgentFailure::OutputLimit
-        | AgentFailure::OutOfAgentTurns { .. }
-        | AgentFailure::OutOfMoney
-        | AgentFailure::ReportMissing
-        | AgentFailure::ReportInvalid { .. }
-        | AgentFailure::DecisionMissing
-        | AgentFailure::DecisionInvalid { .. } => None,
+    let (AgentFailure::RateLimited {
+        retry_after_seconds, ..
     }
+    | AgentFailure::Unavailable {
+        retry_after_seconds, ..
+    }) = failure
+    else {
+        return None;
+    };
+    *retry_after_seconds
 }
 
 fn park(asked_seconds: Option<u64>, before: &Before, waits: &Waits, jitter: f64) -> Route {
@@ -130,7 +112,6 @@ fn park(asked_seconds: Option<u64>, before: &Before, waits: &Waits, jitter: f64)
 
 /// The wait in milliseconds where an API says after how many seconds it may be asked again: that, also where it is
 /// short. Whoever is refused again and again all the same asks ever less often, up to every `most` milliseconds.
-#[must_use]
 pub fn told(seconds: i64, failures: u32, most: i64) -> i64 {
     let asked = seconds.max(1).saturating_mul(1_000);
     let patient = doubled(asked, failures.saturating_sub(AS_TOLD - 1));

@@ -1,5 +1,6 @@
 //! A command of a repository: a line as in a CI file, which a shell runs.
 
+use crate::ids::stored_as_text;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -43,13 +44,11 @@ impl ShellCommand {
     }
 
     /// The line as it was written.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The words of the line if it is one plain command, which many are; `None` where only a shell can tell.
-    #[must_use]
     pub fn simple(&self) -> Option<SimpleCommand> {
         let mut words = words(&self.text)?.into_iter().peekable();
         let mut variables = Vec::new();
@@ -64,7 +63,6 @@ impl ShellCommand {
     }
 
     /// Every word that may be a path of a file that the line runs or reads.
-    #[must_use]
     pub fn mentioned(&self) -> Vec<String> {
         match self.simple() {
             Some(simple) => simple.words.into_iter().skip(1).collect(),
@@ -220,19 +218,7 @@ impl FromStr for ShellCommand {
     }
 }
 
-impl From<ShellCommand> for String {
-    fn from(command: ShellCommand) -> Self {
-        command.text
-    }
-}
-
-impl TryFrom<String> for ShellCommand {
-    type Error = NotACommand;
-
-    fn try_from(text: String) -> Result<Self, NotACommand> {
-        text.parse()
-    }
-}
+stored_as_text!(ShellCommand, NotACommand);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,6 @@
 //! Long texts made short.
 
 /// The first `max` characters of `text`, with an ellipsis if there are more.
-#[must_use]
 pub fn start(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -11,7 +10,6 @@ pub fn start(text: &str, max: usize) -> String {
 
 /// At most `max` characters of `text`, shortened in the middle, because the beginning says what it is and the end how it
 /// ended: its beginning and its end, and between them how many were left out.
-#[must_use]
 pub fn middle(text: &str, max: usize) -> String {
     let total = text.chars().count();
     if total <= max {

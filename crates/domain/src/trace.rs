@@ -114,7 +114,6 @@ pub enum TraceLine {
 
 /// The events as JSON lines: masked, each text shortened, and where that is not enough, without those in the middle. The
 /// beginning says what was asked, the end how it ended.
-#[must_use]
 pub fn lines(events: &[TraceEvent], secrets: &Secrets) -> String {
     let lines: Vec<String> = events.iter().map(|event| line(event, secrets)).collect();
     let total: usize = lines.iter().map(String::len).sum();

@@ -18,7 +18,6 @@ pub struct Tokens {
 
 impl Tokens {
     /// All of them.
-    #[must_use]
     pub fn total(&self) -> u64 {
         [self.input, self.cached, self.cache_write, self.output]
             .into_iter()

@@ -18,7 +18,6 @@ pub struct Waves {
 
 impl Waves {
     /// The number of the wave that `task` belongs to, from 1.
-    #[must_use]
     pub fn wave_of(&self, task: TaskId) -> Option<usize> {
         self.groups
             .iter()
@@ -42,7 +41,6 @@ type Needs = BTreeMap<TaskId, BTreeSet<TaskId>>;
 
 /// The dependency levels of a checked plan. Two tasks of one level that name the same file are ordered by id, and the
 /// levels computed again, until no two tasks of a level share a file.
-#[must_use]
 pub fn waves(plan: &Plan) -> Waves {
     let mut needs: Needs = plan
         .tasks

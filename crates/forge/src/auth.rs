@@ -2,8 +2,8 @@
 
 use super::{
     clock,
-    refusal::Refusal,
-    state::{Actor, App, Permissions, Role, State, Token},
+    refusal::{Refusal, Result},
+    state::{Access, Actor, App, Permissions, Role, State, Token},
 };
 use base64::{
     Engine,
@@ -43,6 +43,13 @@ pub(super) struct Narrowed {
     pub(super) token: String,
 }
 
+impl Narrowed {
+    /// Whether it allows to write these.
+    pub(super) fn writes(&self, permission: &str) -> bool {
+        self.permissions.get(permission).is_some_and(|level| level == "write")
+    }
+}
+
 /// What a call needs: one of these permissions from an App, this role from a person.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Right {
@@ -53,51 +60,56 @@ pub(super) struct Right {
 
 impl Right {
     pub(super) const fn read(permissions: &'static [&'static str]) -> Self {
+        let (write, role) = (false, Role::Read);
         Self {
             permissions,
-            write: false,
-            role: Role::Read,
+            write,
+            role,
         }
     }
 
     pub(super) const fn write(permissions: &'static [&'static str], role: Role) -> Self {
+        let write = true;
         Self {
             permissions,
-            write: true,
+            write,
             role,
         }
     }
 
     fn held(self, permissions: &Permissions) -> bool {
-        self.permissions
-            .iter()
-            .any(|name| match permissions.get(*name).map(String::as_str) {
-                Some("write" | "admin") => true,
-                Some("read") => !self.write,
-                _ => *name == "metadata" && !self.write,
-            })
+        let held = |name: &&str| match permissions.get(*name).map(String::as_str) {
+            Some("write" | "admin") => true,
+            Some("read") => !self.write,
+            _ => *name == "metadata" && !self.write,
+        };
+        self.permissions.iter().any(held)
     }
 }
 
 impl Caller {
     /// Reads the `Authorization` header: `Bearer`, `token`, or `Basic` with a token as the password.
-    pub(super) fn of(state: &State, headers: &HeaderMap) -> Result<Self, Refusal> {
-        let Some(value) = headers.get(AUTHORIZATION) else {
-            return Ok(Self::Anonymous);
-        };
-        let text = value.to_str().map_err(|_| Refusal::bad_credentials())?;
-        let (scheme, secret) = text.split_once(' ').ok_or_else(Refusal::bad_credentials)?;
-        match scheme.to_ascii_lowercase().as_str() {
+    pub(super) fn of(state: &State, headers: &HeaderMap) -> Result<Self> {
+        match headers.get(AUTHORIZATION) {
+            None => Ok(Self::Anonymous),
+            Some(value) => match value.to_str().ok().and_then(|text| text.split_once(' ')) {
+                Some((scheme, secret)) => Self::by(state, &scheme.to_ascii_lowercase(), secret),
+                None => Err(Refusal::bad_credentials()),
+            },
+        }
+    }
+
+    fn by(state: &State, scheme: &str, secret: &str) -> Result<Self> {
+        match scheme {
             "bearer" | "token" if secret.matches('.').count() == 2 && !secret.starts_with("ghs_") => {
                 app_of(state, secret)
             }
             "bearer" | "token" => token_of(state, secret.trim()),
             "basic" => {
-                let decoded = BASE64_STANDARD
-                    .decode(secret.trim())
-                    .map_err(|_| Refusal::bad_credentials())?;
-                let pair = String::from_utf8(decoded).map_err(|_| Refusal::bad_credentials())?;
-                let (user, password) = pair.split_once(':').ok_or_else(Refusal::bad_credentials)?;
+                let decoded = BASE64_STANDARD.decode(secret.trim()).ok();
+                let pair = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
+                let pair = pair.as_ref().and_then(|pair| pair.split_once(':'));
+                let (user, password) = pair.ok_or_else(Refusal::bad_credentials)?;
                 token_of(state, if password.is_empty() { user } else { password })
             }
             _ => Err(Refusal::bad_credentials()),
@@ -121,78 +133,71 @@ impl Caller {
     }
 
     /// As whom the caller acts in a repository, if it may.
-    pub(super) fn enter(&self, state: &State, repo: u64, right: Right) -> Result<Actor, Refusal> {
+    pub(super) fn enter(&self, state: &State, repo: u64, right: Right) -> Result<Access> {
         let known = state.repo(repo)?;
-        match self {
-            Self::Anonymous if known.settings.private => Err(Refusal::not_found()),
-            Self::Anonymous if right.write => Err(Refusal::new(401, "Requires authentication")),
-            Self::Anonymous => Ok(Actor { user: 0, app: None }),
-            Self::App(_) => Err(Refusal::new(
-                401,
-                "A JSON web token could not be used here; use an installation access token",
-            )),
+        let by = match self {
+            Self::Anonymous if known.settings.private => return Err(Refusal::not_found()),
+            Self::Anonymous if right.write => return Err(Refusal::new(401, "Requires authentication")),
+            Self::Anonymous => Actor::person(0),
+            Self::App(_) => {
+                let text = "A JSON web token could not be used here; use an installation access token";
+                return Err(Refusal::new(401, text));
+            }
             Self::Person(user) => {
                 let role = state.role(known, *user);
                 if role == Role::None {
-                    Err(Refusal::not_found())
-                } else if role < right.role {
-                    Err(Refusal::lacks_role(right.role.name()))
-                } else {
-                    Ok(Actor { user: *user, app: None })
+                    return Err(Refusal::not_found());
                 }
+                if role < right.role {
+                    return Err(Refusal::lacks_role(right.role.name()));
+                }
+                Actor::person(*user)
             }
             Self::Installation(narrowed) => {
-                let one = state
-                    .installations
-                    .get(&narrowed.installation)
-                    .ok_or_else(Refusal::bad_credentials)?;
+                let one = state.installations.get(&narrowed.installation);
+                let one = one.ok_or_else(Refusal::bad_credentials)?;
                 let chosen = narrowed.repositories.as_ref().is_none_or(|ids| ids.contains(&repo));
                 if !chosen || !state.covers(one, repo) {
-                    Err(Refusal::not_found())
-                } else if !right.held(&narrowed.permissions) || !right.held(&one.permissions) {
-                    Err(Refusal::not_for_integration())
-                } else {
-                    Ok(Actor {
-                        user: narrowed.bot,
-                        app: Some(narrowed.app),
-                    })
+                    return Err(Refusal::not_found());
+                }
+                if !right.held(&narrowed.permissions) || !right.held(&one.permissions) {
+                    return Err(Refusal::not_for_integration());
+                }
+                Actor {
+                    user: narrowed.bot,
+                    app: Some(narrowed.app),
                 }
             }
-        }
+        };
+        Ok(Access { repo, by })
     }
 }
 
-fn token_of(state: &State, secret: &str) -> Result<Caller, Refusal> {
-    match state.tokens.get(secret) {
-        Some(Token::Person(user)) => Ok(Caller::Person(*user)),
-        Some(Token::Installation {
+fn token_of(state: &State, secret: &str) -> Result<Caller> {
+    let bad = Refusal::bad_credentials;
+    let (installation, repositories, permissions) = match state.tokens.get(secret).ok_or_else(bad)? {
+        Token::Person(user) => return Ok(Caller::Person(*user)),
+        Token::Installation { expires_at, .. } if *expires_at <= clock::wall() => return Err(bad()),
+        Token::Installation {
             installation,
             repositories,
             permissions,
-            expires_at,
-        }) => {
-            if *expires_at <= clock::wall() {
-                return Err(Refusal::bad_credentials());
-            }
-            let one = state
-                .installations
-                .get(installation)
-                .ok_or_else(Refusal::bad_credentials)?;
-            if one.suspended_at.is_some() {
-                return Err(Refusal::new(403, "This installation has been suspended"));
-            }
-            let app = state.apps.get(&one.app).ok_or_else(Refusal::bad_credentials)?;
-            Ok(Caller::Installation(Narrowed {
-                installation: *installation,
-                app: app.id,
-                bot: app.bot,
-                repositories: repositories.clone(),
-                permissions: permissions.clone(),
-                token: secret.to_owned(),
-            }))
-        }
-        None => Err(Refusal::bad_credentials()),
+            ..
+        } => (*installation, repositories.clone(), permissions.clone()),
+    };
+    let one = state.installations.get(&installation).ok_or_else(bad)?;
+    if one.suspended_at.is_some() {
+        return Err(Refusal::new(403, "This installation has been suspended"));
     }
+    let app = state.apps.get(&one.app).ok_or_else(bad)?;
+    Ok(Caller::Installation(Narrowed {
+        installation,
+        app: app.id,
+        bot: app.bot,
+        repositories,
+        permissions,
+        token: secret.to_owned(),
+    }))
 }
 
 #[derive(Deserialize)]
@@ -207,8 +212,9 @@ struct Claims {
     clippy::wildcard_enum_match_arm,
     reason = "the enum is not ours: it has many variants, and more will come"
 )]
-fn app_of(state: &State, jwt: &str) -> Result<Caller, Refusal> {
-    let unreadable = || Refusal::new(401, "A JSON web token could not be decoded");
+fn app_of(state: &State, jwt: &str) -> Result<Caller> {
+    let refused = |text: &str| Refusal::new(401, text);
+    let unreadable = || refused("A JSON web token could not be decoded");
     let payload = jwt.split('.').nth(1).ok_or_else(unreadable)?;
     let payload = BASE64_URL_SAFE_NO_PAD.decode(payload).map_err(|_| unreadable())?;
     let claims: Claims = serde_json::from_slice(&payload).map_err(|_| unreadable())?;
@@ -217,11 +223,8 @@ fn app_of(state: &State, jwt: &str) -> Result<Caller, Refusal> {
         other => other.to_string(),
     };
     let named = |app: &&App| app.client_id == issuer || app.id.to_string() == issuer;
-    let app = state
-        .apps
-        .values()
-        .find(named)
-        .ok_or_else(|| Refusal::new(404, "Integration not found"))?;
+    let app = state.apps.values().find(named);
+    let app = app.ok_or_else(|| Refusal::new(404, "Integration not found"))?;
     let key = BASE64_STANDARD.decode(&app.public_key).map_err(|_| unreadable())?;
     let mut validation = Validation::new(Algorithm::RS256);
     validation.validate_exp = false;
@@ -230,18 +233,17 @@ fn app_of(state: &State, jwt: &str) -> Result<Caller, Refusal> {
     jsonwebtoken::decode::<Value>(jwt, &DecodingKey::from_rsa_der(&key), &validation).map_err(|_| unreadable())?;
     let now = clock::wall().timestamp();
     if claims.exp <= now {
-        let text = "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires";
-        return Err(Refusal::new(401, text));
-    }
-    if claims.exp > now + LONGEST_JWT + SKEW || claims.exp > claims.iat + LONGEST_JWT + SKEW {
-        return Err(Refusal::new(
-            401,
-            "'Expiration time' claim ('exp') is too far in the future",
+        return Err(refused(
+            "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires",
         ));
     }
+    if claims.exp > now + LONGEST_JWT + SKEW || claims.exp > claims.iat + LONGEST_JWT + SKEW {
+        return Err(refused("'Expiration time' claim ('exp') is too far in the future"));
+    }
     if claims.iat > now + SKEW {
-        let text = "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued";
-        return Err(Refusal::new(401, text));
+        return Err(refused(
+            "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued",
+        ));
     }
     Ok(Caller::App(app.id))
 }

@@ -2,12 +2,14 @@
 
 use super::{
     auth::{Caller, Right},
-    refusal::Refusal,
+    json,
+    refusal::{Refusal, Result},
     site::Site,
-    state::Actor,
+    state::{Access, Repo, State},
 };
+use git::bare::BareRepo;
 use serde_json::Value;
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
 /// One request to the API.
 pub(super) struct Call {
@@ -24,7 +26,7 @@ pub(super) struct Call {
 }
 
 /// What is answered.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) body: Option<Value>,
@@ -33,7 +35,10 @@ pub(super) struct Answer {
     pub(super) link: Option<String>,
 }
 
-pub(super) type Answered = Result<Answer, Refusal>;
+pub(super) type Answered = Result<Answer>;
+
+/// What is answered; none: the forge knows no such call.
+pub(super) type Routed = Result<Option<Answer>>;
 
 impl Answer {
     pub(super) fn ok(body: Value) -> Self {
@@ -45,32 +50,34 @@ impl Answer {
     }
 
     pub(super) fn with(status: u16, body: Value) -> Self {
+        let body = Some(body);
         Self {
             status,
-            body: Some(body),
-            raw: None,
-            link: None,
+            body,
+            ..Self::default()
         }
     }
 
     pub(super) fn raw(bytes: Vec<u8>) -> Self {
+        let (status, raw) = (200, Some(bytes));
         Self {
-            raw: Some(bytes),
-            ..Self::nothing_with(200)
+            status,
+            raw,
+            ..Self::default()
         }
     }
 
     pub(super) fn nothing() -> Self {
-        Self::nothing_with(204)
-    }
-
-    fn nothing_with(status: u16) -> Self {
+        let status = 204;
         Self {
             status,
-            body: None,
-            raw: None,
-            link: None,
+            ..Self::default()
         }
+    }
+
+    /// The same for something that was made.
+    pub(super) fn into_created(self) -> Self {
+        Self { status: 201, ..self }
     }
 }
 
@@ -78,33 +85,26 @@ impl Answer {
 const PAGE: usize = 30;
 
 impl Call {
-    /// The repository of that name and as whom the caller acts in it. A former name answers with a redirect.
-    pub(super) fn enter(&self, owner: &str, name: &str, right: Right) -> Result<(u64, Actor), Refusal> {
-        self.site.read(|state| {
-            let id = match state.repo_named(owner, name) {
-                Some(repo) => repo.id,
-                None => return Err(self.moved(state.former_names.get(&format!("{owner}/{name}").to_lowercase()))),
-            };
-            Ok((id, self.caller.enter(state, id, right)?))
-        })
+    /// The repository of that name, for a caller who may do what it asks there. A former name answers with a redirect.
+    pub(super) fn enter(&self, owner: &str, name: &str, right: Right) -> Result<Entered<'_>> {
+        let at = self.site.read(|state| match state.repo_named(owner, name) {
+            Some(repo) => self.caller.enter(state, repo.id, right),
+            None => Err(self.moved(state.repo_once_named(owner, name))),
+        })?;
+        Ok(Entered { call: self, at })
     }
 
-    fn moved(&self, to: Option<&u64>) -> Refusal {
-        let Some(id) = to else {
+    fn moved(&self, to: Option<&Repo>) -> Refusal {
+        let Some(repo) = to else {
             return Refusal::not_found();
         };
-        let rest: String = self
-            .parts
-            .iter()
-            .skip(3)
-            .flat_map(|part| ["/", part.as_str()])
-            .collect();
+        let rest = path_of(self.parts.iter().skip(3));
         let (status, text) = match self.method.as_str() {
             "GET" => (301, "Moved Permanently"),
             _ => (307, "Temporary Redirect"),
         };
         Refusal {
-            location: Some(format!("{}/api/v3/repositories/{id}{rest}", self.site.base)),
+            location: Some(format!("{}/api/v3/repositories/{}{rest}", self.site.base, repo.id)),
             ..Refusal::new(status, text)
         }
     }
@@ -121,17 +121,19 @@ impl Call {
 
     /// A list of texts of the body; objects stand for their `name`.
     pub(super) fn texts(&self, field: &str) -> Option<Vec<String>> {
-        let list = match self.body.get(field) {
-            Some(Value::Array(list)) => list,
-            _ => return None,
-        };
-        let text = |value: &Value| {
-            value
-                .as_str()
-                .or_else(|| value.get("name")?.as_str())
-                .map(str::to_owned)
-        };
-        Some(list.iter().filter_map(text).collect())
+        let list = self.body.get(field)?.as_array()?.iter();
+        let texts = list.filter_map(|value| value.as_str().or_else(|| value.get("name")?.as_str()));
+        Some(texts.map(str::to_owned).collect())
+    }
+
+    /// Whether the body wants something of this kind open: its `state`.
+    pub(super) fn open(&self, resource: &str) -> Result<Option<bool>> {
+        match self.text("state").as_deref() {
+            None => Ok(None),
+            Some("open") => Ok(Some(true)),
+            Some("closed") => Ok(Some(false)),
+            Some(_) => Err(Refusal::invalid(resource, "state", "invalid")),
+        }
     }
 
     /// The part of the query with that name.
@@ -139,31 +141,42 @@ impl Call {
         self.query.get(name).map(String::as_str)
     }
 
+    /// The same as a number.
+    pub(super) fn asked_number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+        self.asked(name)?.parse().ok()
+    }
+
+    /// Whether a list is asked for that holds what is open, or closed: `state`, the open ones if it says nothing.
+    pub(super) fn asks_for(&self, open: bool) -> bool {
+        let wanted = self.asked("state").unwrap_or("open");
+        wanted == "all" || open == (wanted == "open")
+    }
+
+    /// How many make a page.
+    pub(super) fn page_size(&self) -> usize {
+        self.asked_number("per_page").unwrap_or(PAGE).clamp(1, 100)
+    }
+
     /// One page of a list, with links to the others.
     pub(super) fn page(&self, list: Vec<Value>) -> Answer {
         let (page, link) = self.cut(list);
-        Answer {
-            link,
-            ..Answer::ok(Value::Array(page))
-        }
+        let answer = Answer::ok(Value::Array(page));
+        Answer { link, ..answer }
     }
 
-    /// One page of a list below a name, with the whole list's length.
-    pub(super) fn counted(&self, name: &str, list: Vec<Value>) -> Answer {
-        let total = list.len();
+    /// One page of a list below a name, with the whole list's length and what else there is to tell.
+    pub(super) fn counted(&self, name: &str, list: Vec<Value>, more: Value) -> Answer {
+        let mut body = serde_json::json!({"total_count": list.len()});
         let (page, link) = self.cut(list);
-        let mut body = serde_json::json!({"total_count": total});
-        crate::json::put(&mut body, name, Value::Array(page));
-        Answer {
-            link,
-            ..Answer::ok(body)
-        }
+        json::put(&mut body, name, Value::Array(page));
+        json::extend(&mut body, more);
+        let answer = Answer::ok(body);
+        Answer { link, ..answer }
     }
 
     fn cut(&self, list: Vec<Value>) -> (Vec<Value>, Option<String>) {
-        let number = |name: &str| self.asked(name).and_then(|text| text.parse::<usize>().ok());
-        let size = number("per_page").unwrap_or(PAGE).clamp(1, 100);
-        let page = number("page").unwrap_or(1).max(1);
+        let size = self.page_size();
+        let page = self.asked_number("page").unwrap_or(1).max(1);
         let last = list.len().div_ceil(size).max(1);
         let mut links = Vec::new();
         if page > 1 {
@@ -176,26 +189,60 @@ impl Call {
         if page > 1 {
             links.push(self.link(1, "first"));
         }
-        let rows = list
-            .into_iter()
-            .skip((page - 1).saturating_mul(size))
-            .take(size)
-            .collect();
-        (rows, (!links.is_empty()).then(|| links.join(", ")))
+        let rest = list.into_iter().skip((page - 1).saturating_mul(size));
+        (rest.take(size).collect(), (!links.is_empty()).then(|| links.join(", ")))
     }
 
     fn link(&self, page: usize, relation: &str) -> String {
         let others = self.query.iter().filter(|(name, _)| name.as_str() != "page");
         let mut query = url::form_urlencoded::Serializer::new(String::new());
-        for (name, value) in others {
-            query.append_pair(name, value);
-        }
-        query.append_pair("page", &page.to_string());
-        let path: String = self.parts.iter().flat_map(|part| ["/", part.as_str()]).collect();
-        format!(
-            "<{}/api/v3{path}?{}>; rel=\"{relation}\"",
-            self.site.base,
-            query.finish()
-        )
+        query.extend_pairs(others).append_pair("page", &page.to_string());
+        let (path, query) = (path_of(self.parts.iter()), query.finish());
+        format!("<{}/api/v3{path}?{query}>; rel=\"{relation}\"", self.site.base)
+    }
+}
+
+fn path_of<'a>(parts: impl Iterator<Item = &'a String>) -> String {
+    parts.flat_map(|part| ["/", part.as_str()]).collect()
+}
+
+/// A call about a repository by someone who may do there what it asks.
+#[derive(Clone, Copy)]
+pub(super) struct Entered<'a> {
+    call: &'a Call,
+    pub(super) at: Access,
+}
+
+impl Deref for Entered<'_> {
+    type Target = Call;
+
+    fn deref(&self) -> &Call {
+        self.call
+    }
+}
+
+impl Entered<'_> {
+    /// Looks at the repository.
+    pub(super) fn read<T>(&self, look: impl FnOnce(&State, &Repo) -> Result<T>) -> Result<T> {
+        self.site.read(|state| look(state, state.repo(self.at.repo)?))
+    }
+
+    /// Answers with what is seen there.
+    pub(super) fn show(&self, look: impl FnOnce(&State, &Repo) -> Result<Value>) -> Answered {
+        self.read(look).map(Answer::ok)
+    }
+
+    /// Answers with a page of the list that is seen there.
+    pub(super) fn list(&self, look: impl FnOnce(&State, &Repo) -> Result<Vec<Value>>) -> Answered {
+        self.read(look).map(|rows| self.page(rows))
+    }
+
+    /// Does something.
+    pub(super) fn change<T>(&self, alter: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
+        self.site.change(alter)
+    }
+
+    pub(super) fn bare(&self) -> BareRepo {
+        self.site.bare(self.at.repo)
     }
 }

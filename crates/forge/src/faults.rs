@@ -1,17 +1,18 @@
-//! Orders to mistreat requests: fail them, delay them, obey and lose the reply, limit them.
+//! Orders to mistreat requests (fail them, delay them, obey and lose the reply) and deliveries of webhooks (lose them, send
+//! them twice, hold them back).
 
 use super::state::matches;
 use http::{HeaderName, HeaderValue};
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 use tokio::sync::watch;
 
-/// What happens to a request that an order meets.
+/// What happens to a request or delivery that an order meets. Deliveries know `Hold`, `LoseRequest` and `Twice` alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mishap {
     /// It is answered with this status and body and nothing is done.
@@ -33,6 +34,8 @@ pub enum Mishap {
     LoseRequest,
     /// It is done, then the connection is cut.
     LoseReply,
+    /// It is sent twice; only a delivery can be.
+    Twice,
 }
 
 impl Mishap {
@@ -43,33 +46,6 @@ impl Mishap {
             status,
             body: r#"{"message":"Server Error"}"#.to_owned(),
             headers: Vec::new(),
-        }
-    }
-
-    /// The primary limit is used up until `reset` (seconds since the epoch).
-    #[must_use]
-    pub fn primary_limit(reset: i64) -> Self {
-        let headers = [
-            ("x-ratelimit-limit", "5000".to_owned()),
-            ("x-ratelimit-remaining", "0".to_owned()),
-            ("x-ratelimit-used", "5000".to_owned()),
-            ("x-ratelimit-reset", reset.to_string()),
-            ("x-ratelimit-resource", "core".to_owned()),
-        ];
-        Self::Fail {
-            status: 403,
-            body: r#"{"message":"API rate limit exceeded for installation.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api"}"#.to_owned(),
-            headers: headers.map(|(name, value)| (name.to_owned(), value)).to_vec(),
-        }
-    }
-
-    /// Too many requests, with the seconds to wait.
-    #[must_use]
-    pub fn retry_after(status: u16, seconds: u64) -> Self {
-        Self::Fail {
-            status,
-            body: SECONDARY.to_owned(),
-            headers: vec![("retry-after".to_owned(), seconds.to_string())],
         }
     }
 
@@ -86,44 +62,16 @@ impl Mishap {
 
 const SECONDARY: &str = r#"{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}"#;
 
-/// Which of those that fit an order meets: so many are let pass, then so many are met.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Count {
-    skip: usize,
-    times: usize,
-}
-
-impl Count {
-    /// The first one.
-    pub(crate) const FIRST: Self = Self { skip: 0, times: 1 };
-
-    pub(crate) fn skip_to(&mut self, n: usize) {
-        self.skip = n.saturating_sub(1);
-    }
-
-    pub(crate) fn so_often(&mut self, times: usize) {
-        self.times = times;
-    }
-
-    /// Counts one more that fits in `fitted`, and tells whether it is met.
-    pub(crate) fn meets(self, fitted: &AtomicUsize) -> bool {
-        let before = fitted.fetch_add(1, Ordering::SeqCst);
-        before >= self.skip && before - self.skip < self.times
-    }
-
-    /// How many of so many that fitted were met.
-    pub(crate) fn met(self, fitted: &AtomicUsize) -> usize {
-        fitted.load(Ordering::SeqCst).saturating_sub(self.skip).min(self.times)
-    }
-}
-
-/// An order: which requests it meets and what it does to them.
+/// An order: which requests or deliveries it meets and what it does to them. Of those that fit it lets so many pass, then
+/// it meets so many.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    method: String,
+    /// None: it is about deliveries.
+    method: Option<String>,
     path: String,
     containing: Option<String>,
-    count: Count,
+    skip: usize,
+    times: usize,
     mishap: Mishap,
 }
 
@@ -133,15 +81,25 @@ impl Fault {
     #[must_use]
     pub fn on(method: &str, path: &str, mishap: Mishap) -> Self {
         Self {
-            method: method.to_owned(),
-            path: path.to_owned(),
+            method: Some(method.to_owned()),
+            ..Self::on_delivery(path, mishap)
+        }
+    }
+
+    /// Meets the next delivery of this event, as `issues.opened`, `push`, or with `*`: `pull_request.*`.
+    #[must_use]
+    pub fn on_delivery(event: &str, mishap: Mishap) -> Self {
+        Self {
+            method: None,
+            path: event.to_owned(),
             containing: None,
-            count: Count::FIRST,
+            skip: 0,
+            times: 1,
             mishap,
         }
     }
 
-    /// Meets only requests whose body contains this text.
+    /// Meets only those whose body contains this text.
     #[must_use]
     pub fn containing(mut self, text: &str) -> Self {
         self.containing = Some(text.to_owned());
@@ -151,51 +109,51 @@ impl Fault {
     /// Lets the first `n - 1` that fit pass.
     #[must_use]
     pub fn nth(mut self, n: usize) -> Self {
-        self.count.skip_to(n);
+        self.skip = n.saturating_sub(1);
         self
     }
 
     /// Meets this many instead of one.
     #[must_use]
     pub fn times(mut self, times: usize) -> Self {
-        self.count.so_often(times);
+        self.times = times;
         self
     }
 
     /// Meets every one from now on.
     #[must_use]
-    pub fn always(mut self) -> Self {
-        self.count.so_often(usize::MAX);
-        self
+    pub fn always(self) -> Self {
+        self.times(usize::MAX)
     }
 
-    fn fits(&self, method: &str, path: &str, body: &[u8]) -> bool {
-        matches(&self.method, method)
-            && matches(&self.path, path)
-            && self
-                .containing
-                .as_ref()
-                .is_none_or(|text| String::from_utf8_lossy(body).contains(text.as_str()))
+    /// Whether it fits, as far as can be told without the body.
+    fn fits(&self, method: Option<&str>, path: &str) -> bool {
+        let of_kind = match (&self.method, method) {
+            (Some(pattern), Some(method)) => matches(pattern, method),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        of_kind && matches(&self.path, path)
     }
 
-    /// Whether the body must be read to know if this fits.
-    fn needs_body(&self, method: &str, path: &str) -> bool {
-        self.containing.is_some() && matches(&self.method, method) && matches(&self.path, path)
+    fn fits_body(&self, body: &[u8]) -> bool {
+        let contains = |text: &String| String::from_utf8_lossy(body).contains(text.as_str());
+        self.containing.as_ref().is_none_or(contains)
     }
 }
 
 #[derive(Debug)]
 struct Ordered {
     fault: Fault,
-    /// Requests that fitted, whether let pass, met or too late.
+    /// Those that fitted, whether let pass, met or too late.
     fitted: AtomicUsize,
-    /// Requests it has done its deed to.
+    /// Those it has done its deed to.
     struck: watch::Sender<usize>,
     held: watch::Sender<Held>,
-    withdrawn: watch::Sender<bool>,
+    withdrawn: AtomicBool,
 }
 
-/// What becomes of the requests that an order holds.
+/// What becomes of those that an order holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Held {
     Waiting,
@@ -208,7 +166,7 @@ enum Held {
 pub struct FaultOrder(Arc<Ordered>);
 
 impl FaultOrder {
-    /// How many requests it has struck.
+    /// How many it has struck.
     #[must_use]
     pub fn hits(&self) -> usize {
         *self.0.struck.borrow()
@@ -221,9 +179,10 @@ impl FaultOrder {
         let _ = struck.wait_for(|count| *count > 0).await;
     }
 
-    /// Lets go of everything held, now and later.
-    pub fn release(&self) {
+    /// Lets go of everything held, now and later; what is held now is under way when this returns.
+    pub async fn release(&self) {
         self.0.held.send_replace(Held::GoingOn);
+        self.0.held.closed().await;
     }
 
     /// Cuts the connections of everything held, now and later: a held request is never worked on, a held reply never
@@ -234,8 +193,8 @@ impl FaultOrder {
 
     /// Takes the order back: it meets nothing more, and what it holds goes on.
     pub fn withdraw(&self) {
-        self.0.withdrawn.send_replace(true);
-        self.release();
+        self.0.withdrawn.store(true, Ordering::SeqCst);
+        self.0.held.send_replace(Held::GoingOn);
     }
 
     pub(super) fn mishap(&self) -> &Mishap {
@@ -246,12 +205,20 @@ impl FaultOrder {
         self.0.struck.send_modify(|count| *count += 1);
     }
 
-    /// Waits until the order lets go; false: the connection is to be cut.
-    pub(super) async fn released(&self) -> bool {
-        let mut held = self.0.held.subscribe();
-        // As above: the order itself keeps the sender alive.
-        let ended = held.wait_for(|held| *held != Held::Waiting).await;
-        !ended.is_ok_and(|held| *held == Held::Cut)
+    /// What holds back whoever has it, until the order lets go.
+    pub(super) fn hold(&self) -> Hold {
+        Hold(self.0.held.subscribe())
+    }
+}
+
+/// Something that an order holds, until this is dropped.
+pub(super) struct Hold(watch::Receiver<Held>);
+
+impl Hold {
+    /// Waits until the order lets go; false: it is to be cut.
+    pub(super) async fn released(&mut self) -> bool {
+        let ended = self.0.wait_for(|held| *held != Held::Waiting).await;
+        ended.is_ok_and(|held| *held == Held::GoingOn)
     }
 }
 
@@ -260,43 +227,49 @@ impl FaultOrder {
 pub(super) struct Faults(Mutex<Vec<FaultOrder>>);
 
 impl Faults {
+    fn orders(&self) -> MutexGuard<'_, Vec<FaultOrder>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn give(&self, fault: Fault) -> FaultOrder {
         let order = FaultOrder(Arc::new(Ordered {
             fault,
             fitted: AtomicUsize::new(0),
             struck: watch::Sender::new(0),
             held: watch::Sender::new(Held::Waiting),
-            withdrawn: watch::Sender::new(false),
+            withdrawn: AtomicBool::new(false),
         }));
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(order.clone());
+        self.orders().push(order.clone());
         order
     }
 
+    /// Whether the body must be read to know which order meets a request.
     pub(super) fn need_body(&self, method: &str, path: &str) -> bool {
-        let orders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        orders.iter().any(|order| order.0.fault.needs_body(method, path))
+        let needs = |fault: &Fault| fault.containing.is_some() && fault.fits(Some(method), path);
+        self.orders().iter().any(|order| needs(&order.0.fault))
     }
 
-    /// The order that meets this request, if one does.
-    pub(super) fn meet(&self, method: &str, path: &str, body: &[u8]) -> Option<FaultOrder> {
-        let orders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        orders.iter().find_map(|order| {
-            let Ordered { fault, fitted, .. } = &*order.0;
-            if *order.0.withdrawn.borrow() || !fault.fits(method, path, body) {
-                return None;
+    /// The order that meets this request, or this delivery (no method), if one does.
+    pub(super) fn meet(&self, method: Option<&str>, path: &str, body: &[u8]) -> Option<FaultOrder> {
+        let meets = |order: &&FaultOrder| {
+            let Ordered {
+                fault,
+                fitted,
+                withdrawn,
+                ..
+            } = &*order.0;
+            if withdrawn.load(Ordering::SeqCst) || !fault.fits(method, path) || !fault.fits_body(body) {
+                return false;
             }
-            fault.count.meets(fitted).then(|| order.clone())
-        })
+            let before = fitted.fetch_add(1, Ordering::SeqCst);
+            before >= fault.skip && before - fault.skip < fault.times
+        };
+        self.orders().iter().find(meets).cloned()
     }
 
     pub(super) fn clear(&self) {
-        let orders = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        for order in orders {
-            order.withdraw();
-        }
+        let orders = std::mem::take(&mut *self.orders());
+        orders.iter().for_each(FaultOrder::withdraw);
     }
 }
 
@@ -316,9 +289,8 @@ mod tests {
         let faults = Faults::default();
         let order = faults.give(Fault::on("POST", "/repos/*/comments", Mishap::LoseReply).nth(2));
         let meet = |method: &str| {
-            faults
-                .meet(method, "/repos/o/r/issues/1/comments", b"")
-                .map(|order| order.strike())
+            let met = faults.meet(Some(method), "/repos/o/r/issues/1/comments", b"");
+            met.map(|order| order.strike())
         };
         assert!(meet("GET").is_none());
         assert!(meet("POST").is_none());
@@ -334,7 +306,7 @@ mod tests {
         let faults = Faults::default();
         faults.give(Fault::on("*", "*", Mishap::fail(500)).containing("marker-7").always());
         assert!(faults.need_body("POST", "/x"));
-        assert!(faults.meet("POST", "/x", b"nothing").is_none());
-        assert!(faults.meet("POST", "/x", b"a marker-7 b").is_some());
+        assert!(faults.meet(Some("POST"), "/x", b"nothing").is_none());
+        assert!(faults.meet(Some("POST"), "/x", b"a marker-7 b").is_some());
     }
 }

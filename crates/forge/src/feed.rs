@@ -1,10 +1,10 @@
 //! What happened on the forge, in plain words, for people who watch.
 
-use super::state::{Actor, Moment, State};
+use super::state::{Access, Actor, Moment, State};
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedEvent {
     /// Counts from 1.
     pub seq: u64,
@@ -62,49 +62,43 @@ impl EventOutcome {
     }
 }
 
-/// A feed event about to be told.
-pub(super) struct Telling<'a> {
-    pub(super) kind: &'a str,
-    pub(super) what: String,
-    pub(super) number: Option<u64>,
-    /// Appended to the repository's address.
-    pub(super) page: String,
-    pub(super) text: String,
-    pub(super) outcome: EventOutcome,
+impl FeedEvent {
+    /// What is to be told, of what it is about; the rest is filled in when it is told.
+    pub(super) fn told(kind: impl Into<String>, what: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            what: what.into(),
+            text: text.into(),
+            ..Self::default()
+        }
+    }
 }
 
 impl State {
-    /// Records what `by` did in a repository.
-    pub(super) fn tell(&mut self, by: Actor, repo: Option<u64>, telling: Telling<'_>) {
-        self.tell_with(by, repo, telling, Vec::new());
-    }
-
-    /// Records what `by` did in a repository, and what it says on lines.
-    pub(super) fn tell_with(&mut self, by: Actor, repo: Option<u64>, telling: Telling<'_>, remarks: Vec<LineRemark>) {
+    /// Records what `by` did in a repository; the event's address so far is appended to the repository's.
+    pub(super) fn tell(&mut self, by: Actor, repo: Option<u64>, event: FeedEvent) {
         let at = self.clock.stamp();
-        let repository = repo
-            .and_then(|id| self.repos.get(&id))
-            .map(|repo| self.full_name(repo))
-            .unwrap_or_default();
-        let url = if repository.is_empty() {
-            format!("{}{}", self.base, telling.page)
-        } else {
-            format!("{}/{repository}{}", self.base, telling.page)
-        };
+        let repo = repo.and_then(|id| self.repos.get(&id));
+        let repository = repo.map(|repo| self.full_name(repo)).unwrap_or_default();
+        let slash = if repository.is_empty() { "" } else { "/" };
         let event = FeedEvent {
             seq: u64::try_from(self.feed.len()).unwrap_or(u64::MAX).saturating_add(1),
             at,
             actor: self.login(by.user).to_owned(),
-            kind: telling.kind.to_owned(),
-            what: telling.what,
+            url: format!("{}{slash}{repository}{}", self.base, event.url),
             repository,
-            number: telling.number,
-            url,
-            text: telling.text,
-            outcome: telling.outcome,
-            remarks,
+            ..event
         };
         self.feed.push(event.clone());
         self.news.push_back(event);
+    }
+
+    /// Records what happened on an issue or pull request; the event's address so far is the place on its page.
+    pub(super) fn tell_on(&mut self, at: Access, number: u64, mut event: FeedEvent) {
+        if let Ok(issue) = self.issue(at.repo, number) {
+            event.url = format!("{}{}", issue.page(), event.url);
+        }
+        event.number = Some(number);
+        self.tell(at.by, Some(at.repo), event);
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     hooks::Post,
     server,
     site::Site,
-    state::{Actor, Outcome},
+    state::{Access, Actor, Outcome},
 };
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -103,14 +103,13 @@ impl Forge {
             .read(|state| state.repos.values().map(|repo| (repo.id, repo.owner)).collect());
         for (repo, owner) in repos {
             let _gate = self.site.gate(repo).await;
-            self.site.branches_moved(Actor { user: owner, app: None }, repo).await?;
+            let by = Actor::person(owner);
+            self.site.branches_moved(Access { repo, by }).await?;
         }
         self.site.change(|state| {
-            let due = state
-                .deliveries
-                .values()
-                .filter(|one| one.outcome == Outcome::Due && !state.outbox.contains(&one.id));
-            let due: Vec<u64> = due.map(|one| one.id).collect();
+            let due = state.deliveries.values().filter(|one| one.outcome == Outcome::Due);
+            let mut due: Vec<u64> = due.map(|one| one.id).collect();
+            due.retain(|id| !state.outbox.contains(id));
             state.outbox.extend(due);
         });
         Ok(())

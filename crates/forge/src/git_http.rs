@@ -3,9 +3,9 @@
 use super::{
     auth::{Caller, Right},
     cgi::{push, stream, text_answer},
-    refusal::Refusal,
+    refusal::{Refusal, Result},
     site::Site,
-    state::{Actor, Role, RuleKind},
+    state::{Access, BranchRule, Role, RuleKind},
 };
 use axum::body::Body;
 use git::bare::{BackendRequest, ServedProcess};
@@ -58,70 +58,57 @@ pub(super) fn recognise(parts: &[String], query: &str) -> Option<GitRequest> {
 pub(super) async fn serve(
     site: &Arc<Site>,
     request: &GitRequest,
-    caller: Result<Caller, Refusal>,
+    caller: Result<Caller>,
     head: &http::request::Parts,
     body: Body,
 ) -> Response<Body> {
-    let entered = caller.and_then(|caller| enter(site, request, &caller).map(|(repo, actor)| (repo, actor, caller)));
-    let (repo, actor, caller) = match entered {
-        Ok(entered) => entered,
-        Err(refusal) => return text_answer(refusal.status, &refusal.message),
-    };
-    let _gate = match request.push && head.method == http::Method::POST {
-        true => Some(site.gate(repo).await),
-        false => None,
-    };
-    let process = match start(site, request, repo, &caller, head) {
-        Ok(process) => process,
-        Err(refusal) => return text_answer(refusal.status, &refusal.message),
-    };
-    if head.method == http::Method::POST && request.push {
-        let response = push(process, body).await;
-        if let Err(refusal) = site.branches_moved(actor, repo).await {
+    let served = async {
+        let caller = caller?;
+        let at = enter(site, request, &caller)?;
+        if !request.push || head.method != http::Method::POST {
+            return Ok(stream(start(site, request, at.repo, &caller, head)?, body).await);
+        }
+        let _gate = site.gate(at.repo).await;
+        let response = push(start(site, request, at.repo, &caller, head)?, body).await;
+        if let Err(refusal) = site.branches_moved(at).await {
             tracing::warn!(%refusal, "a push could not be followed up");
         }
-        return response;
-    }
-    stream(process, body).await
+        Ok(response)
+    };
+    let served: Result<_> = served.await;
+    served.unwrap_or_else(|refusal| text_answer(refusal.status, &refusal.message))
 }
 
-fn enter(site: &Site, request: &GitRequest, caller: &Caller) -> Result<(u64, Actor), Refusal> {
-    let right = match request.push {
-        true => Right::write(&["contents"], Role::Write),
-        false => Right::read(&["contents"]),
+fn enter(site: &Site, request: &GitRequest, caller: &Caller) -> Result<Access> {
+    let right = if request.push {
+        Right::write(&["contents"], Role::Write)
+    } else {
+        Right::read(&["contents"])
+    };
+    let anonymous = matches!(caller, Caller::Anonymous);
+    let hidden = || match caller {
+        Caller::Anonymous => Refusal::new(401, "Authentication required."),
+        Caller::App(_) | Caller::Installation(_) | Caller::Person(_) => Refusal::new(404, "Repository not found."),
     };
     site.read(|state| {
-        let full = format!("{}/{}", request.owner, request.name);
-        let former = || {
-            state
-                .former_names
-                .get(&full.to_lowercase())
-                .and_then(|id| state.repos.get(id))
-        };
-        let anonymous = matches!(caller, Caller::Anonymous);
-        let hidden = || match anonymous {
-            true => Refusal::new(401, "Authentication required."),
-            false => Refusal::new(404, "Repository not found."),
-        };
         let repo = state
-            .repo_named(&request.owner, &request.name)
-            .or_else(former)
+            .repo_once_named(&request.owner, &request.name)
             .ok_or_else(hidden)?;
-        let actor = caller
-            .enter(state, repo.id, right)
-            .map_err(|refusal| match refusal.status {
-                401 | 404 if anonymous => Refusal::new(401, "Authentication required."),
-                403 => {
-                    let who = caller.user().map(|id| state.login(id)).unwrap_or_default();
-                    Refusal::new(403, format!("Permission to {full}.git denied to {who}."))
-                }
-                404 => Refusal::new(404, "Repository not found."),
-                _ => refusal,
-            })?;
+        let at = caller.enter(state, repo.id, right);
+        let at = at.map_err(|refusal| match refusal.status {
+            401 if anonymous => hidden(),
+            404 => hidden(),
+            403 => {
+                let who = caller.user().map(|id| state.login(id)).unwrap_or_default();
+                let full = format!("{}/{}", request.owner, request.name);
+                Refusal::new(403, format!("Permission to {full}.git denied to {who}."))
+            }
+            _ => refusal,
+        })?;
         if request.push && repo.archived {
             return Err(Refusal::new(403, "This repository was archived so it is read-only."));
         }
-        Ok((repo.id, actor))
+        Ok(at)
     })
 }
 
@@ -131,34 +118,18 @@ fn start(
     repo: u64,
     caller: &Caller,
     head: &http::request::Parts,
-) -> Result<ServedProcess, Refusal> {
+) -> Result<ServedProcess> {
     let header = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
     let (user, rules) = site.read(|state| {
         let user = caller.user().map(|id| state.login(id).to_owned()).unwrap_or_default();
-        let rules: Vec<String> = state
-            .repos
-            .get(&repo)
-            .into_iter()
-            .flat_map(|repo| &repo.rules)
-            .filter_map(rule_line)
-            .collect();
-        (user, rules.join("\n"))
+        let rules = state.repos.get(&repo).into_iter().flat_map(|repo| &repo.rules);
+        (user, rules.filter_map(rule_line).collect::<Vec<_>>().join("\n"))
     });
     let workflows = match caller {
-        Caller::Installation(narrowed) => narrowed
-            .permissions
-            .get("workflows")
-            .is_some_and(|level| level == "write"),
-        Caller::Anonymous | Caller::App(_) | Caller::Person(_) => true,
+        Caller::Installation(narrowed) if !narrowed.writes("workflows") => "forbidden",
+        Caller::Installation(_) | Caller::Anonymous | Caller::App(_) | Caller::Person(_) => "allowed",
     };
-    let environment = [
-        ("FORGE_RULES", rules),
-        (
-            "FORGE_WORKFLOWS",
-            if workflows { "allowed" } else { "forbidden" }.to_owned(),
-        ),
-    ];
-    let hooks = site.hooks_folder();
+    let environment = [("FORGE_RULES", rules), ("FORGE_WORKFLOWS", workflows.to_owned())];
     Ok(site.bare(repo).serve_http(&BackendRequest {
         method: head.method.as_str(),
         service_path: &request.service_path,
@@ -167,20 +138,20 @@ fn start(
         content_encoding: header("content-encoding"),
         protocol: header("git-protocol"),
         user: if request.push { &user } else { "" },
-        hooks: &hooks,
+        hooks: &site.hooks_folder(),
         hook_environment: &environment,
     })?)
 }
 
-fn rule_line(rule: &super::state::BranchRule) -> Option<String> {
-    let kind = match rule.kind {
-        RuleKind::Creation => "creation",
-        RuleKind::Deletion => "deletion",
-        RuleKind::PullRequest { .. } => "pull_request",
-        RuleKind::NonFastForward => "non_fast_forward",
-        RuleKind::MergeQueue => "merge_queue",
-        RuleKind::RequiredSignatures => "required_signatures",
-        RuleKind::RequiredChecks(_) | RuleKind::LinearHistory => return None,
-    };
-    Some(format!("{kind} {}", rule.pattern))
+/// A rule as the hook that guards pushes reads it.
+fn rule_line(rule: &BranchRule) -> Option<String> {
+    match rule.kind {
+        RuleKind::Creation
+        | RuleKind::Deletion
+        | RuleKind::PullRequest { .. }
+        | RuleKind::NonFastForward
+        | RuleKind::MergeQueue
+        | RuleKind::RequiredSignatures => Some(format!("{} {}", rule.kind.name(), rule.pattern)),
+        RuleKind::RequiredChecks(_) | RuleKind::LinearHistory => None,
+    }
 }

@@ -245,19 +245,19 @@ fn mutation(call: &Call, field: &Field<'static, String>) -> Result<Value, Failur
     let id = argument(call, field, &["input", "pullRequestId"]);
     let id = id.as_str().unwrap_or_default();
     let missing = || Failure::missing(format!("Could not resolve to a node with the global id of '{id}'."));
-    let (repo, number, by) = call.site.read(|state| {
+    let (at, number) = call.site.read(|state| {
         let of_repo = |repo: &Repo| {
-            let is_it = |issue: &&Issue| issue.pull.as_ref().is_some_and(|pull| format!("PR_{}", pull.id) == id);
-            repo.issues.values().find(is_it).map(|issue| (repo.id, issue.number))
+            let found = repo.pulls().find(|(_, pull)| format!("PR_{}", pull.id) == id);
+            found.map(|(issue, _)| (repo.id, issue.number))
         };
         let (repo, number) = state.repos.values().find_map(of_repo).ok_or_else(missing)?;
         match call.caller.enter(state, repo, WRITE) {
-            Ok(by) => Ok((repo, number, by)),
+            Ok(at) => Ok((at, number)),
             Err(refusal) if refusal.status == 404 => Err(missing()),
             Err(refusal) => Err(refusal.into()),
         }
     })?;
-    call.site.set_draft(by, repo, number, is_draft)?;
+    call.site.set_draft(at, number, is_draft)?;
     Ok(shown)
 }
 

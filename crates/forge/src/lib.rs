@@ -38,7 +38,6 @@ pub use disk::ForgeError;
 pub use faults::{Fault, FaultOrder, Mishap};
 pub use feed::{EventOutcome, FeedEvent, LineRemark};
 pub use forge::{Forge, ForgeOptions};
-pub use hooks::{HookFault, HookMishap, HookOrder};
 pub use log::{CallKind, LoggedCall};
 pub use refusal::Refusal;
 pub use state::{BranchRule, Role, RuleKind, Settings};

@@ -3,6 +3,21 @@
 use git::bare::BareError;
 use serde_json::{Value, json};
 
+/// What is done, or why not.
+pub(super) type Result<T = (), E = Refusal> = std::result::Result<T, E>;
+
+/// Makes a refusal of what is not there.
+pub(super) trait Found<T> {
+    /// What is there; else the call is answered 404.
+    fn found(self) -> Result<T>;
+}
+
+impl<T> Found<T> for Option<T> {
+    fn found(self) -> Result<T> {
+        self.ok_or_else(Refusal::not_found)
+    }
+}
+
 /// A refused call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
@@ -52,29 +67,26 @@ impl Refusal {
         Self::new(403, format!("Must have {role} rights to Repository."))
     }
 
+    /// The same with one error that says more.
+    pub(super) fn because(mut self, error: Value) -> Self {
+        self.errors = vec![error];
+        self
+    }
+
     /// 422 with one structured error.
     pub(super) fn invalid(resource: &str, field: &str, code: &str) -> Self {
-        Self {
-            errors: vec![json!({"resource": resource, "field": field, "code": code})],
-            ..Self::new(422, "Validation Failed")
-        }
+        Self::new(422, "Validation Failed").because(json!({"resource": resource, "field": field, "code": code}))
     }
 
     /// 422 with one structured error that carries a sentence.
-    pub(super) fn custom(resource: &str, field: &str, sentence: impl Into<String>) -> Self {
-        let sentence: String = sentence.into();
-        Self {
-            errors: vec![json!({"resource": resource, "field": field, "code": "custom", "message": sentence})],
-            ..Self::new(422, "Validation Failed")
-        }
+    pub(super) fn custom(resource: &str, field: &str, sentence: &str) -> Self {
+        let error = json!({"resource": resource, "field": field, "code": "custom", "message": sentence});
+        Self::new(422, "Validation Failed").because(error)
     }
 
     /// 422 whose errors are plain sentences, as review endpoints answer.
     pub(super) fn sentence(text: impl Into<String>) -> Self {
-        Self {
-            errors: vec![Value::String(text.into())],
-            ..Self::new(422, "Unprocessable Entity")
-        }
+        Self::new(422, "Unprocessable Entity").because(Value::String(text.into()))
     }
 
     pub(super) fn body(&self) -> Value {

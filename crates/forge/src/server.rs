@@ -72,42 +72,31 @@ async fn handle(site: Arc<Site>, request: Request<Incoming>) -> Result<Response<
         bytes = whole(body).await.unwrap_or_default();
         body = Body::from(bytes.clone());
     }
-    let order = site.faults.meet(&seen.method, &seen.path, &bytes);
-    if let Some(order) = &order {
-        before(&site, order, &seen).await?;
-        if let Mishap::Fail { status, body, headers } = order.mishap() {
-            log(&site, &seen, *status, &Caller::Anonymous, CallKind::Rest, true);
-            return Ok(failed(*status, body, headers));
-        }
+    let Some(order) = site.faults.meet(Some(&seen.method), &seen.path, &bytes) else {
+        return Ok(route(&site, &seen, &head, body).await);
+    };
+    if let Some(answer) = before(&site, &order, &seen).await? {
+        return Ok(answer);
     }
     let response = route(&site, &seen, &head, body).await;
-    if let Some(order) = order {
-        match order.mishap() {
-            Mishap::LoseReply => {
-                order.strike();
-                return Err(Cut);
-            }
-            Mishap::HoldReply => {
-                order.strike();
-                if !order.released().await {
-                    return Err(Cut);
-                }
-            }
-            Mishap::Fail { .. } | Mishap::Hold | Mishap::Delay(_) | Mishap::LoseRequest => {}
-        }
-    }
+    after(&order).await?;
     Ok(response)
 }
 
-/// What an order does before the request is worked on.
-async fn before(site: &Site, order: &FaultOrder, seen: &Seen) -> Result<(), Cut> {
+/// What an order does before the request is worked on, which it is not if there is an answer.
+async fn before(site: &Site, order: &FaultOrder, seen: &Seen) -> Result<Option<Response<Body>>, Cut> {
+    let logged = |status: u16| log(site, seen, status, &Caller::Anonymous, CallKind::Rest, true);
     match order.mishap() {
-        Mishap::LoseReply | Mishap::HoldReply => {}
-        Mishap::Fail { .. } => order.strike(),
-        Mishap::Hold => {
+        Mishap::Fail { status, body, headers } => {
             order.strike();
-            if !order.released().await {
-                log(site, seen, 0, &Caller::Anonymous, CallKind::Rest, true);
+            logged(*status);
+            return Ok(Some(failed(*status, body, headers)));
+        }
+        Mishap::Hold => {
+            let mut hold = order.hold();
+            order.strike();
+            if !hold.released().await {
+                logged(0);
                 return Err(Cut);
             }
         }
@@ -117,20 +106,35 @@ async fn before(site: &Site, order: &FaultOrder, seen: &Seen) -> Result<(), Cut>
         }
         Mishap::LoseRequest => {
             order.strike();
-            log(site, seen, 0, &Caller::Anonymous, CallKind::Rest, true);
+            logged(0);
             return Err(Cut);
         }
+        Mishap::LoseReply | Mishap::HoldReply | Mishap::Twice => {}
     }
-    Ok(())
+    Ok(None)
+}
+
+/// What it does once the request is obeyed.
+async fn after(order: &FaultOrder) -> Result<(), Cut> {
+    match order.mishap() {
+        Mishap::LoseReply => {
+            order.strike();
+            Err(Cut)
+        }
+        Mishap::HoldReply => {
+            let mut hold = order.hold();
+            order.strike();
+            hold.released().await.then_some(()).ok_or(Cut)
+        }
+        Mishap::Fail { .. } | Mishap::Hold | Mishap::Delay(_) | Mishap::LoseRequest | Mishap::Twice => Ok(()),
+    }
 }
 
 pub(super) fn log(site: &Site, seen: &Seen, status: u16, caller: &Caller, kind: CallKind, known: bool) {
     let (app, user) = site.read(|state| {
-        let app = caller
-            .app()
-            .and_then(|id| state.apps.get(&id))
-            .map(|app| app.slug.clone());
-        (app, caller.user().map(|id| state.login(id).to_owned()))
+        let app = caller.app().and_then(|id| state.apps.get(&id));
+        let user = caller.user().map(|id| state.login(id).to_owned());
+        (app.map(|app| app.slug.clone()), user)
     });
     site.calls.add(LoggedCall {
         seq: 0,

@@ -5,9 +5,9 @@ use super::{
     disk::ForgeError,
     faults::Faults,
     feed::FeedEvent,
-    hooks::{HookFaults, Post},
+    hooks::Post,
     log::CallLog,
-    refusal::Refusal,
+    refusal::Result,
     state::{Outcome, State},
 };
 use git::bare::{BareRepo, Comparison};
@@ -36,7 +36,6 @@ pub(super) struct Site {
     folder: PathBuf,
     pub(super) base: String,
     pub(super) faults: Faults,
-    pub(super) hook_faults: HookFaults,
     pub(super) calls: CallLog,
     pub(super) post: Post,
     pub(super) feed: broadcast::Sender<FeedEvent>,
@@ -59,7 +58,6 @@ impl Site {
             folder,
             base,
             faults: Faults::default(),
-            hook_faults: HookFaults::default(),
             calls: CallLog::default(),
             post,
             feed: broadcast::Sender::new(1024),
@@ -140,7 +138,7 @@ impl Site {
     }
 
     /// What `head` changes since it left `base`, remembered.
-    pub(super) async fn comparison(&self, repo: u64, base: &str, head: &str) -> Result<Arc<Comparison>, Refusal> {
+    pub(super) async fn comparison(&self, repo: u64, base: &str, head: &str) -> Result<Arc<Comparison>> {
         let key = (repo, base.to_owned(), head.to_owned());
         if let Some(known) = lock(&self.comparisons).get(&key) {
             return Ok(Arc::clone(known));
@@ -155,7 +153,7 @@ impl Site {
     }
 
     /// Whether `head` merges into `base` without conflict, remembered.
-    pub(super) async fn mergeable(&self, repo: u64, base: &str, head: &str) -> Result<bool, Refusal> {
+    pub(super) async fn mergeable(&self, repo: u64, base: &str, head: &str) -> Result<bool> {
         let key = (repo, base.to_owned(), head.to_owned());
         if let Some(known) = lock(&self.mergeable).get(&key) {
             return Ok(*known);

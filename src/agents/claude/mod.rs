@@ -12,8 +12,7 @@ use crate::agents::{
     outcome::never_ran,
     private::Private,
     program::{Program, Version},
-    run::{Printed, RunError, RunSpec},
-    run_context::RunContext,
+    run::{Printed, RunContext, RunError, RunSpec},
     session::Speech,
     unreported_usage,
 };

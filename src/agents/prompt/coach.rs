@@ -48,7 +48,6 @@ pub struct CoachInput<'a> {
 
 impl CoachInput<'_> {
     /// The prompt, without how to answer.
-    #[must_use]
     pub fn prompt(&self, definition: &Definition) -> Prompt {
         let mut prompt = Prompt::new(&definition.prompt, "your decision");
         prompt.issue(self.issue);

@@ -41,7 +41,6 @@ pub enum ToDesign<'a> {
 
 impl DesignerInput<'_> {
     /// The prompt, without how to answer.
-    #[must_use]
     pub fn prompt(&self, definition: &Definition) -> Prompt {
         let mut prompt = Prompt::new(&definition.prompt, "your design");
         prompt.issue(self.issue);

@@ -67,7 +67,6 @@ pub struct Prompt {
 
 impl Prompt {
     /// A prompt with nothing particular yet. `answer` is what the role's answer is called, as in "your report".
-    #[must_use]
     pub fn new(system: &str, answer: &'static str) -> Self {
         Self {
             system: system.trim().to_owned(),
@@ -77,19 +76,16 @@ impl Prompt {
     }
 
     /// Who the agent is and what its rules are.
-    #[must_use]
     pub fn system(&self) -> &str {
         &self.system
     }
 
     /// The particulars of this run, without how to answer.
-    #[must_use]
     pub fn text(&self) -> String {
         self.closed("")
     }
 
     /// The particulars, and that the answer is the JSON object that ends the output.
-    #[must_use]
     pub fn printed(&self, schema: &Value) -> String {
         let schema = serde_json::to_string(schema).unwrap_or_default();
         self.closed(&format!(
@@ -100,7 +96,6 @@ impl Prompt {
     }
 
     /// The particulars, and that the answer is given with the tool that takes structured output.
-    #[must_use]
     pub fn by_tool(&self) -> String {
         self.closed(&format!(
             "End by giving {} with your tool for structured output, once. Words beside it are not read.",
@@ -109,13 +104,11 @@ impl Prompt {
     }
 
     /// Everything as one text, for a program that knows no other form.
-    #[must_use]
     pub fn whole(&self, schema: &Value) -> String {
         format!("{}\n\n---\n\n{}", self.system, self.printed(schema))
     }
 
     /// The prompt of a second run, after an answer that could not be used.
-    #[must_use]
     pub(crate) fn repaired(&self, problem: &str) -> Self {
         let mut again = self.clone();
         let problem = fenced("problem", problem, MAX_PROBLEM);
@@ -130,7 +123,6 @@ impl Prompt {
     }
 
     /// The prompt of a run that goes on where an earlier one was stopped.
-    #[must_use]
     pub fn continued(&self, cut: Cut, left: Left) -> Self {
         let why = match cut {
             Cut::Time => "was stopped because its time was up",

@@ -34,7 +34,6 @@ pub struct PlannerInput<'a> {
 
 impl PlannerInput<'_> {
     /// The prompt, without how to answer.
-    #[must_use]
     pub fn prompt(&self, definition: &Definition) -> Prompt {
         let mut prompt = Prompt::new(&definition.prompt, "the plan");
         prompt.issue(self.issue);

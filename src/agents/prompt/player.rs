@@ -78,7 +78,6 @@ pub struct Demands<'a> {
 
 impl PlayerInput<'_> {
     /// The prompt, without how to answer.
-    #[must_use]
     pub fn prompt(&self, definition: &Definition) -> Prompt {
         let mut prompt = Prompt::new(&definition.prompt, "your report");
         prompt.issue(self.issue);

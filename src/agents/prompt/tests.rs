@@ -2,7 +2,10 @@ use super::{
     CoachInput, Delivered, Demands, DesignerInput, InstructionFile, Left, PlannerInput, PlayerInput, Prompt, Snapshot,
     ToDesign,
 };
-use crate::agents::definition::{Definition, Definitions};
+use crate::{
+    agents::definition::{Definition, Definitions},
+    config::Role,
+};
 use domain::{
     blocked::Cut,
     check_boxes::check_boxes,
@@ -29,15 +32,15 @@ fn terse(mut definition: Definition) -> Definition {
 }
 
 fn planner() -> Definition {
-    terse(Definitions::embedded().unwrap().planner().clone())
+    terse(Definitions::embedded().unwrap().of(Role::Planner).clone())
 }
 
 fn player() -> Definition {
-    terse(Definitions::embedded().unwrap().player().clone())
+    terse(Definitions::embedded().unwrap().of(Role::Player).clone())
 }
 
 fn coach() -> Definition {
-    terse(Definitions::embedded().unwrap().coach().clone())
+    terse(Definitions::embedded().unwrap().of(Role::Coach).clone())
 }
 
 fn task() -> PlannedTask {
@@ -203,7 +206,7 @@ fn everything() -> GateReport {
 }
 
 fn designer() -> Definition {
-    terse(Definitions::embedded().unwrap().designer().clone())
+    terse(Definitions::embedded().unwrap().of(Role::Designer).clone())
 }
 
 /// What an agent that prints its answer is told, with a schema that is none.
@@ -580,14 +583,14 @@ fn the_fixed_prompt_of_every_role_is_short() {
         remarks: &[String::new()],
         ..first_look(&task, &gates)
     }
-    .prompt(definitions.coach());
+    .prompt(definitions.of(Role::Coach));
     let player = PlayerInput {
         issue: empty,
         items: &items(),
         guidance: &[String::new()],
         ..first_turn(&task)
     }
-    .prompt(definitions.player());
+    .prompt(definitions.of(Role::Player));
     let planner = PlannerInput {
         issue: empty,
         words: &[],
@@ -597,8 +600,8 @@ fn the_fixed_prompt_of_every_role_is_short() {
         max_tasks: 20,
         refusal: None,
     }
-    .prompt(definitions.planner());
-    let designer = to_design(ToDesign::Issue(&[]), &[], &[]).prompt(definitions.designer());
+    .prompt(definitions.of(Role::Planner));
+    let designer = to_design(ToDesign::Issue(&[]), &[], &[]).prompt(definitions.of(Role::Designer));
     let table = [
         ("planner", planner, plan_schema(), 9_000),
         ("designer", designer, design_schema(Asked::Criteria(&[])), 9_000),
@@ -619,8 +622,13 @@ fn the_fixed_prompt_of_every_role_is_short() {
 #[test]
 fn prompts_name_no_vendor() {
     let definitions = Definitions::embedded().unwrap();
-    let (planner, designer) = (definitions.planner(), definitions.designer());
-    for definition in [planner, designer, definitions.player(), definitions.coach()] {
+    let (planner, designer) = (definitions.of(Role::Planner), definitions.of(Role::Designer));
+    for definition in [
+        planner,
+        designer,
+        definitions.of(Role::Player),
+        definitions.of(Role::Coach),
+    ] {
         let text = definition.prompt.to_lowercase();
         for name in [
             "claude",

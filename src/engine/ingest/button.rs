@@ -36,7 +36,6 @@ impl Button {
     pub const ALL: [Self; 2] = [Self::Resume, Self::Retry];
 
     /// What comes back when it is pressed; also the command's word.
-    #[must_use]
     pub fn identifier(self) -> &'static str {
         match self {
             Self::Resume => "resume",
@@ -45,13 +44,11 @@ impl Button {
     }
 
     /// The button that comes back with this.
-    #[must_use]
     pub fn named(identifier: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.identifier() == identifier)
     }
 
     /// What stands on it.
-    #[must_use]
     pub fn label(self) -> &'static str {
         match self {
             Self::Resume => "Resume",
@@ -60,7 +57,6 @@ impl Button {
     }
 
     /// What it does, in the 40 characters that GitHub takes.
-    #[must_use]
     pub fn description(self) -> &'static str {
         match self {
             Self::Resume => "Give this task more turns",

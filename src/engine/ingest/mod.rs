@@ -26,6 +26,7 @@ use crate::{
     store::{Lane, NewEffect, Ordered},
 };
 use domain::{
+    blocked::Defect,
     effect::Effect,
     feature::{Feature, event::Event},
     ids::{AppId, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, User},
@@ -46,7 +47,6 @@ pub struct Ingest {
 
 impl Ingest {
     /// The effect that reads the delivery, stored together with it.
-    #[must_use]
     pub fn effect(&self, installation: Option<InstallationId>, repo: Option<RepoId>, now: Millis) -> NewEffect {
         NewEffect {
             id: format!("ingest/{}/{}", self.app, self.delivery),
@@ -82,7 +82,7 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, EffectErr
     let wanted: Ingest = serde_json::from_str(&job.effect.payload)
         .map_err(|error| EffectError::unreadable(format!("the effect of a delivery: {error}")))?;
     let Some(delivery) = engine.store.delivery(wanted.app, &wanted.delivery).await? else {
-        return Err(EffectError::defect("the delivery is not stored"));
+        return Err(EffectError::defect(Defect::NoDelivery));
     };
     let Some(payload) = delivery.payload else {
         return Ok(Done::Nothing);

@@ -21,9 +21,8 @@ use domain::{
     effect::{ReplyTo, Thread},
     feature::{
         Feature,
-        command::{Asker, Refusal},
+        command::{Asker, Refusal, review_refused},
         event::{Event, Target},
-        over_task::review_refused,
     },
     ids::{TaskId, User},
     shorten, task,

@@ -19,6 +19,7 @@ use domain::{
         event::{Commanded, Event, NewerRun, Target},
     },
     ids::Millis,
+    mistake::SettingsMistake,
 };
 
 /// Where and how a command is said.
@@ -103,7 +104,7 @@ impl Saying<'_> {
     }
 
     /// A button may be pressed again when the settings are mended: this press is a fact of its own.
-    fn with_mistakes(mut self, mistakes: Vec<String>) -> Done {
+    fn with_mistakes(mut self, mistakes: Vec<SettingsMistake>) -> Done {
         if let ReplyTo::Fact(cause) = &mut self.to {
             *cause = format!("{cause}/settings/{}", self.context.delivery);
             self.cause.clone_from(cause);
@@ -113,7 +114,10 @@ impl Saying<'_> {
 }
 
 /// Reads the settings again for commands that do; gives their mistakes, with which nothing starts.
-async fn read_settings(context: &InboundContext<'_>, said: &mut Commanded) -> Result<Option<Vec<String>>, EffectError> {
+async fn read_settings(
+    context: &InboundContext<'_>,
+    said: &mut Commanded,
+) -> Result<Option<Vec<SettingsMistake>>, EffectError> {
     let reads_again = matches!(
         said.command,
         Command::Plan { .. } | Command::Resume { .. } | Command::Retry { .. }

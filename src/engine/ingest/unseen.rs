@@ -36,7 +36,7 @@ pub async fn told(engine: &Engine, job: &Job, reason: BlockReason) -> Result<Vec
     let Ok(wanted) = serde_json::from_str::<Ingest>(&job.effect.payload) else {
         return Ok(Vec::new());
     };
-    let outcome = format!("failed: {reason}");
+    let outcome = format!("failed: {reason:?}");
     engine
         .store
         .finish_delivery(wanted.app, &wanted.delivery, &outcome)

@@ -2,7 +2,7 @@
 
 use crate::{
     agents::{
-        Activity, Backend, RunError, RunSpec,
+        Activity, Answered, Backend, RunError, RunSpec,
         prompt::{InstructionFile, Left, Prompt, Snapshot},
     },
     config::{INSTRUCTION_PATHS, RepositorySettings, Role},
@@ -10,6 +10,7 @@ use crate::{
         job::{EffectError, of_host},
         perform::{EffectContext, ledger::Opened, progress::Progress},
         running::{OnBoard, Work, Worker},
+        spans,
     },
 };
 use domain::{
@@ -133,7 +134,7 @@ impl EffectContext<'_> {
         let deadline = settings.timeouts.of(question.role);
         let agent = self.engine.agents.agent(question.role, settings)?;
         let usual = self.engine.agents.definition(question.role).model;
-        let wanted = agent.model(settings.model.of(question.role), usual);
+        let wanted = agent.model(settings.model.of(question.role).as_deref(), usual);
         let mut prompt = question.prompt.clone();
         for share in 0_u32.. {
             let start = self.start(settings, agent, wanted.clone(), &question, deadline).await?;
@@ -246,5 +247,27 @@ impl From<RunError> for EffectError {
             RunError::Cancelled { .. } => Self::Stopped,
             RunError::Host { doing, source } => Self::later(of_host(doing, &source)),
         }
+    }
+}
+
+impl EffectContext<'_> {
+    /// Sends the span of a run that began at `from` and has just ended. One that never ran has none.
+    pub(super) fn send_run_span<T>(&self, spec: &RunSpec, from: Millis, ended: &Result<Answered<T>, RunError>) {
+        let (record, failure) = match ended {
+            Ok(answered) => (&answered.record, None),
+            Err(RunError::Agent { failure, record }) => (record.as_ref(), Some(failure)),
+            Err(RunError::Cancelled { .. } | RunError::Host { .. }) => return,
+        };
+        self.engine.settings.telemetry.send(spans::run(&spans::Ran {
+            feature: &self.key(),
+            task: spec.task,
+            turn: spec.turn,
+            role: spec.role,
+            run: &spec.run_key,
+            from,
+            to: self.engine.now(),
+            record,
+            failure,
+        }));
     }
 }

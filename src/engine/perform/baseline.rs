@@ -2,14 +2,12 @@
 
 use crate::{
     config::RepositorySettings,
-    engine::{
-        job::EffectError,
-        perform::{EffectContext, commands},
-    },
+    engine::{job::EffectError, perform::EffectContext},
     gates,
     gates::Chosen,
 };
 use domain::{
+    blocked::Defect,
     evidence::{Baseline, WaivedTest},
     feature::obstacle,
     ids::Sha,
@@ -25,7 +23,7 @@ pub(super) async fn baseline(
     commit: &Sha,
 ) -> Result<Baseline, EffectError> {
     let settings = context.settings();
-    let chosen = commands::chosen(&settings, mirror, commit).await?;
+    let chosen = gates::commands::at(mirror, commit, &settings).await?;
     let named = hash(&chosen, &settings);
     if let Some(known) = kept(context, commit, &named).await? {
         return Ok(known);
@@ -49,12 +47,15 @@ async fn kept(context: &EffectContext<'_>, commit: &Sha, named: &str) -> Result<
     Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
 }
 
+/// What a baseline holds; another number, and each is found anew.
+const FORM: u32 = 3;
+
 /// Names everything but the commit that decides what is found: the commands as they are run, the files that they are read
 /// from, what they may reach, and this version of AutoBuild, which reads their output.
 fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
     let text = |command: &Option<ShellCommand>| command.as_ref().map(ShellCommand::text).unwrap_or_default().to_owned();
     let all = (
-        (env!("CARGO_PKG_VERSION"), gates::RESULTS_FORM),
+        (env!("CARGO_PKG_VERSION"), FORM),
         (text(&chosen.setup), text(&chosen.test), &chosen.test_line.naming()),
         (&chosen.report, &settings.coverage.file),
         &settings.network.allow,
@@ -68,7 +69,7 @@ impl EffectContext<'_> {
     pub(super) async fn baseline(&self, mirror: &Mirror) -> Result<Baseline, EffectError> {
         let commit = self
             .measured()
-            .ok_or_else(|| EffectError::defect("there is no integration branch"))?;
+            .ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))?;
         baseline(self, mirror, commit).await
     }
 
@@ -76,7 +77,7 @@ impl EffectContext<'_> {
     pub(super) async fn known_baseline(&self, mirror: &Mirror) -> Result<Option<Baseline>, EffectError> {
         let Some(commit) = self.measured() else { return Ok(None) };
         let settings = self.settings();
-        let chosen = commands::chosen(&settings, mirror, commit).await?;
+        let chosen = gates::commands::at(mirror, commit, &settings).await?;
         kept(self, commit, &hash(&chosen, &settings)).await
     }
 

@@ -10,6 +10,7 @@ use crate::{
     messages,
 };
 use domain::{
+    blocked::RepositoryFault,
     feature::{
         Feature, Phase, Records, Then,
         event::{DefaultMerge, Event},
@@ -79,9 +80,7 @@ async fn adopted(
     let ours = info.as_ref().and_then(|info| info.trailer("AutoBuild-Feature")) == Some(shown.as_str());
     if !ours {
         let branch = context.key().integration_branch();
-        return Err(EffectError::repository(format!(
-            "a branch {branch} exists already and is not this run's: delete it"
-        )));
+        return Err(EffectError::repository(RepositoryFault::ForeignBranch { branch }));
     }
     let base = info
         .and_then(|info| info.parents.first().cloned())
@@ -115,7 +114,7 @@ pub(super) async fn merge_default(context: &EffectContext<'_>, emission: Emissio
             return ended(DefaultMerge::Conflict { files, other });
         }
         MergeOutcome::Unrelated => {
-            return Err(EffectError::repository("the branches have no common history"));
+            return Err(EffectError::repository(RepositoryFault::NoCommonHistory));
         }
     };
     // Before the pull request they are brought up to date, or taken out, when it is opened.

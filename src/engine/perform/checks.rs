@@ -4,11 +4,14 @@ use crate::{
     engine::{
         ingest::button::Button,
         job::{Done, EffectError},
-        perform::{EffectContext, annotations},
+        perform::EffectContext,
     },
-    github::{CheckAction, CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, GithubError},
+    github::{
+        AnnotationLevel, CheckAction, CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, GithubError,
+        MOST_ANNOTATIONS,
+    },
     messages,
-    messages::{CheckRun, Conclusion},
+    messages::{Annotation, CheckRun, Conclusion, Level},
 };
 use domain::{
     feature::{
@@ -16,8 +19,9 @@ use domain::{
         unsaid::{Instead, Saying, Unsaid},
     },
     ids::{CheckRunId, IssueNumber, Sha, TurnNumber},
-    task::Task,
+    task::{Task, Turn},
 };
+use std::collections::HashMap;
 
 /// The name under which the check can be required.
 const NAME: &str = "AutoBuild";
@@ -36,7 +40,7 @@ pub(super) async fn publish_check(
     };
     match messages::check_run(&context.feature, task, turn, &context.links().await?) {
         Some(check) => {
-            let annotations = annotations::of_turn(context, task, turn, head).await?;
+            let annotations = of_turn(context, task, turn, head).await?;
             publish(context, (Some(task), head), &check, buttons(task, number), &annotations).await
         }
         None => Ok(Done::Nothing),
@@ -107,7 +111,7 @@ async fn publish(
     match made(context, &report).await {
         Ok((run, there)) => {
             let left = annotations.get(there..).unwrap_or_default();
-            annotations::append(context, run, &report.output, left).await?;
+            append(context, run, &report.output, left).await?;
             Ok(Done::Nothing)
         }
         Err(error) if context.is_final(&error) => in_words(context, task, check, head, error).await,
@@ -147,4 +151,80 @@ async fn in_words(
         instead,
         why: error.to_string(),
     })))
+}
+
+/// What is read of a file to count its lines, in bytes.
+const CAP: usize = 4 << 20;
+
+/// What a turn's findings come to on its commit.
+pub(super) async fn of_turn(
+    context: &EffectContext<'_>,
+    task: &Task,
+    turn: &Turn,
+    head: &Sha,
+) -> Result<Vec<CheckAnnotation>, EffectError> {
+    let files = messages::annotated_files(task, turn);
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mirror = context.holding(head).await?;
+    let mut lines: HashMap<String, u32> = HashMap::new();
+    for path in files {
+        if let Some(file) = mirror.read_file(head, &path, CAP).await? {
+            lines.insert(path, count(&file.bytes));
+        }
+    }
+    let found = messages::annotations(task, turn, &|path| lines.get(path).copied());
+    Ok(found.into_iter().map(annotation).collect())
+}
+
+/// Lines of a file, also a last one without its newline.
+fn count(bytes: &[u8]) -> u32 {
+    let ends = bytes.iter().filter(|byte| **byte == b'\n').count();
+    let open = usize::from(bytes.last().is_some_and(|byte| *byte != b'\n'));
+    u32::try_from(ends.saturating_add(open)).unwrap_or(u32::MAX)
+}
+
+fn annotation(found: Annotation) -> CheckAnnotation {
+    CheckAnnotation {
+        path: found.path,
+        start_line: found.line,
+        end_line: found.line,
+        level: match found.level {
+            Level::Failure => AnnotationLevel::Failure,
+            Level::Warning => AnnotationLevel::Warning,
+            Level::Notice => AnnotationLevel::Notice,
+        },
+        title: found.title,
+        message: found.message,
+    }
+}
+
+/// Puts annotations on a check run, as many at a time as GitHub takes.
+pub(super) async fn append(
+    context: &EffectContext<'_>,
+    run: CheckRunId,
+    output: &CheckOutput,
+    annotations: &[CheckAnnotation],
+) -> Result<(), EffectError> {
+    for batch in annotations.chunks(MOST_ANNOTATIONS) {
+        context.may_write_again().await?;
+        context.repo().annotate_check(run, output, batch).await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    mod annotations {
+        use super::super::count;
+
+        #[test]
+        fn a_last_line_counts_with_and_without_its_newline() {
+            let table: [(&[u8], u32); 5] = [(b"", 0), (b"a", 1), (b"a\n", 1), (b"a\nb", 2), (b"\n\n", 2)];
+            for (bytes, lines) in table {
+                assert_eq!(count(bytes), lines, "{bytes:?}");
+            }
+        }
+    }
 }

@@ -1,8 +1,11 @@
 //! The Player's claims against the tree: what the comparison needs to know, read from the mirror.
 
-use crate::engine::{
-    job::EffectError,
-    perform::{EffectContext, commands, sync::fork_of},
+use crate::{
+    engine::{
+        job::EffectError,
+        perform::{EffectContext, sync::fork_of},
+    },
+    gates,
 };
 use domain::{
     claims::{Known, discrepancies},
@@ -38,7 +41,7 @@ pub(super) async fn contradicted(
     let fork = fork_of(context, mirror, task, head).await?;
     let by_task = changed(mirror, &fork, head).await?;
     let written = written(mirror, &by_task, head).await?;
-    let paths = commands::paths(mirror, head).await?;
+    let paths = gates::commands::paths(mirror, head).await?;
     let rules = ignore_rules(mirror, base).await?;
     let files: BTreeSet<String> = paths.iter().map(|path| path.to_lowercase()).collect();
     let known = Known {
@@ -101,7 +104,7 @@ async fn written(mirror: &Mirror, changed: &ChangedPaths, head: &Sha) -> Result<
 /// The ignore rules of a commit, those of the deepest folder first. Rules that cannot be compiled ignore nothing.
 async fn ignore_rules(mirror: &Mirror, base: &Sha) -> Result<Vec<(String, Gitignore)>, EffectError> {
     let mut rules = Vec::new();
-    let paths = commands::paths(mirror, base).await?;
+    let paths = gates::commands::paths(mirror, base).await?;
     let with_rules = paths
         .iter()
         .filter(|path| path.rsplit('/').next() == Some(".gitignore"));

@@ -5,12 +5,12 @@ use crate::{
     config::{RepositorySettings, Role},
     engine::{
         job::{Done, EffectError, of_machine},
-        perform::{EffectContext, ask::Question, commands, sync::fork_of, turn},
+        perform::{EffectContext, ask::Question, sync::fork_of, turn},
     },
     gates,
 };
 use domain::{
-    blocked::Fault,
+    blocked::{Defect, Fault},
     contract::{CheckoutState, Judgement, TurnFacts, judge},
     decision::{CoachDecision, DecisionKind, Issue, Probing},
     decision_parse::{parse_decision, schema},
@@ -46,10 +46,7 @@ struct Look<'a> {
 
 pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (turn, head) = turn::open(task)?;
-    let mut gates = turn
-        .gates
-        .clone()
-        .ok_or_else(|| EffectError::defect("no Gate ran on this commit"))?;
+    let mut gates = turn.gates.clone().ok_or_else(|| EffectError::defect(Defect::NoGates))?;
     let mirror = context.holding(head).await?;
     let look = Look {
         context,
@@ -143,7 +140,10 @@ impl Look<'_> {
         gates: &GateReport,
         checkout: &CheckoutState,
     ) -> Result<Judgement, EffectError> {
-        let paths: BTreeSet<String> = commands::paths(self.mirror, self.head).await?.into_iter().collect();
+        let paths: BTreeSet<String> = gates::commands::paths(self.mirror, self.head)
+            .await?
+            .into_iter()
+            .collect();
         let lines = self.lines(decision, &paths).await?;
         let lines_of = |path: &str| {
             let counted = lines.get(path).copied();
@@ -228,7 +228,7 @@ fn remark(login: &str, item: &Issue) -> String {
 /// The commit that the task's change is counted from: `merge-base(integration, head)`.
 pub(super) async fn fork_point(context: &EffectContext<'_>, mirror: &Mirror, head: &Sha) -> Result<Sha, EffectError> {
     let integration = context.feature.integration.as_ref();
-    let integration = integration.ok_or_else(|| EffectError::defect("there is no integration branch"))?;
+    let integration = integration.ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))?;
     let branch = super::branches::branch_name(&integration.branch)?;
     let tip = mirror
         .rev_parse(&branch)

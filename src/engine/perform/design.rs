@@ -6,9 +6,10 @@ use crate::{
     config::{PreLoop, RepositorySettings, Role},
     engine::{
         job::{Done, EffectError},
-        perform::{EffectContext, ask::Question, coach::compare, commands},
+        perform::{EffectContext, ask::Question, coach::compare},
         repository::tip,
     },
+    gates,
 };
 use domain::{
     blocked::AgentFailure,
@@ -39,8 +40,8 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
         Some(head) => head.clone(),
         None => tip(&mirror, &feature.key.integration_branch()).await?,
     };
-    let files = commands::paths(&mirror, &start).await?;
-    let chosen = commands::chosen(&settings, &mirror, &start).await?;
+    let files = gates::commands::paths(&mirror, &start).await?;
+    let chosen = gates::commands::at(&mirror, &start, &settings).await?;
     let test = chosen.test.map(|command| command.to_string());
     let guidance: Vec<String> = task.next.guidance.iter().map(|said| said.text.clone()).collect();
     let input = DesignerInput {

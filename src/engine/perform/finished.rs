@@ -8,6 +8,7 @@ use crate::{
     store::{Fenced, StoredEffect},
 };
 use domain::{
+    blocked::Defect,
     ids::Sha,
     report::PlayerReport,
     task::{Task, Turn},
@@ -122,8 +123,7 @@ impl Finished {
 
 /// Writes down with the effect what became of its run.
 pub(super) async fn write_down(context: &EffectContext<'_>, recorded: &Recorded) -> Result<(), EffectError> {
-    let text = serde_json::to_string(recorded)
-        .map_err(|error| EffectError::defect(format!("the run cannot be written down: {error}")))?;
+    let text = serde_json::to_string(recorded).map_err(|error| EffectError::defect(Defect::Said(error.to_string())))?;
     match context.engine.store.record_external(&context.job.hold, &text).await? {
         Fenced::Written => Ok(()),
         Fenced::Lost => Err(EffectError::Stopped),

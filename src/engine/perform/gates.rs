@@ -4,7 +4,7 @@ use crate::{
     agents::Activity,
     engine::{
         job::{Done, EffectError, of_host},
-        perform::{EffectContext, claims, persons, sync::fork_of, turn},
+        perform::{EffectContext, claims, sync::fork_of, turn},
         running::{OnBoard, Work, Worker},
         spans,
     },
@@ -13,6 +13,7 @@ use crate::{
     messages,
 };
 use domain::{
+    blocked::RepositoryFault,
     ids::{Emission, Sha, TaskId, TurnNumber},
     task,
     task::Task,
@@ -35,7 +36,7 @@ pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Em
         baseline: &baseline,
         settings: &settings,
         waived: &context.waived(),
-        people: &persons::pushes(context, &mirror, &fork, head).await?,
+        people: &turn::pushes(context, &mirror, &fork, head).await?,
     };
     let from = context.engine.now();
     let shown = context.on_board(Worker::Gates, Some((task.id, turn.number)));
@@ -110,7 +111,9 @@ impl EffectContext<'_> {
             .await?;
         match mirror.has_commit(head).await? {
             true => Ok(mirror),
-            false => Err(EffectError::repository(format!("the commit {} is gone", head.short()))),
+            false => Err(EffectError::repository(RepositoryFault::NoCommit {
+                commit: head.clone(),
+            })),
         }
     }
 }

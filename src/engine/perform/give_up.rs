@@ -11,7 +11,7 @@ use crate::{
     store::{NewEffect, StoreError},
 };
 use domain::{
-    blocked::{BlockReason, Doing, Fault},
+    blocked::{BlockReason, Defect, Doing, Fault},
     budget::SpentBudget,
     effect::{CRASHES, Effect, GivenUp, Order, Subject},
     feature::{
@@ -160,7 +160,7 @@ fn reason(doing: Doing, job: &Job, error: &EffectError) -> BlockReason {
         | EffectError::Stopped => BlockReason::of_fault(
             doing,
             Fault::Defect {
-                what: error.to_string(),
+                what: Defect::Said(error.to_string()),
             },
         ),
     }

@@ -5,9 +5,10 @@ use crate::{
     config::{CiEvidence, Mode, RepositorySettings, Role},
     engine::{
         job::EffectError,
-        perform::{EffectContext, branches::branch_name, commands, play::PARTIAL},
+        perform::{EffectContext, branches::branch_name, play::PARTIAL},
         repository::tip,
     },
+    gates,
     gates::Chosen,
 };
 use domain::{
@@ -65,7 +66,7 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
     let info = mirror.commit_info(&start).await?;
     let is_partial = info.as_ref().and_then(|info| info.trailer(PARTIAL)).is_some();
     let left = if is_partial { Left::Changes } else { Left::Nothing };
-    let commands = commands::chosen(&context.settings(), &mirror, &start).await?;
+    let commands = gates::commands::at(&mirror, &start, &context.settings()).await?;
     let instructions = context.instructions(&mirror).await?;
     let baseline = context.known_baseline(&mirror).await?;
     let (checkout, other, conflicts) = match to_merge(&mirror, task, turn, &start, &integration).await? {

@@ -7,7 +7,7 @@ use crate::{
         perform::{EffectContext, ground::Ground},
     },
 };
-use domain::{decision::Issue, secret::Secrets};
+use domain::{blocked::RepositoryFault, decision::Issue, secret::Secrets};
 use git::{Policy, PolicyFinding, Prepared, RepoPath, TreeFinding};
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub(super) async fn findings(
     ground: &Ground,
 ) -> Result<Vec<Issue>, EffectError> {
     let policy = Policy::new(&settings.protected(), context.engine.secrets.clone())
-        .map_err(|error| EffectError::repository(error.to_string()))?;
+        .map_err(|error| EffectError::repository(RepositoryFault::Said(error.to_string())))?;
     let found = policy.check(prepared).await?;
     let own = own_paths(prepared, ground).await?;
     let is_own = |finding: &&PolicyFinding| {

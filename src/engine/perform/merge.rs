@@ -10,7 +10,7 @@ use crate::{
     messages,
 };
 use domain::{
-    blocked::Fault,
+    blocked::{Defect, Fault},
     ids::Emission,
     task,
     task::{Origin, Task},
@@ -27,7 +27,7 @@ pub(super) async fn merge(context: &EffectContext<'_>, task: &Task, emission: Em
 
 async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (Some(pull), Some(head)) = (task.pull, task.head.as_ref()) else {
-        return Err(EffectError::defect(format!("{} has no pull request", task.id)));
+        return Err(EffectError::defect(Defect::NoPullRequest { task: task.id }));
     };
     let repo = context.repo();
     context.may_write()?;

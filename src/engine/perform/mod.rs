@@ -1,7 +1,6 @@
 //! Effects become calls to the outside. Each looks before it makes, so that it may be done again; each ends with the fact
 //! that its Feature waits for, or with nothing.
 
-mod annotations;
 mod ask;
 mod baseline;
 mod branches;
@@ -9,7 +8,6 @@ mod checks;
 mod ci;
 mod claims;
 mod coach;
-mod commands;
 mod design;
 mod finished;
 mod gates;
@@ -18,8 +16,6 @@ mod ground;
 mod inspect;
 mod ledger;
 mod merge;
-mod one_task;
-mod persons;
 mod plan;
 mod play;
 mod post;
@@ -30,7 +26,6 @@ mod pulls;
 mod push;
 mod records;
 mod review;
-mod run_span;
 mod say;
 mod sync;
 mod turn;
@@ -48,6 +43,7 @@ use crate::{
     messages::Links,
 };
 use domain::{
+    blocked::Defect,
     effect::{Effect, TaskWork},
     feature::{Feature, event::Event},
     ids::{Emission, FeatureKey, TaskId},
@@ -76,7 +72,7 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, EffectEr
         return say::alone(engine, job, effect).await;
     };
     let Some(feature) = engine.feature(&key).await? else {
-        return Err(EffectError::defect(format!("there is no Feature {key}")));
+        return Err(EffectError::defect(Defect::NoFeature { key }));
     };
     let context = EffectContext { engine, job, feature };
     match effect {
@@ -161,7 +157,7 @@ impl EffectContext<'_> {
     fn task(&self, id: TaskId) -> Result<&Task, EffectError> {
         self.feature
             .task(id)
-            .ok_or_else(|| EffectError::defect(format!("the Feature has no {id}")))
+            .ok_or_else(|| EffectError::defect(Defect::NoTask { task: id }))
     }
 
     /// Asked before each write to GitHub: the lease, and the least time between writes.

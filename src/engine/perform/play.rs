@@ -23,7 +23,7 @@ use crate::{
     messages::CommitKind,
 };
 use domain::{
-    blocked::{BlockReason, Cut},
+    blocked::{BlockReason, Cut, Defect},
     decision::Issue,
     ids::Emission,
     report,
@@ -46,7 +46,7 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
     }
     let turn = task
         .last_turn()
-        .ok_or_else(|| EffectError::defect(format!("{} has no open turn", task.id)))?;
+        .ok_or_else(|| EffectError::defect(Defect::NoOpenTurn { task: task.id }))?;
     let ground = match ground(context, task, turn).await? {
         Found::Ground(ground) => *ground,
         Found::Overtaken(head) => return Ok(ended(context, task, emission, Played::Overtaken { head })),

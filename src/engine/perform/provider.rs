@@ -248,29 +248,10 @@ impl EffectContext<'_> {
 
 /// Why a provider does not serve for a while, where a failure tells that.
 fn trouble(failure: &AgentFailure) -> Option<Trouble> {
-    match failure {
-        AgentFailure::RateLimited { .. } => Some(Trouble::RateLimited),
-        AgentFailure::Unavailable { .. } => Some(Trouble::Unavailable),
-        AgentFailure::NotFound { .. }
-        | AgentFailure::Failed { .. }
-        | AgentFailure::TimedOut { .. }
-        | AgentFailure::WentSilent { .. }
-        | AgentFailure::TooMuchOutput { .. }
-        | AgentFailure::TooOld { .. }
-        | AgentFailure::NotAsAsked { .. }
-        | AgentFailure::NotAuthorised { .. }
-        | AgentFailure::NoSuchModel { .. }
-        | AgentFailure::ModelRefused { .. }
-        | AgentFailure::RequestRefused { .. }
-        | AgentFailure::PromptTooLong
-        | AgentFailure::OutputLimit
-        | AgentFailure::OutOfAgentTurns { .. }
-        | AgentFailure::OutOfMoney
-        | AgentFailure::ReportMissing
-        | AgentFailure::ReportInvalid { .. }
-        | AgentFailure::DecisionMissing
-        | AgentFailure::DecisionInvalid { .. } => None,
+    if let AgentFailure::RateLimited { .. } = failure {
+        return Some(Trouble::RateLimited);
     }
+    matches!(failure, AgentFailure::Unavailable { .. }).then_some(Trouble::Unavailable)
 }
 
 /// 0 to 1 by chance, so that what was refused together does not come back together.

@@ -9,6 +9,7 @@ use crate::{
     messages,
 };
 use domain::{
+    blocked::RepositoryFault,
     effect::ClosedWhy,
     feature::event::Event,
     ids::{Emission, IssueNumber, PullNumber},
@@ -85,10 +86,10 @@ async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumbe
     }
     match context.repo().create_pull(new).await? {
         OpenedPull::Opened(pull) | OpenedPull::Adopted(pull) => Ok(pull.number),
-        OpenedPull::NoCommits => Err(EffectError::repository(format!(
-            "{} holds nothing that {} does not hold",
-            new.head, new.base
-        ))),
+        OpenedPull::NoCommits => Err(EffectError::repository(RepositoryFault::NothingToMerge {
+            head: new.head.to_owned(),
+            base: new.base.to_owned(),
+        })),
     }
 }
 

@@ -7,7 +7,11 @@ use crate::{
     },
     github::Rights,
 };
-use domain::{blocked::Fault, ids::Sha, task::Task};
+use domain::{
+    blocked::{Fault, RepositoryFault},
+    ids::Sha,
+    task::Task,
+};
 use git::{BranchName, Lease, PushError, Pushed};
 
 /// Where a pushed commit came down.
@@ -23,7 +27,9 @@ pub(super) enum Landed {
 /// The branch is not where it was: what is to be pushed is made again from where it is.
 pub(super) fn moved(branch: &str) -> EffectError {
     EffectError::later(Fault::Repository {
-        what: format!("the branch {branch} moves all the time"),
+        what: RepositoryFault::BranchMoves {
+            branch: branch.to_owned(),
+        },
     })
 }
 

@@ -13,6 +13,7 @@ use crate::{
     messages::Links,
 };
 use domain::{
+    blocked::Defect,
     cost::Spending,
     effect::{Effect, ReactOn, Reaction, Reply, Thread},
     feature::{
@@ -51,7 +52,7 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
         | Effect::AskPerson { .. }
         | Effect::CloseFeaturePull { .. }
         | Effect::CleanUp { .. }
-        | Effect::Task { .. } => Err(EffectError::defect("the effect needs a Feature")),
+        | Effect::Task { .. } => Err(EffectError::defect(Defect::NotOfAFeature)),
     }
 }
 

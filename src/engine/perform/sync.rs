@@ -15,6 +15,7 @@ use crate::{
     messages,
 };
 use domain::{
+    blocked::{Defect, RepositoryFault},
     feature::event::Event,
     ids::{Emission, Sha},
     task,
@@ -50,7 +51,7 @@ pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emi
     let head = task
         .head
         .clone()
-        .ok_or_else(|| EffectError::defect(format!("{} has no commit", task.id)))?;
+        .ok_or_else(|| EffectError::defect(Defect::NoCommit { task: task.id }))?;
     let folder = format!("{}/*", feature.key.branch_prefix());
     let mirror = context
         .engine
@@ -90,7 +91,7 @@ async fn catch_up(
             return Ok(context.task_event(task.id, task::Event::MergeConflict { emission, files }));
         }
         MergeOutcome::AlreadyUpToDate | MergeOutcome::FastForward | MergeOutcome::Unrelated => {
-            return Err(EffectError::repository("the branches have no common history"));
+            return Err(EffectError::repository(RepositoryFault::NoCommonHistory));
         }
     };
     let plan = context.feature.plan.as_ref();

@@ -1,11 +1,12 @@
-//! What the commits of a Feature have in common.
+//! What the commits of a Feature have in common, and which of them are persons'.
 
 use crate::engine::{job::EffectError, perform::EffectContext};
 use domain::{
+    blocked::Defect,
     ids::Sha,
     task::{Task, Turn},
 };
-use git::Author;
+use git::{Author, CommitInfo, Mirror};
 
 /// The App's bot as author, as GitHub itself writes it.
 pub(super) async fn author(context: &EffectContext<'_>) -> Result<Author, EffectError> {
@@ -30,7 +31,33 @@ pub(super) fn trailers(context: &EffectContext<'_>, more: &[(&str, String)]) -> 
 
 /// The open turn of a task and the commit that it looks at.
 pub(super) fn open(task: &Task) -> Result<(&Turn, &Sha), EffectError> {
-    let gone = || EffectError::defect(format!("{} has no open turn with a commit", task.id));
+    let gone = || EffectError::defect(Defect::NoOpenTurn { task: task.id });
     let turn = task.last_turn().ok_or_else(gone)?;
     Ok((turn, turn.head.as_ref().ok_or_else(gone)?))
+}
+
+/// How many commits of a branch are looked at: more than all turns of a task make.
+const MOST: usize = 300;
+
+/// The commits of persons between `fork` and `head`, each as the commit before it and itself, oldest first. Ours are
+/// those that carry both our name and the trailer of the effect that made them.
+pub(super) async fn pushes(
+    context: &EffectContext<'_>,
+    mirror: &Mirror,
+    fork: &Sha,
+    head: &Sha,
+) -> Result<Vec<(Sha, Sha)>, EffectError> {
+    let us = author(context).await?.email;
+    let ours = |info: &CommitInfo| info.author_email == us && info.trailer("AutoBuild-Attempt").is_some();
+    let mut pushes = Vec::new();
+    for commit in mirror.grown(fork, head, MOST).await? {
+        let Some(info) = mirror.commit_info(&commit).await? else {
+            continue;
+        };
+        if let (false, Some(before)) = (ours(&info), info.parents.first()) {
+            pushes.push((before.clone(), commit));
+        }
+    }
+    pushes.reverse();
+    Ok(pushes)
 }

@@ -9,7 +9,7 @@ use crate::{
     config::RepositorySettings,
     gates::{
         files,
-        run::{context::GateError, prepared::Ready},
+        run::{context::GateError, ready::Ready},
         said,
         subject::Subject,
     },

@@ -8,14 +8,15 @@ use crate::gates::{
         code::{Code, Put, emptied, words},
         experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
     },
+    test_index::Site,
 };
 use domain::integrity::Rule;
 use integrity::{
-    FileChange, language,
+    FileChange, Version, language,
     language::{Role, role},
     loses_lines,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) static EXPERIMENT: Experiment = Experiment {
     name: "weakened tests",
@@ -40,9 +41,7 @@ fn rewritten(change: &Change) -> BTreeSet<String> {
 fn mutants(facts: &Facts, code: Vec<Code>) -> Option<Mutants> {
     let change = &facts.change;
     let paths = rewritten(change);
-    let is_shared = paths.iter().any(|path| role(path) == Role::Support);
-    let concerns = |name: &&String| is_shared || change.after.find(name).iter().any(|site| paths.contains(&site.path));
-    let suspects: BTreeSet<String> = facts.old.iter().filter(concerns).cloned().collect();
+    let suspects = suspects(facts, &paths);
     let words = words(change, &paths);
     let forms: Vec<Forms> = code.iter().filter_map(|code| Forms::of(change, code, &words)).collect();
     if suspects.is_empty() || forms.iter().all(|forms| forms.emptied.is_none()) {
@@ -87,6 +86,45 @@ fn mutants(facts: &Facts, code: Vec<Code>) -> Option<Mutants> {
     })
 }
 
+/// The tests of the base that may check less: those that say something else, and those that share what does.
+fn suspects(facts: &Facts, paths: &BTreeSet<String>) -> BTreeSet<String> {
+    let change = &facts.change;
+    let shared = shared(change, paths);
+    let is_shared = paths.iter().any(|path| role(path) == Role::Support);
+    let may = |site: &&Site| shared.contains(&site.path) || paths.contains(&site.path) && is_other(change, site);
+    let concerns = |name: &&String| is_shared || change.after.find(name).iter().any(may);
+    facts.old.iter().filter(concerns).cloned().collect()
+}
+
+/// Whether a test says something else than before.
+fn is_other(change: &Change, site: &Site) -> bool {
+    !change.before.words_in(&site.path).any(|words| words == site.words)
+}
+
+/// The files of these that lost something outside of their tests, which any test in them may share.
+fn shared(change: &Change, paths: &BTreeSet<String>) -> BTreeSet<String> {
+    let files = change.files.iter().filter(|file| paths.contains(&file.path));
+    let lost = files.filter(|file| !keeps_what_tests_share(file));
+    lost.map(|file| file.path.clone()).collect()
+}
+
+fn keeps_what_tests_share(file: &FileChange) -> bool {
+    let shared = |version: &Version| {
+        let outline = language::read(&file.path, std::str::from_utf8(version.bytes()?).ok()?)?;
+        let mut words: BTreeMap<String, usize> = BTreeMap::new();
+        for word in outline.shared {
+            let times = words.entry(word).or_default();
+            *times = times.saturating_add(1);
+        }
+        Some(words)
+    };
+    let (Some(before), Some(after)) = (shared(&file.before), shared(&file.after)) else {
+        return false;
+    };
+    let is_kept = |(word, times): (&String, &usize)| after.get(word).is_some_and(|now| now >= times);
+    before.iter().all(is_kept)
+}
+
 /// A file of code in the forms that are run.
 struct Forms {
     /// With the tests inside it as they were, where they differ.
@@ -127,4 +165,32 @@ fn old_tests(change: &Change) -> (Vec<Put>, Vec<String>) {
         }
     }
     (old, without)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_share_what_stands_outside_of_them() {
+        let base = "LIMIT = 3\n\ndef test_a():\n    assert a() == LIMIT\n\ndef test_b():\n    assert b()\n";
+        for (after, expected) in [
+            (base.replace("assert b()", "assert b() == 2"), true),
+            (base.replace("assert b()", "assert 1"), true),
+            (format!("import os\n{base}"), true),
+            (
+                "LIMIT = 3\n\ndef test_c(tmp_path):\n    assert c() == LIMIT\n".to_owned(),
+                true,
+            ),
+            (base.replace("LIMIT = 3", "LIMIT = 4"), false),
+            (base.replace("LIMIT = 3", ""), false),
+        ] {
+            let file = FileChange {
+                path: "tests/test_a.py".to_owned(),
+                before: Version::Bytes(base.as_bytes().to_vec()),
+                after: Version::Bytes(after.clone().into_bytes()),
+            };
+            assert_eq!(keeps_what_tests_share(&file), expected, "{after}");
+        }
+    }
 }

@@ -19,9 +19,6 @@ use domain::evidence::{Counts, TestNames};
 pub(crate) use junit::read as junit;
 pub(crate) use runner::{Arguments, Place, Runner};
 
-/// How results are read and named; another number, and all that was kept is found anew.
-pub const FORM: u32 = 3;
-
 /// What the output says of the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Read {

@@ -98,11 +98,11 @@ fn results(text: &str, tally: &mut Tally) {
                 false if outcome == Outcome::Failed => tally.test(&format!("{name} (error)"), outcome),
                 false => {}
             }
-        } else if let Some(name) = listed(line, "PASSED ") {
+        } else if let Some(name) = listed(line, "PASSED ").map(str::trim_end) {
             if seen.insert(name.to_owned()) {
                 tally.test(name, Outcome::Passed);
             }
-        } else if let Some(name) = listed(line, "FAILED ").or_else(|| listed(line, "ERROR ")) {
+        } else if let Some(name) = failed(line) {
             // A parameter may hold what separates the name from the message: then the name was cut off.
             let is_known = tally.named(Outcome::Failed).any(|known| known.starts_with(name));
             if !is_known {
@@ -140,7 +140,12 @@ fn outcome(word: &str) -> Option<Outcome> {
 
 /// A line of the lists at the end. unittest writes a colon after the word, and log lines have no path.
 fn listed<'a>(line: &'a str, word: &str) -> Option<&'a str> {
-    let name = line.strip_prefix(word).filter(|name| name.contains(".py"))?;
+    line.strip_prefix(word).filter(|name| name.contains(".py"))
+}
+
+/// The name in a line of the list of failures, where a message follows it.
+fn failed(line: &str) -> Option<&str> {
+    let name = listed(line, "FAILED ").or_else(|| listed(line, "ERROR "))?;
     Some(name.split(" - ").next().unwrap_or(name))
 }
 

@@ -303,7 +303,8 @@ fn pytest_names_every_test() {
          tests/test_a.py::test_skip SKIPPED (no network) [ 60%]\ntests/test_a.py::test_x XFAIL [ 80%]\n\
          tests/test_a.py::test_down PASSED [100%]\ntests/test_a.py::test_down ERROR [100%]\n\n\
          =========================== short test summary info ============================\n\
-         PASSED tests/test_a.py::test_ok\nPASSED tests/test_a.py::test_printing\nFAILED tests/test_a.py::test_halves - assert 1 == 2\n\
+         PASSED tests/test_a.py::test_ok\nPASSED tests/test_a.py::test_p[a - b]\n\
+         PASSED tests/test_a.py::test_printing\nFAILED tests/test_a.py::test_halves - assert 1 == 2\n\
          ERROR tests/test_a.py::test_down - ValueError\n\
          =============== 1 failed, 4 passed, 1 skipped, 1 xfailed, 1 error in 0.12s ================\n";
     assert_eq!(

@@ -44,9 +44,9 @@ const SEEN_AT: &str = "/autobuild";
 ///
 /// Build tools note paths: so the place is the same for every run of a repository. Where there is a wall, each checkout is
 /// mounted there; where there is none, runs take turns in one folder. So whoever holds one makes no other.
-pub(crate) struct SandboxedCheckout<'a> {
-    bench: &'a Bench,
-    cancel: &'a CancellationToken,
+pub(crate) struct SandboxedCheckout {
+    bench: Bench,
+    cancel: CancellationToken,
     checkout: Checkout,
     env: Vec<(OsString, OsString)>,
     /// Where the folder around the checkout is seen.
@@ -69,12 +69,12 @@ pub(crate) struct Order<'a> {
     pub(crate) reaches: &'a [HostRule],
 }
 
-impl<'a> SandboxedCheckout<'a> {
+impl SandboxedCheckout {
     pub(crate) async fn new(
-        bench: &'a Bench,
+        bench: &Bench,
         mirror: &Mirror,
         commit: &Sha,
-        cancel: &'a CancellationToken,
+        cancel: &CancellationToken,
     ) -> Result<Self, GateError> {
         let (turn, checkout) = match bench.sandbox.level() {
             Level::L2 | Level::L3 => (None, mirror.checkout(commit).await?),
@@ -102,8 +102,8 @@ impl<'a> SandboxedCheckout<'a> {
         env.push(("TMPDIR".into(), seen.join("tmp").into()));
         env.push(("CI".into(), "true".into()));
         Ok(Self {
-            bench,
-            cancel,
+            bench: bench.clone(),
+            cancel: cancel.clone(),
             checkout,
             env,
             seen,
@@ -112,9 +112,22 @@ impl<'a> SandboxedCheckout<'a> {
         })
     }
 
+    /// The working copy as commands see it, where that is the same for every checkout.
+    pub(crate) fn always_seen(bench: &Bench) -> Option<PathBuf> {
+        match bench.sandbox.level() {
+            Level::L2 | Level::L3 => Some(Path::new(SEEN_AT).join("work")),
+            Level::L0 | Level::L1 => None,
+        }
+    }
+
     /// The working copy.
     pub(crate) fn path(&self) -> &Path {
         self.checkout.path()
+    }
+
+    /// The folder around the working copy and the home of the commands.
+    pub(crate) fn around(&self) -> &Path {
+        self.checkout.home()
     }
 
     /// The commit at `HEAD`.
@@ -133,8 +146,8 @@ impl<'a> SandboxedCheckout<'a> {
     }
 
     /// What the service around it is.
-    pub(crate) fn bench(&self) -> &'a Bench {
-        self.bench
+    pub(crate) fn bench(&self) -> &Bench {
+        &self.bench
     }
 
     /// The commit's own files, relative to the working copy.
@@ -158,13 +171,13 @@ impl<'a> SandboxedCheckout<'a> {
         spec.env
             .extend(variables.map(|(name, value)| (name.into(), value.into())));
         spec.deadline = order.deadline;
-        let door = network::door(self.bench, order.reaches)
+        let door = network::door(&self.bench, order.reaches)
             .await
             .map_err(host("opening a way to the network"))?;
         let level = self.bench.sandbox.level();
         spec.env.extend(door.iter().flat_map(|door| door.environment(level)));
         spec.confine.door.clone_from(&door);
-        let finished = match self.bench.sandbox.run(&spec, self.cancel).await {
+        let finished = match self.bench.sandbox.run(&spec, &self.cancel).await {
             Ok(finished) => finished,
             Err(error) => return not_started(error).map(|reason| could_not_start(command, reason)),
         };
@@ -197,7 +210,7 @@ impl<'a> SandboxedCheckout<'a> {
         let script: Vec<String> = lines.collect();
         let mut spec = self.spec("sh", vec!["-c".into(), script.join("\n").into()], &Question::new(""));
         spec.deadline = ASKING;
-        match self.bench.sandbox.run(&spec, self.cancel).await {
+        match self.bench.sandbox.run(&spec, &self.cancel).await {
             Ok(finished) if finished.exit == Exit::Cancelled => Err(GateError::Cancelled),
             Ok(finished) => Ok(format!("{}{}", finished.stdout.text(), finished.stderr.text())),
             Err(error) => not_started(error),
@@ -209,7 +222,7 @@ impl<'a> SandboxedCheckout<'a> {
         for shell in Shell::ALL {
             let mut spec = self.spec(shell.program(), question.args(shell), question);
             spec.deadline = ASKING;
-            let finished = match self.bench.sandbox.run(&spec, self.cancel).await {
+            let finished = match self.bench.sandbox.run(&spec, &self.cancel).await {
                 Ok(finished) => finished,
                 Err(StartError::NotFound(_)) => continue,
                 Err(error) => return not_started(error).map(Err),

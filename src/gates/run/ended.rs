@@ -22,7 +22,7 @@ const MAX_FAILING: usize = 50;
 /// The longest name of a test that is kept, in characters: names that are cut may be the same.
 const MAX_NAME: usize = 4_000;
 
-impl SandboxedCheckout<'_> {
+impl SandboxedCheckout {
     pub(super) async fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {
         let command = order.command;
         let code = match finished.exit {

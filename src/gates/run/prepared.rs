@@ -5,34 +5,36 @@ use crate::{
     gates::{
         commands,
         commands::Chosen,
-        compare, coverage, files,
+        compare, coverage,
         run::{
             cache,
-            cache::{Leavings, Snapshot, Times, Warmed},
+            cache::{Made, Snapshot, Warmed},
             checkout::{Order, SandboxedCheckout},
             context::{Bench, GateError, host},
             overlay::Overlay,
             put_back,
             put_back::Touched,
+            ready::{Ready, What},
             result_cache::{Expected, Kept, Origin, ResultCache, Tested},
+            used::{Stamps, Used},
         },
         said,
+        setup_reads::{is_read_by_package_managers, touches_setup},
         shell::programs,
         test_line::{Invocation, Selection, own_name},
     },
 };
 use domain::{
-    evidence::{Absence, Additions, Evidence, Finding},
+    evidence::{Absence, Additions, Baseline, Evidence},
     ids::Sha,
     registries,
-    shell_command::ShellCommand,
 };
 use git::Mirror;
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::PathBuf,
     sync::{
-        OnceLock,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -51,8 +53,12 @@ pub(crate) struct Prepared<'a> {
     commit: &'a Sha,
     settings: &'a RepositorySettings,
     cancel: &'a CancellationToken,
-    pub(crate) chosen: Chosen,
-    done: OnceLock<SetUp>,
+    pub(crate) chosen: Arc<Chosen>,
+    /// Another commit on which set-up leaves the same, and what it said there.
+    like: Option<(&'a Sha, Evidence)>,
+    done: Mutex<Option<Arc<SetUp>>>,
+    /// Checkouts in which something ran, by their commits.
+    used: Mutex<BTreeMap<Sha, Used>>,
     plain: OnceLock<Duration>,
     misled: AtomicBool,
     /// A selection did what it should.
@@ -63,31 +69,22 @@ pub(crate) struct Prepared<'a> {
     versions: OnceCell<String>,
 }
 
-/// What is run.
-#[derive(Clone, Copy)]
-enum What<'a> {
-    /// The tests, by this line of the test command.
-    Tests(&'a Invocation),
-    /// A command of a plan.
-    Command(&'a str),
-}
-
-impl What<'_> {
-    /// What tells its results apart from those of others on the same files.
-    fn key(self) -> String {
-        match self {
-            Self::Tests(line) => line.key(),
-            Self::Command(command) => format!("{command}\0command"),
-        }
-    }
-}
-
 /// What set-up came to, once.
 struct SetUp {
     said: Option<Evidence>,
     rewritten: Vec<String>,
     executable: Vec<PathBuf>,
+    made: Made,
     snapshot: Option<Snapshot>,
+    ran: SetUpRan,
+}
+
+/// Where set-up ran.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SetUpRan {
+    Here,
+    /// In pre-flight, on a commit on which it leaves the same.
+    Before,
 }
 
 /// Whether coverage is measured too.
@@ -105,32 +102,6 @@ enum Start {
     Nothing,
 }
 
-/// A checkout in which commands can run.
-pub(crate) struct Ready<'a> {
-    pub(crate) checkout: SandboxedCheckout<'a>,
-    chosen: &'a Chosen,
-    coverage_file: Option<&'a str>,
-    /// What set-up said, if there is one.
-    pub(crate) setup: Option<Evidence>,
-    /// Files that set-up rewrote and that were put back.
-    pub(crate) rewritten: Vec<String>,
-    laid: Laid,
-    /// Files that set-up made executable.
-    executable: Vec<PathBuf>,
-    deadline: Duration,
-    times: Times,
-    additions: Additions,
-}
-
-/// Whose files stand in a checkout.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Laid {
-    /// The commit's alone.
-    Nothing,
-    /// Some of another commit too.
-    Files,
-}
-
 impl<'a> Prepared<'a> {
     pub(crate) async fn new(
         bench: &'a Bench,
@@ -144,8 +115,10 @@ impl<'a> Prepared<'a> {
             commit,
             settings,
             cancel,
-            chosen: commands::at(mirror, commit, settings).await?,
-            done: OnceLock::new(),
+            chosen: Arc::new(commands::at(mirror, commit, settings).await?),
+            like: None,
+            done: Mutex::default(),
+            used: Mutex::default(),
             plain: OnceLock::new(),
             misled: AtomicBool::new(false),
             selects: AtomicBool::new(false),
@@ -156,9 +129,22 @@ impl<'a> Prepared<'a> {
     }
 
     /// Another commit of the same repository, which is set up by itself.
-    pub(crate) async fn by_itself(&self, commit: &'a Sha) -> Result<Self, GateError> {
+    pub(crate) async fn by_itself(&self, commit: &'a Sha, baseline: &'a Baseline) -> Result<Self, GateError> {
         let other = Self::new(self.bench, (self.mirror, commit), self.settings, self.cancel).await?;
-        Ok(other.adding(self.additions))
+        other.after(baseline).await
+    }
+
+    /// The same with what pre-flight found: what may be added to the test command, and what set-up left, if that is the
+    /// same here.
+    pub(crate) async fn after(mut self, baseline: &'a Baseline) -> Result<Self, GateError> {
+        self.additions = baseline.additions;
+        let Some(said @ Evidence::Passed(_)) = &baseline.setup else {
+            return Ok(self);
+        };
+        if !touches_setup(self.mirror, (&baseline.commit, self.commit), &self.chosen).await? {
+            self.like = Some((&baseline.commit, said.clone()));
+        }
+        Ok(self)
     }
 
     /// The same with what pre-flight found of the additions to the test command.
@@ -169,7 +155,7 @@ impl<'a> Prepared<'a> {
 
     async fn results(&self) -> Result<ResultCache<'_>, GateError> {
         let versions = self.versions.get_or_try_init(|| self.ask_versions()).await?;
-        let of = (self.settings, &self.chosen);
+        let of = (self.settings, &*self.chosen);
         Ok(ResultCache::of(self.bench, self.mirror, of, versions))
     }
 
@@ -197,7 +183,7 @@ impl<'a> Prepared<'a> {
     pub(crate) async fn known_with_additions(&self) -> Result<Option<Evidence>, GateError> {
         let line = self.chosen.test_line.invocation(Additions::Harmless).key();
         let cache = self.results().await?;
-        let key = cache.key((self.commit, None), &line).await?;
+        let key = cache.key((self.commit, self.commit, None), &line).await?;
         Ok(key.as_ref().and_then(|key| cache.known(key)).map(|known| known.tests))
     }
 
@@ -210,7 +196,7 @@ impl<'a> Prepared<'a> {
     ) -> Result<(), GateError> {
         let line = self.chosen.test_line.invocation(Additions::Harmless).key();
         let cache = self.results().await?;
-        let key = cache.key((self.commit, None), &line).await?;
+        let key = cache.key((self.commit, self.commit, None), &line).await?;
         if let Some(key) = key.filter(|_| matches!(tests, Evidence::Passed(_))) {
             let tested = Tested {
                 setup: ready.setup.clone(),
@@ -235,16 +221,13 @@ impl<'a> Prepared<'a> {
         let line = self.invocation().key();
         let measures = coverage == Coverage::Measured && self.settings.coverage.file.is_some();
         let line = if measures { format!("{line}\0coverage") } else { line };
-        let key = cache.key((self.commit, None), &line).await?;
+        let key = cache.key((self.commit, self.commit, None), &line).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| is_sound(&known.tests)) {
             let _ = self.plain.set(Duration::from_millis(known.milliseconds));
             return Ok(known.into());
         }
-        let ready = self.ready().await?;
-        let begun = Instant::now();
-        let tests = ready.tests().await?;
-        let took = begun.elapsed();
+        let (ready, tests, took) = self.first(What::Tests(&self.invocation()), &is_sound).await?;
         let _ = self.plain.set(took);
         let coverage = match (measures, &tests) {
             (true, Evidence::Passed(_) | Evidence::Failed(_)) => coverage::measure(&ready, self.settings).await?,
@@ -257,6 +240,7 @@ impl<'a> Prepared<'a> {
             coverage,
             origin: Origin::Now,
         };
+        self.give_back(ready);
         if let Some(key) = key.filter(|_| is_sound(&tested.tests)) {
             cache.keep(&key, &Kept::of(&tested, took));
         }
@@ -266,16 +250,41 @@ impl<'a> Prepared<'a> {
     /// Runs one command of a plan or of the settings on the commit's own files, or takes it that it held before.
     pub(crate) async fn command(&self, command: &str) -> Result<Evidence, GateError> {
         let cache = self.results().await?;
-        let key = cache.key((self.commit, None), &format!("{command}\0command")).await?;
+        let key = cache
+            .key((self.commit, self.commit, None), &format!("{command}\0command"))
+            .await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| matches!(known.tests, Evidence::Passed(_))) {
             return Ok(said::with_origin(known.tests, Origin::Kept));
         }
-        let evidence = self.ready().await?.command(command).await?;
+        let holds = |found: &Evidence| matches!(found, Evidence::Passed(_));
+        let (ready, evidence, _) = self.first(What::Command(command), holds).await?;
+        self.give_back(ready);
         if let Some(key) = key.filter(|_| matches!(evidence, Evidence::Passed(_))) {
             cache.keep(&key, &Kept::of_command(&evidence));
         }
         Ok(evidence)
+    }
+
+    /// Runs something on the commit's own files, and says how long it took. Where set-up did not run here and the result
+    /// speaks against the work, set-up runs before that is believed.
+    async fn first(
+        &self,
+        what: What<'_>,
+        speaks_for: impl Fn(&Evidence) -> bool,
+    ) -> Result<(Ready<'a>, Evidence, Duration), GateError> {
+        let ready = self.ready().await?;
+        let begun = Instant::now();
+        let found = ready.run(what).await?;
+        let ran_before = self.set_up().is_some_and(|done| done.ran == SetUpRan::Before);
+        if speaks_for(&found) || !ran_before {
+            return Ok((ready, found, begun.elapsed()));
+        }
+        drop(ready);
+        let ready = self.set_up_here().await?;
+        let begun = Instant::now();
+        let found = ready.run(what).await?;
+        Ok((ready, found, begun.elapsed()))
     }
 
     /// Some tests of `commit` with some files in place of its own, or what they said before.
@@ -289,30 +298,48 @@ impl<'a> Prepared<'a> {
         selection: &Selection,
     ) -> Result<Evidence, GateError> {
         let limit = self.bench.deadlines.test;
-        self.tests_within((commit, overlay), expected, selection, limit).await
+        let of = (commit, overlay);
+        self.selected(of, expected, (selection, limit), |names, found| {
+            self.is_of(names, found)
+        })
+        .await
     }
 
-    /// The same, each run stopped after this time.
+    /// The same for an experiment, each run stopped after this time: a test without a result has not passed.
     pub(crate) async fn tests_within(
         &self,
-        (commit, overlay): (&Sha, &Overlay),
+        of: (&Sha, &Overlay),
         expected: Expected,
         selection: &Selection,
         limit: Duration,
     ) -> Result<Evidence, GateError> {
+        let is_enough = |names: &[String], found: &Evidence| {
+            self.is_of(names, found) || self.selects.load(Ordering::Relaxed) && !matches!(found, Evidence::Absent(_))
+        };
+        self.selected(of, expected, (selection, limit), is_enough).await
+    }
+
+    async fn selected(
+        &self,
+        (commit, overlay): (&Sha, &Overlay),
+        expected: Expected,
+        (selection, limit): (&Selection, Duration),
+        is_enough: impl Fn(&[String], &Evidence) -> bool,
+    ) -> Result<Evidence, GateError> {
         if let Selection::Named(names) = selection
             && let Some(line) = self.selecting(names).await?
         {
-            let found = self
-                .line_with(commit, overlay, expected, (What::Tests(&line), limit))
-                .await?;
-            if self.is_of(names, &found) {
+            let what = (What::Tests(&line), limit);
+            let found = self.line_with(commit, overlay, expected, what).await?;
+            // With more tests it takes no less time.
+            let is_too_slow = matches!(found, Evidence::Absent(Absence::TimedOut { .. }));
+            if is_too_slow || is_enough(names, &found) {
                 return Ok(found);
             }
         }
         let line = self.invocation();
-        self.line_with(commit, overlay, expected, (What::Tests(&line), limit))
-            .await
+        let what = (What::Tests(&line), limit);
+        self.line_with(commit, overlay, expected, what).await
     }
 
     /// The line that runs these tests alone, where there is one that does what it should.
@@ -324,8 +351,7 @@ impl<'a> Prepared<'a> {
         Ok(self.chosen.test_line.selecting(self.additions, names, &paths))
     }
 
-    /// Whether a result is that of the selected tests: each has one of its own, and every failure has a name. From then on a
-    /// failure without names is believed too: the code could not be loaded.
+    /// Whether a result is that of the selected tests: each has one of its own, and every failure has a name.
     fn is_of(&self, names: &[String], found: &Evidence) -> bool {
         let own = |names: &[String]| {
             names
@@ -337,8 +363,8 @@ impl<'a> Prepared<'a> {
             (Evidence::Absent(_), _) => return false,
             (Evidence::Passed(_), Some(names)) => (names, false),
             (Evidence::Failed(_), Some(names)) => (names, true),
-            (Evidence::Passed(_), None) => return false,
-            (Evidence::Failed(_), None) => return self.selects.load(Ordering::Relaxed),
+            // Code that cannot be loaded fails so, and so does a selection that is not understood.
+            (Evidence::Passed(_) | Evidence::Failed(_), None) => return false,
         };
         let (passed, failed) = (own(&ran.passed), own(&ran.failed));
         let wanted = own(names);
@@ -367,8 +393,8 @@ impl<'a> Prepared<'a> {
 
     /// What a line says on `commit` with some files in place of its own, or what they said before.
     ///
-    /// They run on what set-up left on the prepared commit. If they then speak against the work, set-up runs on these very
-    /// files before that is believed: it may have copied or compiled what is replaced here.
+    /// They run on what set-up left on the prepared commit. If they then speak against the work, and set-up may have copied
+    /// or compiled what is replaced here, it runs on these very files before that is believed.
     async fn line_with(
         &self,
         commit: &Sha,
@@ -377,13 +403,15 @@ impl<'a> Prepared<'a> {
         (what, limit): (What<'_>, Duration),
     ) -> Result<Evidence, GateError> {
         let cache = self.results().await?;
-        let key = cache.key((commit, Some(overlay)), &what.key()).await?;
+        let key = cache.key((self.commit, commit, Some(overlay)), &what.key()).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| expected.is_met_by(&known.tests)) {
             return Ok(known.tests);
         }
-        let mut found = self.with(commit, overlay).await?.within(limit).run(what).await?;
-        if self.chosen.setup.is_some() && !self.is_misled() && expected.is_denied_by(&found) {
+        let ready = self.with(commit, overlay).await?.within(limit);
+        let mut found = ready.run(what).await?;
+        self.give_back(ready);
+        if self.may_mislead(overlay) && !self.is_misled() && expected.is_denied_by(&found) {
             found = self
                 .on(commit, Some(overlay), Start::Cache)
                 .await?
@@ -402,30 +430,44 @@ impl<'a> Prepared<'a> {
     }
 
     /// A checkout of the commit as set-up left it.
-    pub(crate) async fn ready(&self) -> Result<Ready<'_>, GateError> {
-        match self.done.get() {
-            Some(done) => self.copy(done, self.commit, None).await,
-            None => self.set_up().await,
+    pub(crate) async fn ready(&self) -> Result<Ready<'a>, GateError> {
+        if self.set_up().is_none() {
+            match self.set_up_before().await? {
+                Some(done) => self.note(done),
+                None => return self.set_up_here().await,
+            }
         }
+        self.copy(self.commit, None).await
     }
 
     /// A checkout of `commit` with some files in place of its own, as set-up left the prepared commit. What it says against
     /// the work is to be confirmed: set-up may have made something of other files.
-    pub(crate) async fn with(&self, commit: &Sha, overlay: &Overlay) -> Result<Ready<'_>, GateError> {
+    pub(crate) async fn with(&self, commit: &Sha, overlay: &Overlay) -> Result<Ready<'a>, GateError> {
         if self.is_misled() {
             return self.on(commit, Some(overlay), Start::Cache).await;
         }
-        if self.done.get().is_none() {
-            drop(self.set_up().await?);
+        if self.set_up().is_none() {
+            drop(self.ready().await?);
         }
-        match self.done.get() {
-            Some(done) => self.copy(done, commit, Some(overlay)).await,
-            None => self.on(commit, Some(overlay), Start::Cache).await,
-        }
+        self.copy(commit, Some(overlay)).await
+    }
+
+    fn set_up(&self) -> Option<Arc<SetUp>> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn note(&self, done: SetUp) {
+        *self.done.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(done));
+    }
+
+    /// Whether what set-up left may have been made of files that are replaced.
+    fn may_mislead(&self, overlay: &Overlay) -> bool {
+        let is_of_packages = self.set_up().is_some_and(|done| done.made == Made::Packages);
+        self.chosen.setup.is_some() && (!is_of_packages || overlay.paths().any(is_read_by_package_managers))
     }
 
     /// A checkout of the commit that starts from no cache, and on which set-up ran.
-    pub(crate) async fn anew(&self) -> Result<Ready<'_>, GateError> {
+    pub(crate) async fn anew(&self) -> Result<Ready<'a>, GateError> {
         self.on(self.commit, None, Start::Nothing).await
     }
 
@@ -446,15 +488,41 @@ impl<'a> Prepared<'a> {
             .clamp(SHORTEST, self.bench.deadlines.test.max(SHORTEST))
     }
 
+    /// What pre-flight's set-up left, where it would leave the same here; none where there is more to prepare than that.
+    async fn set_up_before(&self) -> Result<Option<SetUp>, GateError> {
+        let (Some((commit, said)), Some(seen)) = (&self.like, SandboxedCheckout::always_seen(self.bench)) else {
+            return Ok(None);
+        };
+        if self.chosen.setup.is_none() || self.chosen.test_line.building().is_some() {
+            return Ok(None);
+        }
+        let kept = Snapshot::of_packages(self.bench, (self.mirror, commit), &self.chosen, &seen).await?;
+        Ok(kept.map(|snapshot| SetUp {
+            said: Some(said::with_set_up_before(said.clone(), commit)),
+            rewritten: Vec::new(),
+            executable: Vec::new(),
+            made: Made::Packages,
+            snapshot: Some(snapshot),
+            ran: SetUpRan::Before,
+        }))
+    }
+
     /// Sets the commit up, and keeps what that left. The checkout in which it ran is as good as any copy.
-    async fn set_up(&self) -> Result<Ready<'_>, GateError> {
+    async fn set_up_here(&self) -> Result<Ready<'a>, GateError> {
         let ready = self.on(self.commit, None, Start::Cache).await?;
+        let tracked = commands::paths(self.mirror, self.commit).await?.into_iter().collect();
+        let made = match ready.is_ready() && self.chosen.setup.is_some() {
+            true => match ready.leavings(&tracked).await {
+                Ok(left) => ready.made(&left, &tracked).await?,
+                Err(_) => Made::OfFiles,
+            },
+            false => Made::OfFiles,
+        };
         let is_built = ready.is_ready() && ready.build().await?;
         let snapshot = match ready.is_ready() && (is_built || self.chosen.setup.is_some()) {
             true => {
-                let tracked = commands::paths(self.mirror, self.commit).await?.into_iter().collect();
                 // What cannot be looked through, because a command took its rights away, is not copied either.
-                match Leavings::of(ready.checkout.path(), &tracked).await {
+                match ready.leavings(&tracked).await {
                     Ok(left) => {
                         let left = (ready.times.clone(), left.for_the_turn());
                         Snapshot::of(self.bench, &ready.checkout, left).await
@@ -464,43 +532,88 @@ impl<'a> Prepared<'a> {
             }
             false => None,
         };
-        let done = SetUp {
+        self.note(SetUp {
             said: ready.setup.clone(),
             rewritten: ready.rewritten.clone(),
             executable: ready.executable.clone(),
+            made,
             snapshot,
-        };
-        let _ = self.done.set(done);
+            ran: SetUpRan::Here,
+        });
         Ok(ready)
     }
 
     /// A copy of what set-up left.
-    async fn copy(&self, done: &SetUp, commit: &Sha, overlay: Option<&Overlay>) -> Result<Ready<'_>, GateError> {
-        let Some(snapshot) = &done.snapshot else {
+    async fn copy(&self, commit: &Sha, overlay: Option<&Overlay>) -> Result<Ready<'a>, GateError> {
+        let done = self.set_up();
+        let Some((done, snapshot)) = done.as_ref().and_then(|done| Some((done, done.snapshot.as_ref()?))) else {
             return self.on(commit, overlay, Start::Cache).await;
         };
-        let checkout = SandboxedCheckout::new(self.bench, self.mirror, commit, self.cancel).await?;
-        match snapshot.fill(self.mirror, overlay, &checkout).await? {
-            Warmed::Yes => {}
-            Warmed::No | Warmed::InPart => {
-                drop(checkout);
-                return self.on(commit, overlay, Start::Cache).await;
+        let checkout = match self.used_again(commit, snapshot, overlay).await? {
+            Some(checkout) => checkout,
+            None => {
+                let checkout = SandboxedCheckout::new(self.bench, self.mirror, commit, self.cancel).await?;
+                if snapshot.fill(self.mirror, overlay, &checkout).await? != Warmed::Yes {
+                    drop(checkout);
+                    return self.on(commit, overlay, Start::Cache).await;
+                }
+                if let Some(overlay) = overlay {
+                    overlay.lay(checkout.path()).await?;
+                }
+                checkout
             }
-        }
-        if let Some(overlay) = overlay {
-            overlay.lay(checkout.path()).await?;
-        }
+        };
         put_back::make_executable(checkout.path(), &done.executable).map_err(host("preparing a checkout"))?;
-        let mut ready = Ready::new(self, checkout, overlay);
+        let mut ready = self.of(checkout, overlay);
         ready.setup.clone_from(&done.said);
         if overlay.is_none() {
             ready.rewritten.clone_from(&done.rewritten);
         }
+        // Where there is no wall, something may still run there, and nobody else may have a checkout meanwhile.
+        if SandboxedCheckout::always_seen(self.bench).is_some() && snapshot.entry().is_some() {
+            ready.stamps = Stamps::of(&ready.checkout).await?;
+        }
         Ok(ready)
     }
 
+    fn of(&self, checkout: SandboxedCheckout, overlay: Option<&Overlay>) -> Ready<'a> {
+        let commands = (Arc::clone(&self.chosen), self.additions);
+        Ready::new((self.bench, self.settings), commands, (checkout, overlay))
+    }
+
+    /// A checkout of this commit in which something ran, as if nothing had, with these files in place of its own.
+    async fn used_again(
+        &self,
+        commit: &Sha,
+        snapshot: &Snapshot,
+        overlay: Option<&Overlay>,
+    ) -> Result<Option<SandboxedCheckout>, GateError> {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner).remove(commit);
+        match used {
+            Some(used) => used.again((self.mirror, commit), snapshot, overlay).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Keeps a checkout for the next run on its commit, where that is possible.
+    fn give_back(&self, ready: Ready<'a>) {
+        let Ready {
+            checkout, laid, stamps, ..
+        } = ready;
+        if let Some(before) = stamps {
+            let commit = checkout.head().clone();
+            let used = Used { checkout, laid, before };
+            drop(
+                self.used
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .insert(commit, used),
+            );
+        }
+    }
+
     /// A fresh checkout with some files put in place of its own, on which set-up ran.
-    async fn on(&self, commit: &Sha, overlay: Option<&Overlay>, start: Start) -> Result<Ready<'_>, GateError> {
+    async fn on(&self, commit: &Sha, overlay: Option<&Overlay>, start: Start) -> Result<Ready<'a>, GateError> {
         let mut checkout = SandboxedCheckout::new(self.bench, self.mirror, commit, self.cancel).await?;
         let mut warmed = Warmed::No;
         if start == Start::Cache {
@@ -521,7 +634,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// The same on a commit of the default branch, so that what is built can be kept for later.
-    pub(crate) async fn to_be_kept(&self) -> Result<Ready<'_>, GateError> {
+    pub(crate) async fn to_be_kept(&self) -> Result<Ready<'a>, GateError> {
         let checkout = SandboxedCheckout::new(self.bench, self.mirror, self.commit, self.cancel).await?;
         cache::prepare(self.mirror, self.commit, &checkout).await?;
         self.run_setup(checkout, None).await
@@ -529,15 +642,11 @@ impl<'a> Prepared<'a> {
 
     /// Puts files of another commit in place, then runs set-up, where there is one, and puts back what that rewrote of the
     /// files of the commit and of those that were put in place.
-    async fn run_setup<'s>(
-        &'s self,
-        checkout: SandboxedCheckout<'s>,
-        overlay: Option<&Overlay>,
-    ) -> Result<Ready<'s>, GateError> {
+    async fn run_setup(&self, checkout: SandboxedCheckout, overlay: Option<&Overlay>) -> Result<Ready<'a>, GateError> {
         if let Some(overlay) = overlay {
             overlay.lay(checkout.path()).await?;
         }
-        let mut ready = Ready::new(self, checkout, overlay);
+        let mut ready = self.of(checkout, overlay);
         ready.times = cache::times(self.mirror, &ready.checkout).await?;
         if let Some(command) = &self.chosen.setup {
             let order = Order {
@@ -556,126 +665,5 @@ impl<'a> Prepared<'a> {
             } = before.put_back(&ready.checkout, of).await?;
         }
         Ok(ready)
-    }
-}
-
-impl<'a> Ready<'a> {
-    fn new(prepared: &'a Prepared<'_>, checkout: SandboxedCheckout<'a>, overlay: Option<&Overlay>) -> Self {
-        Self {
-            checkout,
-            chosen: &prepared.chosen,
-            coverage_file: prepared.settings.coverage.file.as_deref(),
-            setup: None,
-            rewritten: Vec::new(),
-            laid: overlay.map_or(Laid::Nothing, |_| Laid::Files),
-            executable: Vec::new(),
-            deadline: prepared.bench.deadlines.test,
-            times: Times::new(),
-            additions: prepared.additions,
-        }
-    }
-
-    /// Whether commands can be run here.
-    pub(crate) fn is_ready(&self) -> bool {
-        !matches!(self.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
-    }
-
-    /// The same, stopped after this time.
-    pub(crate) fn within(mut self, deadline: Duration) -> Self {
-        self.deadline = deadline;
-        self
-    }
-
-    /// The times of files and folders before set-up.
-    pub(crate) fn times(&self) -> &Times {
-        &self.times
-    }
-
-    /// What commands left here until now.
-    pub(crate) async fn leavings(&self, tracked: &BTreeSet<String>) -> Result<Leavings, GateError> {
-        Leavings::of(self.checkout.path(), tracked).await
-    }
-
-    /// Runs the tests.
-    pub(crate) async fn tests(&self) -> Result<Evidence, GateError> {
-        self.tests_by(&self.chosen.test_line.invocation(self.additions)).await
-    }
-
-    async fn run(&self, what: What<'_>) -> Result<Evidence, GateError> {
-        match what {
-            What::Tests(line) => self.tests_by(line).await,
-            What::Command(command) => self.command(command).await,
-        }
-    }
-
-    /// Runs the tests by this line of the test command.
-    pub(crate) async fn tests_by(&self, line: &Invocation) -> Result<Evidence, GateError> {
-        let Some(command) = &self.chosen.test else {
-            return Ok(Evidence::Absent(Absence::NoCommand));
-        };
-        if !self.is_ready() {
-            return Ok(Evidence::Absent(Absence::NotReached));
-        }
-        if let Some(file) = self.coverage_file {
-            // Coverage that was there before is nobody's measurement. What cannot be cleared is refused when it is read.
-            let _ = files::clear(self.checkout.path(), file);
-        }
-        let order = self.order(command, line, self.chosen.report.as_deref());
-        let evidence = self.checkout.run(&order).await?;
-        Ok(self.with_rewritten(evidence))
-    }
-
-    /// Builds the tests without running them, where their runner can: what is built is part of the prepared checkout, and
-    /// no test has written into it. Whether there was anything to build.
-    async fn build(&self) -> Result<bool, GateError> {
-        let Some((command, line)) = self.chosen.test.as_ref().zip(self.chosen.test_line.building()) else {
-            return Ok(false);
-        };
-        // What cannot be built is said by the tests.
-        let line = Invocation::plain(&line);
-        self.checkout.run(&self.order(command, &line, None)).await?;
-        Ok(true)
-    }
-
-    fn order<'o>(&'o self, command: &'o ShellCommand, line: &'o Invocation, report: Option<&'o str>) -> Order<'o> {
-        Order {
-            command,
-            as_line: line,
-            deadline: self.deadline,
-            report,
-            reaches: &self.chosen.reaches,
-        }
-    }
-
-    /// Says beside the output what was put back: of a commit's own files integrity tells, of files laid over them nobody
-    /// else does.
-    fn with_rewritten(&self, evidence: Evidence) -> Evidence {
-        let told = |mut finding: Finding| {
-            let files = self.rewritten.join(", ");
-            finding.output = format!("{}\nAutoBuild put back what set-up rewrote: {files}", finding.output);
-            finding
-        };
-        match (self.laid, self.rewritten.is_empty(), evidence) {
-            (Laid::Files, false, Evidence::Passed(finding)) => Evidence::Passed(told(finding)),
-            (Laid::Files, false, Evidence::Failed(finding)) => Evidence::Failed(told(finding)),
-            (Laid::Files | Laid::Nothing, _, evidence) => evidence,
-        }
-    }
-
-    /// Runs one command as it was written in a plan, in the settings, or by a model.
-    pub(crate) async fn command(&self, command: &str) -> Result<Evidence, GateError> {
-        if !self.is_ready() {
-            return Ok(Evidence::Absent(Absence::NotReached));
-        }
-        match command.parse::<ShellCommand>() {
-            Ok(command) => {
-                let line = Invocation::plain(command.text());
-                self.checkout.run(&self.order(&command, &line, None)).await
-            }
-            Err(error) => Ok(Evidence::Absent(Absence::CouldNotStart {
-                command: command.to_owned(),
-                reason: error.to_string(),
-            })),
-        }
     }
 }

@@ -83,7 +83,7 @@ fn changed(meta: &Metadata) -> (i64, i64) {
 type Meant = Option<(Vec<u8>, u32)>;
 
 /// Notes how every tracked file and every file that was laid looks.
-pub(crate) async fn before(place: &SandboxedCheckout<'_>, overlay: Option<&Overlay>) -> Result<Before, GateError> {
+pub(crate) async fn before(place: &SandboxedCheckout, overlay: Option<&Overlay>) -> Result<Before, GateError> {
     let laid: BTreeMap<PathBuf, Meant> = overlay
         .into_iter()
         .flat_map(Overlay::contents)
@@ -128,7 +128,7 @@ impl Before {
     /// Puts back what is not as it was, and names it. Nothing may run in the place meanwhile.
     pub(crate) async fn put_back(
         self,
-        place: &SandboxedCheckout<'_>,
+        place: &SandboxedCheckout,
         (mirror, commit): (&Mirror, &Sha),
     ) -> Result<Touched, GateError> {
         let root = place.path().to_path_buf();

@@ -11,7 +11,6 @@ use crate::{
         commands::Chosen,
         compare,
         coverage::Measurement,
-        results::FORM,
         run::{
             context::{Bench, GateError},
             overlay::Overlay,
@@ -191,16 +190,35 @@ impl<'a> ResultCache<'a> {
         make_room(&self.folder(), MOST)
     }
 
-    /// A digest of everything that the result of a line follows from; none where that is more than files, command and
-    /// environment.
+    /// A digest of everything that the result of a line follows from: the files that it runs on, those of the commit that
+    /// was set up, command and environment; none where that is more.
     pub(crate) async fn key(
         &self,
-        (commit, overlay): (&Sha, Option<&Overlay>),
+        (set_up, commit, overlay): (&Sha, &Sha, Option<&Overlay>),
         line: &str,
     ) -> Result<Option<Key>, GateError> {
         let (mirror, chosen) = (self.mirror, self.chosen);
-        let listed = mirror.list_files(commit, MOST_FILES).await?;
-        if listed.truncated || !chosen.reaches.is_empty() {
+        if !chosen.reaches.is_empty() {
+            return Ok(None);
+        }
+        let Some(files) = self.files(commit, overlay).await? else {
+            return Ok(None);
+        };
+        let mut digest = Sha256::new();
+        digest.update(format!("{}\0{chosen:?}\0{line}\0", mirror.dir().display()));
+        digest.update(format!("{:?}\0", self.settings.coverage));
+        digest.update(self.environment());
+        digest.update(files);
+        if set_up != commit && chosen.setup.is_some() {
+            digest.update(self.files(set_up, None).await?.unwrap_or_default());
+        }
+        Ok(Some(Key(format!("{:x}", digest.finalize()))))
+    }
+
+    /// A digest of a commit's files with some in place of its own; none where there are too many.
+    async fn files(&self, commit: &Sha, overlay: Option<&Overlay>) -> Result<Option<Vec<u8>>, GateError> {
+        let listed = self.mirror.list_files(commit, MOST_FILES).await?;
+        if listed.truncated {
             return Ok(None);
         }
         let own = listed
@@ -215,25 +233,23 @@ impl<'a> ResultCache<'a> {
             };
         }
         let mut digest = Sha256::new();
-        digest.update(format!("{}\0{chosen:?}\0{line}\0", mirror.dir().display()));
-        digest.update(format!("{:?}\0", self.settings.coverage));
-        digest.update(self.environment());
         for (path, (mode, version)) in files {
             if !path.starts_with(RECORDS.as_bytes()) {
                 digest.update(path);
                 digest.update(format!("\0{mode:o} {version}\0"));
             }
         }
-        Ok(Some(Key(format!("{:x}", digest.finalize()))))
+        Ok(Some(digest.finalize().to_vec()))
     }
 
-    /// What is the same for all files: this version of AutoBuild, how far commands are kept apart, where programs are
+    /// What is the same for all files: this very build of AutoBuild, how far commands are kept apart, where programs are
     /// found, and which versions those are.
     fn environment(&self) -> String {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let level = self.bench.sandbox.level();
-        let version = env!("CARGO_PKG_VERSION");
-        format!("{version} {FORM}\0{level:?}\0{}\0{}\0", path.display(), self.versions)
+        let build =
+            fs::metadata("/proc/self/exe").map_or((0, 0, 0), |meta| (meta.len(), meta.mtime(), meta.mtime_nsec()));
+        format!("{build:?}\0{level:?}\0{}\0{}\0", path.display(), self.versions)
     }
 }
 

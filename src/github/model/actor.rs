@@ -32,7 +32,6 @@ pub struct Actor {
 
 impl Actor {
     /// The account of this login, where GitHub says no more of it.
-    #[must_use]
     pub fn named(login: &str) -> Self {
         Self {
             user: User {
@@ -48,7 +47,6 @@ impl Actor {
     }
 
     /// Whether it is this account.
-    #[must_use]
     pub fn is(&self, user: &User) -> bool {
         self.user.id == user.id || self.user.id == NO_ID && self.user.login.eq_ignore_ascii_case(&user.login)
     }

@@ -66,13 +66,11 @@ pub struct Pull {
 
 impl Pull {
     /// Whether it was merged.
-    #[must_use]
     pub fn is_merged(&self) -> bool {
         self.merged_at.is_some()
     }
 
     /// Whether its head branch lies in the repository itself, and not in a fork.
-    #[must_use]
     pub fn is_from(&self, repo: RepoId) -> bool {
         self.head.repo == Some(repo)
     }

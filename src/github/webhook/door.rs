@@ -24,7 +24,6 @@ pub struct OwnApps {
 
 impl OwnApps {
     /// Our Apps and those of their bot users that are known by now: a bot user is known once the App has looked it up.
-    #[must_use]
     pub fn of(clients: &[&Client]) -> Self {
         Self {
             apps: clients.iter().map(|client| client.app_id()).collect(),

@@ -169,7 +169,6 @@ pub struct Push {
 
 impl Push {
     /// Whether the file may say something else now.
-    #[must_use]
     pub fn may_change(&self, path: &str) -> bool {
         self.paths.as_ref().is_none_or(|paths| paths.contains(path))
     }
@@ -238,7 +237,6 @@ pub enum InstallationEvent {
 
 impl Inbound {
     /// Where it happened; `None` for what happens to no repository.
-    #[must_use]
     pub fn place(&self) -> Option<&Place> {
         match self {
             Self::Issue { place, .. }

@@ -1,6 +1,9 @@
 //! What can be done about failures of GitHub, of the repository and of our own machine.
 
-use crate::messages::remedy::{code, fixed, plain};
+use crate::messages::{
+    reasons,
+    remedy::{code, fixed, plain},
+};
 use domain::blocked::Fault;
 
 /// What can be done where GitHub said no.
@@ -23,7 +26,10 @@ pub(super) fn actions(fault: &Fault) -> Vec<String> {
             ),
             "It could harm whoever checks the repository out, so AutoBuild makes no exception".to_owned(),
         ],
-        Fault::Repository { what } => vec![format!("Mend the repository, then resume ({})", plain(what))],
+        Fault::Repository { what } => vec![format!(
+            "Mend the repository, then resume ({})",
+            plain(&reasons::repository_fault(what))
+        )],
         Fault::DiskFull { .. } => {
             fixed(&["Ask whoever runs AutoBuild to make room on the disk of its data folder, then resume"])
         }
@@ -52,7 +58,7 @@ pub(super) fn actions(fault: &Fault) -> Vec<String> {
         }
         Fault::Defect { what } => vec![format!(
             "Resume; if it comes back, that is worth a bug report with these words ({})",
-            plain(what)
+            plain(&reasons::defect(what))
         )],
     }
 }

@@ -24,7 +24,6 @@ const SHOWN: usize = 160;
 
 /// Actions that fit the cause, the most promising first, each a sentence without a live command. `criteria` are the task's;
 /// a Feature has none.
-#[must_use]
 pub(super) fn suggested_actions(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
     let mut actions: Vec<String> = Vec::new();
     for action in by_cause(report, criteria) {
@@ -33,37 +32,18 @@ pub(super) fn suggested_actions(report: &BlockedReport, criteria: &[Criterion]) 
         }
     }
     actions.truncate(MOST - 1);
-    if report.approvable == Approvable::Yes && is_judged(&report.reason) {
+    // A person's judgement of the work itself would end these blocks.
+    let is_judged = report.reason.is_stuck()
+        || matches!(
+            report.reason,
+            BlockReason::BudgetSpent(_) | BlockReason::GatesAbsent { .. }
+        );
+    if report.approvable == Approvable::Yes && is_judged {
         actions.push(
             "If the work is good enough as it is, approve it: the report then names you and what was waived".to_owned(),
         );
     }
     actions
-}
-
-/// Whether a person's judgement of the work itself would end the block.
-fn is_judged(reason: &BlockReason) -> bool {
-    match reason {
-        BlockReason::OutOfTurns { .. }
-        | BlockReason::NoChangeTwice
-        | BlockReason::SameIssues
-        | BlockReason::BudgetSpent(_)
-        | BlockReason::GatesAbsent { .. } => true,
-        BlockReason::AgentFailed { .. }
-        | BlockReason::OpenReview { .. }
-        | BlockReason::Paused { .. }
-        | BlockReason::NeedGone { .. }
-        | BlockReason::ForcePushed { .. }
-        | BlockReason::ForgeRefused { .. }
-        | BlockReason::Failed { .. }
-        | BlockReason::BranchRule { .. }
-        | BlockReason::PreFlightFailed { .. }
-        | BlockReason::DefaultConflict { .. }
-        | BlockReason::WaveGateRed { .. }
-        | BlockReason::TasksBlocked { .. }
-        | BlockReason::BadSettings { .. }
-        | BlockReason::Crashed { .. } => false,
-    }
 }
 
 fn by_cause(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
@@ -146,7 +126,7 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
                 PreFlightFault::NotRun => format!(
                     "Make it run on the default branch: mend or set `setup` and `test` in `.github/autobuild.yml` there, or \
                      install what they need where AutoBuild runs ({})",
-                    plain(what)
+                    plain(&reasons::preflight_cause(what))
                 ),
                 PreFlightFault::NothingPasses => "Make at least one test pass on the default branch: set `setup` in \
                      `.github/autobuild.yml` to what installs the packages that the tests import, or `test` to a command \

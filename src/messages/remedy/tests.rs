@@ -1,11 +1,12 @@
 use super::*;
 use domain::{
-    blocked::{AgentFailure, Cost, Doing, Fault, PreFlightFault},
+    blocked::{AgentFailure, Cost, Defect, Doing, Fault, PreFlightCause, PreFlightFault, RepositoryFault},
     budget::SpentBudget,
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
     ids::{TaskId, User, UserId},
     integrity::Rule,
+    mistake::SettingsMistake,
 };
 use std::collections::BTreeSet;
 
@@ -237,7 +238,9 @@ fn faults() -> Vec<BlockReason> {
     vec![
         of(Fault::Unreachable { said: text() }),
         of(Fault::History { said: text() }),
-        of(Fault::Repository { what: text() }),
+        of(Fault::Repository {
+            what: RepositoryFault::Said(text()),
+        }),
         of(Fault::DiskFull { said: text() }),
         of(Fault::NoProgram {
             program: text(),
@@ -245,10 +248,12 @@ fn faults() -> Vec<BlockReason> {
         }),
         of(Fault::Isolation { said: text() }),
         of(Fault::Database { said: text() }),
-        of(Fault::Unreadable { what: text() }),
+        of(Fault::Unreadable { said: text() }),
         of(Fault::Git { said: text() }),
         of(Fault::Machine { said: text() }),
-        of(Fault::Defect { what: text() }),
+        of(Fault::Defect {
+            what: Defect::Said(text()),
+        }),
     ]
 }
 
@@ -285,7 +290,7 @@ fn reasons() -> Vec<BlockReason> {
         BlockReason::BranchRule { rule: text() },
         BlockReason::PreFlightFailed {
             fault: PreFlightFault::NotRun,
-            what: text(),
+            what: PreFlightCause::Stored(text()),
             output: text(),
         },
         BlockReason::DefaultConflict {
@@ -296,7 +301,9 @@ fn reasons() -> Vec<BlockReason> {
         BlockReason::TasksBlocked {
             tasks: vec![TaskId::Planned(1)],
         },
-        BlockReason::BadSettings { mistakes: vec![text()] },
+        BlockReason::BadSettings {
+            mistakes: vec![SettingsMistake::Stored(text())],
+        },
         BlockReason::Crashed {
             doing: Doing::Other(text()),
         },
@@ -309,10 +316,10 @@ fn every_reason_has_an_action_of_its_own_and_none_is_a_live_command() {
     let mut first = BTreeSet::new();
     for reason in reasons() {
         let actions = told(&reason, None, Approvable::Yes);
-        assert!(!actions.is_empty(), "{reason}");
+        assert!(!actions.is_empty(), "{reason:?}");
         assert!(first.insert(actions[0].clone()), "said twice: {}", actions[0]);
         let plain = |action: &String| !action.contains("/autobuild ") && !action.ends_with('.');
-        assert!(actions.iter().all(plain), "{reason}: {actions:?}");
+        assert!(actions.iter().all(plain), "{reason:?}: {actions:?}");
     }
 }
 

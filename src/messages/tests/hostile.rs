@@ -15,6 +15,7 @@ use domain::{
     effect::Reply,
     feature::{ApprovalWhy, Feature, Phase, State},
     ids::TurnNumber,
+    mistake::SettingsMistake,
     task,
 };
 use proptest::prelude::*;
@@ -48,7 +49,12 @@ fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
     );
     add(
         "settings",
-        messages::reply(&Reply::BadSettings(vec![say("x")]), None, &Spending::default(), &links),
+        messages::reply(
+            &Reply::BadSettings(vec![SettingsMistake::Stored(say("x"))]),
+            None,
+            &Spending::default(),
+            &links,
+        ),
     );
     for refusal in sentences::refusals(say) {
         add(

@@ -8,6 +8,7 @@ use crate::{
 use domain::{
     at_work::{AtWork, Doing, Seen},
     blocked::{AgentFailure, BlockReason},
+    contract::{BrokenContract, Contract},
     cost::{Cost, Spending, Waiting, WaitsOn},
     decision::Outcome,
     evidence::{Absence, Additions, Evidence, GateReport},
@@ -186,7 +187,10 @@ fn an_approval_that_a_contract_lowered_says_which() {
     let turn = &mut feature.tasks[1].turns[0];
     let mut verdict = world::verdict(&decent, Outcome::Approve);
     verdict.outcome = Outcome::Feedback;
-    verdict.broken_contracts = vec!["gates_passed: tests failed: `cargo test` exited with 101".to_owned()];
+    verdict.broken_contracts = vec![BrokenContract {
+        contract: Contract::GatesPassed,
+        why: "tests failed: `cargo test` exited with 101".to_owned(),
+    }];
     turn.verdict = Some(verdict);
     let task = &feature.tasks[1];
     let review = messages::review(&feature, task, &task.turns[0], &world::links(), CHANGE).unwrap();

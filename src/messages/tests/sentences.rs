@@ -6,7 +6,7 @@ use crate::{
     messages::{CommitKind, reasons, words},
 };
 use domain::{
-    blocked::{AgentFailure, BlockReason, Fault},
+    blocked::{AgentFailure, BlockReason, Defect, Doing, Fault, RepositoryFault},
     budget::{Measure, Month, Purse, Spent, SpentBudget},
     command::CommandMistake,
     cost::Spending,
@@ -17,6 +17,7 @@ use domain::{
         unsaid::{Instead, Saying, Unsaid},
     },
     ids::{Emission, FeatureKey, Millis, PullNumber, TaskId, TurnNumber},
+    mistake::{Place, SettingsMistake},
     task,
     task::{Approval, MergeState, MergedBy, Stage},
 };
@@ -83,7 +84,7 @@ fn agent_failures() -> Vec<AgentFailure> {
 }
 
 fn failed(fault: Fault) -> BlockReason {
-    BlockReason::of_fault("pre flight".to_owned().into(), fault)
+    BlockReason::of_fault(Doing::PreFlight, fault)
 }
 
 fn spent(purse: Purse) -> BlockReason {
@@ -119,7 +120,7 @@ fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
         },
         BlockReason::ForcePushed { by: by() },
         BlockReason::ForgeRefused {
-            doing: say("opening the pull request").into(),
+            doing: Doing::Other(say("opening the pull request")),
             said: say("Validation Failed"),
         },
     ]
@@ -134,7 +135,7 @@ fn of_faults(say: world::Words<'_>) -> Vec<BlockReason> {
             said: say("error: object 7e79ae8f: hasDotgit: contains '.git'"),
         }),
         failed(Fault::Repository {
-            what: say("the branch main does not exist"),
+            what: RepositoryFault::Said(say("the branch main does not exist")),
         }),
         failed(Fault::DiskFull {
             said: say("secret path"),
@@ -148,7 +149,7 @@ fn of_faults(say: world::Words<'_>) -> Vec<BlockReason> {
             said: say("secret path"),
         }),
         failed(Fault::Unreadable {
-            what: say("the effect x: missing field"),
+            said: say("the effect x: missing field"),
         }),
         failed(Fault::Git {
             said: say("fatal: bad object"),
@@ -157,7 +158,7 @@ fn of_faults(say: world::Words<'_>) -> Vec<BlockReason> {
             said: say("secret path"),
         }),
         failed(Fault::Defect {
-            what: say("TASK-001 has no open turn"),
+            what: Defect::Said(say("TASK-001 has no open turn")),
         }),
     ]
 }
@@ -178,10 +179,12 @@ fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
             tasks: vec![TaskId::Planned(1), TaskId::Planned(2)],
         },
         BlockReason::BadSettings {
-            mistakes: vec![say("line 2, column 1: unknown key `max_turn`; nearest is `max_turns`")],
+            mistakes: vec![SettingsMistake::Stored(say(
+                "line 2, column 1: unknown key `max_turn`; nearest is `max_turns`",
+            ))],
         },
         BlockReason::Crashed {
-            doing: say("running the Player").into(),
+            doing: Doing::Other(say("running the Player")),
         },
     ]
 }
@@ -200,7 +203,7 @@ fn not_looked_at(trigger: Trigger, say: world::Words<'_>) -> Refusal {
     Refusal::NotLookedAt {
         trigger,
         reason: Box::new(BlockReason::ForgeRefused {
-            doing: text("looking at it").into(),
+            doing: Doing::LookingAtIt,
             said: say("GitHub forbids it: Resource not accessible by integration"),
         }),
     }
@@ -327,7 +330,17 @@ fn every_refusal_says_why_and_what_to_do_instead() {
 #[test]
 fn every_other_reply() {
     let feature = world::busy(&world::decent);
-    let mistakes = vec![text("line 2, column 1: unknown key `max_turn`; nearest is `max_turns`")];
+    let mistakes = vec![
+        SettingsMistake::Stored(text("line 2, column 1: unknown key `max_turn`; nearest is `max_turns`")),
+        SettingsMistake::Invalid {
+            place: Place { line: 3, column: 12 },
+            key: text("max_turns"),
+            said: text("99 is not valid here"),
+            valid: text("a whole number from 1 to 50"),
+        },
+        SettingsMistake::TooLarge { most: 65_536 },
+        SettingsMistake::NoFile,
+    ];
     let say = |reply: &Reply| messages::reply(reply, Some(&feature), &Spending::default(), &world::links());
     let said = [
         ("Help", say(&Reply::Help)),

@@ -1,4 +1,4 @@
-//! Failures of agents that are no verdict on the work.
+//! Failures of agents that are no verdict on the work: what each is, what they have in common, and their words.
 
 use serde::{Deserialize, Serialize};
 
@@ -129,4 +129,184 @@ pub enum AgentFailure {
         /// Which key, what was expected.
         problem: String,
     },
+}
+
+/// What a failure has in common with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureClass {
+    /// There is no program: no model was asked.
+    NoProgram,
+    /// The program or the account is not as it must be: no model was asked, and another try meets the same.
+    Unusable,
+    /// There is no such model; another may be there.
+    NoModel,
+    /// The model's API does not serve now. The first call of a run is refused for free.
+    Closed,
+    /// The model does not want this work; another may.
+    Refused,
+    /// What is asked does not fit the model: there is more to read than it takes, or its API does not take the request.
+    /// Another may take it. What did not fit from the start gets the same answer again.
+    Unfit,
+    /// The share of the budget is used up.
+    Spent,
+    /// It met a limit of its own: of time, of silence, of calls. What a Player had done by then is kept, and one more run
+    /// goes on from there.
+    Limit,
+    /// The run itself came to nothing, and another may not. What a Player had done by then is kept, and the next run
+    /// starts there.
+    Run,
+}
+
+impl AgentFailure {
+    /// What it has in common with others.
+    pub fn class(&self) -> FailureClass {
+        match self {
+            Self::NotFound { .. } => FailureClass::NoProgram,
+            Self::TooOld { .. } | Self::NotAsAsked { .. } | Self::NotAuthorised { .. } => FailureClass::Unusable,
+            Self::NoSuchModel { .. } => FailureClass::NoModel,
+            Self::RateLimited { .. } | Self::Unavailable { .. } => FailureClass::Closed,
+            Self::ModelRefused { .. } => FailureClass::Refused,
+            Self::PromptTooLong | Self::RequestRefused { .. } => FailureClass::Unfit,
+            Self::OutOfMoney => FailureClass::Spent,
+            Self::TimedOut { .. } | Self::WentSilent { .. } | Self::OutOfAgentTurns { .. } => FailureClass::Limit,
+            Self::Failed { .. }
+            | Self::TooMuchOutput { .. }
+            | Self::OutputLimit
+            | Self::ReportMissing
+            | Self::ReportInvalid { .. }
+            | Self::DecisionMissing
+            | Self::DecisionInvalid { .. } => FailureClass::Run,
+        }
+    }
+}
+
+impl FailureClass {
+    /// Whether a model worked before a failure of this class, as far as the failure alone says.
+    pub fn after_work(self) -> bool {
+        match self {
+            Self::NoProgram | Self::Unusable | Self::NoModel | Self::Closed | Self::Unfit => false,
+            Self::Refused | Self::Spent | Self::Limit | Self::Run => true,
+        }
+    }
+
+    /// Whether another model may succeed where this one failed; the fallback of the settings is tried once, at once.
+    pub fn another_model_may_help(self) -> bool {
+        match self {
+            Self::NoModel | Self::Closed | Self::Refused | Self::Unfit => true,
+            Self::NoProgram | Self::Unusable | Self::Spent | Self::Limit | Self::Run => false,
+        }
+    }
+
+    /// Whether what its program printed last tells people more. What an API says of accounts and outages is for operators
+    /// alone.
+    pub fn shows_output(self) -> bool {
+        match self {
+            Self::Limit | Self::Run => true,
+            Self::NoProgram
+            | Self::Unusable
+            | Self::NoModel
+            | Self::Closed
+            | Self::Refused
+            | Self::Unfit
+            | Self::Spent => false,
+        }
+    }
+}
+
+/// What cut a run short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Its time was up.
+    Time,
+    /// It printed nothing for too long.
+    Silence,
+    /// It had made as many calls of its model as it may.
+    Calls,
+    /// Its share of the budget was used up.
+    Share,
+    /// Its model's API stopped serving it.
+    Api,
+    /// Anything else.
+    Other,
+}
+
+impl Cut {
+    /// What a failure's word tells, see [`AgentFailure::word`](super::AgentFailure::word).
+    pub fn of_word(word: &str) -> Self {
+        match word {
+            "timed_out" => Self::Time,
+            "went_silent" => Self::Silence,
+            "out_of_agent_turns" => Self::Calls,
+            "out_of_money" => Self::Share,
+            "rate_limited" | "unavailable" => Self::Api,
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether it is a limit of the run itself: another run that does the same meets it again.
+    pub fn is_limit(self) -> bool {
+        match self {
+            Self::Time | Self::Silence | Self::Calls => true,
+            Self::Share | Self::Api | Self::Other => false,
+        }
+    }
+}
+
+impl AgentFailure {
+    /// The failure as one word that never changes.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "not_found",
+            Self::Failed { .. } => "failed",
+            Self::TimedOut { .. } => "timed_out",
+            Self::WentSilent { .. } => "went_silent",
+            Self::TooMuchOutput { .. } => "too_much_output",
+            Self::TooOld { .. } => "too_old",
+            Self::NotAsAsked { .. } => "not_as_asked",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::Unavailable { .. } => "unavailable",
+            Self::NotAuthorised { .. } => "not_authorised",
+            Self::NoSuchModel { .. } => "no_such_model",
+            Self::ModelRefused { .. } => "model_refused",
+            Self::RequestRefused { .. } => "request_refused",
+            Self::PromptTooLong => "prompt_too_long",
+            Self::OutputLimit => "output_limit",
+            Self::OutOfAgentTurns { .. } => "out_of_agent_turns",
+            Self::OutOfMoney => "out_of_money",
+            Self::ReportMissing => "report_missing",
+            Self::ReportInvalid { .. } => "report_invalid",
+            Self::DecisionMissing => "decision_missing",
+            Self::DecisionInvalid { .. } => "decision_invalid",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    mod cut {
+        use super::super::Cut;
+        use crate::blocked::{AgentFailure, FailureClass};
+
+        #[test]
+        fn the_words_of_limits_are_those_of_their_failures() {
+            let limits = [
+                AgentFailure::TimedOut { seconds: 1 },
+                AgentFailure::WentSilent { seconds: 1 },
+                AgentFailure::OutOfAgentTurns { turns: 1 },
+            ];
+            let cuts = limits.clone().map(|failure| Cut::of_word(failure.word()));
+            assert_eq!(cuts, [Cut::Time, Cut::Silence, Cut::Calls]);
+            for failure in limits {
+                assert!(Cut::of_word(failure.word()).is_limit() && failure.class() == FailureClass::Limit);
+            }
+            let said = String::new;
+            let api = AgentFailure::Unavailable {
+                said: said(),
+                retry_after_seconds: None,
+            };
+            let others = [AgentFailure::OutOfMoney, api, AgentFailure::Failed { how: said() }];
+            let cuts = others.map(|failure| Cut::of_word(failure.word()));
+            assert_eq!(cuts, [Cut::Share, Cut::Api, Cut::Other]);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Failures that are neither an agent's nor a verdict on its work: GitHub's, the repository's, our own machine's.
 
+use crate::ids::{FeatureKey, Sha, TaskId};
 use serde::{Deserialize, Serialize};
 
 /// What failed, by who can mend it.
@@ -25,10 +26,10 @@ pub enum Fault {
         said: String,
     },
     /// The repository is not as the work needs it.
-    #[error("the repository is not as it has to be: {what}")]
+    #[error("the repository is not as it has to be: {what:?}")]
     Repository {
         /// What is missing, or in the way.
-        what: String,
+        what: RepositoryFault,
     },
     /// The disk of our machine is full.
     #[error("the disk is full: {said}")]
@@ -57,10 +58,11 @@ pub enum Fault {
         said: String,
     },
     /// What AutoBuild stored cannot be read any more.
-    #[error("what is stored cannot be read: {what}")]
+    #[error("what is stored cannot be read: {said}")]
     Unreadable {
-        /// What it is, and how it differs from what is expected.
-        what: String,
+        /// The reader's words, for operators.
+        #[serde(alias = "what")]
+        said: String,
     },
     /// Git failed on our machine, in a way that is none of the others.
     #[error("git failed: {said}")]
@@ -75,16 +77,107 @@ pub enum Fault {
         said: String,
     },
     /// What AutoBuild knows of the work does not fit together: a mistake of ours.
-    #[error("the work is not as it has to be: {what}")]
+    #[error("the work is not as it has to be: {what:?}")]
     Defect {
         /// What does not fit.
-        what: String,
+        what: Defect,
     },
+}
+
+/// How a repository differs from what the work needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RepositoryFault {
+    /// Its settings name an agent that this server does not offer.
+    UnknownAgent {
+        /// The agent's name.
+        name: String,
+    },
+    /// A branch does not exist.
+    NoBranch {
+        /// The branch.
+        branch: String,
+    },
+    /// A branch of the name that a run needs exists already, and is not that run's.
+    ForeignBranch {
+        /// The branch.
+        branch: String,
+    },
+    /// Others push to a branch again and again while AutoBuild pushes to it.
+    BranchMoves {
+        /// The branch.
+        branch: String,
+    },
+    /// A branch holds nothing that the branch it is to be merged into does not hold.
+    NothingToMerge {
+        /// The branch.
+        head: String,
+        /// The branch that it is to be merged into.
+        base: String,
+    },
+    /// Two branches share no commit.
+    NoCommonHistory,
+    /// A commit is gone.
+    NoCommit {
+        /// The commit.
+        commit: Sha,
+    },
+    /// What git or a parser said; what an older version stored.
+    #[serde(untagged)]
+    Said(String),
+}
+
+/// What AutoBuild should know of the work, and does not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Defect {
+    /// There is no such Feature.
+    NoFeature {
+        /// The Feature.
+        key: FeatureKey,
+    },
+    /// The Feature has no such task.
+    NoTask {
+        /// The task.
+        task: TaskId,
+    },
+    /// The task has no open turn, or its open turn has no commit.
+    NoOpenTurn {
+        /// The task.
+        task: TaskId,
+    },
+    /// The task has no commit.
+    NoCommit {
+        /// The task.
+        task: TaskId,
+    },
+    /// The task has no pull request.
+    NoPullRequest {
+        /// The task.
+        task: TaskId,
+    },
+    /// The Feature has no integration branch.
+    NoIntegrationBranch,
+    /// No Gate ran on the commit that the Coach is to look at.
+    NoGates,
+    /// An effect names no repository.
+    NoRepository,
+    /// An effect of a Feature stands without one.
+    NotOfAFeature,
+    /// A delivery is not stored.
+    NoDelivery,
+    /// The service ended each time that it performed an effect.
+    CutOff {
+        /// How often.
+        times: u32,
+    },
+    /// What a writer or another part said; what an older version stored.
+    #[serde(untagged)]
+    Said(String),
 }
 
 impl Fault {
     /// What it costs to wait: nothing, where it passes by itself.
-    #[must_use]
     pub fn passes(&self) -> Passes {
         match self {
             Self::Unreachable { .. } => Passes::ByItself,

@@ -1,24 +1,15 @@
 //! Why work stops until a person decides, and the report that this person gets. When to block is the machines' part.
 
-mod class;
-mod cut;
-mod doing;
 mod failure;
 mod fault;
 mod reason;
 pub mod report;
-mod severity;
-mod word;
 
 pub use crate::{
     blocked::{
-        class::FailureClass,
-        cut::Cut,
-        doing::Doing,
-        failure::AgentFailure,
-        fault::{Fault, Passes},
-        reason::{BlockReason, PreFlightFault},
-        severity::Severity,
+        failure::{AgentFailure, Cut, FailureClass},
+        fault::{Defect, Fault, Passes, RepositoryFault},
+        reason::{BlockReason, Doing, PreFlightCause, PreFlightFault, Severity},
     },
     cost::Cost,
     recurring::same_issues_three_turns,

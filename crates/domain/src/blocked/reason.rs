@@ -1,118 +1,128 @@
-//! Why a Task or a Feature cannot go on by itself.
+//! Why a Task or a Feature cannot go on by itself, what AutoBuild was doing, and how bad it is.
 
 use crate::{
-    blocked::{doing::Doing, failure::AgentFailure, fault::Fault, severity::Severity},
+    blocked::{failure::AgentFailure, fault::Fault},
     budget::SpentBudget,
+    evidence::Evidence,
     ids::{TaskId, User},
+    mistake::SettingsMistake,
+    words,
 };
 use serde::{Deserialize, Serialize};
 
-/// What pre-flight found that keeps Players from starting.
+/// Why no Player may start on the default branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreFlightFault {
     /// Set-up or tests cannot be run.
     #[default]
     NotRun,
-    /// Tests run, and none passes: nothing that a task does could be told from what was so before.
+    /// Tests run and none of them passes, so no test could show that a task is done.
     NothingPasses,
-    /// A criterion is bound to a test by name, and nothing names the tests.
+    /// A criterion names a test, and the test run prints no names.
     NoNames,
 }
 
+/// The run that stopped pre-flight, without the names of its tests and its output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PreFlightCause {
+    /// How set-up ended.
+    SetUp(Evidence),
+    /// How the tests ended.
+    Tests(Evidence),
+    /// A criterion names a test, and the test run prints no names.
+    NoNames {
+        /// The criterion's task.
+        task: TaskId,
+        /// The test that it names.
+        test: String,
+        /// How the tests ended.
+        tests: Evidence,
+    },
+    /// The sentence that an older version stored.
+    #[serde(untagged)]
+    Stored(String),
+}
+
 /// Why a Task or a Feature cannot go on by itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockReason {
     /// Every allowed turn ended with feedback.
-    #[error("all {turns} turns are used up and the last one was not approved")]
     OutOfTurns {
         /// How many there were.
         turns: u32,
     },
     /// Two turns in a row changed nothing.
-    #[error("two turns in a row changed nothing")]
     NoChangeTwice,
     /// The same issues came back three turns running.
-    #[error("three turns in a row ended with the same issues")]
     SameIssues,
     /// The money, tokens or time allowed are used up.
-    #[error("the budget is spent")]
     BudgetSpent(SpentBudget),
     /// An agent gave no usable result after every try.
-    #[error("no usable result of an agent: {failure}")]
     AgentFailed {
         /// How.
         failure: AgentFailure,
-        /// What its program printed last, masked and shortened.
+        /// The end of its output, masked and shortened.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         printed: String,
     },
-    /// A Gate that the profile demands could not run.
-    #[error("a Gate could not run: {}", .reasons.join("; "))]
+    /// A Gate that the task needs could not run.
     GatesAbsent {
-        /// Which and why, as sentences.
+        /// Each such Gate and why it could not run, in a sentence.
         reasons: Vec<String>,
     },
     /// A person's request for changes is open although the Coach approves.
-    #[error("the request for changes of {login} is open", login = .by.login)]
     OpenReview {
         /// Whose.
         by: User,
     },
     /// A person asked to pause this task.
-    #[error("paused by {login}", login = .by.login)]
     Paused {
         /// Who.
         by: User,
     },
     /// A task that this one needs was given up.
-    #[error("it needs {task}, which was given up")]
     NeedGone {
         /// Which.
         task: TaskId,
     },
     /// The branch was force-pushed off the integration branch's history.
-    #[error("{login} force-pushed its branch off the history of the integration branch", login = .by.login)]
     ForcePushed {
         /// By whom.
         by: User,
     },
-    /// The forge refused something that the work cannot do without.
-    #[error("GitHub refused {doing}: {said}")]
+    /// GitHub refused a step that the work cannot do without.
     ForgeRefused {
-        /// What was asked of it.
+        /// The step that GitHub refused.
         doing: Doing,
-        /// Its words.
+        /// GitHub's words.
         said: String,
     },
-    /// Something else failed that the work cannot do without: at GitHub, in the repository, on our own machine.
-    #[error("{doing}: {fault}")]
+    /// A step failed for another reason: at GitHub, in the repository or on the machine of the service.
     Failed {
-        /// What was being done.
+        /// The step that failed.
         doing: Doing,
-        /// What failed.
+        /// How it failed.
         fault: Fault,
     },
     /// The branch rules forbid a name or a push.
-    #[error("a rule forbids its branches: {rule}")]
     BranchRule {
         /// The rule as the forge names it.
         rule: String,
     },
     /// Set-up or tests of the default branch cannot be run.
-    #[error("pre-flight: {what}")]
     PreFlightFailed {
-        /// What is wrong.
+        /// The kind of failure.
         #[serde(default)]
         fault: PreFlightFault,
-        /// Which command, and how it ended.
-        what: String,
+        /// The run that failed.
+        what: PreFlightCause,
         /// Its output, shortened.
         output: String,
     },
-    /// Merging the default branch needs hands.
-    #[error("the default branch conflicts with the integration branch in {}", named(.files))]
+    /// The default branch conflicts with the integration branch, and a person has to merge it.
     DefaultConflict {
         /// The files.
         files: Vec<String>,
@@ -121,43 +131,29 @@ pub enum BlockReason {
         given_up: Option<TaskId>,
     },
     /// The merged result of a wave does not hold.
-    #[error("the merged result of the wave does not hold: {}", .failures.join("; "))]
     WaveGateRed {
-        /// What failed, as sentences.
+        /// Each failed Gate, in a sentence.
         failures: Vec<String>,
     },
     /// Tasks of the wave wait for a person.
-    #[error("{} wait for a person", named(.tasks))]
     TasksBlocked {
         /// Which.
         tasks: Vec<TaskId>,
     },
     /// The repository's settings cannot be read.
-    #[error("the repository's settings cannot be read: {}", .mistakes.join("; "))]
     BadSettings {
-        /// Each mistake as a sentence.
-        mistakes: Vec<String>,
+        /// Each mistake.
+        mistakes: Vec<SettingsMistake>,
     },
-    /// The service ended three times while it did this.
-    #[error("AutoBuild was cut off three times during this: {doing}")]
+    /// The service crashed three times during the same step.
     Crashed {
-        /// What it was doing.
+        /// The step.
         doing: Doing,
     },
 }
 
-/// Names of things, shortened to what a sentence can bear.
-fn named<T: std::fmt::Display>(things: &[T]) -> String {
-    let shown: Vec<String> = things.iter().take(10).map(T::to_string).collect();
-    match things.len().saturating_sub(10) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
 impl BlockReason {
     /// How bad it is.
-    #[must_use]
     pub fn severity(&self) -> Severity {
         match self {
             Self::BudgetSpent(_)
@@ -181,25 +177,156 @@ impl BlockReason {
             | Self::Crashed { .. } => Severity::Critical,
         }
     }
+
+    /// Whether the turns of a task lead nowhere: a block that follows from feedback.
+    pub fn is_stuck(&self) -> bool {
+        matches!(self, Self::OutOfTurns { .. } | Self::NoChangeTwice | Self::SameIssues)
+    }
+
+    /// The reason that follows from a failure during `doing`, which no try mended.
+    pub fn of_fault(doing: Doing, fault: Fault) -> Self {
+        if let Fault::Refused { said } = fault {
+            Self::ForgeRefused { doing, said }
+        } else {
+            Self::Failed { doing, fault }
+        }
+    }
 }
 
-impl BlockReason {
-    /// The reason that follows from a failure during `doing`, which no try mended.
-    #[must_use]
-    pub fn of_fault(doing: Doing, fault: Fault) -> Self {
-        match fault {
-            Fault::Refused { said } => Self::ForgeRefused { doing, said },
-            Fault::Unreachable { .. }
-            | Fault::History { .. }
-            | Fault::Repository { .. }
-            | Fault::DiskFull { .. }
-            | Fault::NoProgram { .. }
-            | Fault::Isolation { .. }
-            | Fault::Database { .. }
-            | Fault::Unreadable { .. }
-            | Fault::Git { .. }
-            | Fault::Machine { .. }
-            | Fault::Defect { .. } => Self::Failed { doing, fault },
-        }
+/// What was being done: the kind of the effect. The aliases are the words that older versions stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doing {
+    /// Making a plan.
+    Plan,
+    /// Looking at the default branch.
+    #[serde(alias = "pre flight")]
+    PreFlight,
+    /// Making the integration branch.
+    #[serde(alias = "open integration")]
+    OpenIntegration,
+    /// Merging the default branch.
+    #[serde(alias = "merge default")]
+    MergeDefault,
+    /// Running the Gates on the integration branch.
+    #[serde(alias = "wave gate")]
+    WaveGate,
+    /// Opening the pull request into the default branch.
+    #[serde(alias = "open feature pull")]
+    OpenFeaturePull,
+    /// Designing a task.
+    Design,
+    /// Running the Player.
+    Play,
+    /// Opening a task's pull request.
+    #[serde(alias = "open pull")]
+    OpenPull,
+    /// Running the Gates.
+    Gates,
+    /// Reading the repository's CI.
+    Ci,
+    /// Running the Coach.
+    Coach,
+    /// Posting a verdict.
+    #[serde(alias = "post review")]
+    PostReview,
+    /// Publishing a check run.
+    #[serde(alias = "publish check")]
+    PublishCheck,
+    /// Merging a task's pull request.
+    Merge,
+    /// Looking at what a person did.
+    #[serde(alias = "looking at it")]
+    LookingAtIt,
+    /// The effect that nothing waits for, or what an older version stored.
+    #[serde(untagged)]
+    Other(String),
+}
+
+impl Doing {
+    /// What an effect of this kind does.
+    pub fn of_kind(kind: &str) -> Self {
+        serde_json::from_value(kind.into()).unwrap_or_else(|_| Self::Other(kind.to_owned()))
+    }
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// A person's decision is all that is missing.
+    Minor,
+    /// The work does not get there by itself.
+    Major,
+    /// Nothing of this kind can go on until someone mends the surroundings.
+    Critical,
+}
+
+words!(Severity {
+    Minor = "minor",
+    Major = "major",
+    Critical = "critical",
+});
+
+#[cfg(test)]
+mod tests {
+    use super::{BlockReason, Doing, PreFlightCause};
+    use crate::{
+        blocked::{Defect, Fault, RepositoryFault},
+        mistake::SettingsMistake,
+    };
+
+    fn read(stored: &str) -> BlockReason {
+        serde_json::from_str(stored).unwrap()
+    }
+
+    #[test]
+    fn what_an_older_version_stored_is_read() {
+        let failed = |doing, fault| BlockReason::Failed { doing, fault };
+        let text = |text: &str| text.to_owned();
+        let repository = RepositoryFault::Said(text("the branch main does not exist"));
+        assert_eq!(
+            read(
+                r#"{"failed":{"doing":"wave gate","fault":{"repository":{"what":"the branch main does not exist"}}}}"#
+            ),
+            failed(Doing::WaveGate, Fault::Repository { what: repository })
+        );
+        let defect = Defect::Said(text("TASK-001 has no open turn"));
+        assert_eq!(
+            read(r#"{"failed":{"doing":"looking at it","fault":{"defect":{"what":"TASK-001 has no open turn"}}}}"#),
+            failed(Doing::LookingAtIt, Fault::Defect { what: defect })
+        );
+        let unreadable = Fault::Unreadable { said: text("x") };
+        assert_eq!(
+            read(r#"{"failed":{"doing":"sweep all","fault":{"unreadable":{"what":"x"}}}}"#),
+            failed(Doing::Other(text("sweep all")), unreadable)
+        );
+        assert_eq!(
+            read(r#"{"pre_flight_failed":{"what":"tests: `t` exited with 127","output":""}}"#),
+            BlockReason::PreFlightFailed {
+                fault: super::PreFlightFault::NotRun,
+                what: PreFlightCause::Stored(text("tests: `t` exited with 127")),
+                output: String::new(),
+            }
+        );
+        let mistakes = vec![SettingsMistake::Stored(text("line 2"))];
+        assert_eq!(
+            read(r#"{"bad_settings":{"mistakes":["line 2"]}}"#),
+            BlockReason::BadSettings { mistakes }
+        );
+    }
+
+    #[test]
+    fn every_reason_is_stored_and_read_back() {
+        let defect = Fault::Defect {
+            what: Defect::NoIntegrationBranch,
+        };
+        let reason = BlockReason::of_fault(Doing::of_kind("open_integration"), defect);
+        let stored = serde_json::to_string(&reason).unwrap();
+        assert_eq!(
+            stored,
+            r#"{"failed":{"doing":"open_integration","fault":{"defect":{"what":"no_integration_branch"}}}}"#
+        );
+        assert_eq!(read(&stored), reason);
     }
 }

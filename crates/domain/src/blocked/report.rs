@@ -1,7 +1,7 @@
 //! The blocked report: what a person gets when a Task or a Feature cannot go on, as data.
 
 use crate::{
-    blocked::{reason::BlockReason, severity::Severity},
+    blocked::reason::{BlockReason, Severity},
     cost::Cost,
     decision::Issue,
     evidence::GateReport,
@@ -42,7 +42,6 @@ pub enum Way {
 
 impl Way {
     /// The ways on from a blocked task.
-    #[must_use]
     pub fn of_task(approvable: Approvable) -> Vec<Self> {
         match approvable {
             Approvable::Yes => vec![Self::Resume, Self::Approve, Self::Retry, Self::Skip],
@@ -51,7 +50,6 @@ impl Way {
     }
 
     /// The ways on from a blocked Feature: only what would be obeyed as it stands.
-    #[must_use]
     pub fn of_feature(feature: &Feature) -> Vec<Self> {
         if feature.is_untouched() {
             return vec![Self::Resume, Self::Plan, Self::Cancel];
@@ -93,7 +91,6 @@ pub struct BlockedReport {
 
 impl BlockedReport {
     /// The report on a task that is blocked now, from the turns of its present attempt.
-    #[must_use]
     pub fn of_task(task: &Task, cost: Cost) -> Option<Self> {
         let State::Blocked { reason } = &task.state else {
             return None;
@@ -118,7 +115,6 @@ impl BlockedReport {
     }
 
     /// The report on a Feature that is blocked for this reason, with what the Gates said about it.
-    #[must_use]
     pub fn of_feature(feature: &Feature, reason: &BlockReason, gates: Option<&GateReport>, cost: Cost) -> Self {
         let mut ways = Way::of_feature(feature);
         // Other words for the planner mend no agent that fails.

@@ -1,7 +1,6 @@
 //! Amounts as people read them.
 
 /// Millionths of a US dollar as dollars and cents: `$12.34`.
-#[must_use]
 pub fn dollars(micros: u64) -> String {
     match micros {
         0 => "$0.00".to_owned(),
@@ -14,7 +13,6 @@ pub fn dollars(micros: u64) -> String {
 }
 
 /// The same where it is an estimate: `about $12.34`; what is under a cent is not told more exactly.
-#[must_use]
 pub fn about_dollars(micros: u64) -> String {
     match micros {
         1..10_000 => dollars(micros),
@@ -23,7 +21,6 @@ pub fn about_dollars(micros: u64) -> String {
 }
 
 /// A number of tokens: `1,234,567 tokens`.
-#[must_use]
 pub fn tokens(count: u64) -> String {
     match count {
         1 => "1 token".to_owned(),
@@ -32,7 +29,6 @@ pub fn tokens(count: u64) -> String {
 }
 
 /// Milliseconds as hours and minutes: `2 h 05 min`; under an hour as minutes, under a minute as seconds.
-#[must_use]
 pub fn hours(ms: u64) -> String {
     let seconds = ms / 1_000;
     match (seconds / 3_600, seconds / 60) {

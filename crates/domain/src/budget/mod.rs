@@ -1,8 +1,7 @@
-//! What the next run of an agent may use: limits, what was used and what is set aside, and nothing else. The rule; who
-//! counts is the store, who asks is the engine.
+//! Decides how much money, tokens and time the next run of an agent may use. The store counts; the engine asks.
 //!
-//! Each run gets a share of what is left, so that several at once never spend it twice. What cannot be measured while it
-//! runs overruns by that one run.
+//! Each run gets a share of the rest, so that parallel runs never spend the same money twice. A run whose program does not
+//! report its use may exceed its share.
 
 mod figures;
 mod month;
@@ -15,17 +14,16 @@ pub use settled::{Known, settled};
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
-/// A share is not cut below this, in millionths of a US dollar: less is not enough for a useful run.
+/// The smallest share, in millionths of a US dollar: a useful run needs so much.
 const LEAST_MICROS: u64 = 500_000;
 
-/// A share is not cut below this many tokens.
+/// The smallest share in tokens.
 const LEAST_TOKENS: u64 = 100_000;
 
-/// A run gets half of what is left for it: one that is lost in a crash counts with its whole share, and must not take
-/// everything with it.
+/// A run gets half of the rest: a run that is lost in a crash counts with its whole share, and must not use up everything.
 const PART: u64 = 2;
 
-/// With less time than this, in milliseconds, no run is begun.
+/// No run starts with less time than this, in milliseconds.
 const LEAST_MS: u64 = 1_000;
 
 /// An amount of everything that is limited.
@@ -47,7 +45,7 @@ impl AddAssign for Amount {
     }
 }
 
-/// What may be used; `None` where there is no limit.
+/// Limits of one purse; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Millionths of a US dollar.
@@ -58,7 +56,7 @@ pub struct Limits {
     pub ms: Option<u64>,
 }
 
-/// Whose money it is.
+/// Who pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purse {
@@ -75,7 +73,7 @@ pub enum Purse {
 /// The limits of one purse, and how many runs may draw on it at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
-    /// What may be used.
+    /// Its limits.
     pub limits: Limits,
     /// Runs at once.
     pub parallel: u32,
@@ -99,35 +97,35 @@ pub struct Budget {
 pub struct Account {
     /// Whose.
     pub purse: Purse,
-    /// What may be used.
+    /// Its limits.
     pub allowed: Allowed,
-    /// What ended runs used, and what is counted of lost ones.
+    /// Used by runs that have ended; a lost run counts with its share.
     pub used: Amount,
-    /// What is set aside for runs that have not ended.
+    /// Reserved for runs that have not ended.
     pub reserved: Amount,
-    /// How many those are.
+    /// The number of those runs.
     pub running: u32,
 }
 
-/// Whether a program tells what it used.
+/// Whether a program reports its use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostReporting {
     /// Money, or tokens that the price table knows.
     Cost,
-    /// Neither: its cost is unknown, and only its time counts.
+    /// Nothing: its cost is unknown, and only its time counts.
     Nothing,
 }
 
 /// The run that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The longest that it would run, in milliseconds.
+    /// Its time limit, in milliseconds.
     pub deadline_ms: u64,
-    /// What is learnt of its cost.
+    /// Whether it will report its use.
     pub cost_reporting: CostReporting,
 }
 
-/// What a run may use.
+/// The share of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Millionths of a US dollar; `None` without a limit.
@@ -139,8 +137,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// What is set aside for it.
-    #[must_use]
+    /// The amount that is reserved for it.
     pub fn amount(&self) -> Amount {
         Amount {
             usd_micros: self.usd_micros.unwrap_or(0),
@@ -153,15 +150,15 @@ impl Share {
 /// Whether a run may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may, and use this much.
+    /// Yes, with this share.
     Share(Share),
-    /// What is left is set aside for runs that have not ended: ask again when they have.
+    /// The rest is reserved for runs that have not ended: ask again later.
     Wait,
     /// Nothing is left.
     Spent(Spent),
 }
 
-/// What is measured.
+/// A unit of measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -178,17 +175,17 @@ pub enum Measure {
 pub struct Spent {
     /// Whose.
     pub purse: Purse,
-    /// What was limited.
+    /// The exhausted measure.
     pub measure: Measure,
-    /// What was used of it.
+    /// The amount used.
     pub used: u64,
-    /// What may be used.
+    /// The limit.
     pub limit: u64,
     /// The month that the purses of installation and server are for.
     pub month: Month,
 }
 
-/// What is known of spent budget.
+/// A spent budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SpentBudget {
@@ -201,8 +198,7 @@ pub enum SpentBudget {
     },
 }
 
-/// Decides whether a run may begin in `month`, and what it may use: the least that any purse has for it.
-#[must_use]
+/// Decides whether a run may begin in `month`. Its share is the smallest that any purse offers.
 pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
     let mut share = Share {
         usd_micros: None,
@@ -253,7 +249,7 @@ pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
     }
 }
 
-/// One run's part of what is left while `free` may begin.
+/// The share of one run of `left`, while `free` runs may begin.
 fn part(left: u64, free: u64, least: u64) -> u64 {
     let whole = left / free;
     (whole / PART).max(least).min(whole).max(1)
@@ -265,7 +261,6 @@ fn least_of(share: &mut Option<u64>, other: u64) {
 
 impl Spent {
     /// The setting that limits it.
-    #[must_use]
     pub fn setting(&self) -> &'static str {
         match (self.purse, self.measure) {
             (Purse::Task, Measure::Money) => "usd_per_task",

@@ -14,7 +14,6 @@ pub struct Month {
 
 impl Month {
     /// The month of a moment.
-    #[must_use]
     pub fn of(at: Millis) -> Self {
         let day = DateTime::from_timestamp_millis(at.0).unwrap_or_default();
         Self {
@@ -24,14 +23,12 @@ impl Month {
     }
 
     /// Its first moment.
-    #[must_use]
     pub fn start(self) -> Millis {
         let first = NaiveDate::from_ymd_opt(self.year, self.month, 1).unwrap_or_default();
         Millis(first.and_time(chrono::NaiveTime::MIN).and_utc().timestamp_millis())
     }
 
     /// The month after it.
-    #[must_use]
     pub fn next(self) -> Self {
         match self.month {
             12 => Self {

@@ -21,7 +21,6 @@ pub enum Known {
 /// The usage that is written down of a run. A program that usually tells its cost and this time could not (it was
 /// killed, it crashed, its model's API stopped serving it) is counted with its whole share: no run costs more than was
 /// allowed, whatever is unknown. One that never reached its model used nothing.
-#[must_use]
 pub fn settled(usage: Usage, known: Known, cost_reporting: CostReporting, share: &Share) -> Usage {
     match (cost_reporting, known) {
         (CostReporting::Nothing, _) | (CostReporting::Cost, Known::All) => usage,

@@ -2,12 +2,10 @@
 
 use crate::{
     effect::{
-        say::{ReactOn, Reaction, Reply, ReplyTo, Thread},
+        say::{ReactOn, Reaction, Reply, ReplyTo, Thread, Wait},
         spec::WaitsFor,
-        task_work::TaskWork,
     },
-    feature::wait::Wait,
-    ids::{Emission, FeatureKey, PullNumber, Sha, TaskId},
+    ids::{Emission, FeatureKey, PullNumber, Sha, TaskId, TurnNumber, User},
 };
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +135,6 @@ enum Identity {
 
 impl Effect {
     /// The id that makes this the same effect however often it is stored.
-    #[must_use]
     pub fn id(&self, key: &FeatureKey) -> String {
         match self.identity(key) {
             Identity::Answer(to) => format!("{key}/{}/{to}", self.kind()),
@@ -147,7 +144,6 @@ impl Effect {
     }
 
     /// The emission of its Feature or task that it is; none if it answers something that people did.
-    #[must_use]
     pub fn emission(&self, key: &FeatureKey) -> Option<Emission> {
         match self.identity(key) {
             Identity::Answer(_) => None,
@@ -184,16 +180,102 @@ impl Effect {
     }
 
     /// The word for this kind of effect in ids, logs and the store.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         self.spec().kind
     }
 
     /// Whether it goes on with the work, so that it waits while a Feature is paused or its installation suspended.
-    #[must_use]
     pub fn waits_when_held(&self) -> bool {
         self.spec().waits_for == WaitsFor::Work
     }
+}
+
+/// Something to do for one task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskWork {
+    /// Runs the designer before the first turn.
+    Design,
+    /// Runs the Player and pushes its work.
+    Play,
+    /// Opens the pull request, or adopts the open one of the branch.
+    OpenPull,
+    /// Runs the Gates on the pushed commit.
+    Gates,
+    /// Reads what the repository's own CI says of the pushed commit.
+    Ci,
+    /// Runs the Coach on the pushed commit.
+    Coach,
+    /// Posts the verdict of a turn as a review.
+    PostReview {
+        /// The turn.
+        turn: TurnNumber,
+    },
+    /// Posts the verdict of a turn that blocked the task, and the blocked report with it, as one review.
+    PostBlockedReview {
+        /// The turn.
+        turn: TurnNumber,
+    },
+    /// Publishes the verdict of a turn as the check run of its commit.
+    PublishCheck {
+        /// The turn.
+        turn: TurnNumber,
+    },
+    /// Publishes on a commit that nobody judged that the task waits for a person.
+    PublishBlocked {
+        /// The head of the task's branch.
+        head: Sha,
+    },
+    /// Posts the blocked report.
+    PostBlocked,
+    /// Takes the draft mark off.
+    MarkReady,
+    /// Merges the pull request into the integration branch.
+    Merge,
+    /// Dismisses the Coach's request for changes.
+    DismissReview {
+        /// Who made it stale.
+        by: User,
+        /// Why.
+        why: DismissedWhy,
+    },
+    /// Closes the pull request with a comment.
+    ClosePull {
+        /// Which: the task may have another one by then.
+        pull: PullNumber,
+        /// Why.
+        why: ClosedWhy,
+    },
+}
+
+/// Why a request for changes is stale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DismissedWhy {
+    /// A person overrode the Coach.
+    Overridden,
+    /// The task was cancelled.
+    Cancelled,
+}
+
+/// Why a task's pull request is closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClosedWhy {
+    /// The task starts again on another branch.
+    Retried {
+        /// By whom.
+        by: User,
+        /// The new branch.
+        branch: String,
+    },
+    /// The task was given up.
+    Skipped {
+        /// By whom.
+        by: User,
+    },
+    /// The task or the Feature was cancelled.
+    Cancelled,
 }
 
 #[cfg(test)]

@@ -1,17 +1,11 @@
 //! What is to be done in the world. An effect is stored before it is done, and done once as far as anyone can see.
 
-mod answer;
 mod effect;
-mod lane;
 mod say;
 mod spec;
-mod task_work;
 
 pub use crate::effect::{
-    answer::answer,
-    effect::Effect,
-    lane::{CRASHES, Failures, Lane, Outages},
-    say::{ReactOn, Reaction, Reply, ReplyTo, Thread},
-    spec::{GivenUp, Order, Priority, Spec, Subject, WaitsFor},
-    task_work::{ClosedWhy, DismissedWhy, TaskWork},
+    effect::{ClosedWhy, DismissedWhy, Effect, TaskWork},
+    say::{Instead, ReactOn, Reaction, Reply, ReplyTo, Saying, Thread, Unsaid, Wait, answer},
+    spec::{CRASHES, Failures, GivenUp, Lane, Order, Outages, Priority, Spec, Subject, WaitsFor},
 };

@@ -2,12 +2,11 @@
 
 use crate::{
     effect::{
-        effect::Effect,
-        lane::{Failures, Lane},
-        task_work::TaskWork,
+        effect::{Effect, TaskWork},
+        say::Saying,
     },
-    feature::saying::Saying,
     ids::TaskId,
+    words,
 };
 
 /// Everything that tells an effect from others, but what it does.
@@ -89,7 +88,6 @@ pub enum GivenUp {
 
 impl Priority {
     /// Lower goes first.
-    #[must_use]
     pub fn number(self) -> i64 {
         match self {
             Self::Answer => 0,
@@ -101,7 +99,6 @@ impl Priority {
 
 impl Effect {
     /// What tells it from others.
-    #[must_use]
     #[rustfmt::skip]
     pub fn spec(&self) -> Spec {
         use GivenUp::{CoachFailed, Nothing, PlayerFailed, Stuck, Unsaid};
@@ -165,6 +162,76 @@ fn row(
         waits_for,
         failures: lane.failures(),
         given_up,
+    }
+}
+
+/// How often the service may end while it does an effect: then that is no accident, and the effect is given up.
+pub const CRASHES: u32 = 3;
+
+/// Runs of an agent or Gate before its failure counts. What GitHub or the network fails at is no run: it is waited out.
+const AGENT_TRIES: u32 = 3;
+
+/// Tries of a call to the forge: with the usual waits about two hours.
+const FORGE_TRIES: u32 = 14;
+
+/// Which slots an effect is worked off in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// Taking in deliveries and commands: never waits for the other lanes.
+    Control,
+    /// What is written on GitHub: in order per subject.
+    Forge,
+    /// Agents and Gates: one at a time per subject.
+    Agent,
+}
+
+/// How failures of an effect are treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failures {
+    /// How often it is tried before it is given up.
+    pub tries: u32,
+    /// What is done about failures that pass by themselves, such as an outage of GitHub.
+    pub outages: Outages,
+    /// How often the service may end while it does it; no limit where nobody would hear that it is given up.
+    pub crashes: Option<u32>,
+}
+
+/// What is done about failures that pass by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outages {
+    /// They are waited out, and count as no try.
+    WaitedOut,
+    /// They count as tries.
+    Counted,
+}
+
+words!(Lane {
+    Control = "control",
+    Forge = "forge",
+    Agent = "agent",
+});
+
+impl Lane {
+    /// How failures are treated there.
+    pub fn failures(self) -> Failures {
+        match self {
+            // A delivery is never given up for crashes: nobody would hear of it, and reading it again costs nothing.
+            Self::Control => Failures {
+                tries: FORGE_TRIES,
+                outages: Outages::Counted,
+                crashes: None,
+            },
+            Self::Forge => Failures {
+                tries: FORGE_TRIES,
+                outages: Outages::Counted,
+                crashes: Some(CRASHES),
+            },
+            Self::Agent => Failures {
+                tries: AGENT_TRIES,
+                outages: Outages::WaitedOut,
+                crashes: Some(CRASHES),
+            },
+        }
     }
 }
 

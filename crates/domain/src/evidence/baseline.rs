@@ -40,7 +40,6 @@ pub enum Additions {
 
 impl Additions {
     /// Whether they are made.
-    #[must_use]
     pub fn are_made(self) -> bool {
         match self {
             Self::Untried | Self::Harmless => true,
@@ -73,7 +72,6 @@ pub enum Ground<'a> {
 
 impl Baseline {
     /// What it says of the tests.
-    #[must_use]
     pub fn ground(&self) -> Ground<'_> {
         match &self.tests {
             Evidence::Absent(_) => Ground::Empty,

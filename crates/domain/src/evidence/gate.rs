@@ -2,9 +2,10 @@
 
 use crate::{
     decision::Issue,
-    evidence::{Evidence, Finding},
+    evidence::{Counts, Evidence, Finding},
     ids::User,
     isolation::Level,
+    plan::{Check, Criterion},
     weight::Weight,
 };
 use serde::{Deserialize, Serialize};
@@ -92,7 +93,6 @@ pub enum Gate {
 
 impl Gate {
     /// What people read in tables.
-    #[must_use]
     pub fn name(self) -> String {
         match self {
             Self::BaseTests => "tests of the base".to_owned(),
@@ -116,7 +116,6 @@ impl fmt::Display for Gate {
 
 impl GateReport {
     /// A report of set-up and tests alone.
-    #[must_use]
     pub fn new(setup: Option<Evidence>, tests: Evidence) -> Self {
         Self {
             setup,
@@ -128,13 +127,11 @@ impl GateReport {
     }
 
     /// What one of the other Gates found, if it is part of this report.
-    #[must_use]
     pub fn result(&self, gate: Gate) -> Option<&GateResult> {
         self.more.iter().find(|result| result.gate == gate)
     }
 
     /// Whether every failing test has a name and an excuse. A run that was broken off names too little to tell.
-    #[must_use]
     pub fn all_excused(&self, finding: &Finding) -> bool {
         let Some(names) = &finding.names else { return false };
         let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
@@ -145,7 +142,6 @@ impl GateReport {
     }
 
     /// The failing tests that are held against the work, by name.
-    #[must_use]
     pub fn held_names(&self, finding: &Finding) -> Vec<String> {
         let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
         let failed = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
@@ -154,7 +150,6 @@ impl GateReport {
     }
 
     /// The finding without the tests that are excused, for sentences that say what is held against the work.
-    #[must_use]
     pub fn held(&self, finding: &Finding) -> Finding {
         let is_excused = |name: &String| self.excused.iter().any(|excused| excused.test == *name);
         let mut held = finding.clone();
@@ -163,5 +158,117 @@ impl GateReport {
             names.failed.retain(|name| !is_excused(name));
         }
         held
+    }
+}
+
+/// The names of the tests that ran, each as its runner spells it, in the runner's order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TestNames {
+    /// Tests that passed.
+    pub passed: Vec<String>,
+    /// Tests that failed.
+    pub failed: Vec<String>,
+    /// Tests that were skipped: that is not a pass.
+    pub skipped: Vec<String>,
+}
+
+impl TestNames {
+    /// The most names that are kept of each list.
+    pub const MOST: usize = 20_000;
+
+    /// Whether every test that the runner counted is named: only then does it mean something that a name is missing.
+    pub fn names_all(&self, counts: Counts) -> bool {
+        let is = |names: &[String], number: u32| u32::try_from(names.len()) == Ok(number);
+        match counts {
+            Counts::Known { passed, failed, .. } => is(&self.passed, passed) && is(&self.failed, failed),
+            Counts::Unknown => false,
+        }
+    }
+
+    /// Whether every failure that the runner counted is among the names.
+    pub fn is_whole(&self, counts: Counts) -> bool {
+        match counts {
+            Counts::Known { failed, .. } => u32::try_from(self.failed.len()).is_ok_and(|named| named == failed),
+            Counts::Unknown => self.failed.len() < Self::MOST,
+        }
+    }
+}
+
+/// The checks of criteria that failed because of a test that the tests name as failing already, each with its
+/// criterion's number, from 1.
+pub fn repeats<'a>(
+    criteria: &'a [Criterion],
+    gates: &'a GateReport,
+) -> impl Iterator<Item = (usize, &'a GateResult)> + 'a {
+    let named = match &gates.tests {
+        Evidence::Failed(finding) => gates.held_names(finding),
+        Evidence::Passed(_) | Evidence::Absent(_) => Vec::new(),
+    };
+    gates.more.iter().filter_map(move |result| {
+        let Gate::Check(number) = result.gate else {
+            return None;
+        };
+        let criterion = criteria.get(number.checked_sub(1)?)?;
+        let repeated = match (&result.evidence, &criterion.check) {
+            (Evidence::Failed(_), Check::Test(test)) => named.contains(test),
+            (Evidence::Failed(_), Check::Command(_) | Check::File(_) | Check::Human) => false,
+            (Evidence::Passed(_) | Evidence::Absent(_), _) => false,
+        };
+        repeated.then_some((number, result))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    mod repeats {
+        use super::super::*;
+        use crate::evidence::{Counts, Finding, Weight};
+
+        fn failed(names: &[&str]) -> Evidence {
+            Evidence::Failed(Finding {
+                command: "t".to_owned(),
+                exit_code: Some(1),
+                counts: Counts::Unknown,
+                failing: names.iter().map(|name| (*name).to_owned()).collect(),
+                output: String::new(),
+                names: None,
+            })
+        }
+
+        fn check(number: usize, evidence: Evidence) -> GateResult {
+            GateResult {
+                gate: Gate::Check(number),
+                weight: Weight::Demanded,
+                evidence,
+                items: Vec::new(),
+            }
+        }
+
+        #[test]
+        fn a_check_that_fails_by_a_named_test_says_nothing_new() {
+            let bound = |check: Check| Criterion {
+                text: "it holds".to_owned(),
+                check,
+            };
+            let criteria = [
+                bound(Check::Test("top".to_owned())),
+                bound(Check::Test("other".to_owned())),
+                bound(Check::Command("top".to_owned())),
+            ];
+            let report = GateReport {
+                setup: None,
+                tests: failed(&["top"]),
+                excused: Vec::new(),
+                more: (1..=4).map(|number| check(number, failed(&[]))).collect(),
+                isolation: None,
+            };
+            let found: Vec<usize> = repeats(&criteria, &report).map(|(number, _)| number).collect();
+            assert_eq!(
+                found,
+                [1],
+                "the second failed by itself, the third is a command, the fourth has no criterion"
+            );
+        }
     }
 }

@@ -2,18 +2,16 @@
 
 mod baseline;
 mod gate;
-mod names;
 mod profile;
-mod repeats;
 
-pub use crate::evidence::{
-    baseline::{Additions, Baseline, Ground, WaivedTest},
-    gate::{Excuse, Excused, Gate, GateReport, GateResult},
-    names::TestNames,
-    profile::{Profile, items, profile},
-    repeats::repeats,
+pub use crate::{
+    evidence::{
+        baseline::{Additions, Baseline, Ground, WaivedTest},
+        gate::{Excuse, Excused, Gate, GateReport, GateResult, TestNames, repeats},
+        profile::{Profile, items, profile},
+    },
+    weight::Weight,
 };
-pub use crate::weight::Weight;
 
 use crate::shorten;
 use serde::{Deserialize, Serialize};
@@ -32,7 +30,6 @@ pub enum Evidence {
 
 impl Evidence {
     /// The word that people read in reviews and tables.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::Passed(_) => "passed",
@@ -121,7 +118,6 @@ pub enum Absence {
 
 impl Finding {
     /// The outcome in one line: command, exit code, counts where there are any, and the first failing tests.
-    #[must_use]
     pub fn sentence(&self) -> String {
         match self.counts {
             Counts::Unknown => self.told(None),
@@ -130,13 +126,11 @@ impl Finding {
     }
 
     /// The same of what should have run tests: that their number is unknown is worth a word.
-    #[must_use]
     pub fn sentence_of_tests(&self) -> String {
         self.told(Some(self.counts))
     }
 
     /// How many tests failed, whether or not they are named here.
-    #[must_use]
     pub fn failed(&self) -> usize {
         let named = self.failing.len();
         match (&self.names, self.counts) {
@@ -172,7 +166,6 @@ const LONGEST_NAME: usize = 200;
 
 impl Counts {
     /// The numbers as people read them.
-    #[must_use]
     pub fn sentence(&self) -> String {
         match self {
             Self::Unknown => "count unknown".to_owned(),
@@ -192,7 +185,6 @@ impl Counts {
 
 impl Absence {
     /// The reason as people read it.
-    #[must_use]
     pub fn sentence(&self) -> String {
         match self {
             Self::NoCommand => "no command is set and none could be detected".to_owned(),

@@ -20,7 +20,6 @@ pub enum Profile {
 }
 
 /// Adds the Gates of a task type up, by the table of product section 6.
-#[must_use]
 pub fn profile(kind: TaskType, gates: &GateReport) -> Profile {
     let mut failed = Vec::new();
     let mut absent = Vec::new();
@@ -38,7 +37,6 @@ pub fn profile(kind: TaskType, gates: &GateReport) -> Profile {
 }
 
 /// What the Gates ask the Player to mend, and what they only show: place by place where they know places.
-#[must_use]
 pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
     let mut items = Vec::new();
     for lack in lacks(kind, gates) {

@@ -3,7 +3,10 @@
 use crate::{
     decision::Issue,
     evidence::{Evidence, Finding, GateReport, GateResult, Weight},
-    feature::{feature::Feature, merged::strictest, records::Records},
+    feature::{
+        feature::{Feature, Records},
+        gate::strictest,
+    },
     ids::{Sha, TaskId},
     plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort},
     shorten,

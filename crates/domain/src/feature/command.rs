@@ -1,4 +1,4 @@
-//! What commands do, and when they are refused.
+//! What commands do to a Feature or one of its tasks, and when they are refused.
 
 pub use crate::feature::refusal::{Asker, Possible, Refusal, Trigger};
 use crate::{
@@ -6,18 +6,16 @@ use crate::{
     command::Command,
     effect::{Effect, ReactOn, Reaction, Reply, ReplyTo},
     feature::{
-        ending,
         event::{Commanded, NewerRun, Target},
-        feature::Feature,
-        flow, gate,
+        feature::{Feature, PlanRequest, Snapshot},
+        flow, gate, moves,
         moves::{Step, StopScope, answered, tell, unchanged},
-        over_task::over_task,
-        phases,
-        records::{PlanRequest, Snapshot},
+        people,
         state::{Ahead, CancelledWhy, Phase, State},
         waves,
+        waves::on_task,
     },
-    ids::{Millis, TaskId, User},
+    ids::{Millis, Sha, TaskId, User},
     task,
     task::{PersonDid, Task},
 };
@@ -83,7 +81,7 @@ fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refus
         (Command::Pause, Target::Task(id)) => over_task(feature, id, "pause", by, PersonDid::Pause, at),
         (Command::Cancel, Target::Task(id)) => over_task(feature, id, "cancel", by, PersonDid::Cancel, at),
         (Command::Pause, Target::Feature) => pause(feature, by),
-        (Command::Cancel, Target::Feature) => Ok(ending::cancelled(unchanged(feature), CancelledWhy::Command(by), at)),
+        (Command::Cancel, Target::Feature) => Ok(people::cancelled(unchanged(feature), CancelledWhy::Command(by), at)),
     }
 }
 
@@ -132,7 +130,7 @@ fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) 
     }
     let mut step = unchanged(feature);
     step.stop.push(StopScope::Feature);
-    Ok(phases::plan_again(step))
+    Ok(moves::plan_again(step))
 }
 
 /// An approval counts for what was shown when it was written; with a hash it is always exact.
@@ -148,7 +146,7 @@ fn approve(feature: Feature, hash: Option<String>, written_at: Millis) -> Result
     match hash {
         Some(given) if !plan.hash.starts_with(&given.to_lowercase()) => Err(Refusal::OtherPlan { given, current }),
         None if plan.shown_at.is_none_or(|shown| shown > written_at) => Err(Refusal::PlanChanged { current }),
-        Some(_) | None => Ok(phases::pre_flight(unchanged(feature), None, Ahead::OpenBranch)),
+        Some(_) | None => Ok(moves::pre_flight(unchanged(feature), None, Ahead::OpenBranch)),
     }
 }
 
@@ -231,4 +229,81 @@ fn pause(mut feature: Feature, by: User) -> Result<Step, Refusal> {
     };
     feature.state = State::Paused { phase, by };
     Ok(unchanged(feature))
+}
+
+pub(super) fn over_task(
+    feature: Feature,
+    id: TaskId,
+    command: &str,
+    by: User,
+    did: PersonDid,
+    at: Millis,
+) -> Result<Step, Refusal> {
+    match &feature.state {
+        State::Building { .. } | State::Paused { .. } | State::Blocked { .. } | State::InReview => {}
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => {
+            return Err(Refusal::not_now(&feature.state, command, Possible::Building));
+        }
+    }
+    let Some(task) = feature.task(id) else {
+        let known = feature.tasks.iter().map(|task| task.id).collect();
+        return Err(Refusal::NoSuchTask { task: id, known });
+    };
+    if let (PersonDid::Override, true, Some(refusal)) = (&did, task.is_blocked(), secret(task)) {
+        return Err(refusal);
+    }
+    match misfit(task, &did) {
+        Some(instead) => Err(Refusal::TaskNotNow {
+            command: command.to_owned(),
+            task: id,
+            state: task.state.word().to_owned(),
+            instead,
+        }),
+        None => Ok(on_task(feature, id, task::Event::Person { by, did }, at)),
+    }
+}
+
+/// Why an approving review does not override a blocked task.
+pub fn review_refused(task: &Task, commit: Option<&Sha>) -> Option<Refusal> {
+    let head = task.head.as_ref().filter(|_| task.is_blocked())?;
+    match commit == Some(head) {
+        true => secret(task),
+        false => Some(Refusal::StaleReview {
+            task: task.id,
+            head: head.clone(),
+        }),
+    }
+}
+
+fn secret(task: &Task) -> Option<Refusal> {
+    let item = task.secret()?;
+    let file = item.file.clone().unwrap_or_default();
+    let place = item.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
+    Some(Refusal::SecretFound { task: task.id, place })
+}
+
+/// What is possible instead of a command that does not fit the task's state.
+fn misfit(task: &Task, did: &PersonDid) -> Option<Possible> {
+    let (fits, instead) = match did {
+        PersonDid::Resume { .. } => (task.can_resume(), Possible::StoppedTask),
+        PersonDid::Override => (task.is_blocked() && task.overridable().is_some(), Possible::PushedTask),
+        PersonDid::Retry { .. } => (!task.is_completed(), Possible::CompletedStays),
+        PersonDid::Pause => (!task.is_over() && !task.is_blocked(), Possible::RunningTask),
+        PersonDid::Skip | PersonDid::Cancel => (!task.is_over(), Possible::Ended),
+        PersonDid::Approve { .. }
+        | PersonDid::Remark(_)
+        | PersonDid::ClosePull { .. }
+        | PersonDid::ReopenPull { .. }
+        | PersonDid::MergePull { .. }
+        | PersonDid::Push { .. }
+        | PersonDid::Rerun { .. }
+        | PersonDid::ForcePush { .. }
+        | PersonDid::RequestChanges(_)
+        | PersonDid::WithdrawChanges { .. } => return None,
+    };
+    (!fits).then_some(instead)
 }

@@ -47,7 +47,6 @@ pub enum Older {
 
 /// What a comment says to those who read the issue: what stands before a command, which is an order to AutoBuild. None
 /// where nothing does.
-#[must_use]
 pub fn said(comment: &str) -> Option<String> {
     let text = markdown::with_named_images(command::spoken(comment).trim());
     (!text.is_empty()).then_some(text)
@@ -70,7 +69,6 @@ impl Discussion {
     }
 
     /// Whether older comments need not be read any more.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.older == Older::LeftOut
     }

@@ -1,16 +1,15 @@
 //! How a Feature goes from wave to wave, and from the last wave to its pull request.
 
-pub use crate::feature::merged::strictest;
+pub use crate::feature::gate::strictest;
 use crate::{
     blocked::BlockReason,
     feature::{
-        ending,
         event::{DefaultMerge, OpenedOn},
-        feature::Feature,
+        feature::{Feature, Integration},
+        moves,
         moves::{Step, blocked, head_is, unchanged},
-        phases,
+        people,
         preflight::PreFlown,
-        records::Integration,
         state::{Ahead, Phase, Reach, State, Then},
         syncing, waves,
     },
@@ -47,7 +46,7 @@ pub(super) fn default_merged(mut feature: Feature, emission: Emission, outcome: 
     let step = syncing::not_needed(unchanged(feature), at);
     match is_known {
         true => go_on(step, then, at),
-        false => phases::pre_flight(step, Some(other), Ahead::GoOn(then)),
+        false => moves::pre_flight(step, Some(other), Ahead::GoOn(then)),
     }
 }
 
@@ -62,9 +61,9 @@ pub(super) fn go_on(step: Step, then: Then, at: Millis) -> Step {
     match then {
         Then::Wave => waves::run(step, at),
         Then::Pull if is_busy => waves::run(step, at),
-        Then::Pull if tested => phases::open_pull(step),
+        Then::Pull if tested => moves::open_pull(step),
         // What was merged or pushed since the last gate was never tested together with the tasks.
-        Then::Pull => phases::gate(step, Then::Pull),
+        Then::Pull => moves::gate(step, Then::Pull),
     }
 }
 
@@ -79,7 +78,7 @@ pub(super) fn pull_opened(
         && why.reach() != Reach::Nothing
     {
         feature.pull = Some(pull);
-        return ending::close_pull(unchanged(feature), pull);
+        return people::close_pull(unchanged(feature), pull);
     }
     if feature.phase() != Some(&Phase::OpeningPull { emission }) {
         return unchanged(feature);
@@ -89,15 +88,15 @@ pub(super) fn pull_opened(
         opened_on(&mut feature, opened);
     }
     feature.state = State::InReview;
-    let step = phases::publish(unchanged(feature));
-    if phases::has_later_wave(&step.feature) {
-        return phases::next_wave(step);
+    let step = moves::publish(unchanged(feature));
+    if moves::has_later_wave(&step.feature) {
+        return moves::next_wave(step);
     }
     let tested = match (&step.feature.integration, step.feature.gates.last()) {
         (Some(integration), Some(gate)) => gate.holds_for(&integration.head),
         (Some(_) | None, _) => false,
     };
-    let step = if tested { step } else { phases::check_again(step) };
+    let step = if tested { step } else { moves::check_again(step) };
     waves::settle(step, at)
 }
 
@@ -121,7 +120,7 @@ fn opened_on(feature: &mut Feature, opened: OpenedOn) {
 pub(super) fn stuck(feature: Feature, emission: Emission, reason: BlockReason, at: Millis) -> Step {
     if feature.checking == Some(emission) {
         let then = Then::Pull;
-        return blocked(phases::check_ends(feature), reason, Phase::Gate { emission, then });
+        return blocked(moves::check_ends(feature), reason, Phase::Gate { emission, then });
     }
     let phase = match &feature.state {
         State::Planning { emission } => Phase::Planning { emission: *emission },
@@ -155,22 +154,22 @@ pub(super) fn stuck(feature: Feature, emission: Emission, reason: BlockReason, a
 pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
     step.feature.state = State::Building { phase: phase.clone() };
     match phase {
-        Phase::Planning { .. } => phases::plan_again(step),
+        Phase::Planning { .. } => moves::plan_again(step),
         Phase::PreFlight {
             then: Ahead::OpenBranch,
             ..
-        } => phases::pre_flight(step, None, Ahead::OpenBranch),
-        Phase::OpeningBranch { .. } => phases::open_branch(step),
+        } => moves::pre_flight(step, None, Ahead::OpenBranch),
+        Phase::OpeningBranch { .. } => moves::open_branch(step),
         // What stood against a commit may be mended in a newer one.
         Phase::PreFlight {
             then: Ahead::GoOn(then),
             ..
         }
-        | Phase::MergingDefault { then, .. } => phases::merge_default(step, then),
+        | Phase::MergingDefault { then, .. } => moves::merge_default(step, then),
         Phase::Syncing { task, then } => syncing::settle(step, task, then, at),
         Phase::Tasks => waves::settle(step, at),
-        Phase::Gate { then, .. } => phases::gate(step, then),
-        Phase::OpeningPull { .. } => phases::open_pull(step),
+        Phase::Gate { then, .. } => moves::gate(step, then),
+        Phase::OpeningPull { .. } => moves::open_pull(step),
     }
 }
 
@@ -187,7 +186,7 @@ pub(super) fn pre_flown(mut feature: Feature, emission: Emission, outcome: PreFl
         PreFlown::Ready(found) => {
             feature.preflight = Some(found);
             match then {
-                Ahead::OpenBranch => phases::open_branch(unchanged(feature)),
+                Ahead::OpenBranch => moves::open_branch(unchanged(feature)),
                 Ahead::GoOn(then) => go_on(unchanged(feature), then, at),
             }
         }

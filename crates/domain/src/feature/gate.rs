@@ -1,19 +1,18 @@
-//! The wave gate: what was merged is tested together.
+//! The wave gate: what was merged is tested together, if it was not yet.
 
 use crate::{
     blocked::BlockReason,
     evidence::{GateReport, Profile, profile},
     feature::{
         added,
-        feature::Feature,
-        merged,
+        feature::{Feature, WaveGate},
+        moves,
         moves::{Step, blocked, head_is, unchanged},
-        phases,
-        records::WaveGate,
         state::{Phase, Then},
         waves,
     },
     ids::{Emission, Millis, Sha, TaskId},
+    plan::TaskType,
     task::Task,
 };
 
@@ -56,7 +55,7 @@ pub(super) fn wave_gated(
 /// Remembers what the gate found.
 fn record(mut feature: Feature, head: Sha, report: GateReport) -> (Feature, Profile) {
     head_is(&mut feature, head.clone());
-    let found = profile(merged::strictest(&feature), &report);
+    let found = profile(strictest(&feature), &report);
     feature.gates.push(WaveGate {
         wave: feature.wave,
         head,
@@ -94,7 +93,7 @@ fn checked(
 ) -> Step {
     let (mut feature, found) = record(feature, head, report);
     feature.checking = None;
-    let step = phases::publish(unchanged(feature));
+    let step = moves::publish(unchanged(feature));
     let phase = Phase::Gate {
         emission,
         then: Then::Pull,
@@ -104,4 +103,25 @@ fn checked(
         Profile::Failed(failures) => mend(step, failures, broke, phase, at),
         Profile::Absent(reasons) => blocked(step, BlockReason::GatesAbsent { reasons }, phase),
     }
+}
+
+/// Whether something was merged since the last green gate.
+pub(super) fn is_due(feature: &Feature) -> bool {
+    let merged = feature.completed();
+    match feature.gates.last() {
+        Some(last) => last.merged != merged || profile(strictest(feature), &last.report) != Profile::Passed,
+        None => !merged.is_empty(),
+    }
+}
+
+/// The merged result must hold what the most demanding of its tasks had to hold.
+pub fn strictest(feature: &Feature) -> TaskType {
+    let merged = || {
+        let completed = feature.tasks.iter().filter(|task| task.is_completed());
+        completed.map(|task| task.plan.kind)
+    };
+    merged()
+        .find(|kind| matches!(kind, TaskType::Feature | TaskType::Refactoring | TaskType::Testing))
+        .or_else(|| merged().next())
+        .unwrap_or(TaskType::Documentation)
 }

@@ -1,17 +1,18 @@
-//! What an event makes of a Feature: the Feature after it, and what it asks for.
+//! What an event makes of a Feature: the Feature after it, the phase that it enters, and what it asks for.
 
 use crate::{
     blocked::BlockReason,
     effect::{Effect, Reply, ReplyTo, Thread, answer},
     feature::{
         feature::Feature,
-        state::{Phase, State},
+        state::{Ahead, Phase, State, Then},
     },
     ids::{Emission, Millis, Sha, TaskId},
     task,
 };
 
 /// A Feature and what it asks for.
+#[must_use]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The Feature after the event.
@@ -93,4 +94,87 @@ pub(super) fn answered(feature: Feature, thread: Thread, to: ReplyTo, reply: Rep
     let mut step = unchanged(feature);
     step.effects = answer(thread, to, reply);
     step
+}
+
+/// Makes the plan again, from the same request.
+pub(super) fn plan_again(mut step: Step) -> Step {
+    let emission = emit(&mut step.feature);
+    step.feature.state = State::Planning { emission };
+    step.effects.push(Effect::Plan { emission });
+    step
+}
+
+/// Looks at the default branch's head, or at the commit of it that was just merged in.
+pub(super) fn pre_flight(mut step: Step, commit: Option<Sha>, then: Ahead) -> Step {
+    let emission = emit(&mut step.feature);
+    enter(&mut step.feature, Phase::PreFlight { emission, then });
+    step.effects.push(Effect::PreFlight { emission, commit });
+    step
+}
+
+/// The first step after pre-flight.
+pub(super) fn open_branch(mut step: Step) -> Step {
+    let emission = emit(&mut step.feature);
+    enter(&mut step.feature, Phase::OpeningBranch { emission });
+    step.effects.push(Effect::OpenIntegration { emission });
+    step
+}
+
+pub(super) fn has_later_wave(feature: &Feature) -> bool {
+    feature.wave < feature.last_wave()
+}
+
+/// Opens the next wave, as soon as the default branch is merged in.
+pub(super) fn next_wave(mut step: Step) -> Step {
+    step.feature.wave = step.feature.wave.saturating_add(1);
+    step.feature.more_fixes = 0;
+    merge_default(step, Then::Wave)
+}
+
+pub(super) fn merge_default(mut step: Step, then: Then) -> Step {
+    let emission = emit(&mut step.feature);
+    enter(&mut step.feature, Phase::MergingDefault { emission, then });
+    step.effects.push(Effect::MergeDefault { emission });
+    step
+}
+
+pub(super) fn open_pull(mut step: Step) -> Step {
+    let emission = emit(&mut step.feature);
+    enter(&mut step.feature, Phase::OpeningPull { emission });
+    step.effects.push(Effect::OpenFeaturePull { emission });
+    step
+}
+
+/// Runs the Gates on the integration branch.
+pub(super) fn gate(mut step: Step, then: Then) -> Step {
+    let emission = emit(&mut step.feature);
+    enter(&mut step.feature, Phase::Gate { emission, then });
+    step.effects.push(Effect::WaveGate { emission });
+    step
+}
+
+/// Shows the last gate as the check run of the commit that it ran on.
+pub(super) fn publish(mut step: Step) -> Step {
+    let emission = emit(&mut step.feature);
+    step.effects.push(Effect::PublishWaveCheck { emission });
+    step
+}
+
+/// Runs the gate on a head in review that no gate saw. Only the newest head counts.
+pub(super) fn check_again(mut step: Step) -> Step {
+    step.stop.push(StopScope::Feature);
+    let emission = emit(&mut step.feature);
+    step.feature.checking = Some(emission);
+    step.effects.push(Effect::WaveGate { emission });
+    step
+}
+
+/// The gate in review is not waited for any more.
+pub(super) fn check_ends(mut feature: Feature) -> Step {
+    feature.checking = None;
+    Step {
+        feature,
+        effects: Vec::new(),
+        stop: vec![StopScope::Feature],
+    }
 }

@@ -1,19 +1,20 @@
-//! What people do to a Feature outside of commands: labels, closing, merging, reopening, pushing.
+//! What people do to a Feature outside of commands: labels, closing, merging, reopening, pushing, checking again.
 
 use crate::{
     effect::{Effect, Reply, ReplyTo, Thread},
     feature::{
-        added, ending,
+        added,
         event::NewerRun,
         feature::Feature,
-        moves::{Step, StopScope, emit, head_is, unchanged},
-        phases,
+        moves,
+        moves::{Step, StopScope, emit, head_is, tell, unchanged},
         refusal::Refusal,
-        state::{Phase, State},
+        state::{CancelledWhy, Phase, Reach, State},
         waves,
     },
-    ids::{Millis, PullNumber, Sha},
-    task::{HumanReview, Origin, Task},
+    ids::{Millis, PullNumber, Sha, TaskId, User},
+    task,
+    task::{HumanReview, Origin, PersonDid, Task},
 };
 
 /// Merged by its human: done, whatever the Feature was doing. The merge of a cancelled Feature's pull request tells that
@@ -35,7 +36,7 @@ pub(super) fn pull_merged(mut feature: Feature, pull: PullNumber, at: Millis) ->
         return unchanged(feature);
     }
     feature.pull = Some(pull);
-    let mut step = ending::end_tasks(unchanged(feature), None, at);
+    let mut step = end_tasks(unchanged(feature), None, at);
     step.feature.state = State::Completed;
     let emission = emit(&mut step.feature);
     step.effects.push(Effect::CleanUp { emission });
@@ -52,7 +53,7 @@ pub(super) fn pull_reopened(mut feature: Feature, pull: PullNumber, newer: Newer
     match newer {
         NewerRun::None => {
             feature.state = State::InReview;
-            phases::check_again(unchanged(feature))
+            moves::check_again(unchanged(feature))
         }
         NewerRun::Exists(run) => {
             let fact = emit(&mut feature);
@@ -81,7 +82,7 @@ pub(super) fn review_requested(mut feature: Feature, review: &HumanReview, at: M
     feature.checking = None;
     let mut step = unchanged(feature);
     step.stop.push(StopScope::Feature);
-    phases::next_wave(step)
+    moves::next_wave(step)
 }
 
 /// What a person pushed was never verified together with the rest. While tasks are built, the gate of their wave does
@@ -97,14 +98,14 @@ pub(super) fn integration_pushed(mut feature: Feature, head: Sha) -> Step {
     match feature.state.clone() {
         State::InReview => {
             head_is(&mut feature, head);
-            phases::check_again(unchanged(feature))
+            moves::check_again(unchanged(feature))
         }
         State::Blocked {
             phase: Phase::Gate { then, .. },
             ..
         } => {
             head_is(&mut feature, head);
-            phases::gate(unchanged(feature), then)
+            moves::gate(unchanged(feature), then)
         }
         State::Building {
             phase: Phase::OpeningPull { .. },
@@ -124,5 +125,147 @@ pub(super) fn integration_pushed(mut feature: Feature, head: Sha) -> Step {
         | State::Completed
         | State::Cancelled { .. }
         | State::Failed { .. } => unchanged(feature),
+    }
+}
+
+/// Ends an unfinished Feature with all its tasks. What someone did to the issue, the label or the branches says so;
+/// an App that was removed says nothing more.
+pub(super) fn cancelled(mut step: Step, why: CancelledWhy, at: Millis) -> Step {
+    let spared = match &why {
+        CancelledWhy::LabelRemoved(_) => step.feature.state == State::InReview,
+        CancelledWhy::PullClosed(_) => step.feature.pull.is_none(),
+        CancelledWhy::Command(_)
+        | CancelledWhy::IssueClosed(_)
+        | CancelledWhy::BranchDeleted
+        | CancelledWhy::RepositoryGone
+        | CancelledWhy::IssueGone
+        | CancelledWhy::InstallationRemoved
+        | CancelledWhy::NothingCompleted => false,
+    };
+    if !step.feature.is_unfinished() || spared {
+        return step;
+    }
+    step = end_tasks(step, why.by().cloned(), at);
+    match (&why, step.feature.pull) {
+        (CancelledWhy::PullClosed(_), _) | (_, None) => {}
+        (_, Some(pull)) => step = close_pull(step, pull),
+    }
+    if why.reach() == Reach::Nothing {
+        step.effects.clear();
+    }
+    step.feature.state = State::Cancelled { why };
+    step
+}
+
+/// Asks for the feature pull request to be closed.
+pub(super) fn close_pull(mut step: Step, pull: PullNumber) -> Step {
+    let emission = emit(&mut step.feature);
+    step.effects.push(Effect::CloseFeaturePull { emission, pull });
+    step
+}
+
+/// Stops all work and ends every task that is not over.
+pub(super) fn end_tasks(mut step: Step, by: Option<User>, at: Millis) -> Step {
+    step.feature.checking = None;
+    step.stop = vec![StopScope::Feature];
+    let tasks: Vec<TaskId> = step.feature.tasks.iter().map(|task| task.id).collect();
+    for id in tasks {
+        tell(&mut step, id, task::Event::FeatureCancelled { by: by.clone() }, at);
+    }
+    step.stop = vec![StopScope::Feature];
+    step
+}
+
+impl Feature {
+    /// Whether one of our check runs is, or will be, on this commit.
+    pub fn checks(&self, commit: &Sha) -> bool {
+        self.is_gated(commit) || self.tasks.iter().any(|task| is_of(task, commit))
+    }
+
+    /// The task that a commit was checked for, or waits in.
+    pub fn task_at(&self, commit: &Sha) -> Option<&Task> {
+        self.tasks.iter().find(|task| is_of(task, commit))
+    }
+
+    fn is_gated(&self, commit: &Sha) -> bool {
+        let head = self.integration.as_ref().map(|integration| &integration.head);
+        let waits = matches!(self.state, State::InReview) || self.gate_waits();
+        self.gates.iter().any(|gate| gate.head == *commit) || waits && head == Some(commit)
+    }
+
+    fn gate_waits(&self) -> bool {
+        match &self.state {
+            State::Blocked { phase, .. } => matches!(phase, Phase::Gate { .. }),
+            State::Planning { .. }
+            | State::AwaitingApproval
+            | State::Building { .. }
+            | State::Paused { .. }
+            | State::InReview
+            | State::Completed
+            | State::Cancelled { .. }
+            | State::Failed { .. } => false,
+        }
+    }
+}
+
+fn is_of(task: &Task, commit: &Sha) -> bool {
+    let known = |head: Option<&Sha>| head == Some(commit);
+    known(task.head.as_ref()) || task.turns.iter().any(|turn| known(turn.head.as_ref()))
+}
+
+/// What stands on the commit is checked again where that can change something, else said again. An ended run says nothing.
+pub(super) fn rerun(feature: Feature, head: &Sha, by: &User, at: Millis) -> Step {
+    if !feature.is_unfinished() {
+        return unchanged(feature);
+    }
+    if feature.is_gated(head) {
+        return gate_again(feature, head);
+    }
+    let ids: Vec<TaskId> = feature
+        .tasks
+        .iter()
+        .filter(|task| is_of(task, head))
+        .map(|task| task.id)
+        .collect();
+    let before = feature.tasks.clone();
+    let mut step = unchanged(feature);
+    for id in ids {
+        let event = task::Event::Person {
+            by: by.clone(),
+            did: PersonDid::Rerun { head: head.clone() },
+        };
+        tell(&mut step, id, event, at);
+    }
+    let states = |tasks: &[Task]| tasks.iter().map(|task| task.state.clone()).collect::<Vec<_>>();
+    match states(&step.feature.tasks) == states(&before) {
+        true => step,
+        false => waves::settle(step, at),
+    }
+}
+
+/// The wave gate runs again on the head that waits for a person; what another head got is said again.
+fn gate_again(feature: Feature, head: &Sha) -> Step {
+    let newest = feature.integration.as_ref().map(|integration| &integration.head) == Some(head);
+    match feature.state.clone() {
+        State::InReview if newest && feature.checking.is_none() => moves::check_again(unchanged(feature)),
+        State::Blocked {
+            phase: Phase::Gate { then, .. },
+            ..
+        } if newest => moves::gate(unchanged(feature), then),
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Building { .. }
+        | State::Paused { .. }
+        | State::Blocked { .. }
+        | State::InReview
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => {
+            let said = feature.checking.is_none() && feature.gates.last().is_some_and(|gate| gate.head == *head);
+            match said {
+                true => moves::publish(unchanged(feature)),
+                false => unchanged(feature),
+            }
+        }
     }
 }

@@ -6,10 +6,11 @@ use crate::{
     effect::{Effect, ReactOn, Reaction},
     feature::{
         event::Planned,
-        feature::Feature,
+        feature::{
+            ApprovalWhy, Commands, Feature, Living, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot, Trust,
+        },
+        moves,
         moves::{Step, unchanged},
-        phases,
-        records::{ApprovalWhy, Commands, Living, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot, Trust},
         state::{Ahead, Phase, State, Suspension},
     },
     ids::{CommentId, Emission, FeatureKey, InstallationId, Millis},
@@ -19,7 +20,6 @@ use crate::{
 };
 
 /// Makes the Feature of a labelled issue.
-#[must_use]
 pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapshot, rules: Rules) -> Step {
     let emission = Emission(1);
     let feature = Feature {
@@ -83,7 +83,7 @@ pub(super) fn planned_as(mut feature: Feature, emission: Emission, planned: Plan
         feature.state = State::AwaitingApproval;
         return unchanged(feature);
     }
-    phases::pre_flight(unchanged(feature), None, Ahead::OpenBranch)
+    moves::pre_flight(unchanged(feature), None, Ahead::OpenBranch)
 }
 
 /// Whether the plan of this emission is waited for, also while the Feature is paused.

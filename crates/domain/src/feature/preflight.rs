@@ -1,7 +1,7 @@
 //! Pre-flight: what is so before a Player runs, on a commit of the default branch.
 
 use crate::{
-    blocked::{BlockReason, PreFlightFault},
+    blocked::{BlockReason, PreFlightCause, PreFlightFault},
     evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, Ground, TestNames},
     ids::{Sha, TaskId},
     plan::{Check, Plan, TaskType},
@@ -100,7 +100,6 @@ pub enum PreFlown {
 
 impl PreFlight {
     /// What a baseline means to people.
-    #[must_use]
     pub fn of(baseline: &Baseline, notes: Vec<String>) -> Self {
         Self {
             commit: baseline.commit.clone(),
@@ -114,50 +113,58 @@ impl PreFlight {
 }
 
 /// Why no Player can start on this baseline; none where one can. Tests that fail are no obstacle where others pass.
-#[must_use]
 pub fn obstacle(baseline: &Baseline) -> Option<BlockReason> {
-    let (fault, what, evidence) = match (&baseline.setup, &baseline.tests) {
-        (Some(setup @ Evidence::Failed(_)), _) => (PreFlightFault::NotRun, "set-up", setup),
+    let not_run = |cause: fn(Evidence) -> PreFlightCause, evidence| failed(PreFlightFault::NotRun, cause, evidence);
+    match (&baseline.setup, &baseline.tests) {
+        (Some(setup @ Evidence::Failed(_)), _) => Some(not_run(PreFlightCause::SetUp, setup)),
         (Some(setup @ Evidence::Absent(reason)), _) if *reason != Absence::NoCommand => {
-            (PreFlightFault::NotRun, "set-up", setup)
+            Some(not_run(PreFlightCause::SetUp, setup))
         }
         (_, tests @ Evidence::Absent(Absence::CouldNotStart { .. } | Absence::TimedOut { .. })) => {
-            (PreFlightFault::NotRun, "tests", tests)
+            Some(not_run(PreFlightCause::Tests, tests))
         }
-        (_, tests @ Evidence::Failed(finding)) if was_not_run(finding) => (PreFlightFault::NotRun, "tests", tests),
-        (_, Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_)) => return None,
-    };
-    Some(failed(fault, what, evidence))
+        (_, tests @ Evidence::Failed(finding)) if was_not_run(finding) => Some(not_run(PreFlightCause::Tests, tests)),
+        (_, Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_)) => None,
+    }
 }
 
-fn failed(fault: PreFlightFault, what: &str, evidence: &Evidence) -> BlockReason {
-    let output = match evidence {
-        Evidence::Passed(finding) | Evidence::Failed(finding) => finding.output.clone(),
-        Evidence::Absent(_) => String::new(),
-    };
+fn failed(fault: PreFlightFault, cause: impl Fn(Evidence) -> PreFlightCause, evidence: &Evidence) -> BlockReason {
+    let (evidence, output) = apart(evidence);
     BlockReason::PreFlightFailed {
         fault,
-        what: format!("{what}: {}", sentence(evidence)),
+        what: cause(evidence),
         output,
     }
 }
 
+/// What ran without what it printed and the names of its tests, and what it printed.
+fn apart(evidence: &Evidence) -> (Evidence, String) {
+    let mut evidence = evidence.clone();
+    let output = match &mut evidence {
+        Evidence::Passed(finding) | Evidence::Failed(finding) => {
+            finding.names = None;
+            std::mem::take(&mut finding.output)
+        }
+        Evidence::Absent(_) => String::new(),
+    };
+    (evidence, output)
+}
+
 /// Why no test could show that a task is done: tests run here, and none of them passes.
-#[must_use]
 pub fn nothing_passes(baseline: &Baseline) -> Option<BlockReason> {
     let (Evidence::Passed(finding) | Evidence::Failed(finding)) = &baseline.tests else {
         return None;
     };
     match finding.counts {
         Counts::Known { passed: 0, failed, .. } if failed > 0 => {
-            Some(self::failed(PreFlightFault::NothingPasses, "tests", &baseline.tests))
+            let cause = PreFlightCause::Tests;
+            Some(self::failed(PreFlightFault::NothingPasses, cause, &baseline.tests))
         }
         Counts::Known { .. } | Counts::Unknown => None,
     }
 }
 
 /// Why no criterion of this plan that names a test could ever be met: tests run here, and nothing names them.
-#[must_use]
 pub fn nameless(baseline: &Baseline, plan: &Plan) -> Option<BlockReason> {
     let (Evidence::Passed(finding) | Evidence::Failed(finding)) = &baseline.tests else {
         return None;
@@ -168,14 +175,12 @@ pub fn nameless(baseline: &Baseline, plan: &Plan) -> Option<BlockReason> {
     if names_some || baseline.ground() == Ground::Empty {
         return None;
     }
-    Some(BlockReason::PreFlightFailed {
-        fault: PreFlightFault::NoNames,
-        what: format!(
-            "{task} asks for the test `{test}`, and {} names no test",
-            sentence(&baseline.tests)
-        ),
-        output: finding.output.clone(),
-    })
+    let cause = |tests| PreFlightCause::NoNames {
+        task,
+        test: test.to_owned(),
+        tests,
+    };
+    Some(failed(PreFlightFault::NoNames, cause, &baseline.tests))
 }
 
 /// Every test that a criterion names, with its task.
@@ -196,7 +201,6 @@ const ALIKE: f64 = 0.85;
 const MOST_NEAREST: usize = 3;
 
 /// Tests that criteria name and that nobody has: each that its task may not bring, or that is nearly one that is there.
-#[must_use]
 pub fn unknown_tests(baseline: &Baseline, plan: &Plan, is_called: impl Fn(&str, &str) -> bool) -> Vec<Doubt> {
     let Ground::Named(names) = baseline.ground() else {
         return Vec::new();

@@ -55,7 +55,6 @@ pub enum State {
 
 impl State {
     /// The product's word for it.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::Planning { .. } => "planning",
@@ -130,7 +129,6 @@ pub enum Phase {
 
 impl Phase {
     /// The emission whose result it waits for.
-    #[must_use]
     pub fn waits_for(&self) -> Option<Emission> {
         match self {
             Self::Planning { emission }
@@ -190,7 +188,6 @@ pub enum CancelledWhy {
 
 impl CancelledWhy {
     /// The person who did it, where it was one.
-    #[must_use]
     pub fn by(&self) -> Option<&User> {
         match self {
             Self::Command(by) | Self::LabelRemoved(by) | Self::IssueClosed(by) | Self::PullClosed(by) => Some(by),

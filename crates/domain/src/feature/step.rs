@@ -4,12 +4,12 @@ pub use crate::feature::planning::labelled;
 use crate::{
     effect::Effect,
     feature::{
-        command, ending,
+        command,
         event::Event,
         feature::Feature,
         flow, gate,
         moves::{Step, answered, emit, unchanged},
-        people, planning, rerun,
+        people, planning,
         state::{Reach, State, Suspension},
         syncing, unsaid, waits, waves,
     },
@@ -18,7 +18,6 @@ use crate::{
 
 /// Applies `event`; a late or repeated event leaves the Feature as it was. Whatever people can see of a change becomes
 /// one edit of the living comment, and whatever it now waits for a person for is asked of the person.
-#[must_use]
 pub fn step(feature: Feature, event: Event, at: Millis) -> Step {
     let (before, waited) = (visible(&feature), feature.waits());
     let mut step = moved(feature, event, at);
@@ -93,11 +92,11 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
         Event::Task { task, event } => waves::on_task(feature, task, event, at),
         Event::Commanded(commanded) => command::commanded(feature, *commanded, at),
         Event::Answered { thread, to, reply } => answered(feature, thread, to, reply),
-        Event::Cancelled(why) => ending::cancelled(unchanged(feature), why, at),
+        Event::Cancelled(why) => people::cancelled(unchanged(feature), why, at),
         Event::PullMerged { pull } => people::pull_merged(feature, pull, at),
         Event::PullReopened { pull, newer } => people::pull_reopened(feature, pull, newer),
         Event::IntegrationPushed { head } => people::integration_pushed(feature, head),
-        Event::Rerun { head, by } => rerun::rerun(feature, &head, &by, at),
+        Event::Rerun { head, by } => people::rerun(feature, &head, &by, at),
         Event::Suspended => suspension(feature, Suspension::Suspended),
         Event::Unsuspended => suspension(feature, Suspension::None),
     }

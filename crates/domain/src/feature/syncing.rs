@@ -6,8 +6,8 @@ use crate::{
     feature::{
         added,
         feature::Feature,
+        moves,
         moves::{Step, StopScope, blocked, emit, enter, tell, unchanged},
-        phases,
         state::{Phase, State, Then},
     },
     ids::{Millis, Sha, TaskId},
@@ -72,7 +72,7 @@ pub(super) fn settle(mut step: Step, id: TaskId, then: Then, at: Millis) -> Step
     tell(&mut step, id, task::Event::Begin, at);
     let phase = Phase::Syncing { task: id, then };
     match step.feature.task(id) {
-        Some(task) if task.is_completed() => phases::merge_default(step, then),
+        Some(task) if task.is_completed() => moves::merge_default(step, then),
         Some(task) if task.is_blocked() => {
             if !matches!(step.feature.state, State::Paused { .. }) {
                 let reason = BlockReason::TasksBlocked { tasks: vec![id] };
@@ -85,7 +85,7 @@ pub(super) fn settle(mut step: Step, id: TaskId, then: Then, at: Millis) -> Step
             enter(&mut step.feature, phase);
             step
         }
-        None => phases::merge_default(step, then),
+        None => moves::merge_default(step, then),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What AutoBuild could not say or do on GitHub as it should: it is said otherwise, or the work stops, or a person has to
 //! do it; the Feature tells of all three.
 
-pub use crate::feature::saying::{Instead, Saying, Unsaid};
+pub use crate::effect::{Instead, Saying, Unsaid};
 use crate::{
     blocked::BlockReason,
     feature::{

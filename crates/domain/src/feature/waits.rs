@@ -3,13 +3,11 @@
 //! A block is no wait of this list: its report calls the person itself.
 
 use crate::{
-    effect::Effect,
+    effect::{Effect, Saying, Wait},
     feature::{
         feature::Feature,
         moves::{Step, emit},
-        saying::Saying,
         state::State,
-        wait::Wait,
     },
     task,
     task::MergeState,
@@ -17,7 +15,6 @@ use crate::{
 
 impl Feature {
     /// Everything that waits for a person now, but for blocks.
-    #[must_use]
     pub fn waits(&self) -> Vec<Wait> {
         match &self.state {
             State::AwaitingApproval => self.approval().into_iter().collect(),

@@ -3,11 +3,10 @@
 use crate::{
     blocked::BlockReason,
     feature::{
-        ending,
         feature::Feature,
-        merged,
+        gate, moves,
         moves::{Step, StopScope, enter, tell, unchanged},
-        phases,
+        people,
         state::{CancelledWhy, Phase, Reach, State, Then},
         syncing,
     },
@@ -46,7 +45,7 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     match (tasks.is_empty(), &step.feature.state) {
         // No checked plan has tasks that wait for each other; if one had, it would rest here.
         (true, _) if step.feature.has_open_tasks() => step,
-        (true, _) if merged::is_due(&step.feature) => phases::gate(step, Then::Wave),
+        (true, _) if gate::is_due(&step.feature) => moves::gate(step, Then::Wave),
         (true, _) => after_gate(step, Then::Wave, at),
         (false, State::Paused { .. }) => step,
         (false, _) => {
@@ -128,12 +127,12 @@ pub(super) fn after_gate(step: Step, then: Then, at: Millis) -> Step {
         return run(step, at);
     }
     match then {
-        Then::Wave | Then::Pull if phases::has_later_wave(&step.feature) => phases::next_wave(step),
-        Then::Pull => phases::open_pull(step),
+        Then::Wave | Then::Pull if moves::has_later_wave(&step.feature) => moves::next_wave(step),
+        Then::Pull => moves::open_pull(step),
         Then::Wave if step.feature.completed().is_empty() => {
-            ending::cancelled(step, CancelledWhy::NothingCompleted, at)
+            people::cancelled(step, CancelledWhy::NothingCompleted, at)
         }
-        Then::Wave => phases::merge_default(step, Then::Pull),
+        Then::Wave => moves::merge_default(step, Then::Pull),
     }
 }
 

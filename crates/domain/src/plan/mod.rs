@@ -135,7 +135,6 @@ pub enum Risk {
 }
 
 /// Hash of what a plan says, in hexadecimal: equal for equal plans, whatever their status.
-#[must_use]
 pub fn plan_hash(plan: &Plan) -> String {
     let canonical = yaml::plan_yaml(plan, &yaml::PlanHeader::planned("", ""));
     Sha256::digest(canonical)

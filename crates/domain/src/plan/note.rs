@@ -2,7 +2,7 @@
 
 use crate::{
     complexity,
-    node::{Node, Shape},
+    node::Node,
     plan::{
         Plan,
         read::Sketch,
@@ -75,12 +75,8 @@ pub fn notes(sketch: &Sketch<'_>, plan: &Plan, waves: &Waves, header: &PlanHeade
 }
 
 fn replaced(key: String, given: &Node, used: String) -> Option<PlanNote> {
-    let same = match &given.value {
-        Shape::List(_) => given.shown(usize::MAX / 8) == used,
-        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::Text(_) | Shape::Map(_) => {
-            given.shown(200) == used
-        }
-    };
+    let most = if given.items().is_some() { usize::MAX / 8 } else { 200 };
+    let same = given.shown(most) == used;
     (!same).then(|| PlanNote::Replaced {
         key,
         given: given.shown(200),

@@ -1,7 +1,8 @@
 //! From text or an agent's answer to a plan of which every rule of the product holds.
 
 use crate::{
-    mistake::Mistakes,
+    fields::{Reading, UnknownKey},
+    mistake::{Mistakes, quoted},
     node::Node,
     plan::{Plan, PlannedTask, check, note, note::PlanNote, read, read::Sketch, yaml, yaml::PlanHeader},
     wave,
@@ -59,43 +60,48 @@ impl Plan {
 }
 
 fn checked(node: &Node, context: &PlanContext<'_>, source: Source) -> Result<Checked, Mistakes> {
-    let mut mistakes = Mistakes::default();
-    let Some(sketch) = read::sketch(node, context.max_tasks, &mut mistakes) else {
+    let reading = Reading::default();
+    let sketch = read::sketch(node, context.max_tasks, &reading);
+    let tasks = sketch.as_ref().map_or(&[][..], |sketch| &sketch.tasks);
+    let mut between = Mistakes::default();
+    check::between_tasks(tasks, context.file_exists, &mut between);
+    let (plan, notes) = match &sketch {
+        Some(sketch) if reading.noted() == 0 && between.0.is_empty() => {
+            let plan = plan(sketch);
+            let notes = note::notes(sketch, &plan, &wave::waves(&plan), context.header);
+            (Some(plan), notes)
+        }
+        Some(_) | None => (None, Vec::new()),
+    };
+    drop(sketch);
+    let (mut mistakes, unknown) = reading.end();
+    let ignored = unknown_keys(&unknown, source, &mut mistakes);
+    mistakes.0.append(&mut between.0);
+    let Some(plan) = plan.filter(|_| mistakes.0.is_empty()) else {
         return Err(mistakes);
     };
-    let ignored = unknown_keys(&sketch, source, &mut mistakes);
-    check::between_tasks(&sketch.tasks, context.file_exists, &mut mistakes);
-    if !mistakes.0.is_empty() {
-        return Err(mistakes);
-    }
-    let plan = plan(&sketch);
     let characters = yaml::plan_yaml(&plan, context.header).chars().count();
     if characters > MOST_CHARACTERS {
         let sentence =
             format!("the plan, written out, has {characters} characters, and at most {MOST_CHARACTERS} are allowed");
         return Err(Mistakes::one(sentence, None));
     }
-    let mut notes = note::notes(&sketch, &plan, &wave::waves(&plan), context.header);
-    notes.extend(ignored);
+    let notes = notes.into_iter().chain(ignored).collect();
     Ok(Checked { plan, notes })
 }
 
-fn unknown_keys(sketch: &Sketch<'_>, source: Source, mistakes: &mut Mistakes) -> Vec<PlanNote> {
+fn unknown_keys(unknown: &[UnknownKey], source: Source, mistakes: &mut Mistakes) -> Vec<PlanNote> {
     match source {
         Source::Person => {
-            for (key, place) in &sketch.unknown {
-                mistakes.add(format!("unknown key {key}"), *place);
+            for key in unknown {
+                let sentence = format!("unknown key {}; known here are {}", quoted(&key.name), key.known);
+                mistakes.add(sentence, key.place);
             }
             Vec::new()
         }
         Source::Agent => {
-            let key = |(key, _): &(String, _)| PlanNote::Ignored {
-                key: key
-                    .split_once("; known")
-                    .map_or(key.as_str(), |(name, _)| name)
-                    .to_owned(),
-            };
-            sketch.unknown.iter().take(20).map(key).collect()
+            let note = |key: &UnknownKey| PlanNote::Ignored { key: quoted(&key.name) };
+            unknown.iter().take(20).map(note).collect()
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Reads a plan's keys: names, types, required values and lengths. What tasks say of each other is checked in `check`.
 
 use crate::{
-    fields::{Field, Fields},
+    fields::{Field, Fields, Reading},
     ids::TaskId,
-    mistake::{Mistakes, Place, quoted},
+    mistake::{Place, quoted},
     node::Node,
     plan::{PlannedTask, TaskType, criterion, value},
 };
@@ -20,8 +20,6 @@ pub struct Sketch<'a> {
     pub tasks: Vec<TaskSketch<'a>>,
     /// Values of keys that are AutoBuild's, by key, as far as given.
     pub given: Vec<(&'static str, &'a Node)>,
-    /// Keys that no rule knows, with their places.
-    pub unknown: Vec<(String, Option<Place>)>,
 }
 
 /// A task as written.
@@ -37,124 +35,78 @@ pub struct TaskSketch<'a> {
 }
 
 /// Reads the keys of a whole plan.
-pub fn sketch<'a>(plan: &'a Node, max_tasks: usize, mistakes: &mut Mistakes) -> Option<Sketch<'a>> {
-    let mut fields = Fields::of(plan, "a plan", "", mistakes)?;
-    let mut given = Vec::new();
-    for key in ["id", "created", "status", "complexity", "estimated_tasks"] {
-        given.extend(fields.optional(key).map(|field| (key, field.node)));
+pub fn sketch<'a>(plan: &'a Node, max_tasks: usize, reading: &'a Reading) -> Option<Sketch<'a>> {
+    let mut fields = reading.fields(plan, "a plan", "")?;
+    let mut given = given(
+        &mut fields,
+        &["id", "created", "status", "complexity", "estimated_tasks"],
+    );
+    if let Some(mut orchestration) = fields.optional("orchestration").and_then(|field| field.map()) {
+        given.extend(self::given(&mut orchestration, &["parallel_groups"]));
+        orchestration.end();
     }
-    let mut unknown = Vec::new();
-    if let Some(mut orchestration) = fields.optional("orchestration").and_then(|field| field.map(mistakes)) {
-        given.extend(
-            orchestration
-                .optional("parallel_groups")
-                .map(|field| ("parallel_groups", field.node)),
-        );
-        keep_unknown(&orchestration, &mut unknown);
-    }
-    let name = fields
-        .optional("name")
-        .and_then(|field| value::name(&field, mistakes))
-        .unwrap_or_default();
-    let description = description(&mut fields, mistakes);
-    let smoke = fields
-        .optional("smoke")
-        .and_then(|field| value::command(&field, mistakes));
-    let tasks = match fields.required("tasks", mistakes) {
-        Some(field) => tasks(&field, max_tasks, &mut unknown, mistakes),
-        None => Vec::new(),
-    };
-    keep_unknown(&fields, &mut unknown);
+    let name = fields.optional("name").and_then(|field| value::name(&field));
+    let description = description(&mut fields);
+    let smoke = fields.optional("smoke").and_then(|field| value::command(&field));
+    let tasks = fields.required("tasks").map(|field| tasks(&field, max_tasks));
+    fields.end();
     Some(Sketch {
-        name,
+        name: name.unwrap_or_default(),
         description,
         smoke,
-        tasks,
+        tasks: tasks.unwrap_or_default(),
         given,
-        unknown,
     })
 }
 
-/// Notes the keys that no rule knows, once every known key was asked for.
-pub fn keep_unknown(fields: &Fields<'_>, unknown: &mut Vec<(String, Option<Place>)>) {
-    for (name, key) in fields.unknown() {
-        unknown.push((
-            format!("{}; known here are {}", quoted(&name), fields.known()),
-            key.place,
-        ));
-    }
+/// The values of keys that are AutoBuild's, as far as given.
+fn given<'a>(fields: &mut Fields<'a>, keys: &[&'static str]) -> Vec<(&'static str, &'a Node)> {
+    let value = |key: &&'static str| Some((*key, fields.optional(key)?.node));
+    keys.iter().filter_map(value).collect()
 }
 
-fn tasks<'a>(
-    field: &Field<'a>,
-    max_tasks: usize,
-    unknown: &mut Vec<(String, Option<Place>)>,
-    mistakes: &mut Mistakes,
-) -> Vec<TaskSketch<'a>> {
-    let before = mistakes.0.len();
-    let items = field.list(mistakes);
-    if items.is_empty() && mistakes.0.len() == before {
-        field.refuse("is empty; a plan has at least one task", mistakes);
+fn tasks<'a>(field: &Field<'a>, max_tasks: usize) -> Vec<TaskSketch<'a>> {
+    let before = field.reading().noted();
+    let items = field.list();
+    if items.is_empty() && field.reading().noted() == before {
+        field.refuse("is empty; a plan has at least one task");
     }
     if items.len() > max_tasks {
-        field.refuse(
-            &format!(
-                "has {} tasks, and at most {max_tasks} are allowed (max_tasks)",
-                items.len()
-            ),
-            mistakes,
+        let rule = format!(
+            "has {} tasks, and at most {max_tasks} are allowed (max_tasks)",
+            items.len()
         );
+        field.refuse(&rule);
         return Vec::new();
     }
-    items.iter().filter_map(|item| task(item, unknown, mistakes)).collect()
+    items.iter().filter_map(task).collect()
 }
 
-fn task<'a>(
-    item: &Field<'a>,
-    unknown: &mut Vec<(String, Option<Place>)>,
-    mistakes: &mut Mistakes,
-) -> Option<TaskSketch<'a>> {
-    let id = Fields::of(item.node, &item.name, &format!("{}.", item.name), mistakes)?
-        .required("id", mistakes)
-        .and_then(|field| task_id(&field, mistakes));
+fn task<'a>(item: &Field<'a>) -> Option<TaskSketch<'a>> {
+    let id = item.map()?.required("id").and_then(|field| task_id(&field));
     let prefix = id.map_or_else(|| format!("{}.", item.name), |id| format!("{id}: "));
-    let mut fields = Fields::of(item.node, &item.name, &prefix, mistakes)?;
-    let mut given = Vec::new();
-    for key in ["complexity", "status"] {
-        given.extend(fields.optional(key).map(|field| (key, field.node)));
-    }
+    let mut fields = item.reading().fields(item.node, &item.name, &prefix)?;
+    let given = given(&mut fields, &["complexity", "status"]);
     let _known = fields.optional("id");
-    let name = fields
-        .required("name", mistakes)
-        .and_then(|field| value::name(&field, mistakes));
-    let kind = fields.required("type", mistakes);
-    let kind = kind.and_then(|field| field.word(&KINDS, mistakes));
-    let description = description(&mut fields, mistakes);
-    let acceptance_criteria = match fields.required("acceptance_criteria", mistakes) {
-        Some(field) => criterion::criteria(&field, &prefix, unknown, mistakes),
-        None => Vec::new(),
-    };
-    let mut list = |key, read: fn(&Field<'_>, &mut Mistakes) -> Vec<String>| {
-        fields
-            .optional(key)
-            .map(|field| read(&field, mistakes))
-            .unwrap_or_default()
-    };
-    let (files, removes) = (list("files", value::files), list("removes", value::removed));
-    let factors = value::factors(&mut fields, unknown, mistakes);
-    let needs = fields
-        .optional("dependencies")
-        .map(|field| needs(&field, mistakes))
-        .unwrap_or_default();
-    keep_unknown(&fields, unknown);
+    let name = fields.required("name").and_then(|field| value::name(&field));
+    let kind = fields.required("type").and_then(|field| field.word(&KINDS));
+    let description = description(&mut fields);
+    let criteria = fields.required("acceptance_criteria");
+    let criteria = criteria.map(|field| criterion::criteria(&field, &prefix));
+    let files = fields.optional("files").map(|field| value::files(&field));
+    let removes = fields.optional("removes").map(|field| value::removed(&field));
+    let factors = value::factors(&mut fields);
+    let needs = fields.optional("dependencies").map(|field| needs(&field));
+    let needs = needs.unwrap_or_default();
+    fields.end();
     let task = PlannedTask {
         id: id?,
         name: name.unwrap_or_default(),
         kind: kind.unwrap_or(TaskType::Feature),
         description,
-        acceptance_criteria,
-        files,
-        removes,
+        acceptance_criteria: criteria.unwrap_or_default(),
+        files: files.unwrap_or_default(),
+        removes: removes.unwrap_or_default(),
         factors,
         dependencies: needs.iter().map(|(id, _)| *id).collect(),
     };
@@ -166,7 +118,7 @@ fn task<'a>(
     })
 }
 
-const KINDS: [(&str, TaskType); 5] = [
+pub(super) const KINDS: [(&str, TaskType); 5] = [
     ("scaffolding", TaskType::Scaffolding),
     ("feature", TaskType::Feature),
     ("refactoring", TaskType::Refactoring),
@@ -175,25 +127,20 @@ const KINDS: [(&str, TaskType); 5] = [
 ];
 
 /// The id of a planned task; the ids of tasks that AutoBuild adds may not be used.
-fn task_id(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<TaskId> {
-    let text = field.text(mistakes)?;
-    match text.parse() {
-        Ok(id @ TaskId::Planned(_)) => Some(id),
-        Ok(TaskId::Sync(_) | TaskId::Fix(_) | TaskId::Review(_)) | Err(_) => {
-            let rule = format!(
-                "is {}, which is not a task id; task ids are TASK-001 to TASK-999",
-                quoted(&text)
-            );
-            field.refuse(&rule, mistakes);
-            None
-        }
+fn task_id(field: &Field<'_>) -> Option<TaskId> {
+    let text = field.text()?;
+    if let Ok(id @ TaskId::Planned(_)) = text.parse() {
+        return Some(id);
     }
+    let rule = "which is not a task id; task ids are TASK-001 to TASK-999";
+    field.refuse(&format!("is {}, {rule}", quoted(&text)));
+    None
 }
 
-fn needs(field: &Field<'_>, mistakes: &mut Mistakes) -> Vec<(TaskId, Option<Place>)> {
+fn needs(field: &Field<'_>) -> Vec<(TaskId, Option<Place>)> {
     let mut needs: Vec<(TaskId, Option<Place>)> = Vec::new();
-    for item in field.list(mistakes) {
-        if let Some(id) = task_id(&item, mistakes)
+    for item in field.list() {
+        if let Some(id) = task_id(&item)
             && !needs.iter().any(|(known, _)| *known == id)
         {
             needs.push((id, item.node.place));
@@ -202,9 +149,7 @@ fn needs(field: &Field<'_>, mistakes: &mut Mistakes) -> Vec<(TaskId, Option<Plac
     needs
 }
 
-fn description(fields: &mut Fields<'_>, mistakes: &mut Mistakes) -> String {
-    fields
-        .optional("description")
-        .and_then(|field| value::free_text(&field, mistakes))
-        .unwrap_or_default()
+fn description(fields: &mut Fields<'_>) -> String {
+    let found = fields.optional("description");
+    found.and_then(|field| value::free_text(&field)).unwrap_or_default()
 }

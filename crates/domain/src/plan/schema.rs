@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 /// The schema of the planner's answer. Keys that AutoBuild computes are left out: nobody is asked for them.
-#[must_use]
 pub fn schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -3,8 +3,12 @@
 use crate::{
     complexity,
     ids::TaskId,
-    plan::{Check, Plan, PlannedTask, Risk, TaskType, TestEffort},
-    wave,
+    plan::{
+        Check, Plan, PlannedTask, TaskType,
+        read::KINDS,
+        value::{EFFORTS, RISKS},
+    },
+    wave, words,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,7 +28,6 @@ pub struct PlanHeader {
 
 impl PlanHeader {
     /// The header of a plan of which nothing is done yet.
-    #[must_use]
     pub fn planned(id: impl Into<String>, created: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -35,7 +38,6 @@ impl PlanHeader {
     }
 
     /// The state word of a task.
-    #[must_use]
     pub fn task_word(&self, id: TaskId) -> &str {
         self.task_words.get(&id).map_or("pending", String::as_str)
     }
@@ -55,21 +57,14 @@ pub enum PlanStatus {
     Failed,
 }
 
-impl PlanStatus {
-    /// The word in the YAML.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Planned => "planned",
-            Self::InProgress => "in_progress",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-        }
-    }
-}
+words!(PlanStatus {
+    Planned = "planned",
+    InProgress = "in_progress",
+    Completed = "completed",
+    Failed = "failed",
+});
 
 /// The plan as YAML that parses back to the same plan.
-#[must_use]
 pub fn plan_yaml(plan: &Plan, header: &PlanHeader) -> String {
     let mut lines = vec![
         format!("id: {}", word(&header.id)),
@@ -92,7 +87,6 @@ pub fn plan_yaml(plan: &Plan, header: &PlanHeader) -> String {
 }
 
 /// Waves as a list of lists.
-#[must_use]
 pub fn groups_text(groups: &[Vec<TaskId>]) -> String {
     list(groups.iter().map(|group| list(group.iter().map(TaskId::to_string))))
 }
@@ -120,8 +114,8 @@ fn task_lines(task: &PlannedTask, state: &str, lines: &mut Vec<String>) {
     lines.push(format!(
         "    factors: {{ integration_points: {}, tests: {}, risks: {} }}",
         factors.integration_points,
-        effort_word(factors.tests),
-        list(factors.risks.iter().map(|risk| risk_word(*risk).to_owned())),
+        word_of(&EFFORTS, factors.tests),
+        list(factors.risks.iter().map(|risk| word_of(&RISKS, *risk).to_owned())),
     ));
     lines.push(format!(
         "    dependencies: {}",
@@ -144,34 +138,14 @@ fn check_text(check: &Check) -> String {
 }
 
 /// The word of a task's kind.
-#[must_use]
 pub fn kind_word(kind: TaskType) -> &'static str {
-    match kind {
-        TaskType::Scaffolding => "scaffolding",
-        TaskType::Feature => "feature",
-        TaskType::Refactoring => "refactoring",
-        TaskType::Testing => "testing",
-        TaskType::Documentation => "documentation",
-    }
+    word_of(&KINDS, kind)
 }
 
-fn effort_word(effort: TestEffort) -> &'static str {
-    match effort {
-        TestEffort::None => "none",
-        TestEffort::Unit => "unit",
-        TestEffort::Integration => "integration",
-        TestEffort::EndToEnd => "end-to-end",
-    }
-}
-
-fn risk_word(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Security => "security",
-        Risk::DataMigration => "data_migration",
-        Risk::Concurrency => "concurrency",
-        Risk::PublicApi => "public_api",
-        Risk::ExternalService => "external_service",
-    }
+/// The word under which a value is read.
+fn word_of<T: PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
+    let found = words.iter().find(|(_, known)| *known == value);
+    found.map_or("", |(word, _)| word)
 }
 
 /// A word of our own without quotes where every reader takes it for text, else quoted.

@@ -7,15 +7,13 @@ mod assignment;
 mod encoded;
 mod forms;
 mod own;
-mod passing;
 mod shapes;
 mod spelling;
 mod view;
-mod wide;
 
 use crate::{
     ids::Millis,
-    secret::{own::Own, passing::Passing},
+    secret::own::{Own, Passing},
 };
 use secrecy::SecretString;
 use serde_json::Value;
@@ -105,7 +103,6 @@ pub struct Found {
 
 impl Found {
     /// Whether the same value stands among others, wherever.
-    #[must_use]
     pub fn is_among(&self, others: &[Self]) -> bool {
         others.iter().any(|other| other.digest == self.digest)
     }
@@ -120,7 +117,6 @@ impl fmt::Debug for Secrets {
 impl Secrets {
     /// Prepares to find these values in every spelling in which they could get out. Values so short or plain that they
     /// are ordinary words are left out.
-    #[must_use]
     pub fn new<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
         Self(Arc::new(Known {
             lasting: Own::of(values),
@@ -134,7 +130,6 @@ impl Secrets {
     }
 
     /// `text` with every credential replaced.
-    #[must_use]
     pub fn mask(&self, text: &str) -> String {
         let mut spans = self.spans(text.as_bytes(), assignment::Where::Anywhere);
         spans.extend(self.seen(text));
@@ -159,7 +154,6 @@ impl Secrets {
     }
 
     /// The value with every text in it masked, names of fields included.
-    #[must_use]
     pub fn mask_json(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.mask(&text)),
@@ -173,9 +167,8 @@ impl Secrets {
     }
 
     /// Every credential in a file's content, in order, one of a kind for each place.
-    #[must_use]
     pub fn find(&self, path: &str, content: &[u8]) -> Vec<Found> {
-        let wide = wide::read(content);
+        let wide = view::read(content);
         let content = wide.as_deref().map_or(content, str::as_bytes);
         let mut spans = self.spans(content, assignment::Where::of(path, content));
         if let Ok(text) = std::str::from_utf8(content) {

@@ -1,10 +1,15 @@
-//! Finding the service's own secrets: first how they begin, all at once, then the whole of each that begins so. A private
-//! key has dozens of long spellings, and an automaton of all of them takes longer to build than the rest of a start.
+//! Finding the service's own secrets, also those that come while it runs and end by themselves: first how they begin, all
+//! at once, then the whole of each that begins so. A private key has dozens of long spellings, and an automaton of all of
+//! them takes longer to build than the rest of a start.
 
-use crate::secret::spelling;
+use crate::{ids::Millis, secret::spelling};
 use aho_corasick::AhoCorasick;
 use secrecy::{ExposeSecret, SecretString};
-use std::{collections::BTreeMap, ops::Range};
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// How much of a spelling is looked for first; none is shorter.
 const BEGINNING: usize = spelling::LEAST;
@@ -50,6 +55,37 @@ impl Own {
             let whole = rests.iter().filter(move |rest| after.starts_with(rest));
             whole.map(move |rest| found.start()..found.end() + rest.len())
         })
+    }
+}
+
+/// Those that have not ended.
+#[derive(Default)]
+pub(super) struct Passing(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    values: Vec<(SecretString, Millis)>,
+    /// What finds them all; none until somebody looks, as several often come together.
+    finder: Option<Arc<Own>>,
+}
+
+impl Passing {
+    /// From now on `value` is one, until it ends. What has ended by `now` is forgotten.
+    pub(super) fn learn(&self, value: &SecretString, until: Millis, now: Millis) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |known: &SecretString| known.expose_secret() == value.expose_secret();
+        kept.values.retain(|(known, until)| *until > now && !same(known));
+        kept.values.push((value.clone(), until));
+        kept.finder = None;
+    }
+
+    /// What finds those that there are; none where there are none.
+    pub(super) fn finder(&self) -> Option<Arc<Own>> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.finder.is_none() && !kept.values.is_empty() {
+            kept.finder = Own::of(kept.values.iter().map(|(value, _)| value)).map(Arc::new);
+        }
+        kept.finder.clone()
     }
 }
 

@@ -12,14 +12,8 @@ use crate::{
     recurring::same_issues_three_turns,
     report::Discrepancy,
     task::{
-        blocking::block,
-        moves::{Asked, Step, Stop, ask, unchanged},
-        origin::Origin,
-        rules::{MergePolicy, Rules},
-        starting::start_turn,
-        state::{Approval, MergeState, Stage, State},
-        task::Task,
-        turn::TurnKind,
+        moves::{Asked, Step, Stop, ask, block, start_turn, unchanged},
+        task::{Approval, MergePolicy, MergeState, Origin, Rules, Stage, State, Task, TurnKind},
     },
 };
 

@@ -8,7 +8,7 @@ use crate::{
     evidence::{GateReport, GateResult},
     ids::{Emission, PullNumber, ReviewId, Sha, TaskId, User},
     report::{Discrepancy, PlayerReport},
-    task::turn::HumanReview,
+    task::task::HumanReview,
 };
 use serde::{Deserialize, Serialize};
 

@@ -4,12 +4,8 @@ use crate::{
     effect::{ClosedWhy, TaskWork},
     ids::{Emission, Millis, PullNumber, Sha},
     task::{
-        blocking::is_told_by_review,
-        moves::{Asked, Step, Stop, ask, unchanged},
-        starting::start_turn,
-        state::{MergeState, MergedBy, State},
-        task::Task,
-        turn::{Conflict, TurnKind},
+        moves::{Asked, Step, Stop, ask, is_told_by_review, start_turn, unchanged},
+        task::{Conflict, MergeState, MergedBy, State, Task, TurnKind},
     },
 };
 

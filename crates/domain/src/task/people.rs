@@ -1,44 +1,42 @@
-//! What people say to a Task: its commands.
+//! What people do to a Task: commands, reviews, pushes, merges and closes by hand.
 
 use crate::{
     blocked::BlockReason,
-    effect::{ClosedWhy, TaskWork},
-    ids::{Millis, User},
+    decision::{Issue, Outcome, Severity},
+    effect::{ClosedWhy, DismissedWhy, TaskWork},
+    evidence::{Evidence, Gate, Profile, profile},
+    ids::{Millis, PullNumber, ReviewId, Sha, TurnNumber, User},
     task::{
-        blocking::{block, take_back_turn},
-        branch::branch_name,
-        coach::{approve, dismiss},
+        coach::{announce, approve, dismiss},
         event::PersonDid,
-        hands,
-        moves::{Asked, Step, Stop, ask, unchanged},
-        overriding, rerun,
-        resuming::go_on,
-        reviews,
-        rules::Rules,
-        state::State,
-        task::Task,
-        turn::Guidance,
+        merging::open_missing_pull,
+        moves::{Asked, Step, Stop, ask, block, moved, start_turn, take_back_turn, unchanged, verify},
+        player::overtaken,
+        task::{
+            Approval, Guidance, HumanReview, MergeState, MergedBy, Rules, Stage, State, Task, TurnKind, Waiver,
+            branch_name,
+        },
     },
 };
 
 pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rules) -> Step {
     match did {
         PersonDid::Resume { guidance, turns } => resume(task, by, guidance, turns, at, rules),
-        PersonDid::Override => overriding::overridden(task, by, at, rules),
+        PersonDid::Override => overridden(task, by, at, rules),
         PersonDid::Retry { turns } => retry(task, by, turns, rules),
         PersonDid::Skip => skip(task, by),
         PersonDid::Pause => pause(task, by),
         PersonDid::Cancel => cancel(task, &by),
-        PersonDid::ClosePull { pull } => hands::pull_closed(task, &by, pull),
-        PersonDid::ReopenPull { pull, turns } => hands::reopened(task, pull, turns, at, rules),
-        PersonDid::MergePull { commit } => hands::merged_by_hand(task, by, commit),
-        PersonDid::Push { head } => hands::pushed(task, head, at),
-        PersonDid::Rerun { head } => rerun::rerun(task, &head, at),
-        PersonDid::ForcePush { head } => hands::force_pushed(task, by, head),
-        PersonDid::RequestChanges(review) => reviews::changes_requested(task, review, at),
-        PersonDid::Approve { review, commit } => reviews::approved(task, by, review, commit.as_ref(), at, rules),
-        PersonDid::WithdrawChanges { until } => reviews::changes_withdrawn(task, &by, until, at, rules),
-        PersonDid::Remark(review) => reviews::remarked(task, review),
+        PersonDid::ClosePull { pull } => pull_closed(task, &by, pull),
+        PersonDid::ReopenPull { pull, turns } => reopened(task, pull, turns, at, rules),
+        PersonDid::MergePull { commit } => merged_by_hand(task, by, commit),
+        PersonDid::Push { head } => pushed(task, head, at),
+        PersonDid::Rerun { head } => rerun(task, &head, at),
+        PersonDid::ForcePush { head } => force_pushed(task, by, head),
+        PersonDid::RequestChanges(review) => changes_requested(task, review, at),
+        PersonDid::Approve { review, commit } => approved(task, by, review, commit.as_ref(), at, rules),
+        PersonDid::WithdrawChanges { until } => changes_withdrawn(task, &by, until, at, rules),
+        PersonDid::Remark(review) => remarked(task, review),
     }
 }
 
@@ -151,4 +149,435 @@ fn pause(mut task: Task, by: User) -> Step {
         }
         State::Blocked { .. } | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => unchanged(task),
     }
+}
+
+pub(super) fn pull_closed(mut task: Task, by: &User, pull: PullNumber) -> Step {
+    if task.is_over() || task.pull != Some(pull) {
+        return unchanged(task);
+    }
+    let effects = dismiss(&mut task, by).into_iter().collect();
+    task.pause = None;
+    task.state = State::Cancelled;
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
+}
+
+pub(super) fn reopened(task: Task, pull: PullNumber, turns: u32, at: Millis, rules: &Rules) -> Step {
+    if task.state != State::Cancelled || task.pull != Some(pull) {
+        return unchanged(task);
+    }
+    go_on(task, turns, at, rules)
+}
+
+/// A person merged: that is completed, whatever the Coach said. The merge of a cancelled task's pull request tells that
+/// it was reopened before.
+pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> Step {
+    let by = match task.state {
+        State::Approved { .. } => MergedBy::Person(by),
+        State::Blocked { .. } => match left(&task) {
+            Left::Merge(_) => MergedBy::Person(by),
+            Left::Verify(_) | Left::NextTurn => MergedBy::PersonWithoutApproval(by),
+        },
+        State::Pending
+        | State::PreLoop { .. }
+        | State::PlayerTurn { .. }
+        | State::CoachTurn { .. }
+        | State::Cancelled => MergedBy::PersonWithoutApproval(by),
+        State::Completed { .. } | State::Skipped { .. } => return unchanged(task),
+    };
+    task.state = State::Completed { commit, by };
+    Step {
+        task,
+        effects: Vec::new(),
+        stop: Stop::Work,
+    }
+}
+
+/// The next turn starts from a person's commit; what is approved is verified again; a running Player starts over.
+pub(super) fn pushed(mut task: Task, head: Sha, at: Millis) -> Step {
+    if task.head.as_ref() == Some(&head) {
+        return unchanged(task);
+    }
+    match task.state {
+        State::PlayerTurn { turn, .. } => overtaken(task, turn, head),
+        State::Approved { .. } => {
+            task.head = Some(head);
+            start_turn(task, TurnKind::VerifyOnly, at, Vec::new())
+        }
+        State::Blocked { .. } => moved(task, head),
+        State::CoachTurn { .. } | State::Cancelled => {
+            task.head = Some(head);
+            unchanged(task)
+        }
+        State::Pending | State::PreLoop { .. } | State::Completed { .. } | State::Skipped { .. } => unchanged(task),
+    }
+}
+
+/// Nothing of the branch can be trusted to stand on the integration branch: a person says how to go on.
+pub(super) fn force_pushed(mut task: Task, by: User, head: Sha) -> Step {
+    let reason = BlockReason::ForcePushed { by };
+    match &task.state {
+        State::PreLoop { .. } | State::PlayerTurn { .. } | State::CoachTurn { .. } | State::Approved { .. } => {}
+        State::Blocked { reason: known } if *known != reason || task.head.as_ref() != Some(&head) => {}
+        State::Pending | State::Blocked { .. } | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => {
+            return unchanged(task);
+        }
+    }
+    take_back_turn(&mut task);
+    task.head = Some(head);
+    block(task, reason, Vec::new())
+}
+
+/// Gates and Coach look again at a head that waits for a person. On every other commit the verdict that stands is said
+/// again: GitHub shows a check that was asked for again as queued until its App says something.
+pub(super) fn rerun(task: Task, head: &Sha, at: Millis) -> Step {
+    let is_head = task.head.as_ref() == Some(head);
+    match &task.state {
+        State::Blocked { .. }
+        | State::Approved {
+            merge: MergeState::Person | MergeState::Refused { .. },
+            ..
+        } if is_head => verify_again(task, at),
+        // Its check run is on its way.
+        State::CoachTurn { .. } if is_head => unchanged(task),
+        State::Pending
+        | State::PreLoop { .. }
+        | State::PlayerTurn { .. }
+        | State::CoachTurn { .. }
+        | State::Approved { .. }
+        | State::Blocked { .. }
+        | State::Completed { .. }
+        | State::Skipped { .. }
+        | State::Cancelled => say_again(task, head),
+    }
+}
+
+/// A turn that has no verdict yet goes on; else a new one looks, without a Player. Words for the Player stay for its own
+/// next turn.
+fn verify_again(mut task: Task, at: Millis) -> Step {
+    let mut effects: Vec<_> = open_missing_pull(&mut task).into_iter().collect();
+    match left(&task) {
+        Left::Verify(turn) => {
+            effects.push(verify(&mut task, turn, at));
+            Step {
+                task,
+                effects,
+                stop: Stop::Work,
+            }
+        }
+        Left::Merge(_) | Left::NextTurn => {
+            take_back_turn(&mut task);
+            let guidance = std::mem::take(&mut task.next.guidance);
+            let conflict = task.next.conflict.take();
+            let mut step = start_turn(task, TurnKind::VerifyOnly, at, effects);
+            step.task.next.guidance = guidance;
+            step.task.next.conflict = conflict;
+            step
+        }
+    }
+}
+
+fn say_again(mut task: Task, head: &Sha) -> Step {
+    let judged = task
+        .turns
+        .iter()
+        .rev()
+        .find(|turn| turn.head.as_ref() == Some(head) && turn.verdict.is_some());
+    let said = judged.map(|turn| TaskWork::PublishCheck { turn: turn.number });
+    let effects = said.map(|work| ask(&mut task, work)).into_iter().collect();
+    Step {
+        effects,
+        ..unchanged(task)
+    }
+}
+
+/// What is left to do for the newest turn.
+pub(super) enum Left {
+    /// Its commit was never judged: Gates and Coach look at it again, and no turn is used up.
+    Verify(TurnNumber),
+    /// Its commit is approved: only the merge is left.
+    Merge(TurnNumber),
+    /// Nothing: the next turn is due.
+    NextTurn,
+}
+
+/// What is left to do. Words of a person that no turn was told yet always make a new turn.
+pub(super) fn left(task: &Task) -> Left {
+    let words = !task.next.guidance.is_empty() || task.next.conflict.is_some();
+    let Some(turn) = task
+        .last_turn()
+        .filter(|turn| !words && turn.head.is_some() && turn.head == task.head)
+    else {
+        return Left::NextTurn;
+    };
+    match turn.verdict.as_ref().map(|verdict| verdict.outcome) {
+        None => Left::Verify(turn.number),
+        Some(Outcome::Approve) if task.next.reviews.is_empty() => Left::Merge(turn.number),
+        Some(Outcome::Approve | Outcome::Feedback) => Left::NextTurn,
+    }
+}
+
+/// Goes on with `turns` more turns. A task without any turn waits for its wave, which may be open already.
+pub(super) fn go_on(mut task: Task, turns: u32, at: Millis, rules: &Rules) -> Step {
+    let mut effects: Vec<Asked> = open_missing_pull(&mut task).into_iter().collect();
+    let left = left(&task);
+    if let Left::NextTurn = left {
+        take_back_turn(&mut task);
+    }
+    let used = match left {
+        Left::Verify(turn) => turn.0.saturating_sub(1),
+        Left::Merge(_) | Left::NextTurn => task.last_number(),
+    };
+    task.limit = used.saturating_add(turns.max(1));
+    match left {
+        Left::Verify(turn) => effects.push(verify(&mut task, turn, at)),
+        Left::Merge(turn) => effects.append(&mut approve_again(&mut task, turn, rules)),
+        Left::NextTurn if task.turns_now().next().is_none() && task.head.is_none() => task.state = State::Pending,
+        Left::NextTurn => {
+            let kind = next_kind(&task);
+            return start_turn(task, kind, at, effects);
+        }
+    }
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
+}
+
+/// A merge that needs hands makes the next turn one of a conflict.
+pub(super) fn next_kind(task: &Task) -> TurnKind {
+    match task.next.conflict {
+        Some(_) => TurnKind::Conflict,
+        None => TurnKind::Full,
+    }
+}
+
+/// Approves a task whose blocked report was the last word on its pull request: the approval is said again.
+pub(super) fn approve_again(task: &mut Task, turn: TurnNumber, rules: &Rules) -> Vec<Asked> {
+    let mut effects = announce(task);
+    effects.append(&mut approve(task, turn, Approval::Coach, rules));
+    effects
+}
+
+impl Task {
+    /// The turn that a person may approve over the Coach: the newest one with a commit, once there is a pull request.
+    pub fn overridable(&self) -> Option<TurnNumber> {
+        let mut with_commit = self.turns_now().rev().filter(|turn| turn.head.is_some());
+        self.pull
+            .and(self.head.as_ref())
+            .and_then(|_| with_commit.next())
+            .map(|turn| turn.number)
+    }
+
+    /// A secret in the branch's head, as the Gates found it: no person can waive that.
+    pub fn secret(&self) -> Option<&Issue> {
+        let at_head = self.last_turn().filter(|turn| turn.head == self.head);
+        let gates = at_head.and_then(|turn| turn.gates.as_ref())?;
+        let mut items = gates.more.iter().flat_map(|result| &result.items);
+        items.find(|item| item.severity == Severity::MustFix && item.is_never_waived())
+    }
+}
+
+/// A person's word ends the turn, also one that nobody judged. A secret is never waived.
+pub(super) fn overridden(mut task: Task, by: User, at: Millis, rules: &Rules) -> Step {
+    let (true, Some(turn), None) = (task.is_blocked(), task.overridable(), task.secret()) else {
+        return unchanged(task);
+    };
+    task.waived.push(Waiver {
+        by: by.clone(),
+        what: waived(&task, turn),
+        tests: waived_tests(&task, turn),
+    });
+    if let Some(open) = task.turns.last_mut().filter(|turn| turn.ended_at.is_none()) {
+        open.ended_at = Some(at);
+    }
+    let why = DismissedWhy::Overridden;
+    let mut effects = vec![
+        ask(&mut task, TaskWork::DismissReview { by: by.clone(), why }),
+        ask(&mut task, TaskWork::PublishCheck { turn }),
+    ];
+    effects.append(&mut approve(&mut task, turn, Approval::Override(by), rules));
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
+}
+
+/// Everything that stood against the branch's head when a person overrode the Coach.
+fn waived(task: &Task, turn: TurnNumber) -> Vec<String> {
+    let Some(turn) = task.turn(turn) else {
+        return Vec::new();
+    };
+    let mut what = match turn.gates.as_ref().filter(|_| turn.head == task.head) {
+        Some(gates) => match profile(task.plan.kind, gates) {
+            Profile::Failed(reasons) | Profile::Absent(reasons) => reasons,
+            Profile::Passed => Vec::new(),
+        },
+        None => vec!["no Gate ran on this commit".to_owned()],
+    };
+    if turn.verdict.is_none() || turn.head != task.head {
+        what.push("no Coach judged this commit".to_owned());
+    }
+    if let Some(verdict) = &turn.verdict {
+        what.extend(verdict.broken_contracts.iter().map(ToString::to_string));
+        what.extend(verdict.items.iter().map(|item| item.description.clone()));
+    }
+    what.extend(task.next.reviews.iter().map(|review| {
+        let login = &review.by.login;
+        format!("the request for changes of {login} is open")
+    }));
+    what
+}
+
+/// The tests that failed on the branch's head and that nothing excused, by name.
+fn waived_tests(task: &Task, turn: TurnNumber) -> Vec<String> {
+    let at_head = task.turn(turn).filter(|turn| turn.head == task.head);
+    let Some(gates) = at_head.and_then(|turn| turn.gates.as_ref()) else {
+        return Vec::new();
+    };
+    let of_base = gates.result(Gate::BaseTests).map(|result| &result.evidence);
+    let mut tests: Vec<String> = Vec::new();
+    for evidence in std::iter::once(&gates.tests).chain(of_base) {
+        let (Evidence::Passed(finding) | Evidence::Failed(finding)) = evidence else {
+            continue;
+        };
+        let names = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
+        for name in names {
+            let excused = gates.excused.iter().any(|excused| excused.test == *name);
+            if !excused && !tests.contains(name) {
+                tests.push(name.clone());
+            }
+        }
+    }
+    tests
+}
+
+/// The most remarks that wait for the next Coach: anyone may write them.
+const MOST_REMARKS: usize = 20;
+
+/// A person's request for changes starts a turn, or waits for the next one, and grants one turn beyond the limit.
+pub(super) fn changes_requested(mut task: Task, review: HumanReview, at: Millis) -> Step {
+    if task.is_over() || task.next.reviews.iter().any(|known| known.id == review.id) {
+        return unchanged(task);
+    }
+    task.next.reviews.push(review);
+    task.limit = task.limit.saturating_add(1);
+    match task.state {
+        // These wait for another decision of a person first.
+        State::Blocked {
+            reason: BlockReason::Paused { .. } | BlockReason::NeedGone { .. },
+        } => unchanged(task),
+        State::Approved { .. } | State::Blocked { .. } => {
+            take_back_turn(&mut task);
+            task.limit = task.limit.max(task.last_number().saturating_add(1));
+            let kind = next_kind(&task);
+            start_turn(task, kind, at, Vec::new())
+        }
+        State::Pending
+        | State::PreLoop { .. }
+        | State::PlayerTurn { .. }
+        | State::CoachTurn { .. }
+        | State::Completed { .. }
+        | State::Skipped { .. }
+        | State::Cancelled => unchanged(task),
+    }
+}
+
+/// Takes back what one person asked for up to a review. When the last open request for changes is gone, an approval
+/// that only waited for that holds.
+pub(super) fn changes_withdrawn(mut task: Task, by: &User, until: ReviewId, at: Millis, rules: &Rules) -> Step {
+    let is_open = |review: &HumanReview| review.by.id != by.id || review.id > until;
+    task.next.reviews.retain(is_open);
+    let State::Blocked {
+        reason: BlockReason::OpenReview { .. },
+    } = task.state
+    else {
+        return unchanged(task);
+    };
+    if let Some(open) = task.next.reviews.first() {
+        let by = open.by.clone();
+        task.state = State::Blocked {
+            reason: BlockReason::OpenReview { by },
+        };
+        return unchanged(task);
+    }
+    match left(&task) {
+        Left::Merge(turn) => {
+            let effects = approve_again(&mut task, turn, rules);
+            Step {
+                task,
+                effects,
+                stop: Stop::Nothing,
+            }
+        }
+        Left::Verify(_) | Left::NextTurn => start_turn(task, TurnKind::VerifyOnly, at, Vec::new()),
+    }
+}
+
+/// An approval takes the same person's requests for changes back. Where the task stays blocked it overrides, if they saw
+/// the very commit; and where a rule refused the merge, it may be what the rule asked for.
+pub(super) fn approved(
+    task: Task,
+    by: User,
+    review: ReviewId,
+    commit: Option<&Sha>,
+    at: Millis,
+    rules: &Rules,
+) -> Step {
+    let Step {
+        mut task,
+        mut effects,
+        stop,
+    } = changes_withdrawn(task, &by, review, at, rules);
+    if task.head.as_ref() != commit {
+        return Step { task, effects, stop };
+    }
+    if task.is_blocked() {
+        let mut step = overridden(task, by, at, rules);
+        effects.append(&mut step.effects);
+        return Step { effects, ..step };
+    }
+    if let State::Approved {
+        turn,
+        by: approval,
+        merge: MergeState::Refused { .. },
+    } = task.state.clone()
+    {
+        effects.append(&mut approve(&mut task, turn, approval, rules));
+    }
+    Step { task, effects, stop }
+}
+
+/// A review that decides nothing is shown to one Coach: the next one that looks.
+pub(super) fn remarked(mut task: Task, review: HumanReview) -> Step {
+    let told = task.turns.iter().flat_map(|turn| &turn.told.remarks);
+    let is_known = told.chain(&task.next.remarks).any(|known| known.id == review.id);
+    if task.is_over() || is_known {
+        return unchanged(task);
+    }
+    let coach_comes = match task.state {
+        State::PlayerTurn { .. } => true,
+        State::CoachTurn { stage, .. } => match stage {
+            Stage::Gates | Stage::Ci => true,
+            Stage::Coach => false,
+        },
+        State::Pending
+        | State::PreLoop { .. }
+        | State::Approved { .. }
+        | State::Blocked { .. }
+        | State::Completed { .. }
+        | State::Skipped { .. }
+        | State::Cancelled => false,
+    };
+    let open = task.turns.last_mut().filter(|_| coach_comes);
+    let told = open.map_or(&mut task.next.remarks, |turn| &mut turn.told.remarks);
+    if told.len() < MOST_REMARKS {
+        told.push(review);
+    }
+    unchanged(task)
 }

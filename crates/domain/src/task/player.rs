@@ -8,15 +8,11 @@ use crate::{
     ids::{Emission, Millis, Sha, TurnNumber},
     report::PlayerReport,
     task::{
-        blocking::{block, take_back_turn},
         coach::{announce, next_or_blocked},
         event::Played,
         merging::open_missing_pull,
-        moves::{Asked, Step, Stop, unchanged},
-        starting::{play, start_turn, verify},
-        state::State,
-        task::Task,
-        turn::{TurnKind, Work},
+        moves::{Asked, Step, Stop, block, play, start_turn, take_back_turn, unchanged, verify},
+        task::{State, Task, TurnKind, Work},
     },
 };
 

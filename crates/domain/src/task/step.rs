@@ -6,24 +6,21 @@ use crate::{
     effect::TaskWork,
     ids::Millis,
     task::{
-        blocking, coach,
+        coach,
         event::Event,
-        merging,
-        moves::{Step, Stop, ask, unchanged},
-        people, player,
-        resuming::next_kind,
-        rules::Rules,
-        starting::start_turn,
-        state::State,
-        task::Task,
+        merging, moves,
+        moves::{Step, Stop, ask, start_turn, unchanged},
+        people,
+        people::next_kind,
+        player,
+        task::{Rules, State, Task},
     },
 };
 
 /// Applies `event`; a late or repeated event leaves the task as it was.
-#[must_use]
 pub fn step(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     let before = task.state.clone();
-    blocking::paused(&before, moved(task, event, at, rules))
+    moves::paused(&before, moved(task, event, at, rules))
 }
 
 fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
@@ -54,9 +51,9 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
         Event::MergeRefused { emission, rule } => merging::merge_refused(task, emission, rule),
         Event::CaughtUp { emission, head } => merging::caught_up(task, emission, head, at),
         Event::MergeConflict { emission, files } => merging::merge_conflict(task, emission, files, at),
-        Event::Stuck { emission, reason } => blocking::stuck(task, emission, reason),
-        Event::NeedGone { task: need } => blocking::need_gone(task, need),
-        Event::NeedBack { task: need } => blocking::need_back(task, need),
+        Event::Stuck { emission, reason } => moves::stuck(task, emission, reason),
+        Event::NeedGone { task: need } => moves::need_gone(task, need),
+        Event::NeedBack { task: need } => moves::need_back(task, need),
         Event::Person { by, did } => people::did(task, by, did, at, rules),
         Event::FeatureCancelled { by } => people::cancelled_with_feature(task, by.as_ref()),
     }

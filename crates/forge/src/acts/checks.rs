@@ -1,17 +1,18 @@
-//! Check runs and statuses.
+//! Check runs and statuses, also those that a repository's CI reports by itself.
 
-use super::super::{
-    feed::{EventOutcome, Telling},
+use crate::{
+    feed::{EventOutcome, FeedEvent},
     hooks::{Audience, Occasion},
     json,
-    refusal::Refusal,
-    state::{Actor, CheckRun, State},
+    refusal::{Found, Refusal, Result},
+    state::{Access, Actor, CheckRun, CiJob, State, Status, matches},
 };
 use serde_json::{Value, json as object};
 
 /// GitHub's limit for summary and text.
 const LONGEST_OUTPUT: usize = 65_535;
-const CONCLUSIONS: [&str; 7] = [
+const STATUSES: &[&str] = &["queued", "in_progress", "completed"];
+const CONCLUSIONS: &[&str] = &[
     "action_required",
     "cancelled",
     "failure",
@@ -37,45 +38,41 @@ fn refused(text: impl std::fmt::Display) -> Refusal {
     Refusal::new(422, format!("Invalid request.\n\n{text}"))
 }
 
-fn check_length(field: &str, text: Option<&str>, most: usize) -> Result<(), Refusal> {
-    match text.map_or(0, |text| text.chars().count()) {
-        length if length > most => Err(refused(format!("{field} is too long (maximum is {most} characters)."))),
+fn check_word(field: &str, word: Option<&String>, known: &[&str]) -> Result {
+    match word {
+        Some(word) if !known.contains(&word.as_str()) => Err(refused(format!("{field} is not included in the list."))),
         _ => Ok(()),
     }
 }
 
-fn check_change(change: &CheckRunChange) -> Result<(), Refusal> {
-    let known = |word: &String, list: &[&str]| list.contains(&word.as_str());
-    if change
-        .status
-        .as_ref()
-        .is_some_and(|word| !known(word, &["queued", "in_progress", "completed"]))
-    {
-        return Err(refused("status is not included in the list."));
+/// Holds a text of `object` to its greatest length; one that is there at all where it must be.
+fn check_text(object: &Value, field: &str, most: usize, need: Need) -> Result {
+    match object.get(field).and_then(Value::as_str) {
+        None if need == Need::Required => Err(refused(format!("\"{field}\" wasn't supplied."))),
+        Some(text) if text.chars().count() > most => {
+            Err(refused(format!("{field} is too long (maximum is {most} characters).")))
+        }
+        _ => Ok(()),
     }
-    if change
-        .conclusion
-        .as_ref()
-        .is_some_and(|word| !known(word, &CONCLUSIONS))
-    {
-        return Err(refused("conclusion is not included in the list."));
-    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Need {
+    Required,
+    Optional,
+}
+
+fn check_change(change: &CheckRunChange) -> Result {
+    check_word("status", change.status.as_ref(), STATUSES)?;
+    check_word("conclusion", change.conclusion.as_ref(), CONCLUSIONS)?;
     if change.status.as_deref() == Some("completed") && change.conclusion.is_none() {
         return Err(refused("conclusion wasn't supplied."));
     }
     if let Some(output) = &change.output {
-        let text = |field: &str| output.get(field).and_then(Value::as_str);
-        for field in ["title", "summary"] {
-            text(field).ok_or_else(|| refused(format!("\"{field}\" wasn't supplied.")))?;
-        }
-        check_length("title", text("title"), 255)?;
-        check_length("summary", text("summary"), LONGEST_OUTPUT)?;
-        check_length("text", text("text"), LONGEST_OUTPUT)?;
-        if output
-            .get("annotations")
-            .and_then(Value::as_array)
-            .is_some_and(|list| list.len() > 50)
-        {
+        check_text(output, "title", 255, Need::Required)?;
+        check_text(output, "summary", LONGEST_OUTPUT, Need::Required)?;
+        check_text(output, "text", LONGEST_OUTPUT, Need::Optional)?;
+        if annotations(output).count() > 50 {
             return Err(refused("No more than 50 annotations are allowed per request."));
         }
     }
@@ -84,107 +81,76 @@ fn check_change(change: &CheckRunChange) -> Result<(), Refusal> {
         return Err(refused("No more than 3 actions are allowed."));
     }
     for action in actions {
-        for (field, most) in [("label", 20), ("description", 40), ("identifier", 20)] {
-            let text = action.get(field).and_then(Value::as_str);
-            text.ok_or_else(|| refused(format!("\"{field}\" wasn't supplied.")))?;
-            check_length(field, text, most)?;
-        }
+        check_text(action, "label", 20, Need::Required)?;
+        check_text(action, "description", 40, Need::Required)?;
+        check_text(action, "identifier", 20, Need::Required)?;
     }
     Ok(())
 }
 
+fn annotations(output: &Value) -> impl Iterator<Item = &Value> {
+    let list = output.get("annotations").and_then(Value::as_array);
+    list.into_iter().flatten()
+}
+
 impl State {
     /// Makes a check run on a commit that is known to exist; gives its id.
-    pub(crate) fn new_check(
-        &mut self,
-        by: Actor,
-        repo: u64,
-        sha: &str,
-        change: &CheckRunChange,
-    ) -> Result<u64, Refusal> {
-        let app = by
-            .app
-            .ok_or_else(|| Refusal::new(403, "You must authenticate via a GitHub App."))?;
-        let name = change
-            .name
-            .clone()
-            .ok_or_else(|| refused("\"name\" wasn't supplied."))?;
+    pub(crate) fn new_check(&mut self, at: Access, sha: &str, change: &CheckRunChange) -> Result<u64> {
+        let no_app = || Refusal::new(403, "You must authenticate via a GitHub App.");
+        let app = at.by.app.ok_or_else(no_app)?;
+        let name = change.name.clone();
+        let name = name.ok_or_else(|| refused("\"name\" wasn't supplied."))?;
         check_change(change)?;
-        let suite = self.suite_on(repo, app, sha)?;
-        let was = self.repo(repo)?.suite_status(suite);
-        let (id, at) = (self.next_id(), self.clock.stamp());
+        let suite = self.suite_on(at.repo, app, sha)?;
+        let was = self.repo(at.repo)?.suite_status(suite);
+        let (id, now) = (self.next_id(), self.clock.stamp());
         let run = CheckRun {
             id,
             app,
             name,
             head_sha: sha.to_owned(),
-            external_id: String::new(),
-            details_url: None,
             status: "queued".to_owned(),
-            conclusion: None,
-            title: None,
-            summary: None,
-            text: None,
-            annotations: Vec::new(),
-            actions: Vec::new(),
-            started_at: at,
-            completed_at: None,
+            started_at: now,
             suite,
+            ..CheckRun::default()
         };
-        self.repo_mut(repo)?.checks.insert(id, run);
-        self.write_check(repo, id, change)?;
-        self.check_event(by, repo, id, "created", Audience::Subscribed, object!({}))?;
-        if self
-            .repo(repo)?
-            .checks
-            .get(&id)
-            .is_some_and(|run| run.conclusion.is_some())
-        {
-            self.check_event(by, repo, id, "completed", Audience::Subscribed, object!({}))?;
+        self.repo_mut(at.repo)?.checks.insert(id, run);
+        let run = self.write_check(at.repo, id, change)?;
+        self.check_event(at, &run, "created", Audience::Subscribed, object!({}))?;
+        if run.conclusion.is_some() {
+            self.check_event(at, &run, "completed", Audience::Subscribed, object!({}))?;
         }
-        self.suite_moved(by, repo, suite, was)?;
-        self.check_told(by, repo, id)?;
+        self.suite_moved(at, suite, was)?;
+        self.check_told(at, &run)?;
         Ok(id)
     }
 
     /// Changes a check run of the same App.
-    pub(crate) fn change_check(
-        &mut self,
-        by: Actor,
-        repo: u64,
-        id: u64,
-        change: &CheckRunChange,
-    ) -> Result<(), Refusal> {
-        let run = self.repo(repo)?.checks.get(&id).ok_or_else(Refusal::not_found)?;
-        if by.app != Some(run.app) {
+    pub(crate) fn change_check(&mut self, at: Access, id: u64, change: &CheckRunChange) -> Result {
+        let before = self.repo(at.repo)?.checks.get(&id).cloned().found()?;
+        if at.by.app != Some(before.app) {
             let text = "Invalid app_id - check run can only be modified by the GitHub App that created it.";
             return Err(Refusal::new(403, text));
         }
         check_change(change)?;
-        let before = run.clone();
-        let was = self.repo(repo)?.suite_status(before.suite);
-        self.write_check(repo, id, change)?;
-        let after = self.repo(repo)?.checks.get(&id).ok_or_else(Refusal::not_found)?;
-        let (ended, renamed) = (before.conclusion != after.conclusion, before.title != after.title);
-        let moved = before.status != after.status;
+        let was = self.repo(at.repo)?.suite_status(before.suite);
+        let after = self.write_check(at.repo, id, change)?;
+        let ended = before.conclusion != after.conclusion;
         if ended {
-            self.check_event(by, repo, id, "completed", Audience::Subscribed, object!({}))?;
+            self.check_event(at, &after, "completed", Audience::Subscribed, object!({}))?;
         }
-        self.suite_moved(by, repo, before.suite, was)?;
+        self.suite_moved(at, before.suite, was)?;
         // More annotations of the same outcome are no news.
-        match ended || renamed || moved {
-            true => self.check_told(by, repo, id),
-            false => Ok(()),
+        if ended || before.title != after.title || before.status != after.status {
+            self.check_told(at, &after)?;
         }
+        Ok(())
     }
 
-    fn write_check(&mut self, repo: u64, id: u64, change: &CheckRunChange) -> Result<(), Refusal> {
-        let at = self.clock.stamp();
-        let run = self
-            .repo_mut(repo)?
-            .checks
-            .get_mut(&id)
-            .ok_or_else(Refusal::not_found)?;
+    /// Gives the run as it is then.
+    fn write_check(&mut self, repo: u64, id: u64, change: &CheckRunChange) -> Result<CheckRun> {
+        let now = self.clock.stamp();
+        let run = self.repo_mut(repo)?.checks.get_mut(&id).found()?;
         let put = |to: &mut String, from: &Option<String>| from.iter().for_each(|text| to.clone_from(text));
         put(&mut run.name, &change.name);
         put(&mut run.external_id, &change.external_id);
@@ -195,7 +161,7 @@ impl State {
         if let Some(conclusion) = &change.conclusion {
             run.conclusion = Some(conclusion.clone());
             "completed".clone_into(&mut run.status);
-            run.completed_at = Some(at);
+            run.completed_at = Some(now);
         } else if change.status.is_some() {
             (run.conclusion, run.completed_at) = (None, None);
         }
@@ -203,91 +169,128 @@ impl State {
             let text = |field: &str| output.get(field).and_then(Value::as_str).map(str::to_owned);
             (run.title, run.summary) = (text("title"), text("summary"));
             run.text = text("text").or_else(|| run.text.take());
-            run.annotations.extend(
-                output
-                    .get("annotations")
-                    .and_then(Value::as_array)
-                    .into_iter()
-                    .flatten()
-                    .cloned(),
-            );
+            run.annotations.extend(annotations(output).cloned());
         }
         if let Some(actions) = &change.actions {
             run.actions.clone_from(actions);
         }
-        Ok(())
+        Ok(run.clone())
     }
 
-    fn check_event(
-        &mut self,
-        by: Actor,
-        repo: u64,
-        id: u64,
-        action: &str,
-        audience: Audience,
-        more: Value,
-    ) -> Result<(), Refusal> {
-        let known = self.repo(repo)?;
-        let run = known.checks.get(&id).ok_or_else(Refusal::not_found)?;
-        let mut shown = json::check_run(self, known, run);
-        if let Some(suite) = known.suites.get(&run.suite) {
-            json::put(&mut shown, "check_suite", json::simple_check_suite(self, known, suite));
+    fn check_event(&mut self, at: Access, run: &CheckRun, action: &str, audience: Audience, more: Value) -> Result {
+        let repo = self.repo(at.repo)?;
+        let mut shown = json::check_run(self, repo, run);
+        if let Some(suite) = repo.suites.get(&run.suite) {
+            json::put(&mut shown, "check_suite", json::simple_check_suite(self, repo, suite));
         }
         let mut fields = object!({"check_run": shown});
         json::extend(&mut fields, more);
-        self.emit(&Occasion {
+        self.emit_to(Occasion {
             event: "check_run",
             action: Some(action),
-            repo: Some(repo),
-            sender: by.user,
-            fields,
             audience,
+            repo: Some(at.repo),
+            sender: at.by.user,
+            fields,
         });
         Ok(())
     }
 
-    fn check_told(&mut self, by: Actor, repo: u64, id: u64) -> Result<(), Refusal> {
-        let known = self.repo(repo)?;
-        let run = known.checks.get(&id).ok_or_else(Refusal::not_found)?;
-        let state = run.conclusion.clone().unwrap_or_else(|| run.status.clone());
-        let pulls = known.issues.values().filter(|issue| issue.open);
-        let mut pulls = pulls.filter(|issue| issue.pull.as_ref().is_some_and(|pull| pull.head_sha == run.head_sha));
-        let number = pulls.next().map(|issue| issue.number);
-        let text = format!("{}: {}", run.name, run.title.clone().unwrap_or_default());
-        let outcome = match run.conclusion.as_deref() {
+    fn check_told(&mut self, at: Access, run: &CheckRun) -> Result {
+        let mut pulls = self.repo(at.repo)?.open_pulls();
+        let number = pulls.find(|(_, pull)| pull.head_sha == run.head_sha);
+        let number = number.map(|(issue, _)| issue.number);
+        drop(pulls);
+        let what = format!("reported check {}", run.conclusion.as_ref().unwrap_or(&run.status));
+        let text = format!("{}: {}", run.name, run.title.as_deref().unwrap_or_default());
+        let mut told = FeedEvent::told("check_run", what, text);
+        told.outcome = match run.conclusion.as_deref() {
             Some("success") => EventOutcome::Good,
             Some("failure" | "timed_out" | "action_required") => EventOutcome::Bad,
             Some(_) | None => EventOutcome::Neutral,
         };
-        let telling = Telling {
-            kind: "check_run",
-            what: format!("reported check {state}"),
-            number,
-            page: number.map_or_else(|| format!("/runs/{id}"), |number| format!("/pull/{number}#check-{id}")),
-            text,
-            outcome,
-        };
-        self.tell(by, Some(repo), telling);
+        if let Some(number) = number {
+            told.url = format!("#check-{}", run.id);
+            self.tell_on(at, number, told);
+        } else {
+            told.url = format!("/runs/{}", run.id);
+            self.tell(at.by, Some(at.repo), told);
+        }
         Ok(())
     }
 
     /// A person clicks a button of a check run: `Re-run` (none), or one that its App put there.
-    pub(crate) fn click_check(&mut self, by: Actor, repo: u64, id: u64, button: Option<&str>) -> Result<(), Refusal> {
-        let run = self.repo(repo)?.checks.get(&id).ok_or_else(Refusal::not_found)?;
-        let app = run.app;
-        let (action, more) = match button {
-            None => ("rerequested", object!({})),
-            Some(identifier) => {
-                let offered = |action: &Value| action.get("identifier").and_then(Value::as_str) == Some(identifier);
-                if run.status != "completed" || !run.actions.iter().any(offered) {
-                    return Err(Refusal::not_found());
-                }
-                (
-                    "requested_action",
-                    object!({"requested_action": {"identifier": identifier}}),
-                )
-            }
+    pub(crate) fn click_check(&mut self, at: Access, id: u64, button: Option<&str>) -> Result {
+        let run = self.repo(at.repo)?.checks.get(&id).cloned().found()?;
+        let Some(identifier) = button else {
+            return self.check_event(at, &run, "rerequested", Audience::App(run.app), object!({}));
         };
-        self.check_event(by, repo, id, action, Audience::App(app), more)
+        let offered = |action: &Value| action.get("identifier").and_then(Value::as_str) == Some(identifier);
+        if run.status != "completed" || !run.actions.iter().any(offered) {
+            return Err(Refusal::not_found());
+        }
+        let more = object!({"requested_action": {"identifier": identifier}});
+        self.check_event(at, &run, "requested_action", Audience::App(run.app), more)
+    }
+
+    /// A commit arrived on a branch: every job of the repository's CI that looks at it reports.
+    pub(crate) fn ci_reports(&mut self, at: Access, branch: &str, sha: &str) -> Result {
+        let jobs = self.repo(at.repo)?.ci.clone();
+        for job in jobs.iter().filter(|job| matches(&job.branches, branch)) {
+            if let Some(app) = job.app {
+                self.report_check(app, at.repo, sha, job)?;
+            } else {
+                let state = job.conclusion.as_deref().unwrap_or("pending");
+                let description = Some(job.summary.clone());
+                self.record_status(at, sha, (&job.name, state), description, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An App reports a check run; without a conclusion it is at work.
+    pub(crate) fn report_check(&mut self, app: u64, repo: u64, sha: &str, job: &CiJob) -> Result<u64> {
+        let user = self.apps.get(&app).found()?.bot;
+        let status = if job.conclusion.is_some() {
+            "completed"
+        } else {
+            "in_progress"
+        };
+        let change = CheckRunChange {
+            name: Some(job.name.clone()),
+            status: Some(status.to_owned()),
+            conclusion: job.conclusion.clone(),
+            output: Some(object!({"title": job.name, "summary": job.summary})),
+            ..CheckRunChange::default()
+        };
+        let by = Actor { user, app: Some(app) };
+        self.new_check(Access { repo, by }, sha, &change)
+    }
+
+    /// Someone sets a status of a context on a commit.
+    pub(crate) fn record_status(
+        &mut self,
+        at: Access,
+        sha: &str,
+        (context, state): (&str, &str),
+        description: Option<String>,
+        target_url: Option<String>,
+    ) -> Result<Status> {
+        if !["error", "failure", "pending", "success"].contains(&state) {
+            return Err(Refusal::custom("Status", "state", "State is not included in the list"));
+        }
+        let (id, now) = (self.next_id(), self.clock.stamp());
+        let one = Status {
+            id,
+            sha: sha.to_owned(),
+            context: context.to_owned(),
+            state: state.to_owned(),
+            description,
+            target_url,
+            creator: at.by.user,
+            created_at: now,
+        };
+        self.repo_mut(at.repo)?.statuses.push(one.clone());
+        Ok(one)
     }
 }

@@ -1,13 +1,12 @@
 //! Comments and reactions.
 
-use super::super::{
-    feed::{EventOutcome, Telling},
-    hooks::Occasion,
+use crate::{
+    acts::limits::{check_body, check_writable},
+    feed::FeedEvent,
     json,
-    refusal::Refusal,
-    state::{Actor, Comment, Edit, Reaction, State},
+    refusal::{Found, Refusal, Result},
+    state::{Access, Comment, Edit, REACTIONS, Reaction, State},
 };
-use crate::acts::limits::{check_body, check_writable};
 use serde_json::{Value, json};
 
 /// What a reaction is put on.
@@ -20,157 +19,116 @@ pub(crate) enum Target {
 }
 
 impl State {
-    /// The number of the issue that holds a comment, and the comment's place there.
-    pub(crate) fn find_comment(&self, repo: u64, id: u64) -> Result<(u64, &Comment), Refusal> {
+    /// The number of the issue that holds a comment, and the comment.
+    pub(crate) fn find_comment(&self, repo: u64, id: u64) -> Result<(u64, &Comment)> {
         let issues = self.repo(repo)?.issues.values();
-        issues
-            .flat_map(|issue| issue.comments.iter().map(|comment| (issue.number, comment)))
-            .find(|(_, comment)| comment.id == id)
-            .ok_or_else(Refusal::not_found)
+        let mut all = issues.flat_map(|issue| issue.comments.iter().map(|comment| (issue.number, comment)));
+        all.find(|(_, comment)| comment.id == id).found()
     }
 
-    fn comment_mut(&mut self, repo: u64, number: u64, id: u64) -> Result<&mut Comment, Refusal> {
-        let issue = self.issue_mut(repo, number)?;
-        issue
-            .comments
-            .iter_mut()
-            .find(|comment| comment.id == id)
-            .ok_or_else(Refusal::not_found)
+    fn comment_mut(&mut self, repo: u64, id: u64) -> Result<&mut Comment> {
+        let issues = self.repo_mut(repo)?.issues.values_mut();
+        let mut all = issues.flat_map(|issue| &mut issue.comments);
+        all.find(|comment| comment.id == id).found()
     }
 
     /// Writes a comment; gives its id.
-    pub(crate) fn comment(&mut self, by: Actor, repo: u64, number: u64, body: &str) -> Result<u64, Refusal> {
-        check_writable(self.repo(repo)?)?;
-        if self.issue(repo, number)?.locked {
+    pub(crate) fn comment(&mut self, at: Access, number: u64, body: &str) -> Result<u64> {
+        check_writable(self.repo(at.repo)?)?;
+        if self.issue(at.repo, number)?.locked {
             return Err(Refusal::new(403, "Unable to create comment because issue is locked."));
         }
         if body.trim().is_empty() {
             return Err(Refusal::invalid("IssueComment", "data", "missing_field"));
         }
         check_body("IssueComment", "data", body)?;
-        let (id, at) = (self.next_id(), self.clock.stamp());
-        let issue = self.issue_mut(repo, number)?;
-        issue.updated_at = at;
+        let (id, now) = (self.next_id(), self.clock.stamp());
+        let issue = self.issue_mut(at.repo, number)?;
+        issue.updated_at = now;
         issue.comments.push(Comment {
             id,
             body: body.to_owned(),
-            user: by.user,
-            app: by.app,
-            reactions: Vec::new(),
-            edits: Vec::new(),
-            created_at: at,
-            updated_at: at,
+            user: at.by.user,
+            app: at.by.app,
+            created_at: now,
+            updated_at: now,
+            ..Comment::default()
         });
-        self.comment_event(by, repo, id, "created", "commented on", json!({}))?;
+        self.comment_event(at, id, "created", "commented on", json!({}))?;
         Ok(id)
     }
 
     /// Changes a comment's text.
-    pub(crate) fn edit_comment(&mut self, by: Actor, repo: u64, id: u64, body: &str) -> Result<(), Refusal> {
-        check_writable(self.repo(repo)?)?;
+    pub(crate) fn edit_comment(&mut self, at: Access, id: u64, body: &str) -> Result {
+        check_writable(self.repo(at.repo)?)?;
         check_body("IssueComment", "data", body)?;
-        let number = self.find_comment(repo, id)?.0;
-        let at = self.clock.stamp();
-        let comment = self.comment_mut(repo, number, id)?;
+        self.find_comment(at.repo, id)?;
+        let now = self.clock.stamp();
+        let comment = self.comment_mut(at.repo, id)?;
         let from = std::mem::replace(&mut comment.body, body.to_owned());
-        comment.updated_at = at;
+        comment.updated_at = now;
         comment.edits.push(Edit {
-            at,
-            editor: by.user,
+            at: now,
+            editor: at.by.user,
             text: body.to_owned(),
         });
         let changes = json!({"changes": {"body": {"from": from}}});
-        self.comment_event(by, repo, id, "edited", "edited a comment on", changes)
+        self.comment_event(at, id, "edited", "edited a comment on", changes)
     }
 
     /// Removes a comment.
-    pub(crate) fn delete_comment(&mut self, by: Actor, repo: u64, id: u64) -> Result<(), Refusal> {
-        let number = self.find_comment(repo, id)?.0;
-        self.comment_event(by, repo, id, "deleted", "deleted a comment on", json!({}))?;
-        self.issue_mut(repo, number)?
-            .comments
-            .retain(|comment| comment.id != id);
+    pub(crate) fn delete_comment(&mut self, at: Access, id: u64) -> Result {
+        let number = self.find_comment(at.repo, id)?.0;
+        self.comment_event(at, id, "deleted", "deleted a comment on", json!({}))?;
+        let comments = &mut self.issue_mut(at.repo, number)?.comments;
+        comments.retain(|comment| comment.id != id);
         Ok(())
     }
 
-    fn comment_event(
-        &mut self,
-        by: Actor,
-        repo: u64,
-        id: u64,
-        action: &str,
-        what: &str,
-        more: Value,
-    ) -> Result<(), Refusal> {
-        let (number, comment) = self.find_comment(repo, id)?;
-        let text = comment.body.clone();
-        let (known, issue) = (self.repo(repo)?, self.issue(repo, number)?);
-        let page = format!(
-            "/{}/{number}#issuecomment-{id}",
-            if issue.is_pull() { "pull" } else { "issues" }
-        );
+    fn comment_event(&mut self, at: Access, id: u64, action: &str, what: &str, more: Value) -> Result {
+        let (number, comment) = self.find_comment(at.repo, id)?;
+        let mut told = FeedEvent::told(format!("comment.{action}"), what, comment.body.clone());
+        told.url = format!("#issuecomment-{id}");
+        let (repo, issue) = (self.repo(at.repo)?, self.issue(at.repo, number)?);
         let mut fields = json!({
-            "issue": json::issue(self, known, issue),
-            "comment": json::comment(self, known, issue, comment),
+            "issue": json::issue(self, repo, issue),
+            "comment": json::comment(self, repo, issue, comment),
         });
         json::extend(&mut fields, more);
-        self.emit(&Occasion::of_repo("issue_comment", Some(action), repo, by.user, fields));
-        let kind = format!("comment.{action}");
-        let telling = Telling {
-            kind: &kind,
-            what: what.to_owned(),
-            number: Some(number),
-            page,
-            text,
-            outcome: EventOutcome::Neutral,
-        };
-        self.tell(by, Some(repo), telling);
+        self.emit(at, "issue_comment", Some(action), fields);
+        self.tell_on(at, number, told);
         Ok(())
     }
 
     /// Puts a reaction; says whether it is new. Each account has one of a kind.
-    pub(crate) fn react(
-        &mut self,
-        by: Actor,
-        repo: u64,
-        target: Target,
-        content: &str,
-    ) -> Result<(Reaction, bool), Refusal> {
-        if !["+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"].contains(&content) {
+    pub(crate) fn react(&mut self, at: Access, target: Target, content: &str) -> Result<(Reaction, bool)> {
+        if !REACTIONS.contains(&content) {
             return Err(Refusal::invalid("Reaction", "content", "invalid"));
         }
-        let (number, page) = match target {
+        let (number, anchor) = match target {
             Target::Issue(number) => (number, String::new()),
-            Target::Comment(id) => (self.find_comment(repo, id)?.0, format!("#issuecomment-{id}")),
+            Target::Comment(id) => (self.find_comment(at.repo, id)?.0, format!("#issuecomment-{id}")),
         };
-        let pull = self.issue(repo, number)?.is_pull();
-        let (id, at) = (self.next_id(), self.clock.stamp());
+        self.issue(at.repo, number)?;
+        let (id, now) = (self.next_id(), self.clock.stamp());
         let reactions = match target {
-            Target::Issue(number) => &mut self.issue_mut(repo, number)?.reactions,
-            Target::Comment(id) => &mut self.comment_mut(repo, number, id)?.reactions,
+            Target::Issue(number) => &mut self.issue_mut(at.repo, number)?.reactions,
+            Target::Comment(id) => &mut self.comment_mut(at.repo, id)?.reactions,
         };
-        if let Some(known) = reactions
-            .iter()
-            .find(|one| one.user == by.user && one.content == content)
-        {
+        let same = |one: &&Reaction| one.user == at.by.user && one.content == content;
+        if let Some(known) = reactions.iter().find(same) {
             return Ok((known.clone(), false));
         }
         let fresh = Reaction {
             id,
-            user: by.user,
+            user: at.by.user,
             content: content.to_owned(),
-            created_at: at,
+            created_at: now,
         };
         reactions.push(fresh.clone());
-        let telling = Telling {
-            kind: "reaction.created",
-            what: "reacted to".to_owned(),
-            number: Some(number),
-            page: format!("/{}/{number}{page}", if pull { "pull" } else { "issues" }),
-            text: content.to_owned(),
-            outcome: EventOutcome::Neutral,
-        };
-        self.tell(by, Some(repo), telling);
+        let mut told = FeedEvent::told("reaction.created", "reacted to", content);
+        told.url = anchor;
+        self.tell_on(at, number, told);
         Ok((fresh, true))
     }
 }

@@ -1,11 +1,11 @@
 //! Merging pull requests, and all the reasons not to.
 
-use super::super::{
-    refusal::Refusal,
+use crate::{
+    acts::limits::check_writable,
+    refusal::{Refusal, Result},
     site::Site,
-    state::{Actor, ReviewState, Role, RuleKind, State},
+    state::{Access, Pull, Repo, ReviewState, Role, RuleKind, State},
 };
-use crate::acts::limits::check_writable;
 use git::bare::{Ident, Merged, Replayed};
 use std::collections::BTreeMap;
 
@@ -31,79 +31,67 @@ struct Candidate {
     delete_branch: bool,
 }
 
+const NOT_MERGEABLE: &str = "Pull Request is not mergeable";
+
 fn refused(text: impl Into<String>) -> Refusal {
     Refusal::new(405, text)
 }
 
 impl Site {
     /// Merges; gives the id of the resulting commit.
-    pub(crate) async fn merge(&self, by: Actor, repo: u64, number: u64, order: &MergeOrder) -> Result<String, Refusal> {
-        let _gate = self.gate(repo).await;
+    pub(crate) async fn merge(&self, at: Access, number: u64, order: &MergeOrder) -> Result<String> {
+        let _gate = self.gate(at.repo).await;
         let method = order.method.as_deref().unwrap_or("merge");
-        let candidate = self.read(|state| candidate(state, repo, number, order, method))?;
-        let sha = self.merged_commit(by, number, repo, &candidate, order, method).await?;
-        let bare = self.bare(repo);
+        let candidate = self.read(|state| candidate(state, at.repo, number, order, method))?;
+        let sha = self.merged_commit(at, number, &candidate, order, method).await?;
+        let bare = self.bare(at.repo);
         let base = format!("refs/heads/{}", candidate.base);
-        if bare
-            .update_ref(&base, &sha, Some(Some(&candidate.base_sha)))
-            .await
-            .is_err()
-        {
-            return Err(refused("Base branch was modified. Review and try the merge again."));
-        }
-        self.record_merge(by, repo, number, &sha)?;
+        let updated = bare.update_ref(&base, &sha, Some(Some(&candidate.base_sha))).await;
+        updated.map_err(|_| refused("Base branch was modified. Review and try the merge again."))?;
+        self.record_merge(at, number, &sha)?;
         if candidate.delete_branch {
             bare.delete_ref(&format!("refs/heads/{}", candidate.head)).await?;
         }
-        self.branches_moved(by, repo).await?;
+        self.branches_moved(at).await?;
         Ok(sha)
     }
 
     async fn merged_commit(
         &self,
-        by: Actor,
+        at: Access,
         number: u64,
-        repo: u64,
         one: &Candidate,
         order: &MergeOrder,
         method: &str,
-    ) -> Result<String, Refusal> {
-        let bare = self.bare(repo);
+    ) -> Result<String> {
+        let bare = self.bare(at.repo);
         let seconds = self.change(|state| state.clock.stamp()).timestamp();
-        let author = self.read(|state| ident(state, by.user, seconds));
+        let author = self.read(|state| ident(state, at.by.user, seconds));
         let web = Ident::new("GitHub", "noreply@github.com", seconds);
-        let conflict = || refused("Pull Request is not mergeable");
         if method == "rebase" {
             return match bare.replay(&one.base_sha, &one.head_sha, &web).await? {
                 Replayed::Clean(sha) => Ok(sha),
-                Replayed::Conflict(_) => Err(conflict()),
+                Replayed::Conflict(_) => Err(refused(NOT_MERGEABLE)),
             };
         }
         let Merged::Clean(tree) = bare.merge_tree(None, &one.base_sha, &one.head_sha).await? else {
-            return Err(conflict());
+            return Err(refused(NOT_MERGEABLE));
         };
-        let (subject, body, parents) = match method {
-            "squash" => {
-                let commits = bare.commits(Some(&one.base_sha), &one.head_sha, 250).await?;
-                let list: Vec<String> = commits.iter().map(|commit| format!("* {}", commit.message)).collect();
-                (
-                    format!("{} (#{number})", one.title),
-                    list.join("\n\n"),
-                    vec![one.base_sha.as_str()],
-                )
-            }
-            _ => (
-                format!("Merge pull request #{number} from {}/{}", one.owner, one.head),
-                one.title.clone(),
-                vec![one.base_sha.as_str(), one.head_sha.as_str()],
-            ),
+        let mut parents = vec![one.base_sha.as_str()];
+        let (subject, body) = if method == "squash" {
+            let commits = bare.commits(Some(&one.base_sha), &one.head_sha, 250).await?;
+            let list: Vec<String> = commits.iter().map(|commit| format!("* {}", commit.message)).collect();
+            (format!("{} (#{number})", one.title), list.join("\n\n"))
+        } else {
+            parents.push(&one.head_sha);
+            let subject = format!("Merge pull request #{number} from {}/{}", one.owner, one.head);
+            (subject, one.title.clone())
         };
-        let subject = order.title.clone().unwrap_or(subject);
-        let body = order.message.clone().unwrap_or(body);
+        let subject = order.title.as_ref().unwrap_or(&subject);
+        let body = order.message.as_ref().unwrap_or(&body);
         let message = format!("{subject}\n\n{body}");
-        Ok(bare
-            .commit_tree(&tree, &parents, &author, &web, message.trim_end())
-            .await?)
+        let message = message.trim_end();
+        Ok(bare.commit_tree(&tree, &parents, &author, &web, message).await?)
     }
 }
 
@@ -113,76 +101,55 @@ pub(super) fn ident(state: &State, user: u64, seconds: i64) -> Ident {
     Ident::new(login, &format!("{user}+{login}@users.noreply.github.com"), seconds)
 }
 
-fn candidate(state: &State, repo: u64, number: u64, order: &MergeOrder, method: &str) -> Result<Candidate, Refusal> {
+fn candidate(state: &State, repo: u64, number: u64, order: &MergeOrder, method: &str) -> Result<Candidate> {
     let known = state.repo(repo)?;
     check_writable(known)?;
     let (issue, pull) = state.pull(repo, number)?;
     if pull.merged.is_some() || !issue.open {
-        return Err(refused("Pull Request is not mergeable"));
+        return Err(refused(NOT_MERGEABLE));
     }
     if order.sha.as_ref().is_some_and(|sha| *sha != pull.head_sha) {
-        return Err(Refusal::new(
-            409,
-            "Head branch was modified. Review and try the merge again.",
-        ));
+        let text = "Head branch was modified. Review and try the merge again.";
+        return Err(Refusal::new(409, text));
     }
     if pull.draft {
         return Err(refused("Pull Request is still a draft"));
     }
-    let (allowed, refusal) = match method {
-        "merge" => (
-            known.settings.allow_merge_commit,
-            "Merge commits are not allowed on this repository.",
-        ),
-        "squash" => (
-            known.settings.allow_squash_merge,
-            "Squash merges are not allowed on this repository.",
-        ),
-        "rebase" => (
-            known.settings.allow_rebase_merge,
-            "Rebase merges are not allowed on this repository.",
-        ),
+    let (allowed, noun) = match method {
+        "merge" => (known.settings.allow_merge_commit, "Merge commits"),
+        "squash" => (known.settings.allow_squash_merge, "Squash merges"),
+        "rebase" => (known.settings.allow_rebase_merge, "Rebase merges"),
         _ => return Err(Refusal::invalid("PullRequest", "merge_method", "invalid")),
     };
     if !allowed {
-        return Err(refused(refusal));
+        return Err(refused(format!("{noun} are not allowed on this repository.")));
     }
-    check_rules(state, repo, number, method)?;
-    let base_sha = known
-        .branches
-        .get(&pull.base)
-        .cloned()
-        .ok_or_else(|| refused("Pull Request is not mergeable"))?;
+    check_rules(state, known, pull, method)?;
+    let base_sha = known.branches.get(&pull.base).cloned();
     Ok(Candidate {
         head: pull.head.clone(),
         head_sha: pull.head_sha.clone(),
         base: pull.base.clone(),
-        base_sha,
+        base_sha: base_sha.ok_or_else(|| refused(NOT_MERGEABLE))?,
         title: issue.title.clone(),
         owner: state.login(known.owner).to_owned(),
         delete_branch: known.settings.delete_branch_on_merge,
     })
 }
 
-fn check_rules(state: &State, repo: u64, number: u64, method: &str) -> Result<(), Refusal> {
-    let known = state.repo(repo)?;
-    let (_, pull) = state.pull(repo, number)?;
-    for rule in known.rules_for(&pull.base) {
+fn check_rules(state: &State, repo: &Repo, pull: &Pull, method: &str) -> Result {
+    for rule in repo.rules_for(&pull.base) {
         match rule {
             RuleKind::MergeQueue => return Err(refused("Changes must be made through the merge queue")),
             RuleKind::RequiredChecks(names) => {
-                if let Some(name) = names.iter().find(|name| !is_green(known, &pull.head_sha, name)) {
+                if let Some(name) = names.iter().find(|name| !is_green(repo, &pull.head_sha, name)) {
                     return Err(refused(format!("Required status check \"{name}\" is expected.")));
                 }
             }
-            RuleKind::PullRequest { approvals } if approvals_of(state, repo, number)? < *approvals => {
-                let noun = if *approvals == 1 {
-                    "approving review is"
-                } else {
-                    "approving reviews are"
-                };
+            RuleKind::PullRequest { approvals } if approvals_of(state, repo, pull) < *approvals => {
+                let reviews = if *approvals == 1 { "review is" } else { "reviews are" };
                 return Err(refused(format!(
-                    "At least {approvals} {noun} required by reviewers with write access."
+                    "At least {approvals} approving {reviews} required by reviewers with write access."
                 )));
             }
             RuleKind::LinearHistory if method == "merge" => {
@@ -199,41 +166,29 @@ fn check_rules(state: &State, repo: u64, number: u64, method: &str) -> Result<()
     Ok(())
 }
 
-fn is_green(repo: &super::super::state::Repo, sha: &str, name: &str) -> bool {
-    let runs = repo
-        .checks
-        .values()
-        .filter(|run| run.head_sha == sha && run.name == name);
-    let by_run = runs
-        .max_by_key(|run| run.id)
-        .is_some_and(|run| matches!(run.conclusion.as_deref(), Some("success" | "neutral" | "skipped")));
+fn is_green(repo: &Repo, sha: &str, name: &str) -> bool {
+    let mut runs = repo.checks.values().rev();
+    let run = runs.find(|run| run.head_sha == sha && run.name == name);
+    let conclusion = run.and_then(|run| run.conclusion.as_deref());
     let statuses = repo.statuses.iter().filter(|one| one.sha == sha && one.context == name);
-    by_run
-        || statuses
-            .max_by_key(|one| one.id)
-            .is_some_and(|one| one.state == "success")
+    let status = statuses.max_by_key(|one| one.id);
+    matches!(conclusion, Some("success" | "neutral" | "skipped")) || status.is_some_and(|one| one.state == "success")
 }
 
 /// How many approve whose approval counts: those who may write, Apps by their right to write contents.
-fn approvals_of(state: &State, repo: u64, number: u64) -> Result<u64, Refusal> {
-    let known = state.repo(repo)?;
-    let (_, pull) = state.pull(repo, number)?;
+fn approvals_of(state: &State, repo: &Repo, pull: &Pull) -> u64 {
     let mut latest: BTreeMap<u64, ReviewState> = BTreeMap::new();
     for review in &pull.reviews {
         if !matches!(review.state, ReviewState::Pending | ReviewState::Commented) {
             latest.insert(review.user, review.state);
         }
     }
-    let counts = |user: u64| {
-        state.role(known, user) >= Role::Write
-            || state.installations.values().any(|one| {
-                state.apps.get(&one.app).is_some_and(|app| app.bot == user)
-                    && state.covers(one, repo)
-                    && one.permissions.get("contents").is_some_and(|level| level == "write")
-            })
+    let is_bot = |app: u64, user: u64| state.apps.get(&app).is_some_and(|app| app.bot == user);
+    let writes = |user: u64| {
+        let mut installations = state.installations.values();
+        installations.any(|one| is_bot(one.app, user) && state.covers(one, repo.id) && one.writes("contents"))
     };
-    let approving = latest
-        .iter()
-        .filter(|(user, review)| **review == ReviewState::Approved && counts(**user));
-    Ok(u64::try_from(approving.count()).unwrap_or(u64::MAX))
+    let counts = |user: u64| state.role(repo, user) >= Role::Write || writes(user);
+    latest.retain(|user, review| *review == ReviewState::Approved && counts(*user));
+    u64::try_from(latest.len()).unwrap_or(u64::MAX)
 }

@@ -3,27 +3,21 @@
 //! Rights are checked by the callers at the door; the rules of the things themselves are checked here.
 
 mod checks;
-mod ci;
 mod comments;
-mod inline;
 mod issues;
 mod labels;
 mod limits;
 mod merging;
-mod pull_changes;
 mod pulls;
 mod pushes;
 mod repos;
-mod review_requests;
 mod reviews;
 mod suites;
 
 pub(super) use checks::CheckRunChange;
 pub(super) use comments::Target;
-pub(super) use inline::NewInline;
 pub(super) use issues::IssueChange;
 pub(super) use merging::MergeOrder;
-pub(super) use pull_changes::PullChange;
 pub(super) use pulls::NewPull;
-
-pub(super) use reviews::NewReview;
+pub(super) use pushes::branches_and_tags;
+pub(super) use reviews::{NewInline, NewReview};

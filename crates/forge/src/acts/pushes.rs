@@ -1,13 +1,13 @@
 //! What follows when branches move: push events, pull requests that grow, close or turn out merged.
 
-use super::super::{
-    feed::{EventOutcome, Telling},
-    hooks::Occasion,
-    refusal::Refusal,
+use crate::{
+    feed::{EventOutcome, FeedEvent},
+    json,
+    refusal::{Found, Refusal, Result},
     site::Site,
-    state::{Actor, Merge},
+    state::{Access, Merge, Pull},
 };
-use git::bare::{ChangeKind, CommitFacts};
+use git::bare::{BareRepo, ChangeKind, CommitFacts};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,74 +28,75 @@ struct Moved {
     touched: BTreeMap<String, Vec<(ChangeKind, String)>>,
 }
 
+/// The branches of a repository and its tags, by their short names.
+pub(crate) async fn branches_and_tags(bare: &BareRepo) -> Result<[BTreeMap<String, String>; 2]> {
+    let short = |refs: BTreeMap<String, String>, prefix: &str| {
+        let short = |name: &str| name.strip_prefix(prefix).unwrap_or(name).to_owned();
+        refs.into_iter().map(|(name, id)| (short(&name), id)).collect()
+    };
+    let (heads, tags) = ("refs/heads/", "refs/tags/");
+    Ok([
+        short(bare.refs(heads).await?, heads),
+        short(bare.refs(tags).await?, tags),
+    ])
+}
+
 impl Site {
     /// Compares the branches with what was last seen and lets everything follow. The caller holds the repository's gate.
-    pub(crate) async fn branches_moved(&self, by: Actor, repo: u64) -> Result<(), Refusal> {
-        let bare = self.bare(repo);
-        let now = strip(bare.refs("refs/heads/").await?, "refs/heads/");
-        let tags = strip(bare.refs("refs/tags/").await?, "refs/tags/");
-        let before = self.read(|state| state.repo(repo).map(|repo| repo.branches.clone()))?;
-        self.change(|state| {
-            let at = state.clock.stamp();
-            let known = state.repo_mut(repo)?;
-            known.branches.clone_from(&now);
-            known.tags = tags;
-            known.pushed_at = at;
-            Ok::<_, Refusal>(())
+    pub(crate) async fn branches_moved(&self, at: Access) -> Result {
+        let [now, tags] = branches_and_tags(&self.bare(at.repo)).await?;
+        let before = self.change(|state| {
+            let stamp = state.clock.stamp();
+            let repo = state.repo_mut(at.repo)?;
+            (repo.tags, repo.pushed_at) = (tags, stamp);
+            Ok::<_, Refusal>(std::mem::replace(&mut repo.branches, now.clone()))
         })?;
         let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
         for name in names {
             let (old, new) = (before.get(name), now.get(name));
-            if old == new {
-                continue;
-            }
-            let moved = self.describe(repo, name, old, new).await?;
-            self.change(|state| {
-                let known = state.repo(repo)?;
-                let page = state.repo_page(known);
-                let pusher = state.login(by.user).to_owned();
-                let fields = push_payload(&moved, &page, &pusher);
-                state.emit(&Occasion::of_repo("push", None, repo, by.user, fields));
-                state.tell(by, Some(repo), push_told(&moved));
-                let Some(head) = &moved.after else { return Ok(()) };
-                let facts = moved.commits.last().filter(|facts| facts.sha == *head);
-                let known = &mut state.repo_mut(repo)?.head_commits;
-                known.extend(facts.map(|facts| (head.clone(), super::super::json::head_commit(facts))));
-                state.suites_requested(by, repo, moved.before.as_deref(), head)
-            })?;
-            self.pulls_from(by, repo, &moved).await?;
-            self.pulls_into(by, repo, &moved).await?;
-            if let Some(head) = &moved.after {
-                self.change(|state| state.ci_reports(by, repo, &moved.branch, head))?;
+            if old != new {
+                let moved = self.describe(at.repo, name, old, new).await?;
+                self.branch_moved(at, &moved).await?;
             }
         }
         Ok(())
     }
 
-    async fn describe(
-        &self,
-        repo: u64,
-        name: &str,
-        old: Option<&String>,
-        new: Option<&String>,
-    ) -> Result<Moved, Refusal> {
+    async fn branch_moved(&self, at: Access, moved: &Moved) -> Result {
+        self.change(|state| {
+            let page = state.repo_page(state.repo(at.repo)?);
+            let fields = push_payload(moved, &page, state.login(at.by.user));
+            state.emit(at, "push", None, fields);
+            state.tell(at.by, Some(at.repo), push_told(moved));
+            let Some(head) = &moved.after else { return Ok(()) };
+            let facts = moved.commits.last().filter(|facts| facts.sha == *head);
+            let known = &mut state.repo_mut(at.repo)?.head_commits;
+            known.extend(facts.map(|facts| (head.clone(), json::head_commit(facts))));
+            state.suites_requested(at, moved.before.as_deref(), head)
+        })?;
+        self.pulls_from(at, moved).await?;
+        self.pulls_into(at, moved).await?;
+        match &moved.after {
+            Some(head) => self.change(|state| state.ci_reports(at, &moved.branch, head)),
+            None => Ok(()),
+        }
+    }
+
+    async fn describe(&self, repo: u64, name: &str, old: Option<&String>, new: Option<&String>) -> Result<Moved> {
         let bare = self.bare(repo);
-        let (forced, commits) = match (old, new) {
+        let (mut forced, mut touched) = (false, BTreeMap::new());
+        let commits = match (old, new) {
             (Some(old), Some(new)) => {
-                let forced = !bare.is_ancestor(old, new).await?;
-                (forced, bare.commits(Some(old), new, LISTED).await?)
+                forced = !bare.is_ancestor(old, new).await?;
+                bare.commits(Some(old), new, LISTED).await?
             }
-            (None, Some(new)) => (false, bare.commits(None, new, 1).await?),
-            _ => (false, Vec::new()),
+            (None, Some(new)) => bare.commits(None, new, 1).await?,
+            (_, None) => Vec::new(),
         };
-        let listed: Vec<&str> = match old {
-            Some(_) => commits.iter().map(|commit| commit.sha.as_str()).collect(),
-            None => Vec::new(),
-        };
-        let touched = match listed.is_empty() {
-            true => BTreeMap::new(),
-            false => bare.touched(&listed).await?,
-        };
+        if old.is_some() && !commits.is_empty() {
+            let listed: Vec<&str> = commits.iter().map(|commit| commit.sha.as_str()).collect();
+            touched = bare.touched(&listed).await?;
+        }
         Ok(Moved {
             branch: name.to_owned(),
             before: old.cloned(),
@@ -107,19 +108,15 @@ impl Site {
     }
 
     /// Open pull requests whose head moved grow; those whose head is gone close.
-    async fn pulls_from(&self, by: Actor, repo: u64, moved: &Moved) -> Result<(), Refusal> {
-        let numbers = self.open_pulls(repo, |pull| pull.head == moved.branch)?;
-        for number in numbers {
+    async fn pulls_from(&self, at: Access, moved: &Moved) -> Result {
+        for (number, before) in self.open_pulls(at.repo, |pull| pull.head == moved.branch)? {
             match &moved.after {
-                None => self.change(|state| state.close_issue(by, repo, number, "completed"))?,
+                None => self.change(|state| state.set_closed(at, number, Some("completed")))?,
+                Some(head) if before == *head => {}
                 Some(head) => {
-                    let before = self.read(|state| state.pull(repo, number).map(|(_, pull)| pull.head_sha.clone()))?;
-                    if before == *head {
-                        continue;
-                    }
-                    self.move_pull(repo, number, head).await?;
+                    self.move_pull(at.repo, number, head).await?;
                     let fields = json!({"before": before, "after": head});
-                    self.change(|state| state.issue_event(by, repo, number, "synchronize", fields))?;
+                    self.change(|state| state.issue_event(at, number, "synchronize", fields))?;
                 }
             }
         }
@@ -127,66 +124,56 @@ impl Site {
     }
 
     /// Open pull requests whose head arrived in their base by a push are merged; the others are measured again.
-    async fn pulls_into(&self, by: Actor, repo: u64, moved: &Moved) -> Result<(), Refusal> {
-        for number in self.open_pulls(repo, |pull| pull.base == moved.branch)? {
-            let Some(after) = &moved.after else {
-                self.change(|state| state.close_issue(by, repo, number, "completed"))?;
-                continue;
-            };
-            let head = self.read(|state| state.pull(repo, number).map(|(_, pull)| pull.head_sha.clone()))?;
-            if self.bare(repo).is_ancestor(&head, after).await? {
-                self.record_merge(by, repo, number, after)?;
-            } else {
-                self.move_pull(repo, number, &head).await?;
+    async fn pulls_into(&self, at: Access, moved: &Moved) -> Result {
+        for (number, head) in self.open_pulls(at.repo, |pull| pull.base == moved.branch)? {
+            match &moved.after {
+                None => self.change(|state| state.set_closed(at, number, Some("completed")))?,
+                Some(after) if self.bare(at.repo).is_ancestor(&head, after).await? => {
+                    self.record_merge(at, number, after)?;
+                }
+                Some(_) => self.move_pull(at.repo, number, &head).await?,
             }
         }
         Ok(())
     }
 
-    fn open_pulls(&self, repo: u64, fits: impl Fn(&super::super::state::Pull) -> bool) -> Result<Vec<u64>, Refusal> {
+    /// The numbers and heads of the open pull requests that fit.
+    fn open_pulls(&self, repo: u64, fits: impl Fn(&Pull) -> bool) -> Result<Vec<(u64, String)>> {
         self.read(|state| {
-            let open = state.repo(repo)?.issues.values().filter(|issue| issue.open);
-            Ok(open
-                .filter(|issue| issue.pull.as_ref().is_some_and(&fits))
-                .map(|issue| issue.number)
+            let open = state.repo(repo)?.open_pulls();
+            let fitting = open.filter(|(_, pull)| fits(pull));
+            Ok(fitting
+                .map(|(issue, pull)| (issue.number, pull.head_sha.clone()))
                 .collect())
         })
     }
 
     /// Marks a pull request as merged, and closes what it says it closes.
-    pub(super) fn record_merge(&self, by: Actor, repo: u64, number: u64, sha: &str) -> Result<(), Refusal> {
+    pub(super) fn record_merge(&self, at: Access, number: u64, sha: &str) -> Result {
         self.change(|state| {
-            let at = state.clock.stamp();
-            let issue = state.issue_mut(repo, number)?;
+            let now = state.clock.stamp();
+            let issue = state.issue_mut(at.repo, number)?;
             issue.open = false;
-            (issue.closed_at, issue.closed_by, issue.updated_at) = (Some(at), Some(by.user), at);
+            (issue.closed_at, issue.closed_by, issue.updated_at) = (Some(now), Some(at.by.user), now);
             let (title, body) = (issue.title.clone(), issue.body.clone().unwrap_or_default());
-            let pull = issue.pull.as_mut().ok_or_else(Refusal::not_found)?;
+            let pull = issue.pull.as_mut().found()?;
             pull.merged = Some(Merge {
-                at,
-                by: by.user,
+                at: now,
+                by: at.by.user,
                 sha: sha.to_owned(),
             });
             let base = pull.base.clone();
-            state.issue_event(by, repo, number, "closed", json!({}))?;
-            let telling = Telling {
-                kind: "pull_request.merged",
-                what: "merged pull request".to_owned(),
-                number: Some(number),
-                page: format!("/pull/{number}"),
-                text: title,
-                outcome: EventOutcome::Good,
-            };
-            state.tell(by, Some(repo), telling);
-            if base != state.repo(repo)?.default_branch {
+            state.issue_event(at, number, "closed", json!({}))?;
+            let mut told = FeedEvent::told("pull_request.merged", "merged pull request", title);
+            told.outcome = EventOutcome::Good;
+            state.tell_on(at, number, told);
+            if base != state.repo(at.repo)?.default_branch {
                 return Ok(());
             }
             for closed in closed_numbers(&body) {
-                if state
-                    .issue(repo, closed)
-                    .is_ok_and(|issue| issue.open && !issue.is_pull())
-                {
-                    state.close_issue(by, repo, closed, "completed")?;
+                let issue = state.issue(at.repo, closed);
+                if issue.is_ok_and(|issue| issue.open && !issue.is_pull()) {
+                    state.set_closed(at, closed, Some("completed"))?;
                 }
             }
             Ok(())
@@ -194,72 +181,49 @@ impl Site {
     }
 }
 
-fn strip(refs: std::collections::BTreeMap<String, String>, prefix: &str) -> std::collections::BTreeMap<String, String> {
-    refs.into_iter()
-        .map(|(name, id)| (name.strip_prefix(prefix).unwrap_or(&name).to_owned(), id))
-        .collect()
-}
-
 /// Numbers of the issues that a text closes by keyword.
 fn closed_numbers(text: &str) -> Vec<u64> {
     const WORDS: [&str; 9] = [
         "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
     ];
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let pairs = words.windows(2).filter_map(|pair| match pair {
-        [word, number] => Some((word.trim_end_matches(':').to_lowercase(), number)),
-        _ => None,
-    });
+    let number = |word: &str| {
+        let digits = word.strip_prefix('#')?;
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        digits.get(..end)?.parse().ok()
+    };
+    let closes = |word: &str| WORDS.contains(&word.trim_end_matches(':').to_lowercase().as_str());
+    let words = text.split_whitespace();
+    let pairs = words.clone().zip(words.skip(1));
     pairs
-        .filter(|(word, _)| WORDS.contains(&word.as_str()))
-        .filter_map(|(_, number)| {
-            let digits: String = number
-                .strip_prefix('#')?
-                .chars()
-                .take_while(char::is_ascii_digit)
-                .collect();
-            digits.parse().ok()
-        })
+        .filter(|(word, _)| closes(word))
+        .filter_map(|(_, next)| number(next))
         .collect()
 }
 
-fn push_told(moved: &Moved) -> Telling<'static> {
-    let what = match (&moved.before, &moved.after, moved.forced) {
-        (None, _, _) => format!("created branch {}", moved.branch),
-        (_, None, _) => format!("deleted branch {}", moved.branch),
-        (_, _, true) => format!("force-pushed to {}", moved.branch),
-        _ => format!("pushed to {}", moved.branch),
+fn push_told(moved: &Moved) -> FeedEvent {
+    let verb = match (&moved.before, &moved.after) {
+        (None, _) => "created branch",
+        (_, None) => "deleted branch",
+        _ if moved.forced => "force-pushed to",
+        _ => "pushed to",
     };
-    let newest = moved.commits.len().saturating_sub(TOLD);
-    let subjects: Vec<&str> = moved
-        .commits
-        .iter()
-        .skip(newest)
-        .filter_map(|commit| commit.message.lines().next())
-        .collect();
-    let page = moved
-        .after
-        .as_ref()
-        .map_or_else(String::new, |sha| format!("/commit/{sha}"));
-    Telling {
-        kind: if moved.after.is_some() {
-            "push"
-        } else {
-            "branch.deleted"
-        },
-        what,
-        number: None,
-        page,
-        text: subjects.join("\n"),
-        outcome: EventOutcome::Neutral,
+    let newest = moved.commits.iter().skip(moved.commits.len().saturating_sub(TOLD));
+    let subjects: Vec<&str> = newest.filter_map(|commit| commit.message.lines().next()).collect();
+    let kind = if moved.after.is_some() {
+        "push"
+    } else {
+        "branch.deleted"
+    };
+    let mut told = FeedEvent::told(kind, format!("{verb} {}", moved.branch), subjects.join("\n"));
+    if let Some(sha) = &moved.after {
+        told.url = format!("/commit/{sha}");
     }
+    told
 }
 
 fn push_payload(moved: &Moved, page: &str, pusher: &str) -> Value {
-    let (before, after) = (
-        moved.before.as_deref().unwrap_or(NOTHING),
-        moved.after.as_deref().unwrap_or(NOTHING),
-    );
+    let before = moved.before.as_deref().unwrap_or(NOTHING);
+    let after = moved.after.as_deref().unwrap_or(NOTHING);
     let listed = moved.commits.iter();
     let commits: Vec<Value> = listed.map(|commit| push_commit(moved, commit, page)).collect();
     json!({
@@ -280,25 +244,21 @@ fn push_payload(moved: &Moved, page: &str, pusher: &str) -> Value {
 fn push_commit(moved: &Moved, commit: &CommitFacts, page: &str) -> Value {
     let paths = |kind: ChangeKind| -> Vec<&str> {
         let touched = moved.touched.get(&commit.sha).into_iter().flatten();
-        touched
-            .filter(|(found, _)| *found == kind)
-            .map(|(_, path)| path.as_str())
-            .collect()
+        let of_kind = touched.filter(|(found, _)| *found == kind);
+        of_kind.map(|(_, path)| path.as_str()).collect()
     };
-    let written = chrono::DateTime::from_timestamp(commit.committed, 0).map(super::super::json::time);
-    json!({
-        "id": commit.sha,
-        "tree_id": commit.tree,
-        "distinct": true,
-        "message": commit.message,
-        "timestamp": written,
-        "url": format!("{page}/commit/{}", commit.sha),
-        "author": {"name": commit.author_name, "email": commit.author_email},
-        "committer": {"name": commit.committer_name, "email": commit.committer_email},
-        "added": paths(ChangeKind::Added),
-        "removed": paths(ChangeKind::Removed),
-        "modified": paths(ChangeKind::Modified),
-    })
+    let mut shown = json::head_commit(commit);
+    json::extend(
+        &mut shown,
+        json!({
+            "distinct": true,
+            "url": format!("{page}/commit/{}", commit.sha),
+            "added": paths(ChangeKind::Added),
+            "removed": paths(ChangeKind::Removed),
+            "modified": paths(ChangeKind::Modified),
+        }),
+    );
+    shown
 }
 
 #[cfg(test)]

@@ -1,16 +1,15 @@
-//! Reviews, comments on lines, dismissals.
+//! Reviews, their comments on lines of the diff, dismissals, and who is asked for one.
 
-use super::{
-    super::{
-        feed::{EventOutcome, LineRemark, Telling},
-        json,
-        refusal::Refusal,
-        site::Site,
-        state::{Actor, Review, ReviewState, State},
-    },
-    inline::place,
+use crate::{
+    acts::limits::check_review_body,
+    diff,
+    feed::{EventOutcome, FeedEvent, LineRemark},
+    json,
+    refusal::{Found, Refusal, Result},
+    site::Site,
+    state::{Access, InlineComment, Repo, Review, ReviewState, Side, State, User, UserKind},
 };
-use crate::acts::{inline::NewInline, limits::LONGEST_BODY};
+use git::bare::FileChange;
 use serde_json::json as object;
 
 /// A review to be made.
@@ -23,8 +22,47 @@ pub(crate) struct NewReview {
     pub(crate) comments: Vec<NewInline>,
 }
 
+/// A comment on a line, to be part of a review.
+#[derive(Clone, Debug)]
+pub(crate) struct NewInline {
+    pub(crate) path: String,
+    pub(crate) line: Option<u64>,
+    pub(crate) side: Side,
+    pub(crate) start_line: Option<u64>,
+    pub(crate) start_side: Option<Side>,
+    pub(crate) body: String,
+}
+
+/// The part of a file's diff that leads to a comment's line, if the comment may stand there.
+fn hunk_until(files: &[FileChange], new: &NewInline) -> Result<String> {
+    let thread = |text: &str| Refusal::sentence(format!("Pull request review thread {text}"));
+    if new.body.trim().is_empty() {
+        return Err(Refusal::sentence("Pull request review comment body can't be blank"));
+    }
+    check_review_body(&new.body)?;
+    let file = files.iter().find(|file| file.path == new.path);
+    let file = file.ok_or_else(|| thread("path is invalid"))?;
+    let lines = diff::lines(file.patch.as_deref().unwrap_or_default());
+    let find = |side: Side, number: u64| lines.iter().enumerate().find(|(_, line)| line.is(side, number));
+    let off_diff = || thread("line must be part of the diff and Pull request review thread diff hunk can't be blank");
+    let end = new.line.and_then(|number| find(new.side, number));
+    let (end, last) = end.ok_or_else(off_diff)?;
+    if let Some(start) = new.start_line {
+        let same = || thread("start line must be part of the same hunk as the line.");
+        let (begin, first) = find(new.start_side.unwrap_or(new.side), start).ok_or_else(same)?;
+        if begin >= end {
+            return Err(thread("start line must precede the end line."));
+        }
+        if first.hunk != last.hunk {
+            return Err(same());
+        }
+    }
+    let shown = lines.iter().take(end + 1).filter(|line| line.hunk == last.hunk);
+    Ok(shown.map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n"))
+}
+
 /// The state that a review's event leads to.
-fn decided(event: Option<&str>) -> Result<ReviewState, Refusal> {
+fn decided(event: Option<&str>) -> Result<ReviewState> {
     match event {
         None | Some("PENDING") => Ok(ReviewState::Pending),
         Some("APPROVE") => Ok(ReviewState::Approved),
@@ -37,69 +75,56 @@ fn decided(event: Option<&str>) -> Result<ReviewState, Refusal> {
 }
 
 /// What GitHub demands of a decision before it is recorded.
-fn check_decision(author: bool, decision: ReviewState, body: &str, remarks: bool) -> Result<(), Refusal> {
+fn check_decision(author: bool, decision: ReviewState, body: &str, remarks: bool) -> Result {
+    let refused = |text: &str| Err(Refusal::sentence(text));
     match decision {
-        ReviewState::Approved if author => return Err(Refusal::sentence("Can not approve your own pull request")),
-        ReviewState::ChangesRequested if author => {
-            return Err(Refusal::sentence("Can not request changes on your own pull request"));
-        }
+        ReviewState::Approved if author => refused("Can not approve your own pull request"),
+        ReviewState::ChangesRequested if author => refused("Can not request changes on your own pull request"),
         ReviewState::ChangesRequested | ReviewState::Commented if body.trim().is_empty() && !remarks => {
-            return Err(Refusal::sentence("Body can't be blank"));
+            refused("Body can't be blank")
         }
         ReviewState::Pending
         | ReviewState::Commented
         | ReviewState::Approved
         | ReviewState::ChangesRequested
-        | ReviewState::Dismissed => {}
-    }
-    match body.chars().count() > LONGEST_BODY {
-        true => Err(Refusal::sentence("Body is too long (maximum is 65536 characters)")),
-        false => Ok(()),
+        | ReviewState::Dismissed => check_review_body(body),
     }
 }
 
 impl Site {
     /// Makes a review, whole or not at all; gives its id.
-    pub(crate) async fn review(&self, by: Actor, repo: u64, number: u64, new: &NewReview) -> Result<u64, Refusal> {
+    pub(crate) async fn review(&self, at: Access, number: u64, new: &NewReview) -> Result<u64> {
         let decision = decided(new.event.as_deref())?;
         let (base, head) = self.read(|state| {
-            let (issue, pull) = state.pull(repo, number)?;
-            check_decision(issue.user == by.user, decision, &new.body, !new.comments.is_empty())?;
-            let pending = pull
-                .reviews
-                .iter()
-                .any(|one| one.user == by.user && one.state == ReviewState::Pending);
-            if pending {
-                return Err(Refusal::sentence(
-                    "User can only have one pending review per pull request",
-                ));
+            let (issue, pull) = state.pull(at.repo, number)?;
+            check_decision(issue.user == at.by.user, decision, &new.body, !new.comments.is_empty())?;
+            let pending = |one: &Review| one.user == at.by.user && one.state == ReviewState::Pending;
+            if pull.reviews.iter().any(pending) {
+                let text = "User can only have one pending review per pull request";
+                return Err(Refusal::sentence(text));
             }
             Ok((pull.base_sha.clone(), pull.head_sha.clone()))
         })?;
         let commit = new.commit.clone().unwrap_or_else(|| head.clone());
-        if commit != head && !self.is_part(repo, &base, &head, &commit).await? {
+        if commit != head && !self.is_part(at.repo, &base, &head, &commit).await? {
             return Err(Refusal::sentence("commit_id is not part of the pull request"));
         }
-        let seen = self.comparison(repo, &base, &commit).await?;
-        let hunks = new
-            .comments
-            .iter()
-            .map(|one| place(&seen.files, one))
-            .collect::<Result<Vec<_>, _>>()?;
+        let seen = self.comparison(at.repo, &base, &commit).await?;
+        let hunks = new.comments.iter().map(|one| hunk_until(&seen.files, one));
+        let hunks = hunks.collect::<Result<Vec<_>>>()?;
         self.change(|state| {
-            let id = state.record_review(by, repo, number, new, decision, &commit)?;
+            let id = state.record_review(at, number, new, decision, &commit)?;
             for (one, hunk) in new.comments.iter().zip(hunks) {
-                state.record_inline(by, repo, number, id, one, &commit, hunk)?;
+                state.record_inline(at, number, id, one, (&commit, hunk))?;
             }
             if decision != ReviewState::Pending {
-                state.reviewed(repo, number, by.user)?;
-                state.review_event(by, repo, number, id, "submitted")?;
+                state.reviewed(at, number, id)?;
             }
             Ok(id)
         })
     }
 
-    async fn is_part(&self, repo: u64, base: &str, head: &str, commit: &str) -> Result<bool, Refusal> {
+    async fn is_part(&self, repo: u64, base: &str, head: &str, commit: &str) -> Result<bool> {
         let bare = self.bare(repo);
         let Some(id) = bare.commit_id(commit).await? else {
             return Ok(false);
@@ -111,176 +136,212 @@ impl Site {
 impl State {
     fn record_review(
         &mut self,
-        by: Actor,
-        repo: u64,
+        at: Access,
         number: u64,
         new: &NewReview,
         decision: ReviewState,
         commit: &str,
-    ) -> Result<u64, Refusal> {
-        let (id, at) = (self.next_id(), self.clock.stamp());
-        let issue = self.issue_mut(repo, number)?;
-        issue.updated_at = at;
-        let pull = issue.pull.as_mut().ok_or_else(Refusal::not_found)?;
-        pull.reviews.push(Review {
+    ) -> Result<u64> {
+        let (id, now) = (self.next_id(), self.clock.stamp());
+        let issue = self.issue_mut(at.repo, number)?;
+        issue.updated_at = now;
+        issue.pull.as_mut().found()?.reviews.push(Review {
             id,
-            user: by.user,
+            user: at.by.user,
             body: new.body.clone(),
             state: decision,
             commit: commit.to_owned(),
-            submitted_at: (decision != ReviewState::Pending).then_some(at),
+            submitted_at: (decision != ReviewState::Pending).then_some(now),
             dismissal: None,
         });
         Ok(id)
     }
 
-    pub(crate) fn find_review(&self, repo: u64, number: u64, id: u64) -> Result<&Review, Refusal> {
-        let (_, pull) = self.pull(repo, number)?;
-        pull.reviews
-            .iter()
-            .find(|review| review.id == id)
-            .ok_or_else(Refusal::not_found)
+    fn record_inline(
+        &mut self,
+        at: Access,
+        number: u64,
+        review: u64,
+        new: &NewInline,
+        (commit, hunk): (&str, String),
+    ) -> Result {
+        let (id, now) = (self.next_id(), self.clock.stamp());
+        let comment = InlineComment {
+            id,
+            review,
+            user: at.by.user,
+            body: new.body.clone(),
+            path: new.path.clone(),
+            line: new.line,
+            side: new.side,
+            start_line: new.start_line,
+            start_side: new.start_line.map(|_| new.start_side.unwrap_or(new.side)),
+            commit: commit.to_owned(),
+            hunk,
+            reply_to: None,
+            created_at: now,
+            updated_at: now,
+        };
+        let shown = json::inline_comment(self, self.repo(at.repo)?, number, &comment);
+        self.pull_mut(at.repo, number)?.threads.push(comment);
+        let fields = object!({"comment": shown});
+        self.pull_event(at, number, "pull_request_review_comment", "created", fields)
     }
 
-    fn review_mut(&mut self, repo: u64, number: u64, id: u64) -> Result<&mut Review, Refusal> {
-        let pull = self.pull_mut(repo, number)?;
-        pull.reviews
-            .iter_mut()
-            .find(|review| review.id == id)
-            .ok_or_else(Refusal::not_found)
+    pub(crate) fn find_review(&self, repo: u64, number: u64, id: u64) -> Result<&Review> {
+        let (_, pull) = self.pull(repo, number)?;
+        pull.reviews.iter().find(|review| review.id == id).found()
+    }
+
+    fn review_mut(&mut self, repo: u64, number: u64, id: u64) -> Result<&mut Review> {
+        let reviews = &mut self.pull_mut(repo, number)?.reviews;
+        reviews.iter_mut().find(|review| review.id == id).found()
     }
 
     /// Submits a pending review.
     pub(crate) fn submit_review(
         &mut self,
-        by: Actor,
-        repo: u64,
+        at: Access,
         number: u64,
         id: u64,
         event: &str,
         body: Option<&str>,
-    ) -> Result<(), Refusal> {
+    ) -> Result {
         let decision = decided(Some(event))?;
-        let author = self.issue(repo, number)?.user == by.user;
-        let remarks = self.pull(repo, number)?.1.threads.iter().any(|one| one.review == id);
-        let at = self.clock.stamp();
-        let review = self.review_mut(repo, number, id)?;
-        if review.user != by.user || review.state != ReviewState::Pending {
+        let (issue, pull) = self.pull(at.repo, number)?;
+        let author = issue.user == at.by.user;
+        let remarks = pull.threads.iter().any(|one| one.review == id);
+        let now = self.clock.stamp();
+        let review = self.review_mut(at.repo, number, id)?;
+        if review.user != at.by.user || review.state != ReviewState::Pending {
             return Err(Refusal::sentence("Could not submit review"));
         }
-        let body = body.map_or_else(|| review.body.clone(), str::to_owned);
+        let body = body.unwrap_or(&review.body).to_owned();
         check_decision(author, decision, &body, remarks)?;
-        (review.body, review.state, review.submitted_at) = (body, decision, Some(at));
-        self.reviewed(repo, number, by.user)?;
-        self.review_event(by, repo, number, id, "submitted")
+        (review.body, review.state, review.submitted_at) = (body, decision, Some(now));
+        self.reviewed(at, number, id)
     }
 
     /// Changes what a review says; what it decides stays.
-    pub(crate) fn edit_review(
-        &mut self,
-        by: Actor,
-        repo: u64,
-        number: u64,
-        id: u64,
-        body: &str,
-    ) -> Result<(), Refusal> {
+    pub(crate) fn edit_review(&mut self, at: Access, number: u64, id: u64, body: &str) -> Result {
         check_decision(false, ReviewState::Commented, body, false)?;
-        let review = self.review_mut(repo, number, id)?;
-        if review.user != by.user {
+        let review = self.review_mut(at.repo, number, id)?;
+        if review.user != at.by.user {
             return Err(Refusal::not_for_integration());
         }
         body.clone_into(&mut review.body);
-        let review = self.find_review(repo, number, id)?;
-        let mut shown = json::review(self, self.repo(repo)?, number, review);
-        json::put(&mut shown, "state", object!(json::review_state_lower(review.state)));
-        self.pull_event(
-            by,
-            repo,
-            number,
-            "pull_request_review",
-            "edited",
-            object!({"review": shown}),
-        )
+        let review = self.find_review(at.repo, number, id)?;
+        let shown = json::told_review(self, self.repo(at.repo)?, number, review);
+        self.pull_event(at, number, "pull_request_review", "edited", object!({"review": shown}))
     }
 
     /// Takes an approval or a request for changes back.
-    pub(crate) fn dismiss_review(
-        &mut self,
-        by: Actor,
-        repo: u64,
-        number: u64,
-        id: u64,
-        message: &str,
-    ) -> Result<(), Refusal> {
+    pub(crate) fn dismiss_review(&mut self, at: Access, number: u64, id: u64, message: &str) -> Result {
         if message.trim().is_empty() {
             return Err(Refusal::sentence("message can't be blank"));
         }
-        let review = self.review_mut(repo, number, id)?;
+        let review = self.review_mut(at.repo, number, id)?;
         if !matches!(review.state, ReviewState::Approved | ReviewState::ChangesRequested) {
-            return Err(Refusal::sentence("Can not dismiss a commented pull request review"));
+            let text = "Can not dismiss a commented pull request review";
+            return Err(Refusal::sentence(text));
         }
         review.state = ReviewState::Dismissed;
         review.dismissal = Some(message.to_owned());
-        self.review_event(by, repo, number, id, "dismissed")
+        self.review_event(at, number, id, "dismissed")
     }
 
-    fn review_event(&mut self, by: Actor, repo: u64, number: u64, id: u64, action: &str) -> Result<(), Refusal> {
-        let review = self.find_review(repo, number, id)?;
-        let (decision, text) = (
-            review.state,
-            review.dismissal.clone().unwrap_or_else(|| review.body.clone()),
-        );
-        let mut shown = json::review(self, self.repo(repo)?, number, review);
-        json::put(&mut shown, "state", object!(json::review_state_lower(decision)));
+    /// A review was submitted: whoever reviews is not asked for it any more.
+    fn reviewed(&mut self, at: Access, number: u64, id: u64) -> Result {
+        let requested = &mut self.pull_mut(at.repo, number)?.requested;
+        requested.retain(|asked| *asked != at.by.user);
+        self.review_event(at, number, id, "submitted")
+    }
+
+    fn review_event(&mut self, at: Access, number: u64, id: u64, action: &str) -> Result {
+        let review = self.find_review(at.repo, number, id)?;
+        let (what, outcome) = match review.state {
+            ReviewState::Approved => ("approved", EventOutcome::Good),
+            ReviewState::ChangesRequested => ("requested changes on", EventOutcome::Bad),
+            ReviewState::Commented | ReviewState::Pending => ("reviewed", EventOutcome::Neutral),
+            ReviewState::Dismissed => ("dismissed a review of", EventOutcome::Neutral),
+        };
+        let text = review.dismissal.clone().unwrap_or_else(|| review.body.clone());
+        let mut shown = json::told_review(self, self.repo(at.repo)?, number, review);
         if text.is_empty() {
             json::put(&mut shown, "body", object!(null));
         }
-        self.pull_event(
-            by,
-            repo,
-            number,
-            "pull_request_review",
-            action,
-            object!({"review": shown}),
-        )?;
-        let what = match decision {
-            ReviewState::Approved => "approved",
-            ReviewState::ChangesRequested => "requested changes on",
-            ReviewState::Commented | ReviewState::Pending => "reviewed",
-            ReviewState::Dismissed => "dismissed a review of",
-        };
-        let outcome = match decision {
-            ReviewState::Approved => EventOutcome::Good,
-            ReviewState::ChangesRequested => EventOutcome::Bad,
-            ReviewState::Commented | ReviewState::Pending | ReviewState::Dismissed => EventOutcome::Neutral,
-        };
-        let remarks = match action {
-            "submitted" => self.remarks(repo, number, id)?,
-            _ => Vec::new(),
-        };
-        let kind = format!("review.{action}");
-        let telling = Telling {
-            kind: &kind,
-            what: what.to_owned(),
-            number: Some(number),
-            page: format!("/pull/{number}#pullrequestreview-{id}"),
-            text,
-            outcome,
-        };
-        self.tell_with(by, Some(repo), telling, remarks);
+        let mut told = FeedEvent::told(format!("review.{action}"), what, text);
+        told.url = format!("#pullrequestreview-{id}");
+        told.outcome = outcome;
+        if action == "submitted" {
+            told.remarks = self.remarks(at.repo, number, id)?;
+        }
+        self.pull_event(at, number, "pull_request_review", action, object!({"review": shown}))?;
+        self.tell_on(at, number, told);
         Ok(())
     }
 
     /// What a review says on lines.
-    fn remarks(&self, repo: u64, number: u64, review: u64) -> Result<Vec<LineRemark>, Refusal> {
+    fn remarks(&self, repo: u64, number: u64, review: u64) -> Result<Vec<LineRemark>> {
         let threads = self.pull(repo, number)?.1.threads.iter();
-        let of_review = threads.filter(|one| one.review == review);
-        Ok(of_review
-            .map(|one| LineRemark {
-                path: one.path.clone(),
-                line: one.line,
-                text: one.body.clone(),
-            })
-            .collect())
+        let remark = |one: &InlineComment| LineRemark {
+            path: one.path.clone(),
+            line: one.line,
+            text: one.body.clone(),
+        };
+        Ok(threads.filter(|one| one.review == review).map(remark).collect())
+    }
+
+    /// Asks these people for a review, all of them or nobody. Whoever is asked already is told nothing new.
+    pub(crate) fn request_review(&mut self, at: Access, number: u64, logins: &[String]) -> Result {
+        for user in self.reviewers(at.repo, number, logins)? {
+            let requested = &mut self.pull_mut(at.repo, number)?.requested;
+            if requested.contains(&user) {
+                continue;
+            }
+            requested.push(user);
+            self.request_event(at, number, user, "review_requested")?;
+            let what = format!("asked {} to review", self.login(user));
+            let told = FeedEvent::told("pull_request.review_requested", what, "");
+            self.tell_on(at, number, told);
+        }
+        Ok(())
+    }
+
+    /// Takes requests for a review back.
+    pub(crate) fn withdraw_review_request(&mut self, at: Access, number: u64, logins: &[String]) -> Result {
+        for user in self.reviewers(at.repo, number, logins)? {
+            let requested = &mut self.pull_mut(at.repo, number)?.requested;
+            if requested.contains(&user) {
+                requested.retain(|asked| *asked != user);
+                self.request_event(at, number, user, "review_request_removed")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn reviewers(&self, repo: u64, number: u64, logins: &[String]) -> Result<Vec<u64>> {
+        let (known, author) = (self.repo(repo)?, self.pull(repo, number)?.0.user);
+        logins.iter().map(|login| self.reviewer(known, author, login)).collect()
+    }
+
+    fn reviewer(&self, repo: &Repo, author: u64, login: &str) -> Result<u64> {
+        let user = self.user_named(login);
+        if user.is_some_and(|user| user.id == author) {
+            let text = "Review cannot be requested from pull request author.";
+            return Err(Refusal::new(422, text));
+        }
+        let belongs = |user: u64| repo.owner == user || repo.collaborators.contains_key(&user);
+        let may = |user: &&User| user.kind != UserKind::Bot && belongs(user.id);
+        user.filter(may).map(|user| user.id).ok_or_else(|| {
+            let text = "Reviews may only be requested from collaborators. One or more of the users or teams you specified is \
+                        not a collaborator of the";
+            Refusal::new(422, format!("{text} {} repository.", self.full_name(repo)))
+        })
+    }
+
+    fn request_event(&mut self, at: Access, number: u64, user: u64, action: &str) -> Result {
+        let fields = object!({"requested_reviewer": self.user_json(user)});
+        self.issue_event(at, number, action, fields)
     }
 }

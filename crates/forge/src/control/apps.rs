@@ -1,10 +1,12 @@
 //! Apps and where they are installed.
 
-use super::super::{
-    refusal::Refusal,
-    state::{Actor, App, Hook, Installation, Permissions, Selection, State, UserKind},
+use crate::{
+    disk::ForgeError,
+    forge::Forge,
+    json::lines_of,
+    refusal::{Found, Result},
+    state::{Actor, App, Hook, Installation, Moment, Permissions, Selection, State, Token, UserKind},
 };
-use crate::{disk::ForgeError, forge::Forge};
 use aws_lc_rs::{
     encoding::{AsDer, Pkcs8V1Der},
     rsa::{KeyPair, KeySize},
@@ -12,10 +14,7 @@ use aws_lc_rs::{
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use secrecy::SecretString;
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, PoisonError},
-};
+use std::sync::{Mutex, PoisonError};
 
 /// An App to be registered.
 #[derive(Clone, Debug)]
@@ -84,14 +83,8 @@ fn key_pair() -> Result<Pair, ForgeError> {
     let pair = KeyPair::generate(KeySize::Rsa2048).map_err(failed)?;
     let private: Pkcs8V1Der<'_> = pair.as_der().map_err(failed)?;
     let encoded = BASE64_STANDARD.encode(private.as_ref());
-    let mut pem = String::from("-----BEGIN PRIVATE KEY-----\n");
-    for (place, letter) in encoded.chars().enumerate() {
-        if place > 0 && place % 64 == 0 {
-            pem.push('\n');
-        }
-        pem.push(letter);
-    }
-    pem.push_str("\n-----END PRIVATE KEY-----\n");
+    let lines = lines_of(64, &encoded);
+    let pem = format!("-----BEGIN PRIVATE KEY-----\n{lines}-----END PRIVATE KEY-----\n");
     Ok((pem, BASE64_STANDARD.encode(pair.public_key().as_ref())))
 }
 
@@ -138,24 +131,6 @@ impl Forge {
         self.site.read(|state| state.app_named(slug).map(credentials))
     }
 
-    /// Sends an App's webhooks elsewhere, or nowhere.
-    pub fn set_hook(&self, slug: &str, hook: Option<(&str, &str)>) -> Result<(), ForgeError> {
-        self.site.change(|state| {
-            let fresh = state.next_id();
-            let mut apps = state.apps.values_mut();
-            let app = apps
-                .find(|app| app.slug == slug)
-                .ok_or_else(|| ForgeError::Unknown(format!("App {slug}")))?;
-            let id = app.hook.as_ref().map_or(fresh, |hook| hook.id);
-            app.hook = hook.map(|(url, secret)| Hook {
-                id,
-                url: url.to_owned(),
-                secret: secret.to_owned(),
-            });
-            Ok(())
-        })
-    }
-
     /// Installs an App on an account: on all repositories (none), or on some, by full name. Gives the installation's id.
     pub fn install(&self, slug: &str, account: &str, repositories: Option<&[&str]>) -> Result<u64, ForgeError> {
         let account = self.user_id(account)?;
@@ -164,31 +139,26 @@ impl Forge {
             Some(names) => Selection::Selected(names.iter().map(|name| self.repo_id(name)).collect::<Result<_, _>>()?),
         };
         self.site.change(|state| {
-            let app = state
-                .app_named(slug)
-                .cloned()
-                .ok_or_else(|| ForgeError::Unknown(format!("App {slug}")))?;
-            let (id, at) = (state.next_id(), state.clock.stamp());
+            let unknown = || ForgeError::Unknown(format!("App {slug}"));
+            let app = state.app_named(slug).cloned().ok_or_else(unknown)?;
+            let (id, now) = (state.next_id(), state.clock.stamp());
             let mut permissions: Permissions = app.permissions;
-            permissions
-                .entry("metadata".to_owned())
-                .or_insert_with(|| "read".to_owned());
-            state.installations.insert(
+            let metadata = permissions.entry("metadata".to_owned());
+            metadata.or_insert_with(|| "read".to_owned());
+            let one = Installation {
                 id,
-                Installation {
-                    id,
-                    app: app.id,
-                    account,
-                    selection,
-                    permissions,
-                    events: app.events,
-                    suspended_at: None,
-                    suspended_by: None,
-                    created_at: at,
-                    updated_at: at,
-                },
-            );
-            state.installation_event(owner(account), id, "created")?;
+                app: app.id,
+                account,
+                selection,
+                permissions,
+                events: app.events,
+                suspended_at: None,
+                suspended_by: None,
+                created_at: now,
+                updated_at: now,
+            };
+            state.installations.insert(id, one);
+            state.installation_event(Actor::person(account), id, "created")?;
             Ok(id)
         })
     }
@@ -197,14 +167,14 @@ impl Forge {
         &self,
         id: u64,
         action: &str,
-        change: impl FnOnce(&mut Installation, chrono::DateTime<chrono::Utc>),
+        change: impl FnOnce(&mut Installation, Moment),
     ) -> Result<(), ForgeError> {
         self.site.change(|state| {
-            let at = state.clock.stamp();
-            let one = state.installations.get_mut(&id).ok_or_else(Refusal::not_found)?;
-            change(one, at);
-            one.updated_at = at;
-            let by = owner(one.account);
+            let now = state.clock.stamp();
+            let one = state.installations.get_mut(&id).found()?;
+            change(one, now);
+            one.updated_at = now;
+            let by = Actor::person(one.account);
             Ok(state.installation_event(by, id, action)?)
         })
     }
@@ -223,19 +193,6 @@ impl Forge {
         })
     }
 
-    /// Changes what an installation may do, as when its owner accepts new permissions.
-    pub fn grant(&self, installation: u64, permissions: &[(&str, &str)]) -> Result<(), ForgeError> {
-        self.with_installation(installation, "new_permissions_accepted", |one, _| {
-            one.permissions = permissions
-                .iter()
-                .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()))
-                .collect();
-            one.permissions
-                .entry("metadata".to_owned())
-                .or_insert_with(|| "read".to_owned());
-        })
-    }
-
     /// Removes an installation: its tokens are worth nothing.
     pub fn uninstall(&self, installation: u64) -> Result<(), ForgeError> {
         self.with_installation(installation, "deleted", |_, _| {})?;
@@ -243,38 +200,9 @@ impl Forge {
         Ok(())
     }
 
-    /// Adds repositories to an installation and takes others out, by full name.
-    pub fn select(&self, installation: u64, add: &[&str], remove: &[&str]) -> Result<(), ForgeError> {
-        let ids = |names: &[&str]| {
-            names
-                .iter()
-                .map(|name| self.repo_id(name))
-                .collect::<Result<BTreeSet<u64>, _>>()
-        };
-        let (add, remove) = (ids(add)?, ids(remove)?);
-        self.site.change(|state| {
-            let account = state
-                .installations
-                .get(&installation)
-                .ok_or_else(Refusal::not_found)?
-                .account;
-            Ok(state.change_selection(owner(account), installation, &add, &remove)?)
-        })
-    }
-
     /// Ends all installation tokens at once, as their hour does.
     pub fn expire_tokens(&self) {
-        self.site.change(|state| {
-            state
-                .tokens
-                .retain(|_, token| matches!(token, super::super::state::Token::Person(_)))
-        });
-    }
-}
-
-fn owner(account: u64) -> Actor {
-    Actor {
-        user: account,
-        app: None,
+        let stays = |token: &Token| matches!(token, Token::Person(_));
+        self.site.change(|state| state.tokens.retain(|_, token| stays(token)));
     }
 }

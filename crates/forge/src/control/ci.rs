@@ -1,10 +1,6 @@
 //! CI at work: what Apps and services report of commits.
 
-use super::{
-    super::state::CiJob,
-    people::{Done, WRITE},
-};
-use crate::{control::people::Person, disk::ForgeError, forge::Forge};
+use crate::{disk::ForgeError, forge::Forge, state::CiJob};
 
 /// A check that appears on every commit pushed to a branch that matches.
 #[derive(Clone, Copy, Debug)]
@@ -24,12 +20,8 @@ pub struct NewCiJob<'a> {
 impl Forge {
     /// Gives a repository this CI, in place of what it had.
     pub fn set_ci(&self, full_name: &str, jobs: &[NewCiJob<'_>]) -> Result<(), ForgeError> {
-        let repo = self.repo_id(full_name)?;
-        let jobs = jobs.iter().map(|job| self.job(job)).collect::<Result<Vec<_>, _>>()?;
-        self.site.change(|state| {
-            state.repo_mut(repo)?.ci = jobs;
-            Ok(())
-        })
+        let jobs = jobs.iter().map(|job| self.job(job)).collect::<Result<_, _>>()?;
+        self.change_repo(full_name, |repo| repo.ci = jobs)
     }
 
     /// An App of that slug reports a check run on a commit; gives the run's id.
@@ -51,18 +43,6 @@ impl Forge {
             name: job.name.to_owned(),
             conclusion: job.conclusion.map(str::to_owned),
             summary: job.summary.to_owned(),
-        })
-    }
-}
-
-impl Person<'_> {
-    /// Sets a commit status, as a CI service does with someone's token.
-    pub fn set_status(&self, repo: &str, sha: &str, context: &str, state: &str, description: &str) -> Done {
-        self.act(repo, WRITE, |forge, by, repo| {
-            let description = Some(description.to_owned());
-            forge
-                .record_status(by, repo, sha, (context, state), description, None)
-                .map(drop)
         })
     }
 }

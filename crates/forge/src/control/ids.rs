@@ -7,11 +7,10 @@ impl Forge {
     pub fn repo_id(&self, full_name: &str) -> Result<u64, ForgeError> {
         let unknown = || ForgeError::Unknown(format!("repository {full_name}"));
         let (owner, name) = full_name.split_once('/').ok_or_else(unknown)?;
-        self.site.read(|state| {
-            let now = state.repo_named(owner, name).map(|repo| repo.id);
-            now.or_else(|| state.former_names.get(&full_name.to_lowercase()).copied())
-                .ok_or_else(unknown)
-        })
+        let found = self
+            .site
+            .read(|state| state.repo_once_named(owner, name).map(|repo| repo.id));
+        found.ok_or_else(unknown)
     }
 
     /// The id of an account.

@@ -1,12 +1,13 @@
 //! People at work: what a person does in a browser or with git, with the rights they have.
 
-use super::super::{
-    acts::{IssueChange, NewInline, NewPull, NewReview, PullChange, Target},
+use crate::{
+    acts::{IssueChange, NewInline, NewPull, NewReview, Target},
     auth::{Caller, Right},
-    refusal::Refusal,
-    state::{Actor, Role, Side, State},
+    disk::ForgeError,
+    forge::Forge,
+    refusal::Result,
+    state::{Access, Role, Side, State},
 };
-use crate::{disk::ForgeError, forge::Forge};
 
 /// A remark on a line of a pull request's diff, on its new side.
 #[derive(Clone, Debug)]
@@ -44,46 +45,50 @@ impl Forge {
 }
 
 impl Person<'_> {
-    pub(super) fn enter(&self, full_name: &str, right: Right) -> Done<(u64, Actor)> {
+    pub(super) fn enter(&self, full_name: &str, right: Right) -> Done<Access> {
         let repo = self.forge.repo_id(full_name)?;
-        let actor = self
-            .forge
-            .site
-            .read(|state| Caller::Person(self.user).enter(state, repo, right))?;
-        Ok((repo, actor))
-    }
-
-    /// As `enter`, for changing what someone wrote: one's own needs no role but to see it, another's does.
-    fn touch(
-        &self,
-        full_name: &str,
-        author: impl Fn(&State, u64) -> Result<u64, Refusal>,
-        role: Right,
-    ) -> Done<(u64, Actor)> {
-        let (repo, by) = self.enter(full_name, EVERYONE)?;
-        let own = self.forge.site.read(|state| author(state, repo))? == by.user;
-        if own {
-            Ok((repo, by))
-        } else {
-            self.enter(full_name, role)
-        }
+        let caller = Caller::Person(self.user);
+        Ok(self.forge.site.read(|state| caller.enter(state, repo, right))?)
     }
 
     pub(super) fn act<T>(
         &self,
         full_name: &str,
         right: Right,
-        deed: impl FnOnce(&mut State, Actor, u64) -> Result<T, Refusal>,
+        deed: impl FnOnce(&mut State, Access) -> Result<T>,
     ) -> Done<T> {
-        let (repo, by) = self.enter(full_name, right)?;
-        Ok(self.forge.site.change(|state| deed(state, by, repo))?)
+        let at = self.enter(full_name, right)?;
+        Ok(self.forge.site.change(|state| deed(state, at))?)
+    }
+
+    /// As `enter`, for changing what someone wrote: one's own needs no role but to see it, another's does.
+    fn touch(&self, full_name: &str, right: Right, author: impl Fn(&State, u64) -> Result<u64>) -> Done<Access> {
+        let at = self.enter(full_name, EVERYONE)?;
+        if self.forge.site.read(|state| author(state, at.repo))? == at.by.user {
+            return Ok(at);
+        }
+        self.enter(full_name, right)
+    }
+
+    fn touch_issue(&self, full_name: &str, number: u64) -> Done<Access> {
+        self.touch(full_name, TRIAGE, |state, repo| Ok(state.issue(repo, number)?.user))
+    }
+
+    fn touch_comment(&self, full_name: &str, comment: u64) -> Done<Access> {
+        let author = |state: &State, repo| Ok(state.find_comment(repo, comment)?.1.user);
+        self.touch(full_name, WRITE, author)
+    }
+
+    fn change_issue(&self, repo: &str, number: u64, change: &IssueChange) -> Done {
+        let at = self.touch_issue(repo, number)?;
+        Ok(self.forge.site.change(|state| state.change_issue(at, number, change))?)
     }
 
     /// Opens an issue; gives its number.
     pub fn open_issue(&self, repo: &str, title: &str, body: &str, labels: &[&str]) -> Done<u64> {
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
-        self.act(repo, EVERYONE, |state, by, repo| {
-            state.open_issue(by, repo, title, Some(body), &labels)
+        self.act(repo, EVERYONE, |state, at| {
+            state.open_issue(at, title, Some(body), &labels)
         })
     }
 
@@ -94,104 +99,77 @@ impl Person<'_> {
             body: body.map(str::to_owned),
             ..IssueChange::default()
         };
-        let (id, by) = self.touch(repo, |state, repo| Ok(state.issue(repo, number)?.user), TRIAGE)?;
-        Ok(self
-            .forge
-            .site
-            .change(|state| state.change_issue(by, id, number, &change))?)
+        self.change_issue(repo, number, &change)
     }
 
     /// Puts a label on an issue or pull request.
     pub fn label(&self, repo: &str, number: u64, label: &str) -> Done {
-        self.act(repo, TRIAGE, |state, by, repo| state.add_label(by, repo, number, label))
+        self.act(repo, TRIAGE, |state, at| state.add_label(at, number, label))
     }
 
     /// Takes a label off.
     pub fn unlabel(&self, repo: &str, number: u64, label: &str) -> Done {
-        self.act(repo, TRIAGE, |state, by, repo| {
-            state.remove_label(by, repo, number, label)
-        })
+        self.act(repo, TRIAGE, |state, at| state.remove_label(at, number, label))
     }
 
     /// Closes an issue or pull request.
     pub fn close(&self, repo: &str, number: u64) -> Done {
-        let change = IssueChange {
-            open: Some(false),
-            ..IssueChange::default()
-        };
-        let (id, by) = self.touch(repo, |state, repo| Ok(state.issue(repo, number)?.user), TRIAGE)?;
-        Ok(self
-            .forge
-            .site
-            .change(|state| state.change_issue(by, id, number, &change))?)
+        let open = Some(false);
+        let rest = IssueChange::default();
+        self.change_issue(repo, number, &IssueChange { open, ..rest })
     }
 
     /// Opens a closed issue or pull request again.
     pub async fn reopen(&self, repo: &str, number: u64) -> Done {
-        let (id, by) = self.touch(repo, |state, repo| Ok(state.issue(repo, number)?.user), TRIAGE)?;
-        let pull = self
-            .forge
-            .site
-            .read(|state| state.issue(id, number).map(|issue| issue.is_pull()))?;
-        if pull {
-            let change = PullChange {
-                open: Some(true),
-                ..PullChange::default()
-            };
-            return Ok(self.forge.site.change_pull(by, id, number, &change).await?);
-        }
+        let at = self.touch_issue(repo, number)?;
+        let site = &self.forge.site;
         let change = IssueChange {
             open: Some(true),
             ..IssueChange::default()
         };
-        Ok(self
-            .forge
-            .site
-            .change(|state| state.change_issue(by, id, number, &change))?)
+        if site.read(|state| state.pull(at.repo, number).is_ok()) {
+            return Ok(site.change_pull(at, number, &change).await?);
+        }
+        Ok(site.change(|state| state.change_issue(at, number, &change))?)
     }
 
     /// Removes an issue for good.
     pub fn delete_issue(&self, repo: &str, number: u64) -> Done {
-        self.act(repo, ADMIN, |state, by, repo| state.delete_issue(by, repo, number))
+        self.act(repo, ADMIN, |state, at| state.delete_issue(at, number))
     }
 
     /// Moves an issue to another repository; gives its number there.
     pub fn transfer_issue(&self, repo: &str, number: u64, to: &str) -> Done<u64> {
         let target = self.forge.repo_id(to)?;
-        self.act(repo, WRITE, |state, by, repo| {
-            state.transfer_issue(by, repo, number, target)
-        })
+        self.act(repo, WRITE, |state, at| state.transfer_issue(at, number, target))
     }
 
     /// Comments; gives the comment's id.
     pub fn comment(&self, repo: &str, number: u64, body: &str) -> Done<u64> {
-        self.act(repo, EVERYONE, |state, by, repo| state.comment(by, repo, number, body))
+        self.act(repo, EVERYONE, |state, at| state.comment(at, number, body))
     }
 
     /// Changes a comment.
     pub fn edit_comment(&self, repo: &str, comment: u64, body: &str) -> Done {
-        let (id, by) = self.touch(repo, |state, repo| Ok(state.find_comment(repo, comment)?.1.user), WRITE)?;
-        Ok(self
-            .forge
-            .site
-            .change(|state| state.edit_comment(by, id, comment, body))?)
+        let at = self.touch_comment(repo, comment)?;
+        Ok(self.forge.site.change(|state| state.edit_comment(at, comment, body))?)
     }
 
     /// Removes a comment.
     pub fn delete_comment(&self, repo: &str, comment: u64) -> Done {
-        let (id, by) = self.touch(repo, |state, repo| Ok(state.find_comment(repo, comment)?.1.user), WRITE)?;
-        Ok(self.forge.site.change(|state| state.delete_comment(by, id, comment))?)
+        let at = self.touch_comment(repo, comment)?;
+        Ok(self.forge.site.change(|state| state.delete_comment(at, comment))?)
     }
 
     /// Reacts to a comment.
     pub fn react(&self, repo: &str, comment: u64, content: &str) -> Done {
-        let react = |state: &mut State, by, repo| state.react(by, repo, Target::Comment(comment), content).map(|_| ());
-        self.act(repo, EVERYONE, react)
+        let target = Target::Comment(comment);
+        self.act(repo, EVERYONE, |state, at| state.react(at, target, content).map(drop))
     }
 
     /// Opens a pull request; gives its number.
     pub async fn open_pull(&self, repo: &str, head: &str, base: &str, title: &str, body: &str) -> Done<u64> {
-        let (id, by) = self.enter(repo, EVERYONE)?;
+        let at = self.enter(repo, EVERYONE)?;
         let new = NewPull {
             title: title.to_owned(),
             body: Some(body.to_owned()),
@@ -199,13 +177,13 @@ impl Person<'_> {
             base: base.to_owned(),
             draft: false,
         };
-        Ok(self.forge.site.open_pull(by, id, &new).await?)
+        Ok(self.forge.site.open_pull(at, &new).await?)
     }
 
     /// Marks a draft as ready, or makes a draft of it again.
     pub fn set_draft(&self, repo: &str, number: u64, draft: bool) -> Done {
-        let (id, by) = self.enter(repo, EVERYONE)?;
-        Ok(self.forge.site.set_draft(by, id, number, draft)?)
+        let at = self.enter(repo, EVERYONE)?;
+        Ok(self.forge.site.set_draft(at, number, draft)?)
     }
 
     /// Reviews: `APPROVE`, `REQUEST_CHANGES` or `COMMENT`, with remarks on lines; gives the review's id.
@@ -217,7 +195,7 @@ impl Person<'_> {
         body: &str,
         remarks: &[InlineRemark],
     ) -> Done<u64> {
-        let (id, by) = self.enter(repo, EVERYONE)?;
+        let at = self.enter(repo, EVERYONE)?;
         let comments = remarks.iter().map(|remark| NewInline {
             path: remark.path.clone(),
             line: Some(remark.line),
@@ -232,13 +210,13 @@ impl Person<'_> {
             commit: None,
             comments: comments.collect(),
         };
-        Ok(self.forge.site.review(by, id, number, &new).await?)
+        Ok(self.forge.site.review(at, number, &new).await?)
     }
 
     /// Takes a review back.
     pub fn dismiss_review(&self, repo: &str, number: u64, review: u64, message: &str) -> Done {
-        self.act(repo, WRITE, |state, by, repo| {
-            state.dismiss_review(by, repo, number, review, message)
+        self.act(repo, WRITE, |state, at| {
+            state.dismiss_review(at, number, review, message)
         })
     }
 }

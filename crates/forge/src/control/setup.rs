@@ -1,10 +1,15 @@
 //! Accounts, repositories, rights and rules.
 
-use super::super::state::{BranchRule, Role, Settings, Token, User, UserKind};
-use crate::{disk::ForgeError, forge::Forge, refusal::Refusal};
+use crate::{
+    acts::branches_and_tags,
+    disk::ForgeError,
+    forge::Forge,
+    refusal::Refusal,
+    state::{BranchRule, Repo, Role, Settings, Token, User, UserKind},
+};
 use git::bare::{BareRepo, Ident, NewCommit};
 use secrecy::SecretString;
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 /// What a new repository starts from.
 #[derive(Clone, Copy, Debug)]
@@ -34,16 +39,13 @@ impl Forge {
                 return known.id;
             }
             let (id, created_at) = (state.next_id(), state.clock.stamp());
-            let login = login.to_owned();
-            state.users.insert(
+            let user = User {
                 id,
-                User {
-                    id,
-                    login,
-                    kind,
-                    created_at,
-                },
-            );
+                login: login.to_owned(),
+                kind,
+                created_at,
+            };
+            state.users.insert(id, user);
             id
         })
     }
@@ -66,17 +68,12 @@ impl Forge {
         source: RepoSource<'_>,
         settings: Settings,
     ) -> Result<u64, ForgeError> {
-        let taken = || Refusal::custom("Repository", "name", "name already exists on this account");
-        let (owner, name) = full_name
-            .split_once('/')
-            .ok_or_else(|| ForgeError::Unknown(full_name.to_owned()))?;
-        let owner = self.user_id(owner)?;
-        if self
-            .site
-            .read(|state| state.repo_named(state.login(owner), name).is_some())
-        {
-            return Err(taken().into());
+        let unknown = || ForgeError::Unknown(full_name.to_owned());
+        let (owner, name) = full_name.split_once('/').ok_or_else(unknown)?;
+        if self.site.read(|state| state.repo_named(owner, name).is_some()) {
+            return Err(Refusal::custom("Repository", "name", "name already exists on this account").into());
         }
+        let owner = self.user_id(owner)?;
         let id = self.site.change(|state| {
             state.former_names.remove(&full_name.to_lowercase());
             state.new_repo(owner, name, "main", settings)
@@ -96,39 +93,24 @@ impl Forge {
         let dir = self.site.bare(id).dir().to_owned();
         let (bare, default) = match source {
             RepoSource::Local(path) => BareRepo::import(&dir, &path.to_string_lossy()).await?,
-            RepoSource::Empty => (BareRepo::init(&dir, "main").await?, "main".to_owned()),
-            RepoSource::Files(files) => {
-                let bare = BareRepo::init(&dir, "main").await?;
-                let author = self.site.change(|state| {
-                    let seconds = state.clock.stamp().timestamp();
-                    Ident::new(
-                        state.login(owner),
-                        &format!("{}@example.com", state.login(owner)),
-                        seconds,
-                    )
-                });
-                let files: BTreeMap<String, Option<Vec<u8>>> = files
-                    .iter()
-                    .map(|(path, text)| ((*path).to_owned(), Some(text.as_bytes().to_vec())))
-                    .collect();
-                let new = NewCommit {
-                    branch: "main",
-                    parent: None,
-                    author: &author,
-                    message: "Initial commit",
-                    files: &files,
-                };
-                bare.write_commit(&new).await?;
-                (bare, "main".to_owned())
-            }
+            RepoSource::Empty | RepoSource::Files(_) => (BareRepo::init(&dir, "main").await?, "main".to_owned()),
         };
-        let short = |refs: BTreeMap<String, String>, prefix: &str| -> BTreeMap<String, String> {
-            refs.into_iter()
-                .map(|(name, sha)| (name.replacen(prefix, "", 1), sha))
-                .collect()
-        };
-        let branches = short(bare.refs("refs/heads/").await?, "refs/heads/");
-        let tags = short(bare.refs("refs/tags/").await?, "refs/tags/");
+        if let RepoSource::Files(files) = source {
+            let author = self.site.change(|state| {
+                let (login, seconds) = (state.login(owner).to_owned(), state.clock.stamp().timestamp());
+                Ident::new(&login, &format!("{login}@example.com"), seconds)
+            });
+            let file = |(path, text): &(&str, &str)| ((*path).to_owned(), Some(text.as_bytes().to_vec()));
+            let new = NewCommit {
+                branch: "main",
+                parent: None,
+                author: &author,
+                message: "Initial commit",
+                files: &files.iter().map(file).collect(),
+            };
+            bare.write_commit(&new).await?;
+        }
+        let [branches, tags] = branches_and_tags(&bare).await?;
         self.site.change(|state| {
             let repo = state.repo_mut(id)?;
             (repo.branches, repo.tags, repo.default_branch) = (branches, tags, default);
@@ -137,43 +119,31 @@ impl Forge {
         Ok(())
     }
 
+    pub(super) fn change_repo(&self, full_name: &str, change: impl FnOnce(&mut Repo)) -> Result<(), ForgeError> {
+        let id = self.repo_id(full_name)?;
+        Ok(self.site.change(|state| state.repo_mut(id).map(change))?)
+    }
+
     /// Gives a person a role in a repository.
     pub fn set_role(&self, full_name: &str, login: &str, role: Role) -> Result<(), ForgeError> {
-        let (repo, user) = (self.repo_id(full_name)?, self.user_id(login)?);
-        self.site
-            .change(|state| state.repo_mut(repo).map(|repo| repo.collaborators.insert(user, role)))?;
-        Ok(())
+        let user = self.user_id(login)?;
+        self.change_repo(full_name, |repo| {
+            repo.collaborators.insert(user, role);
+        })
     }
 
     /// Changes what a repository allows.
     pub fn change_settings(&self, full_name: &str, change: impl FnOnce(&mut Settings)) -> Result<(), ForgeError> {
-        let repo = self.repo_id(full_name)?;
-        self.site
-            .change(|state| state.repo_mut(repo).map(|repo| change(&mut repo.settings)))?;
-        Ok(())
-    }
-
-    /// Makes a label known to a repository.
-    pub fn create_label(&self, full_name: &str, name: &str, color: &str) -> Result<(), ForgeError> {
-        let repo = self.repo_id(full_name)?;
-        Ok(self
-            .site
-            .change(|state| state.make_label(repo, name, Some(color), None))?)
+        self.change_repo(full_name, |repo| change(&mut repo.settings))
     }
 
     /// Adds a rule for branches.
     pub fn add_rule(&self, full_name: &str, rule: BranchRule) -> Result<(), ForgeError> {
-        let repo = self.repo_id(full_name)?;
-        self.site
-            .change(|state| state.repo_mut(repo).map(|repo| repo.rules.push(rule)))?;
-        Ok(())
+        self.change_repo(full_name, |repo| repo.rules.push(rule))
     }
 
     /// Takes all rules back.
     pub fn clear_rules(&self, full_name: &str) -> Result<(), ForgeError> {
-        let repo = self.repo_id(full_name)?;
-        self.site
-            .change(|state| state.repo_mut(repo).map(|repo| repo.rules.clear()))?;
-        Ok(())
+        self.change_repo(full_name, |repo| repo.rules.clear())
     }
 }

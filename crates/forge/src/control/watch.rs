@@ -1,18 +1,18 @@
 //! Looking at what happens on the forge, and ordering what should go wrong.
 
-use super::super::{
+use crate::{
     auth::Caller,
     call::Call,
+    disk::ForgeError,
     faults::{Fault, FaultOrder},
     feed::FeedEvent,
-    hooks::{HookFault, HookOrder},
+    forge::Forge,
     log::LoggedCall,
-    refusal::Refusal,
     rest,
+    state::State,
 };
-use crate::{disk::ForgeError, forge::Forge};
 use serde_json::Value;
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use tokio::sync::broadcast;
 
 impl Forge {
@@ -45,19 +45,14 @@ impl Forge {
         self.site.calls.clear();
     }
 
-    /// Orders a fault for requests to come.
+    /// Orders a fault for requests and deliveries to come.
     pub fn order(&self, fault: Fault) -> FaultOrder {
         self.site.faults.give(fault)
     }
 
-    /// Takes all orders for requests back; what they hold goes on.
+    /// Takes all orders back; what they hold goes on.
     pub fn clear_orders(&self) {
         self.site.faults.clear();
-    }
-
-    /// Orders a fault for webhook deliveries to come.
-    pub fn order_hooks(&self, fault: HookFault) -> HookOrder {
-        self.site.hook_faults.give(fault)
     }
 
     /// How many deliveries are due or on their way.
@@ -77,15 +72,11 @@ impl Forge {
         self.site.read(|state| {
             let app = state.app_named(slug).map(|app| app.id);
             let own = state.deliveries.values().filter(|one| Some(one.app) == app);
-            own.map(|one| {
-                (
-                    one.id,
-                    one.event.clone(),
-                    one.action.clone(),
-                    one.outcome.acknowledged(),
-                )
-            })
-            .collect()
+            let done = own.clone().map(|one| one.outcome.acknowledged());
+            let told = own.map(|one| (one.id, one.event.clone(), one.action.clone()));
+            told.zip(done)
+                .map(|((id, event, action), done)| (id, event, action, done))
+                .collect()
         })
     }
 
@@ -121,39 +112,30 @@ impl Forge {
     /// The head of a branch.
     pub fn head(&self, full_name: &str, branch: &str) -> Result<Option<String>, ForgeError> {
         let repo = self.repo_id(full_name)?;
-        Ok(self
-            .site
-            .read(|state| state.repo(repo).map(|repo| repo.branches.get(branch).cloned()))?)
+        let head = |state: &State| state.repo(repo).map(|repo| repo.branches.get(branch).cloned());
+        Ok(self.site.read(head)?)
     }
 
     /// What `GET` of a path below `/repos/{owner}/{name}` answers the owner, unlogged and as one long page.
     pub async fn look(&self, full_name: &str, path: &str) -> Result<Value, ForgeError> {
         let repo = self.repo_id(full_name)?;
-        let (owner, full) = self.site.read(|state| {
-            let known = state.repo(repo)?;
-            Ok::<_, Refusal>((known.owner, state.full_name(known)))
-        })?;
+        let owner = self.site.read(|state| state.repo(repo).map(|repo| repo.owner))?;
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
-        let mut query: std::collections::BTreeMap<String, String> =
-            url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+        let mut query: BTreeMap<String, String> = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
         query.entry("per_page".to_owned()).or_insert_with(|| "100".to_owned());
-        let whole = format!("repos/{full}/{path}");
+        let whole = format!("repositories/{repo}/{path}");
+        let parts = whole.split('/').filter(|part| !part.is_empty());
         let call = Call {
             site: Arc::clone(&self.site),
             method: "GET".to_owned(),
-            parts: whole
-                .split('/')
-                .filter(|part| !part.is_empty())
-                .map(str::to_owned)
-                .collect(),
+            parts: parts.map(str::to_owned).collect(),
             query,
             body: Value::Null,
             accept: String::new(),
             caller: Caller::Person(owner),
         };
-        match rest::answer(call).await {
-            Some(answer) => Ok(answer?.body.unwrap_or_default()),
-            None => Err(ForgeError::Unknown(format!("call GET /{whole}"))),
-        }
+        let answer = rest::answer(call).await?;
+        let answer = answer.ok_or_else(|| ForgeError::Unknown(format!("call GET /{whole}")))?;
+        Ok(answer.body.unwrap_or_default())
     }
 }

@@ -1,10 +1,10 @@
 //! Carries deliveries to their receivers: in order for each App, one at a time, each tried once.
 
-use super::super::{
+use crate::{
+    faults::Mishap,
     site::Site,
     state::{Delivery, Hook, Outcome},
 };
-use crate::hooks::faults::HookMishap;
 use hmac::{Hmac, Mac};
 use http_body_util::Full;
 use hyper_util::{
@@ -106,25 +106,38 @@ async fn carry(site: &Arc<Site>, client: &Carrier, id: u64) {
     let Some(delivery) = site.read(|state| state.deliveries.get(&id).cloned()) else {
         return;
     };
-    match site.hook_faults.strike(&delivery) {
-        Some((HookMishap::Drop, _)) => site.finish_delivery(id, Outcome::Failed("dropped by order".to_owned())),
-        Some((HookMishap::Hold, mut open)) => {
+    let kind = match &delivery.action {
+        Some(action) => format!("{}.{action}", delivery.event),
+        None => delivery.event.clone(),
+    };
+    let Some(order) = site.faults.meet(None, &kind, delivery.payload.as_bytes()) else {
+        return deliver(site, client, &delivery).await;
+    };
+    let mut hold = order.hold();
+    order.strike();
+    match order.mishap() {
+        Mishap::LoseRequest => site.finish_delivery(id, Outcome::Failed("dropped by order".to_owned())),
+        Mishap::Hold => {
             let (weak, client) = (Arc::downgrade(site), client.clone());
             tokio::spawn(async move {
-                let released = open.wait_for(|open| *open).await.is_ok();
+                let released = hold.released().await;
                 if let Some(site) = weak.upgrade().filter(|_| released) {
                     site.post.under_way.send_modify(|count| *count += 1);
-                    drop(open);
+                    drop(hold);
                     deliver(&site, &client, &delivery).await;
                     site.post.arrived();
                 }
             });
         }
-        Some((HookMishap::Duplicate, _)) => {
+        Mishap::Twice => {
+            drop(hold);
             deliver(site, client, &delivery).await;
             deliver(site, client, &delivery).await;
         }
-        None => deliver(site, client, &delivery).await,
+        Mishap::Fail { .. } | Mishap::HoldReply | Mishap::Delay(_) | Mishap::LoseReply => {
+            drop(hold);
+            deliver(site, client, &delivery).await;
+        }
     }
 }
 
@@ -189,11 +202,5 @@ fn signature(secret: &str, body: &[u8]) -> String {
         return String::new();
     };
     mac.update(body);
-    let hex: String = mac
-        .finalize()
-        .into_bytes()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("sha256={hex}")
+    format!("sha256={:x}", mac.finalize().into_bytes())
 }

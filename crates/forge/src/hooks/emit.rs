@@ -1,23 +1,25 @@
 //! From something that happened to the deliveries it causes.
 
-use super::super::{
-    refusal::Refusal,
-    state::{Delivery, Installation, Outcome, Selection, State, UserKind},
+use crate::{
+    json,
+    refusal::{Found, Result},
+    state::{Access, Delivery, Installation, Outcome, Selection, State, UserKind},
 };
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Something that happened, as webhooks tell it.
 pub(crate) struct Occasion<'a> {
     pub(crate) event: &'a str,
     pub(crate) action: Option<&'a str>,
+    /// Who hears of it.
+    pub(crate) audience: Audience,
     /// The repository it happened in.
     pub(crate) repo: Option<u64>,
     /// Who did it.
     pub(crate) sender: u64,
     /// The fields of the event's own.
     pub(crate) fields: Value,
-    /// Who hears of it.
-    pub(crate) audience: Audience,
 }
 
 /// Which Apps hear of an event.
@@ -30,50 +32,6 @@ pub(crate) enum Audience {
     Installation(u64),
 }
 
-impl Occasion<'_> {
-    /// An event of a repository that all subscribers hear of.
-    pub(crate) fn of_repo<'a>(
-        event: &'a str,
-        action: Option<&'a str>,
-        repo: u64,
-        sender: u64,
-        fields: Value,
-    ) -> Occasion<'a> {
-        Occasion {
-            event,
-            action,
-            repo: Some(repo),
-            sender,
-            fields,
-            audience: Audience::Subscribed,
-        }
-    }
-
-    /// An event of an installation itself.
-    pub(crate) fn of_installation<'a>(
-        event: &'a str,
-        action: &'a str,
-        installation: u64,
-        sender: u64,
-        fields: Value,
-    ) -> Occasion<'a> {
-        Occasion {
-            event,
-            action: Some(action),
-            repo: None,
-            sender,
-            fields,
-            audience: Audience::Installation(installation),
-        }
-    }
-}
-
-/// Who may write checks hears of them without subscribing.
-fn comes_by_itself(one: &Installation, occasion: &Occasion<'_>) -> bool {
-    let writes = one.permissions.get("checks").is_some_and(|level| level == "write");
-    writes && ["check_run", "check_suite"].contains(&occasion.event)
-}
-
 impl State {
     /// Whether an installation covers a repository.
     pub fn covers(&self, one: &Installation, repo: u64) -> bool {
@@ -84,46 +42,51 @@ impl State {
             }
     }
 
+    /// Writes down a delivery of an event of a repository for every App that subscribed to it.
+    pub(crate) fn emit(&mut self, at: Access, event: &str, action: Option<&str>, fields: Value) {
+        let (repo, sender) = (Some(at.repo), at.by.user);
+        self.emit_to(Occasion {
+            event,
+            action,
+            audience: Audience::Subscribed,
+            repo,
+            sender,
+            fields,
+        });
+    }
+
     /// Writes down a delivery for every App that hears of this.
-    pub(crate) fn emit(&mut self, occasion: &Occasion<'_>) {
-        let listeners: Vec<(u64, u64)> = self
-            .installations
-            .values()
-            .filter(|one| self.hears(one, occasion))
-            .map(|one| (one.id, one.app))
-            .collect();
+    pub(crate) fn emit_to(&mut self, occasion: Occasion<'_>) {
+        let installations = self.installations.values();
+        let listeners = installations.filter(|one| self.hears(one, &occasion));
+        let listeners: Vec<(u64, u64)> = listeners.map(|one| (one.id, one.app)).collect();
         if listeners.is_empty() {
             return;
         }
-        let guid = self.next_guid();
+        let (event, action) = (occasion.event.to_owned(), occasion.action.map(str::to_owned));
+        let (guid, repository) = (self.next_guid(), occasion.repo);
         let body = self.payload(occasion);
         for (installation, app) in listeners {
             let mut body = body.clone();
             if body.get("installation").is_none() {
-                crate::json::put(
-                    &mut body,
-                    "installation",
-                    json!({"id": installation, "node_id": format!("IN_{installation}")}),
-                );
+                let short = json!({"id": installation, "node_id": format!("IN_{installation}")});
+                json::put(&mut body, "installation", short);
             }
-            let id = self.next_id();
-            let at = self.clock.stamp();
-            self.deliveries.insert(
+            let (id, at) = (self.next_id(), self.clock.stamp());
+            let delivery = Delivery {
                 id,
-                Delivery {
-                    id,
-                    guid: guid.clone(),
-                    app,
-                    event: occasion.event.to_owned(),
-                    action: occasion.action.map(str::to_owned),
-                    installation: Some(installation),
-                    repository: occasion.repo,
-                    redelivery: false,
-                    payload: body.to_string(),
-                    outcome: Outcome::Due,
-                    at,
-                },
-            );
+                guid: guid.clone(),
+                app,
+                event: event.clone(),
+                action: action.clone(),
+                installation: Some(installation),
+                repository,
+                redelivery: false,
+                payload: body.to_string(),
+                outcome: Outcome::Due,
+                at,
+            };
+            self.deliveries.insert(id, delivery);
             self.outbox.push_back(id);
         }
     }
@@ -132,41 +95,39 @@ impl State {
         if self.apps.get(&one.app).is_none_or(|app| app.hook.is_none()) {
             return false;
         }
+        // Who may write checks hears of them without subscribing.
+        let comes_by_itself = one.writes("checks") && ["check_run", "check_suite"].contains(&occasion.event);
         let covered = || occasion.repo.is_some_and(|repo| self.covers(one, repo)) && one.suspended_at.is_none();
         match occasion.audience {
-            Audience::Subscribed => {
-                (one.events.contains(occasion.event) || comes_by_itself(one, occasion)) && covered()
-            }
+            Audience::Subscribed => (one.events.contains(occasion.event) || comes_by_itself) && covered(),
             Audience::App(app) => one.app == app && covered(),
             Audience::Installation(id) => one.id == id,
         }
     }
 
-    fn payload(&self, occasion: &Occasion<'_>) -> Value {
+    fn payload(&self, occasion: Occasion<'_>) -> Value {
         let mut body = json!({});
         if let Some(action) = occasion.action {
-            crate::json::put(&mut body, "action", json!(action));
+            json::put(&mut body, "action", action);
         }
-        super::super::json::extend(&mut body, occasion.fields.clone());
+        json::extend(&mut body, occasion.fields);
         if let Some(repo) = occasion.repo.and_then(|id| self.repos.get(&id)) {
             if body.get("repository").is_none() {
-                crate::json::put(&mut body, "repository", self.repo_json(repo, None));
+                json::put(&mut body, "repository", self.repo_json(repo, None));
             }
-            if let Some(owner) = self
-                .user(repo.owner)
-                .filter(|owner| owner.kind == UserKind::Organization)
-            {
-                crate::json::put(&mut body, "organization", self.organization_json(owner));
+            let owner = self.user(repo.owner);
+            if let Some(owner) = owner.filter(|owner| owner.kind == UserKind::Organization) {
+                json::put(&mut body, "organization", self.organization_json(owner));
             }
         }
-        crate::json::put(&mut body, "sender", self.user_json(occasion.sender));
+        json::put(&mut body, "sender", self.user_json(occasion.sender));
         body
     }
 
     /// Sends an earlier delivery again: the same GUID and bytes, a new id.
-    pub(crate) fn redeliver(&mut self, id: u64) -> Result<u64, Refusal> {
+    pub(crate) fn redeliver(&mut self, id: u64) -> Result<u64> {
         let (fresh, at) = (self.next_id(), self.clock.stamp());
-        let mut again = self.deliveries.get(&id).cloned().ok_or_else(Refusal::not_found)?;
+        let mut again = self.deliveries.get(&id).cloned().found()?;
         (again.id, again.at, again.redelivery, again.outcome) = (fresh, at, true, Outcome::Due);
         self.deliveries.insert(fresh, again);
         self.outbox.push_back(fresh);
@@ -175,42 +136,30 @@ impl State {
 
     /// The newest delivery of every event that some App was told of and never acknowledged.
     pub(crate) fn unacknowledged(&self) -> Vec<u64> {
-        let mut newest = std::collections::BTreeMap::new();
-        let mut settled = std::collections::BTreeSet::new();
+        let mut newest = BTreeMap::new();
         for one in self.deliveries.values() {
-            newest.insert((one.app, one.guid.clone()), one.id);
-            if one.outcome.acknowledged() || one.outcome == Outcome::Due {
-                settled.insert((one.app, one.guid.clone()));
-            }
+            let settled = one.outcome.acknowledged() || one.outcome == Outcome::Due;
+            let (id, settled_before) = newest.entry((one.app, &one.guid)).or_insert((one.id, false));
+            (*id, *settled_before) = (one.id, *settled_before || settled);
         }
-        let mut ids: Vec<u64> = newest
-            .into_iter()
-            .filter(|(key, _)| !settled.contains(key))
-            .map(|(_, id)| id)
-            .collect();
+        let open = newest.into_values().filter(|(_, settled)| !settled);
+        let mut ids: Vec<u64> = open.map(|(id, _)| id).collect();
         ids.sort_unstable();
         ids
     }
 
     fn next_guid(&mut self) -> String {
         let number = self.next_id();
+        let mut bytes = [0_u8; 16];
         if let Some(seed) = self.seed {
             return format!("{seed:08x}-0000-4000-8000-{number:012x}");
         }
-        let mut bytes = [0_u8; 16];
         if getrandom::fill(&mut bytes).is_err() {
             return format!("00000000-0000-4000-8000-{number:012x}");
         }
-        let random = u128::from_be_bytes(bytes);
-        let hex = format!("{random:032x}");
-        let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default().to_owned();
-        format!(
-            "{}-{}-4{}-8{}-{}",
-            part(0, 8),
-            part(8, 12),
-            part(13, 16),
-            part(17, 20),
-            part(20, 32)
-        )
+        let hex = format!("{:032x}", u128::from_be_bytes(bytes));
+        let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
+        let (first, second, third) = (part(0, 8), part(8, 12), part(13, 16));
+        format!("{first}-{second}-4{third}-8{}-{}", part(17, 20), part(20, 32))
     }
 }

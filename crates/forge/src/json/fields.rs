@@ -33,3 +33,16 @@ pub(super) fn links(prefix: &str, list: &[(&str, &str)]) -> Value {
         .map(|(field, suffix)| ((*field).to_owned(), Value::String(format!("{prefix}{suffix}"))));
     Value::Object(entries.collect::<Map<_, _>>())
 }
+
+/// Base64 broken into lines of this length, each with its end.
+pub(crate) fn lines_of(length: usize, encoded: &str) -> String {
+    let mut text = String::with_capacity(encoded.len() + encoded.len() / length + 1);
+    for (place, letter) in encoded.chars().enumerate() {
+        if place > 0 && place % length == 0 {
+            text.push('\n');
+        }
+        text.push(letter);
+    }
+    text.push('\n');
+    text
+}

@@ -2,11 +2,9 @@
 
 use crate::{
     json::fields::{time, time_or_null},
-    state::{Comment, Issue, Label, Pull, Reaction, Repo, Role, State, UserKind},
+    state::{Comment, Issue, Label, Pull, REACTIONS, Reaction, Repo, Role, State, UserKind},
 };
 use serde_json::{Value, json};
-
-const REACTIONS: [&str; 8] = ["+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"];
 
 /// GitHub's word for how the author stands to the repository, which is no permission.
 pub(super) fn association(state: &State, repo: &Repo, user: u64) -> &'static str {
@@ -23,11 +21,8 @@ pub(super) fn association(state: &State, repo: &Repo, user: u64) -> &'static str
 fn rollup(reactions: &[Reaction], url: &str) -> Value {
     let mut value = json!({"url": format!("{url}/reactions"), "total_count": reactions.len()});
     for content in REACTIONS {
-        super::put(
-            &mut value,
-            content,
-            json!(reactions.iter().filter(|one| one.content == content).count()),
-        );
+        let count = reactions.iter().filter(|one| one.content == content).count();
+        super::put(&mut value, content, count);
     }
     value
 }
@@ -41,8 +36,7 @@ fn via_app(state: &State, app: Option<u64>) -> Value {
 pub(crate) fn issue(state: &State, repo: &Repo, issue: &Issue) -> Value {
     let api = state.repo_api(repo);
     let url = format!("{api}/issues/{}", issue.number);
-    let kind = if issue.is_pull() { "pull" } else { "issues" };
-    let page = format!("{}/{kind}/{}", state.repo_page(repo), issue.number);
+    let page = format!("{}{}", state.repo_page(repo), issue.page());
     let mut value = json!({
         "url": url,
         "repository_url": api,
@@ -95,12 +89,10 @@ fn pull_links(api: &str, page: &str, number: u64, pull: &Pull) -> Value {
     })
 }
 
-pub(super) fn labels(state: &State, repo: &Repo, issue: &Issue) -> Value {
-    let known = issue
-        .labels
-        .iter()
-        .filter_map(|name| repo.labels.get(&name.to_lowercase()));
-    Value::Array(known.map(|one| label(state, repo, one)).collect())
+pub(crate) fn labels(state: &State, repo: &Repo, issue: &Issue) -> Vec<Value> {
+    let names = issue.labels.iter();
+    let known = names.filter_map(|name| repo.labels.get(&name.to_lowercase()));
+    known.map(|one| label(state, repo, one)).collect()
 }
 
 pub(crate) fn label(state: &State, repo: &Repo, label: &Label) -> Value {
@@ -118,10 +110,9 @@ pub(crate) fn label(state: &State, repo: &Repo, label: &Label) -> Value {
 
 pub(crate) fn comment(state: &State, repo: &Repo, issue: &Issue, comment: &Comment) -> Value {
     let url = format!("{}/issues/comments/{}", state.repo_api(repo), comment.id);
-    let kind = if issue.is_pull() { "pull" } else { "issues" };
     json!({
         "url": url,
-        "html_url": format!("{}/{kind}/{}#issuecomment-{}", state.repo_page(repo), issue.number, comment.id),
+        "html_url": format!("{}{}#issuecomment-{}", state.repo_page(repo), issue.page(), comment.id),
         "issue_url": format!("{}/issues/{}", state.repo_api(repo), issue.number),
         "id": comment.id,
         "node_id": format!("IC_{}", comment.id),

@@ -3,7 +3,7 @@
 use super::issue::{association, labels};
 use crate::{
     json::fields::{extend, time, time_or_null},
-    state::{InlineComment, Issue, Pull, Repo, Review, ReviewState, State},
+    state::{InlineComment, Issue, Pull, Repo, Review, State},
 };
 use serde_json::{Value, json};
 
@@ -141,9 +141,11 @@ pub(crate) fn review(state: &State, repo: &Repo, number: u64, review: &Review) -
     value
 }
 
-/// As webhooks spell a review's state.
-pub(crate) fn review_state_lower(state: ReviewState) -> String {
-    state.upper().to_lowercase()
+/// A review as deliveries show it: they spell its state in lower case.
+pub(crate) fn told_review(state: &State, repo: &Repo, number: u64, one: &Review) -> Value {
+    let mut value = review(state, repo, number, one);
+    super::put(&mut value, "state", one.state.upper().to_lowercase());
+    value
 }
 
 pub(crate) fn inline_comment(state: &State, repo: &Repo, number: u64, one: &InlineComment) -> Value {

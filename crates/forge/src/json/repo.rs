@@ -98,13 +98,18 @@ impl State {
     }
 }
 
-/// What a role may in a repository, and what the repository allows.
+/// What a role may in a repository.
+pub(crate) fn may(role: Role) -> Value {
+    json!({
+        "admin": role >= Role::Admin, "maintain": role >= Role::Maintain, "push": role >= Role::Write,
+        "triage": role >= Role::Triage, "pull": role >= Role::Read,
+    })
+}
+
+/// The same, and what the repository allows.
 fn allowances(repo: &Repo, role: Role) -> Value {
     json!({
-        "permissions": {
-            "admin": role >= Role::Admin, "maintain": role >= Role::Maintain, "push": role >= Role::Write,
-            "triage": role >= Role::Triage, "pull": role >= Role::Read,
-        },
+        "permissions": may(role),
         "allow_squash_merge": repo.settings.allow_squash_merge,
         "allow_merge_commit": repo.settings.allow_merge_commit,
         "allow_rebase_merge": repo.settings.allow_rebase_merge,

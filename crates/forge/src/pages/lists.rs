@@ -53,7 +53,7 @@ fn rows<'a>(state: &State, repo: &Repo, issues: impl Iterator<Item = &'a Issue>)
             @for issue in &issues {
                 li {
                     (state_badge(issue)) " "
-                    a href=(page_of(state, repo, issue)) { (issue.title) } " "
+                    a href=(format!("/{}{}", state.full_name(repo), issue.page())) { (issue.title) } " "
                     @for label in &issue.labels { span.label { (label) } }
                     div.muted { "#" (issue.number) " by " (state.login(issue.user)) ", " (time(issue.created_at)) }
                 }
@@ -61,12 +61,6 @@ fn rows<'a>(state: &State, repo: &Repo, issues: impl Iterator<Item = &'a Issue>)
             @if issues.is_empty() { li.muted { "None." } }
         }
     }
-}
-
-/// The page of an issue or pull request.
-pub(super) fn page_of(state: &State, repo: &Repo, issue: &Issue) -> String {
-    let kind = if issue.is_pull() { "pull" } else { "issues" };
-    format!("/{}/{kind}/{}", state.full_name(repo), issue.number)
 }
 
 /// The state of an issue or pull request as a badge.

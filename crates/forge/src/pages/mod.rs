@@ -47,15 +47,7 @@ pub(super) fn missing() -> Response<Body> {
 
 /// The id of a repository by its name now or formerly.
 fn repository(site: &Site, owner: &str, name: &str) -> Option<u64> {
-    site.read(|state| {
-        let now = state.repo_named(owner, name).map(|repo| repo.id);
-        now.or_else(|| {
-            state
-                .former_names
-                .get(&format!("{owner}/{name}").to_lowercase())
-                .copied()
-        })
-    })
+    site.read(|state| state.repo_once_named(owner, name).map(|repo| repo.id))
 }
 
 fn response(status: StatusCode, page: &Markup) -> Response<Body> {

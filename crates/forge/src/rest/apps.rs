@@ -1,37 +1,32 @@
 //! Apps, installations and their tokens.
 
-use super::{
-    super::{
-        auth::Caller,
-        call::{Answer, Answered, Call},
-        clock,
-        refusal::Refusal,
-        state::{Permissions, State, Token},
-    },
-    number,
+use super::number;
+use crate::{
+    auth::Caller,
+    call::{Answer, Answered, Call, Routed},
+    clock, json as github,
+    refusal::{Found, Refusal, Result},
+    state::{Installation, Permissions, State, Token},
 };
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use chrono::Duration;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-pub(super) fn answer(call: &Call, method: &str, parts: &[&str]) -> Option<Answered> {
-    Some(match (method, parts) {
-        ("GET", ["app"]) => app(call)
-            .map(|id| call.site.read(|state| shown(state, id)))
-            .and_then(|found| found),
-        ("GET", ["app", "installations"]) => installations(call),
-        ("GET", ["app", "installations", id]) => number(id).and_then(|id| one(call, id)),
-        ("POST", ["app", "installations", id, "access_tokens"]) => number(id).and_then(|id| mint(call, id)),
-        ("GET", ["repos", _, _, "installation"]) => Err(Refusal::not_found()),
-        ("DELETE", ["installation", "token"]) => revoke(call),
-        ("GET", ["installation", "repositories"]) => repositories(call),
-        _ => return None,
-    })
+pub(super) fn answer(call: &Call, parts: &[&str]) -> Routed {
+    Ok(Some(match (call.method.as_str(), parts) {
+        ("GET", ["app"]) => shown(call)?,
+        ("GET", ["app", "installations"]) => installations(call)?,
+        ("GET", ["app", "installations", id]) => installation(call, number(id)?)?,
+        ("POST", ["app", "installations", id, "access_tokens"]) => mint(call, number(id)?)?,
+        ("DELETE", ["installation", "token"]) => revoke(call)?,
+        ("GET", ["installation", "repositories"]) => repositories(call)?,
+        _ => return Ok(None),
+    }))
 }
 
 /// The App that calls by JWT.
-pub(super) fn app(call: &Call) -> Result<u64, Refusal> {
+pub(super) fn app(call: &Call) -> Result<u64> {
     match call.caller {
         Caller::App(id) => Ok(id),
         Caller::Anonymous | Caller::Installation(_) | Caller::Person(_) => {
@@ -40,139 +35,113 @@ pub(super) fn app(call: &Call) -> Result<u64, Refusal> {
     }
 }
 
-fn shown(state: &State, id: u64) -> Answered {
-    let app = state.apps.get(&id).ok_or_else(Refusal::not_found)?;
-    Ok(Answer::ok(state.app_json(app)))
+fn shown(call: &Call) -> Answered {
+    let id = app(call)?;
+    call.site
+        .read(|state| Ok(Answer::ok(state.app_json(state.apps.get(&id).found()?))))
+}
+
+fn installation(call: &Call, id: u64) -> Answered {
+    let app = app(call)?;
+    call.site
+        .read(|state| Ok(Answer::ok(state.installation_json(own(state, app, id)?))))
 }
 
 fn installations(call: &Call) -> Answered {
     let app = app(call)?;
     let list = call.site.read(|state| {
         let own = state.installations.values().filter(|one| one.app == app);
-        own.map(|one| state.installation_json(one)).collect::<Vec<Value>>()
+        own.map(|one| state.installation_json(one)).collect()
     });
     Ok(call.page(list))
 }
 
-fn one(call: &Call, id: u64) -> Answered {
-    let app = app(call)?;
-    call.site.read(|state| {
-        let one = state
-            .installations
-            .get(&id)
-            .filter(|one| one.app == app)
-            .ok_or_else(Refusal::not_found)?;
-        Ok(Answer::ok(state.installation_json(one)))
-    })
+/// An installation of the App.
+fn own(state: &State, app: u64, id: u64) -> Result<&Installation> {
+    state.installations.get(&id).filter(|one| one.app == app).found()
 }
 
 /// Makes a token, narrowed as asked to what the installation has.
-fn mint(call: &Call, id: u64) -> Answered {
+fn mint(call: &Call, installation: u64) -> Answered {
     let app = app(call)?;
     call.site.change(|state| {
-        let one = state
-            .installations
-            .get(&id)
-            .filter(|one| one.app == app)
-            .ok_or_else(Refusal::not_found)?;
+        let one = own(state, app, installation)?;
         if one.suspended_at.is_some() {
             return Err(Refusal::new(403, "This installation has been suspended"));
         }
         let permissions = narrowed_permissions(&call.body, &one.permissions)?;
-        let repositories = narrowed_repositories(state, call, id)?;
+        let repositories = narrowed_repositories(state, call, installation)?;
         let expires_at = clock::wall() + Duration::hours(1);
         let serial = state.next_id();
         let secret = secret(app, serial, expires_at.timestamp(), state.seed);
         let mut body = json!({
             "token": secret,
-            "expires_at": super::super::json::time(expires_at),
+            "expires_at": github::time(expires_at),
             "permissions": permissions,
-            "repository_selection": if repositories.is_some() { "selected" } else { "all" },
+            "repository_selection": selection(repositories.as_ref()),
         });
         if let Some(ids) = &repositories {
             let known = ids.iter().filter_map(|id| state.repos.get(id));
-            crate::json::put(
-                &mut body,
-                "repositories",
-                known.map(|repo| state.repo_json(repo, None)).collect::<Value>(),
-            );
+            let shown: Value = known.map(|repo| state.repo_json(repo, None)).collect();
+            github::put(&mut body, "repositories", shown);
         }
-        state.tokens.retain(
-            |_, token| !matches!(token, Token::Installation { expires_at, .. } if *expires_at <= clock::wall()),
-        );
-        state.tokens.insert(
-            secret,
-            Token::Installation {
-                installation: id,
-                repositories,
-                permissions,
-                expires_at,
-            },
-        );
+        let is_over =
+            |token: &Token| matches!(token, Token::Installation { expires_at, .. } if *expires_at <= clock::wall());
+        state.tokens.retain(|_, token| !is_over(token));
+        let token = Token::Installation {
+            installation,
+            repositories,
+            permissions,
+            expires_at,
+        };
+        state.tokens.insert(secret, token);
         Ok(Answer::created(body))
     })
 }
 
+/// GitHub's word for how many repositories a token reaches.
+fn selection(chosen: Option<&BTreeSet<u64>>) -> &'static str {
+    if chosen.is_some() { "selected" } else { "all" }
+}
+
 /// The permissions asked for, which must be among those granted; none asked: all.
-fn narrowed_permissions(body: &Value, granted: &Permissions) -> Result<Permissions, Refusal> {
+fn narrowed_permissions(body: &Value, granted: &Permissions) -> Result<Permissions> {
     let mut granted = granted.clone();
-    granted
-        .entry("metadata".to_owned())
-        .or_insert_with(|| "read".to_owned());
-    let Some(asked) = body
-        .get("permissions")
-        .and_then(Value::as_object)
-        .filter(|asked| !asked.is_empty())
-    else {
+    let read = || "read".to_owned();
+    granted.entry("metadata".to_owned()).or_insert_with(read);
+    let asked = body.get("permissions").and_then(Value::as_object);
+    let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
         return Ok(granted);
     };
-    let refused = || Refusal::new(422, "The permissions requested are not granted to this installation.");
     let mut given = Permissions::new();
     for (name, level) in asked {
-        let level = level.as_str().ok_or_else(refused)?;
-        let enough = match (granted.get(name).map(String::as_str), level) {
-            (Some("admin"), "admin" | "write" | "read") | (Some("write"), "write" | "read") => true,
-            (Some("read"), level) => level == "read",
-            _ => false,
+        let enough = match (granted.get(name).map(String::as_str), level.as_str()) {
+            (Some("admin"), Some(level @ ("admin" | "write" | "read"))) => Some(level),
+            (Some("write"), Some(level @ ("write" | "read"))) => Some(level),
+            (Some("read"), Some("read")) => Some("read"),
+            _ => None,
         };
-        if !enough {
-            return Err(refused());
-        }
-        given.insert(name.clone(), level.to_owned());
+        let refused = || Refusal::new(422, "The permissions requested are not granted to this installation.");
+        given.insert(name.clone(), enough.ok_or_else(refused)?.to_owned());
     }
-    given.entry("metadata".to_owned()).or_insert_with(|| "read".to_owned());
+    given.entry("metadata".to_owned()).or_insert_with(read);
     Ok(given)
 }
 
-fn narrowed_repositories(state: &State, call: &Call, installation: u64) -> Result<Option<BTreeSet<u64>>, Refusal> {
+fn narrowed_repositories(state: &State, call: &Call, installation: u64) -> Result<Option<BTreeSet<u64>>> {
     let covered = state.covered(installation);
-    let refused = || {
-        Refusal::new(
-            422,
-            "There is at least one repository that does not exist or is not accessible to the parent installation.",
-        )
-    };
-    if let Some(ids) = call.body.get("repository_ids").and_then(Value::as_array) {
-        let ids: Option<BTreeSet<u64>> = ids.iter().map(Value::as_u64).collect();
-        let ids = ids.ok_or_else(refused)?;
-        let fine = ids.iter().all(|id| covered.iter().any(|repo| repo.id == *id));
-        return if fine && !ids.is_empty() {
-            Ok(Some(ids))
-        } else {
-            Err(refused())
-        };
-    }
-    let Some(names) = call.texts("repositories") else {
+    let ids: Option<BTreeSet<u64>> = if let Some(ids) = call.body.get("repository_ids").and_then(Value::as_array) {
+        let known = |id: &Value| id.as_u64().filter(|id| covered.iter().any(|repo| repo.id == *id));
+        let ids: Option<BTreeSet<u64>> = ids.iter().map(known).collect();
+        ids.filter(|ids| !ids.is_empty())
+    } else if let Some(names) = call.texts("repositories") {
+        let find = |name: &String| covered.iter().find(|repo| repo.name.eq_ignore_ascii_case(name));
+        names.iter().map(|name| Some(find(name)?.id)).collect()
+    } else {
         return Ok(None);
     };
-    let find = |name: &String| {
-        covered
-            .iter()
-            .find(|repo| repo.name.eq_ignore_ascii_case(name))
-            .map(|repo| repo.id)
-    };
-    let ids: Option<BTreeSet<u64>> = names.iter().map(find).collect();
-    ids.map(Some).ok_or_else(refused)
+    let text = "There is at least one repository that does not exist or is not accessible to the parent installation.";
+    ids.map(Some).ok_or_else(|| Refusal::new(422, text))
 }
 
 /// A token in the form that GitHub gives: long, of unfixed length, with dots, opaque.
@@ -180,10 +149,8 @@ fn secret(app: u64, serial: u64, expires: i64, seed: Option<u64>) -> String {
     let mut noise = [0_u8; 72];
     // Without randomness, or with a seed, tokens only have to differ.
     if seed.is_some() || getrandom::fill(&mut noise).is_err() {
-        noise
-            .iter_mut()
-            .zip(serial.to_be_bytes())
-            .for_each(|(byte, own)| *byte = own);
+        let bytes = noise.iter_mut().zip(serial.to_be_bytes());
+        bytes.for_each(|(byte, own)| *byte = own);
     }
     let head = BASE64_URL_SAFE_NO_PAD.encode(r#"{"alg":"ES256","typ":"JWT"}"#);
     let body = json!({"app": app, "exp": expires, "serial": serial}).to_string();
@@ -201,27 +168,15 @@ fn revoke(call: &Call) -> Answered {
 
 fn repositories(call: &Call) -> Answered {
     let Caller::Installation(narrowed) = &call.caller else {
-        return Err(Refusal::new(
-            403,
-            "You must authenticate with an installation access token in order to list repositories for an installation.",
-        ));
+        let text = "You must authenticate with an installation access token in order to list repositories for an installation.";
+        return Err(Refusal::new(403, text));
     };
-    let list: Vec<Value> = call.site.read(|state| {
+    let chosen = narrowed.repositories.as_ref();
+    let list = call.site.read(|state| {
         let covered = state.covered(narrowed.installation).into_iter();
-        let chosen = covered.filter(|repo| narrowed.repositories.as_ref().is_none_or(|ids| ids.contains(&repo.id)));
-        chosen.map(|repo| state.repo_json(repo, None)).collect()
+        let reached = covered.filter(|repo| chosen.is_none_or(|ids| ids.contains(&repo.id)));
+        reached.map(|repo| state.repo_json(repo, None)).collect()
     });
-    let mut answer = call.counted("repositories", list);
-    if let Some(body) = &mut answer.body {
-        crate::json::put(
-            body,
-            "repository_selection",
-            json!(if narrowed.repositories.is_some() {
-                "selected"
-            } else {
-                "all"
-            }),
-        );
-    }
-    Ok(answer)
+    let more = json!({"repository_selection": selection(chosen)});
+    Ok(call.counted("repositories", list, more))
 }

@@ -1,16 +1,13 @@
 //! Check runs and commit statuses.
 
-use super::{
-    super::{
-        acts::CheckRunChange,
-        auth::Right,
-        call::{Answer, Answered, Call},
-        json,
-        refusal::Refusal,
-        state::{Actor, CheckSuite, Repo, Role, State, Status},
-    },
-    contents::resolve,
-    number,
+use super::{OfRepo, contents::resolve, number};
+use crate::{
+    acts::CheckRunChange,
+    auth::Right,
+    call::{Answer, Answered, Entered, Routed},
+    json,
+    refusal::{Found, Refusal},
+    state::{CheckSuite, Repo, Role, State, Status},
 };
 use serde_json::{Value, json as object};
 use std::collections::BTreeMap;
@@ -20,33 +17,25 @@ const WRITE: Right = Right::write(&["checks"], Role::Write);
 const READ_STATUS: Right = Right::read(&["statuses"]);
 const WRITE_STATUS: Right = Right::write(&["statuses"], Role::Write);
 
-pub(super) async fn answer(call: &Call, method: &str, owner: &str, name: &str, rest: &[&str]) -> Option<Answered> {
-    let right = match (method, rest) {
-        ("GET", ["commits", _, "status" | "statuses"]) => READ_STATUS,
-        ("GET", _) => READ,
-        (_, ["statuses", _]) => WRITE_STATUS,
-        _ => WRITE,
-    };
-    let (repo, by) = match call.enter(owner, name, right) {
-        Ok(entered) => entered,
-        Err(refusal) => return Some(Err(refusal)),
-    };
-    Some(match (method, rest) {
-        ("POST", ["check-runs"]) => make(call, repo, by).await,
-        ("GET", ["check-runs", id]) => number(id).and_then(|id| shown(call, repo, id)),
-        ("PATCH", ["check-runs", id]) => number(id).and_then(|id| change(call, repo, by, id)),
-        ("GET", ["commits", sha, "check-runs"]) => list(call, repo, sha).await,
-        ("GET", ["commits", sha, "check-suites"]) => suites(call, repo, sha).await,
-        ("GET", ["check-suites", id]) => number(id).and_then(|id| suite(call, repo, id)),
-        ("POST", ["check-suites", id, "rerequest"]) => number(id).and_then(|id| rerequest(call, repo, by, id)),
-        ("GET", ["commits", sha, "status"]) => combined(call, repo, sha).await,
-        ("GET", ["commits", sha, "statuses"]) => statuses(call, repo, sha).await,
-        ("POST", ["statuses", sha]) => set_status(call, repo, by, sha).await,
-        _ => return None,
-    })
+pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
+    let read = || repo.enter(READ);
+    let write = || repo.enter(WRITE);
+    Ok(Some(match (repo.method(), rest) {
+        ("POST", ["check-runs"]) => make(&write()?).await?,
+        ("GET", ["check-runs", id]) => shown(&read()?, number(id)?)?,
+        ("PATCH", ["check-runs", id]) => change(&write()?, number(id)?)?,
+        ("GET", ["commits", sha, "check-runs"]) => list(&read()?, sha).await?,
+        ("GET", ["commits", sha, "check-suites"]) => suites(&read()?, sha).await?,
+        ("GET", ["check-suites", id]) => suite(&read()?, number(id)?)?,
+        ("POST", ["check-suites", id, "rerequest"]) => rerequest(&write()?, number(id)?)?,
+        ("GET", ["commits", sha, "status"]) => combined(&repo.enter(READ_STATUS)?, sha).await?,
+        ("GET", ["commits", sha, "statuses"]) => statuses(&repo.enter(READ_STATUS)?, sha).await?,
+        ("POST", ["statuses", sha]) => set_status(&repo.enter(WRITE_STATUS)?, sha).await?,
+        _ => return Ok(None),
+    }))
 }
 
-fn read_change(call: &Call) -> CheckRunChange {
+fn read_change(call: &Entered<'_>) -> CheckRunChange {
     CheckRunChange {
         name: call.text("name"),
         external_id: call.text("external_id"),
@@ -58,58 +47,41 @@ fn read_change(call: &Call) -> CheckRunChange {
     }
 }
 
-fn shown(call: &Call, repo: u64, id: u64) -> Answered {
-    call.site.read(|state| {
-        let repo = state.repo(repo)?;
-        let run = repo.checks.get(&id).ok_or_else(Refusal::not_found)?;
-        Ok(Answer::ok(json::check_run(state, repo, run)))
-    })
+fn shown(call: &Entered<'_>, id: u64) -> Answered {
+    call.show(|state, repo| Ok(json::check_run(state, repo, repo.checks.get(&id).found()?)))
 }
 
-async fn make(call: &Call, repo: u64, by: Actor) -> Answered {
-    let asked = call.text("head_sha").unwrap_or_default();
-    let sha = resolve(call, repo, &asked).await?;
-    call.site.know_commit(repo, &sha).await?;
-    let id = call
-        .site
-        .change(|state| state.new_check(by, repo, &sha, &read_change(call)))?;
-    let answer = shown(call, repo, id)?;
-    Ok(Answer { status: 201, ..answer })
+async fn make(call: &Entered<'_>) -> Answered {
+    let sha = resolve(call, &call.text("head_sha").unwrap_or_default()).await?;
+    call.site.know_commit(call.at.repo, &sha).await?;
+    let id = call.change(|state| state.new_check(call.at, &sha, &read_change(call)))?;
+    shown(call, id).map(Answer::into_created)
 }
 
-fn change(call: &Call, repo: u64, by: Actor, id: u64) -> Answered {
-    call.site
-        .change(|state| state.change_check(by, repo, id, &read_change(call)))?;
-    shown(call, repo, id)
+fn change(call: &Entered<'_>, id: u64) -> Answered {
+    call.change(|state| state.change_check(call.at, id, &read_change(call)))?;
+    shown(call, id)
 }
 
 /// The runs on a commit; of those with the same name and App only the newest, unless all are asked for.
-async fn list(call: &Call, repo: u64, name: &str) -> Answered {
-    let sha = resolve(call, repo, name).await?;
-    let app: Option<u64> = call.asked("app_id").and_then(|id| id.parse().ok());
-    let rows = call.site.read(|state| {
-        let repo = state.repo(repo)?;
-        let fits = repo.checks.values().filter(|run| {
-            run.head_sha == sha
-                && call.asked("check_name").is_none_or(|name| name == run.name)
-                && app.is_none_or(|id| id == run.app)
-                && call.asked("status").is_none_or(|status| status == run.status)
-        });
+async fn list(call: &Entered<'_>, name: &str) -> Answered {
+    let sha = resolve(call, name).await?;
+    let app: Option<u64> = call.asked_number("app_id");
+    let fits = |asked: &str, own: &str| call.asked(asked).is_none_or(|wanted| wanted == own);
+    let rows = call.read(|state, repo| {
+        let runs = repo.checks.values().filter(|run| run.head_sha == sha);
+        let runs = runs.filter(|run| fits("check_name", &run.name) && fits("status", &run.status));
         let mut kept = BTreeMap::new();
-        for run in fits {
-            let key = match call.asked("filter") {
-                Some("all") => (run.app, run.name.clone(), run.id),
-                _ => (run.app, run.name.clone(), 0),
-            };
-            kept.insert(key, run);
+        for run in runs.filter(|run| app.is_none_or(|id| id == run.app)) {
+            let id = if call.asked("filter") == Some("all") { run.id } else { 0 };
+            kept.insert((run.app, &run.name, id), run);
         }
-        Ok::<_, Refusal>(
-            kept.into_values()
-                .map(|run| json::check_run(state, repo, run))
-                .collect(),
-        )
+        Ok(kept
+            .into_values()
+            .map(|run| json::check_run(state, repo, run))
+            .collect())
     })?;
-    Ok(call.counted("check_runs", rows))
+    Ok(call.counted("check_runs", rows, Value::Null))
 }
 
 fn suite_json(state: &State, repo: &Repo, suite: &CheckSuite) -> Value {
@@ -118,84 +90,71 @@ fn suite_json(state: &State, repo: &Repo, suite: &CheckSuite) -> Value {
     shown
 }
 
-async fn suites(call: &Call, repo: u64, name: &str) -> Answered {
-    let sha = resolve(call, repo, name).await?;
-    let rows = call.site.read(|state| {
-        let repo = state.repo(repo)?;
+async fn suites(call: &Entered<'_>, name: &str) -> Answered {
+    let sha = resolve(call, name).await?;
+    let rows = call.read(|state, repo| {
         let own = repo.suites.values().filter(|suite| suite.head_sha == sha);
-        Ok::<_, Refusal>(own.map(|suite| suite_json(state, repo, suite)).collect())
+        Ok(own.map(|suite| suite_json(state, repo, suite)).collect())
     })?;
-    Ok(call.counted("check_suites", rows))
+    Ok(call.counted("check_suites", rows, Value::Null))
 }
 
-fn suite(call: &Call, repo: u64, id: u64) -> Answered {
-    call.site.read(|state| {
-        let repo = state.repo(repo)?;
-        let suite = repo.suites.get(&id).ok_or_else(Refusal::not_found)?;
-        Ok(Answer::ok(suite_json(state, repo, suite)))
-    })
+fn suite(call: &Entered<'_>, id: u64) -> Answered {
+    call.show(|state, repo| Ok(suite_json(state, repo, repo.suites.get(&id).found()?)))
 }
 
 /// An App asks for its own suite alone.
-fn rerequest(call: &Call, repo: u64, by: Actor, id: u64) -> Answered {
-    call.site.change(|state| {
-        let suite = state.repo(repo)?.suites.get(&id).ok_or_else(Refusal::not_found)?;
-        match by.app == Some(suite.app) {
-            true => state.rerequest_suite(by, repo, id),
-            false => Err(Refusal::new(
-                403,
-                "Invalid app_id - check suites can only be rerequested by their GitHub App.",
-            )),
+fn rerequest(call: &Entered<'_>, id: u64) -> Answered {
+    call.change(|state| {
+        let suite = state.repo(call.at.repo)?.suites.get(&id).found()?;
+        if call.at.by.app != Some(suite.app) {
+            let text = "Invalid app_id - check suites can only be rerequested by their GitHub App.";
+            return Err(Refusal::new(403, text));
         }
+        state.rerequest_suite(call.at, id)
     })?;
     Ok(Answer::created(object!({})))
 }
 
-async fn combined(call: &Call, repo: u64, name: &str) -> Answered {
-    let sha = resolve(call, repo, name).await?;
-    let answer = call.site.read(|state| {
-        let repo = state.repo(repo)?;
-        let mut latest: BTreeMap<&str, &Status> = BTreeMap::new();
-        for one in repo.statuses.iter().filter(|one| one.sha == sha) {
-            latest.insert(&one.context, one);
-        }
-        let has = |words: &[&str]| latest.values().any(|one| words.contains(&one.state.as_str()));
-        let word = match () {
-            () if has(&["failure", "error"]) => "failure",
-            () if latest.is_empty() || has(&["pending"]) => "pending",
-            () => "success",
+async fn combined(call: &Entered<'_>, name: &str) -> Answered {
+    let sha = resolve(call, name).await?;
+    let (rows, more) = call.read(|state, repo| {
+        let own = repo.statuses.iter().filter(|one| one.sha == sha);
+        let latest: BTreeMap<&str, &Status> = own.map(|one| (one.context.as_str(), one)).collect();
+        let has = |word: &str| latest.values().any(|one| one.state == word);
+        let word = if has("failure") || has("error") {
+            "failure"
+        } else if latest.is_empty() || has("pending") {
+            "pending"
+        } else {
+            "success"
         };
-        let rows: Vec<Value> = latest.values().map(|one| json::status(state, repo, one)).collect();
+        let rows = latest.values().map(|one| json::status(state, repo, one)).collect();
         let url = format!("{}/commits/{sha}", state.repo_api(repo));
         let more = object!({
             "state": word, "sha": sha, "repository": state.repo_json(repo, None),
             "commit_url": url, "url": format!("{url}/status"),
         });
-        Ok::<_, Refusal>((rows, more))
-    });
-    let (rows, more) = answer?;
-    let mut page = call.counted("statuses", rows);
-    page.body.iter_mut().for_each(|body| json::extend(body, more.clone()));
-    Ok(page)
-}
-
-async fn statuses(call: &Call, repo: u64, name: &str) -> Answered {
-    let sha = resolve(call, repo, name).await?;
-    let rows = call.site.read(|state| {
-        let repo = state.repo(repo)?;
-        let own = repo.statuses.iter().rev().filter(|one| one.sha == sha);
-        Ok::<_, Refusal>(own.map(|one| json::status(state, repo, one)).collect())
+        Ok((rows, more))
     })?;
-    Ok(call.page(rows))
+    Ok(call.counted("statuses", rows, more))
 }
 
-async fn set_status(call: &Call, repo: u64, by: Actor, name: &str) -> Answered {
-    let sha = resolve(call, repo, name).await?;
+async fn statuses(call: &Entered<'_>, name: &str) -> Answered {
+    let sha = resolve(call, name).await?;
+    call.list(|state, repo| {
+        let own = repo.statuses.iter().rev().filter(|one| one.sha == sha);
+        Ok(own.map(|one| json::status(state, repo, one)).collect())
+    })
+}
+
+async fn set_status(call: &Entered<'_>, name: &str) -> Answered {
+    let sha = resolve(call, name).await?;
     let word = call.text("state").unwrap_or_default();
     let context = call.text("context").unwrap_or_else(|| "default".to_owned());
     let (description, url) = (call.text("description"), call.text("target_url"));
-    call.site.change(|state| {
-        let one = state.record_status(by, repo, &sha, (&context, &word), description, url)?;
-        Ok(Answer::created(json::status(state, state.repo(repo)?, &one)))
+    call.change(|state| {
+        let one = state.record_status(call.at, &sha, (&context, &word), description, url)?;
+        Ok(Answer::created(json::status(state, state.repo(call.at.repo)?, &one)))
     })
 }

@@ -1,14 +1,12 @@
 //! Files, commits and comparisons.
 
-use super::{
-    super::{
-        auth::Right,
-        call::{Answer, Answered, Call},
-        json as github,
-        refusal::Refusal,
-        state::{Repo, State},
-    },
-    file_contents::contents,
+use super::{OfRepo, file_contents::contents};
+use crate::{
+    auth::Right,
+    call::{Answered, Entered, Routed},
+    json as github,
+    refusal::{Found, Refusal, Result},
+    state::{Repo, State},
 };
 use git::bare::{ChangeKind, CommitFacts, FileChange};
 use serde_json::{Value, json};
@@ -17,68 +15,52 @@ const READ: Right = Right::read(&["contents"]);
 /// GitHub leaves longer patches out.
 const LONGEST_PATCH: usize = 1_000_000;
 
-pub(super) async fn answer(call: &Call, method: &str, owner: &str, name: &str, rest: &[&str]) -> Option<Answered> {
-    if method != "GET" {
-        return None;
-    }
-    let repo = match call.enter(owner, name, READ) {
-        Ok((repo, _)) => repo,
-        Err(refusal) => return Some(Err(refusal)),
-    };
-    Some(match rest {
-        ["contents", path @ ..] => contents(call, repo, &path.join("/")).await,
-        ["compare", range @ ..] => compare(call, repo, &range.join("/")).await,
-        ["commits"] => history(call, repo).await,
-        ["commits", name @ ..] => commit(call, repo, &name.join("/")).await,
-        _ => return None,
-    })
+pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
+    let read = || repo.enter(READ);
+    Ok(Some(match (repo.method(), rest) {
+        ("GET", ["contents", path @ ..]) => contents(&read()?, &path.join("/")).await?,
+        ("GET", ["compare", range @ ..]) => compare(&read()?, &range.join("/")).await?,
+        ("GET", ["commits"]) => history(&read()?).await?,
+        ("GET", ["commits", name @ ..]) => commit(&read()?, &name.join("/")).await?,
+        _ => return Ok(None),
+    }))
 }
 
 /// The commit that a branch, tag or id stands for.
-pub(super) async fn resolve(call: &Call, repo: u64, name: &str) -> Result<String, Refusal> {
+pub(super) async fn resolve(call: &Entered<'_>, name: &str) -> Result<String> {
     let missing = || Refusal::new(422, format!("No commit found for SHA: {name}"));
     if name.is_empty() || name.contains(|letter: char| letter.is_control()) {
         return Err(missing());
     }
     let short = name.strip_prefix("refs/").unwrap_or(name);
-    let (head, tag, other) = (
-        format!("refs/heads/{short}"),
-        format!("refs/tags/{short}"),
-        format!("refs/{short}"),
-    );
+    let refs = ["refs/heads/", "refs/tags/", "refs/"].map(|prefix| format!("{prefix}{short}"));
     let is_id = (7..=40).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     let id = is_id.then_some(name);
-    let candidates: Vec<&str> = [head.as_str(), &tag, &other].into_iter().chain(id).collect();
-    let found = call.site.bare(repo).first_commit_id(&candidates).await?;
+    let candidates: Vec<&str> = refs.iter().map(String::as_str).chain(id).collect();
+    let found = call.bare().first_commit_id(&candidates).await?;
     found.ok_or_else(missing)
 }
 
-async fn compare(call: &Call, repo: u64, range: &str) -> Answered {
-    let (base, head) = range.split_once("...").ok_or_else(Refusal::not_found)?;
+async fn compare(call: &Entered<'_>, range: &str) -> Answered {
+    let (base, head) = range.split_once("...").found()?;
     let missing = |_| Refusal::not_found();
-    let (base, head) = (
-        resolve(call, repo, base).await.map_err(missing)?,
-        resolve(call, repo, head).await.map_err(missing)?,
-    );
-    let seen = call.site.comparison(repo, &base, &head).await?;
-    let bare = call.site.bare(repo);
+    let base = resolve(call, base).await.map_err(missing)?;
+    let head = resolve(call, head).await.map_err(missing)?;
+    let seen = call.site.comparison(call.at.repo, &base, &head).await?;
+    let bare = call.bare();
     let commits = bare.commits(Some(&base), &head, 250).await?;
     let base_commit = bare.commit(&base).await?;
-    let fork = match &seen.merge_base {
-        Some(id) => bare.commit(id).await?,
-        None => return Err(Refusal::not_found()),
-    };
+    let fork = bare.commit(seen.merge_base.as_ref().found()?).await?;
     let status = match (seen.ahead, seen.behind) {
         (0, 0) => "identical",
         (_, 0) => "ahead",
         (0, _) => "behind",
         _ => "diverged",
     };
-    call.site.read(|state| {
-        let repo = state.repo(repo)?;
+    call.show(|state, repo| {
         let shown = |commit: &CommitFacts| commit_json(state, repo, commit);
         let page = format!("{}/compare/{base}...{head}", state.repo_page(repo));
-        Ok(Answer::ok(json!({
+        Ok(json!({
             "url": format!("{}/compare/{base}...{head}", state.repo_api(repo)),
             "html_url": page, "permalink_url": page,
             "diff_url": format!("{page}.diff"), "patch_url": format!("{page}.patch"),
@@ -87,42 +69,34 @@ async fn compare(call: &Call, repo: u64, range: &str) -> Answered {
             "status": status, "ahead_by": seen.ahead, "behind_by": seen.behind, "total_commits": seen.ahead,
             "commits": commits.iter().map(shown).collect::<Vec<_>>(),
             "files": seen.files.iter().map(|file| file_change(state, repo, &head, file)).collect::<Vec<_>>(),
-        })))
+        }))
     })
 }
 
-async fn history(call: &Call, repo: u64) -> Answered {
-    let default = call
-        .site
-        .read(|state| state.repo(repo).map(|repo| repo.default_branch.clone()))?;
-    let head = resolve(call, repo, call.asked("sha").unwrap_or(&default)).await?;
-    let mut list = call.site.bare(repo).commits(None, &head, 500).await?;
-    list.reverse();
-    let rows = call.site.read(|state| {
-        let repo = state.repo(repo)?;
-        Ok::<_, Refusal>(list.iter().map(|commit| commit_json(state, repo, commit)).collect())
-    })?;
-    Ok(call.page(rows))
+async fn history(call: &Entered<'_>) -> Answered {
+    let default = call.read(|_, repo| Ok(repo.default_branch.clone()))?;
+    let head = resolve(call, call.asked("sha").unwrap_or(&default)).await?;
+    let list = call.bare().commits(None, &head, 500).await?;
+    let newest_first = list.iter().rev();
+    call.list(|state, repo| Ok(newest_first.map(|commit| commit_json(state, repo, commit)).collect()))
 }
 
-async fn commit(call: &Call, repo: u64, name: &str) -> Answered {
-    let id = resolve(call, repo, name).await?;
-    let bare = call.site.bare(repo);
-    let facts = bare.commit(&id).await?.ok_or_else(Refusal::not_found)?;
+async fn commit(call: &Entered<'_>, name: &str) -> Answered {
+    let id = resolve(call, name).await?;
+    let bare = call.bare();
+    let facts = bare.commit(&id).await?.found()?;
     let files = match facts.parents.first() {
         Some(parent) => bare.diff(parent, &id).await?,
         None => Vec::new(),
     };
-    call.site.read(|state| {
-        let repo = state.repo(repo)?;
+    call.show(|state, repo| {
         let mut shown = commit_json(state, repo, &facts);
-        let (plus, minus) = files.iter().fold((0, 0), |(plus, minus), file| {
-            (plus + file.additions, minus + file.deletions)
-        });
+        let plus: usize = files.iter().map(|file| file.additions).sum();
+        let minus: usize = files.iter().map(|file| file.deletions).sum();
         let rows: Vec<Value> = files.iter().map(|file| file_change(state, repo, &id, file)).collect();
         let stats = json!({"total": plus + minus, "additions": plus, "deletions": minus});
         github::extend(&mut shown, json!({"stats": stats, "files": rows}));
-        Ok(Answer::ok(shown))
+        Ok(shown)
     })
 }
 
@@ -135,12 +109,8 @@ pub(super) fn commit_json(state: &State, repo: &Repo, commit: &CommitFacts) -> V
         json!({"name": name, "email": email, "date": at})
     };
     let account = |email: &str| {
-        let login = email
-            .strip_suffix("@users.noreply.github.com")
-            .and_then(|rest| rest.split_once('+'));
-        login
-            .and_then(|(_, login)| state.user_named(login))
-            .map(|user| state.user_json(user.id))
+        let (_, login) = email.strip_suffix("@users.noreply.github.com")?.split_once('+')?;
+        Some(state.user_json(state.user_named(login)?.id))
     };
     let tree = format!("{}/git/trees/{}", state.repo_api(repo), commit.tree);
     let parents = commit.parents.iter().map(
@@ -171,12 +141,10 @@ pub(super) fn file_change(state: &State, repo: &Repo, at: &str, file: &FileChang
         ChangeKind::Renamed => "renamed",
     };
     let page = state.repo_page(repo);
-    let path = file
-        .path
-        .replace('%', "%25")
-        .replace(' ', "%20")
-        .replace('?', "%3F")
-        .replace('#', "%23");
+    let escapes = [("%", "%25"), (" ", "%20"), ("?", "%3F"), ("#", "%23")];
+    let path = escapes
+        .iter()
+        .fold(file.path.clone(), |path, (from, to)| path.replace(from, to));
     let mut value = json!({
         "sha": file.blob, "filename": file.path, "status": status,
         "additions": file.additions, "deletions": file.deletions, "changes": file.additions + file.deletions,

@@ -1,14 +1,12 @@
 //! What stands at a path, in the shapes of GitHub's contents API: JSON with base64, raw, a folder's list, a link, a
 //! submodule, and the sizes from which it gives less.
 
-use super::{
-    super::{
-        call::{Answer, Answered, Call},
-        json as github,
-        refusal::Refusal,
-        state::{Repo, State},
-    },
-    contents::resolve,
+use super::contents::resolve;
+use crate::{
+    call::{Answer, Answered, Entered},
+    json as github,
+    refusal::{Found, Refusal},
+    state::{Repo, State},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use git::bare::BareRepo;
@@ -42,99 +40,109 @@ impl Media {
 
 /// Where something is looked for.
 struct Asked<'a> {
-    repo: u64,
+    call: &'a Entered<'a>,
+    bare: BareRepo,
     /// As it was named in the question.
     at: &'a str,
     commit: String,
     path: &'a str,
 }
 
-pub(super) async fn contents(call: &Call, repo: u64, path: &str) -> Answered {
-    let default = call
-        .site
-        .read(|state| state.repo(repo).map(|repo| repo.default_branch.clone()))?;
+pub(super) async fn contents(call: &Entered<'_>, path: &str) -> Answered {
+    let default = call.read(|_, repo| Ok(repo.default_branch.clone()))?;
     let at = call.asked("ref").unwrap_or(&default);
-    let commit = resolve(call, repo, at)
-        .await
-        .map_err(|_| Refusal::new(404, format!("No commit found for the ref {at}")))?;
-    let path = path.trim_matches('/');
-    let asked = Asked { repo, at, commit, path };
-    let bare = call.site.bare(repo);
-    if path.is_empty() {
-        return folder(call, &bare, &asked).await;
+    let missing = |_| Refusal::new(404, format!("No commit found for the ref {at}"));
+    let asked = Asked {
+        call,
+        bare: call.bare(),
+        at,
+        commit: resolve(call, at).await.map_err(missing)?,
+        path: path.trim_matches('/'),
+    };
+    if asked.path.is_empty() {
+        return asked.folder().await;
     }
-    let mode = bare.mode(&asked.commit, path).await?.ok_or_else(Refusal::not_found)?;
+    let mode = asked.bare.mode(&asked.commit, asked.path).await?.found()?;
     match mode.as_str() {
-        "040000" => folder(call, &bare, &asked).await,
-        "160000" => submodule(call, &bare, &asked).await,
-        "120000" => link(call, &bare, &asked).await,
-        _ => file(call, &bare, &asked, path).await,
+        "040000" => asked.folder().await,
+        "160000" => asked.special("submodule", 0, json!({"submodule_git_url": null})).await,
+        "120000" => asked.link().await,
+        _ => asked.file(asked.path).await,
     }
 }
 
-async fn file(call: &Call, bare: &BareRepo, asked: &Asked<'_>, stands_at: &str) -> Answered {
-    let id = bare.object_id(&format!("{}:{stands_at}", asked.commit)).await?;
-    let id = id.ok_or_else(Refusal::not_found)?;
-    let size = bare.size(&id).await?;
-    if size > MOST {
-        return Err(too_large());
+impl Asked<'_> {
+    async fn file(&self, stands_at: &str) -> Answered {
+        let id = self.bare.object_id(&format!("{}:{stands_at}", self.commit)).await?;
+        let id = id.found()?;
+        let size = self.bare.size(&id).await?;
+        if size > MOST {
+            return Err(too_large());
+        }
+        let media = Media::of(&self.call.accept);
+        let mut bytes = None;
+        if media != Media::Json || size <= INLINE {
+            bytes = self.bare.file(&self.commit, stands_at).await?;
+        }
+        let more = match bytes {
+            Some(bytes) if media == Media::Raw => return Ok(Answer::raw(bytes)),
+            Some(bytes) => {
+                json!({"content": github::lines_of(60, &BASE64_STANDARD.encode(&bytes)), "encoding": "base64"})
+            }
+            None => json!({"content": "", "encoding": "none"}),
+        };
+        self.shown("file", &id, size, more)
     }
-    let media = Media::of(&call.accept);
-    let bytes = match media == Media::Json && size > INLINE {
-        true => None,
-        false => bare.file(&asked.commit, stands_at).await?,
-    };
-    match (media, bytes) {
-        (Media::Raw, Some(bytes)) => Ok(Answer::raw(bytes)),
-        (_, bytes) => call.site.read(|state| {
-            let mut entry = entry(state, state.repo(asked.repo)?, asked.at, asked.path, "file", &id, size);
-            let more = match bytes {
-                Some(bytes) => json!({"content": lines_of_60(&BASE64_STANDARD.encode(&bytes)), "encoding": "base64"}),
-                None => json!({"content": "", "encoding": "none"}),
-            };
+
+    /// A link to a file of the repository is that file; any other is itself.
+    async fn link(&self) -> Answered {
+        let target = self.bare.file(&self.commit, self.path).await?.unwrap_or_default();
+        let target = String::from_utf8_lossy(&target).into_owned();
+        if let Some(stands_at) = followed(self.path, &target)
+            && let Some(mode) = self.bare.mode(&self.commit, &stands_at).await?
+            && mode.starts_with("100")
+        {
+            return self.file(&stands_at).await;
+        }
+        let size = u64::try_from(target.len()).unwrap_or(u64::MAX);
+        self.special("symlink", size, json!({"target": target})).await
+    }
+
+    async fn special(&self, kind: &str, size: u64, more: Value) -> Answered {
+        let id = self.bare.object_id(&format!("{}:{}", self.commit, self.path)).await?;
+        self.shown(kind, &id.unwrap_or_default(), size, more)
+    }
+
+    fn shown(&self, kind: &str, id: &str, size: u64, more: Value) -> Answered {
+        self.call.show(|state, repo| {
+            let mut entry = entry(state, repo, (self.at, self.path), kind, id, size);
             github::extend(&mut entry, more);
-            Ok(Answer::ok(entry))
-        }),
+            Ok(entry)
+        })
+    }
+
+    async fn folder(&self) -> Answered {
+        let entries = self.bare.folder(&self.commit, self.path).await?.found()?;
+        let within = if self.path.is_empty() { "" } else { "/" };
+        let rows = self.call.read(|state, repo| {
+            let rows = entries.iter().map(|(kind, id, file)| {
+                let full = format!("{}{within}{file}", self.path);
+                let kind = if kind == "tree" { "dir" } else { "file" };
+                entry(state, repo, (self.at, &full), kind, id, 0)
+            });
+            Ok(Value::Array(rows.collect()))
+        })?;
+        if Media::of(&self.call.accept) != Media::Object {
+            return Ok(Answer::ok(rows));
+        }
+        self.shown("dir", "", 0, json!({"entries": rows}))
     }
 }
 
 fn too_large() -> Refusal {
-    Refusal {
-        errors: vec![json!({"resource": "Blob", "field": "data", "code": "too_large"})],
-        ..Refusal::new(
-            403,
-            "This API returns blobs up to 100 MB in size. The requested blob is too large to fetch via the API, but you \
-             can always clone the repository via Git.",
-        )
-    }
-}
-
-/// A link to a file of the repository is that file; any other is itself.
-async fn link(call: &Call, bare: &BareRepo, asked: &Asked<'_>) -> Answered {
-    let target = bare.file(&asked.commit, asked.path).await?.unwrap_or_default();
-    let target = String::from_utf8_lossy(&target).into_owned();
-    if let Some(stands_at) = followed(asked.path, &target)
-        && let Some(mode) = bare.mode(&asked.commit, &stands_at).await?
-        && mode.starts_with("100")
-    {
-        return file(call, bare, asked, &stands_at).await;
-    }
-    let id = bare.object_id(&format!("{}:{}", asked.commit, asked.path)).await?;
-    let size = u64::try_from(target.len()).unwrap_or(u64::MAX);
-    call.site.read(|state| {
-        let id = id.unwrap_or_default();
-        let mut entry = entry(
-            state,
-            state.repo(asked.repo)?,
-            asked.at,
-            asked.path,
-            "symlink",
-            &id,
-            size,
-        );
-        github::extend(&mut entry, json!({"target": target}));
-        Ok(Answer::ok(entry))
-    })
+    let text = "This API returns blobs up to 100 MB in size. The requested blob is too large to fetch via the API, but you \
+                can always clone the repository via Git.";
+    Refusal::new(403, text).because(json!({"resource": "Blob", "field": "data", "code": "too_large"}))
 }
 
 /// The path within the repository that a link leads to.
@@ -156,60 +164,7 @@ fn followed(link: &str, target: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-async fn submodule(call: &Call, bare: &BareRepo, asked: &Asked<'_>) -> Answered {
-    let id = bare.object_id(&format!("{}:{}", asked.commit, asked.path)).await?;
-    call.site.read(|state| {
-        let id = id.unwrap_or_default();
-        let mut entry = entry(
-            state,
-            state.repo(asked.repo)?,
-            asked.at,
-            asked.path,
-            "submodule",
-            &id,
-            0,
-        );
-        github::extend(&mut entry, json!({"submodule_git_url": null}));
-        Ok(Answer::ok(entry))
-    })
-}
-
-async fn folder(call: &Call, bare: &BareRepo, asked: &Asked<'_>) -> Answered {
-    let entries = bare.folder(&asked.commit, asked.path).await?;
-    let entries = entries.ok_or_else(Refusal::not_found)?;
-    call.site.read(|state| {
-        let repo = state.repo(asked.repo)?;
-        let rows = entries.iter().map(|(kind, id, file)| {
-            let full = match asked.path.is_empty() {
-                true => file.clone(),
-                false => format!("{}/{file}", asked.path),
-            };
-            let kind = if kind == "tree" { "dir" } else { "file" };
-            entry(state, repo, asked.at, &full, kind, id, 0)
-        });
-        let rows = Value::Array(rows.collect());
-        if Media::of(&call.accept) != Media::Object {
-            return Ok(Answer::ok(rows));
-        }
-        let mut folder = entry(state, repo, asked.at, asked.path, "dir", "", 0);
-        github::extend(&mut folder, json!({"entries": rows}));
-        Ok(Answer::ok(folder))
-    })
-}
-
-fn lines_of_60(encoded: &str) -> String {
-    let mut text = String::with_capacity(encoded.len() + encoded.len() / 60 + 1);
-    for (place, letter) in encoded.chars().enumerate() {
-        if place > 0 && place % 60 == 0 {
-            text.push('\n');
-        }
-        text.push(letter);
-    }
-    text.push('\n');
-    text
-}
-
-fn entry(state: &State, repo: &Repo, at: &str, path: &str, kind: &str, id: &str, size: u64) -> Value {
+fn entry(state: &State, repo: &Repo, (at, path): (&str, &str), kind: &str, id: &str, size: u64) -> Value {
     let api = state.repo_api(repo);
     let page = format!("{}/blob/{at}/{path}", state.repo_page(repo));
     let url = format!("{api}/contents/{path}?ref={at}");

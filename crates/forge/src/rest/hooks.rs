@@ -1,25 +1,23 @@
 //! The log of webhook deliveries and their redelivery, for the App they belong to.
 
-use super::{
-    super::{
-        call::{Answer, Answered, Call},
-        hooks::delivery_headers,
-        json,
-        refusal::Refusal,
-        state::{Delivery, Outcome},
-    },
-    number,
+use super::{apps::app, number};
+use crate::{
+    call::{Answer, Answered, Call, Routed},
+    hooks::delivery_headers,
+    json,
+    refusal::{Found, Result},
+    state::{Delivery, Outcome, State},
 };
 use serde_json::{Map, Value, json as object};
 
-pub(super) fn answer(call: &Call, method: &str, parts: &[&str]) -> Option<Answered> {
-    Some(match (method, parts) {
-        ("GET", ["app", "hook", "deliveries"]) => list(call),
-        ("GET", ["app", "hook", "deliveries", id]) => number(id).and_then(|id| one(call, id)),
-        ("POST", ["app", "hook", "deliveries", id, "attempts"]) => number(id).and_then(|id| again(call, id)),
-        ("GET" | "PATCH", ["app", "hook", "config"]) => config(call, method),
-        _ => return None,
-    })
+pub(super) fn answer(call: &Call, parts: &[&str]) -> Routed {
+    Ok(Some(match (call.method.as_str(), parts) {
+        ("GET", ["app", "hook", "deliveries"]) => list(call)?,
+        ("GET", ["app", "hook", "deliveries", id]) => one(call, number(id)?)?,
+        ("POST", ["app", "hook", "deliveries", id, "attempts"]) => again(call, number(id)?)?,
+        ("GET" | "PATCH", ["app", "hook", "config"]) => config(call)?,
+        _ => return Ok(None),
+    }))
 }
 
 fn row(delivery: &Delivery) -> Value {
@@ -47,97 +45,72 @@ fn row(delivery: &Delivery) -> Value {
 
 /// Newest first; the cursor is the id to go on below.
 fn list(call: &Call) -> Answered {
-    let app = super::apps::app(call)?;
-    let size = call
-        .asked("per_page")
-        .and_then(|text| text.parse::<usize>().ok())
-        .unwrap_or(30)
-        .clamp(1, 100);
-    let below = call
-        .asked("cursor")
-        .and_then(|text| text.parse::<u64>().ok())
-        .unwrap_or(u64::MAX);
+    let app = app(call)?;
+    let size = call.page_size();
+    let below: u64 = call.asked_number("cursor").unwrap_or(u64::MAX);
     let fits = |delivery: &&Delivery| match call.asked("status") {
         Some("success") => delivery.outcome.acknowledged(),
         Some("failure") => !delivery.outcome.acknowledged(),
         _ => true,
     };
     let (rows, more) = call.site.read(|state| {
-        let own = state.deliveries.range(..below).rev().map(|(_, delivery)| delivery);
-        let tried = own
-            .filter(|one| one.app == app && one.outcome != Outcome::Due)
-            .filter(fits);
-        let mut found: Vec<&Delivery> = tried.take(size + 1).collect();
+        let older = state.deliveries.range(..below).rev().map(|(_, delivery)| delivery);
+        let own = older.filter(|one| one.app == app && one.outcome != Outcome::Due);
+        let mut found: Vec<&Delivery> = own.filter(fits).take(size + 1).collect();
         let more = found.len() > size;
         found.truncate(size);
-        let last = found.last().map(|one| one.id);
-        (found.into_iter().map(row).collect::<Vec<_>>(), last.filter(|_| more))
+        let last = found.last().map(|one| one.id).filter(|_| more);
+        (found.into_iter().map(row).collect(), last)
     });
-    let link = more.map(|cursor| {
-        let url = format!(
-            "{}/api/v3/app/hook/deliveries?per_page={size}&cursor={cursor}",
-            call.site.base
-        );
-        format!("<{url}>; rel=\"next\"")
-    });
-    Ok(Answer {
-        link,
-        ..Answer::ok(Value::Array(rows))
-    })
+    let base = &call.site.base;
+    let answer = Answer::ok(Value::Array(rows));
+    let link =
+        more.map(|cursor| format!("<{base}/api/v3/app/hook/deliveries?per_page={size}&cursor={cursor}>; rel=\"next\""));
+    Ok(Answer { link, ..answer })
+}
+
+/// A delivery to the App.
+fn own(state: &State, app: u64, id: u64) -> Result<&Delivery> {
+    state.deliveries.get(&id).filter(|one| one.app == app).found()
 }
 
 fn one(call: &Call, id: u64) -> Answered {
-    let app = super::apps::app(call)?;
+    let app = app(call)?;
     call.site.read(|state| {
-        let delivery = state
-            .deliveries
-            .get(&id)
-            .filter(|one| one.app == app)
-            .ok_or_else(Refusal::not_found)?;
+        let delivery = own(state, app, id)?;
         let hook = state.apps.get(&app).and_then(|app| app.hook.as_ref());
         let headers = hook.map(|hook| delivery_headers(hook, delivery)).unwrap_or_default();
-        let headers: Map<String, Value> = headers
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value.into()))
-            .collect();
+        let headers = headers.into_iter().map(|(name, value)| (name.to_owned(), value.into()));
         let payload: Value = serde_json::from_str(&delivery.payload).unwrap_or_default();
+        let more = object!({
+            "url": hook.map(|hook| &hook.url),
+            "request": {"headers": headers.collect::<Map<_, _>>(), "payload": payload},
+            "response": {"headers": null, "payload": null},
+        });
         let mut shown = row(delivery);
-        json::extend(
-            &mut shown,
-            object!({
-                "url": hook.map(|hook| hook.url.clone()),
-                "request": {"headers": headers, "payload": payload},
-                "response": {"headers": null, "payload": null},
-            }),
-        );
+        json::extend(&mut shown, more);
         Ok(Answer::ok(shown))
     })
 }
 
 fn again(call: &Call, id: u64) -> Answered {
-    let app = super::apps::app(call)?;
+    let app = app(call)?;
     call.site.change(|state| {
-        state
-            .deliveries
-            .get(&id)
-            .filter(|one| one.app == app)
-            .ok_or_else(Refusal::not_found)?;
+        own(state, app, id)?;
         state.redeliver(id)
     })?;
     Ok(Answer::with(202, object!({})))
 }
 
-fn config(call: &Call, method: &str) -> Answered {
-    let id = super::apps::app(call)?;
+fn config(call: &Call) -> Answered {
+    let id = app(call)?;
     call.site.change(|state| {
-        let app = state.apps.get_mut(&id).ok_or_else(Refusal::not_found)?;
-        let hook = app.hook.as_mut().ok_or_else(Refusal::not_found)?;
-        if method == "PATCH" {
+        let hook = state.apps.get_mut(&id).and_then(|app| app.hook.as_mut()).found()?;
+        if call.method == "PATCH" {
             hook.url = call.text("url").unwrap_or_else(|| hook.url.clone());
             hook.secret = call.text("secret").unwrap_or_else(|| hook.secret.clone());
         }
-        Ok(Answer::ok(
-            object!({"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": hook.url}),
-        ))
+        let shown = object!({"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": hook.url});
+        Ok(Answer::ok(shown))
     })
 }

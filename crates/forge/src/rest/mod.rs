@@ -13,51 +13,51 @@ mod repos;
 mod reviews;
 mod users;
 
-use super::call::{Answered, Call};
-use crate::refusal::Refusal;
+use crate::{
+    auth::Right,
+    call::{Call, Entered, Routed},
+    refusal::{Refusal, Result},
+};
+
+/// The roots of the API's paths.
+const ROOTS: [&str; 8] = [
+    "app",
+    "graphql",
+    "installation",
+    "rate_limit",
+    "repos",
+    "repositories",
+    "user",
+    "users",
+];
 
 /// Whether a path without `/api/v3` belongs to the API rather than to the pages.
 pub(super) fn is_api(parts: &[&str]) -> bool {
-    const ROOTS: [&str; 8] = [
-        "app",
-        "graphql",
-        "installation",
-        "rate_limit",
-        "repos",
-        "repositories",
-        "user",
-        "users",
-    ];
     parts.first().is_some_and(|root| ROOTS.contains(root))
 }
 
-/// Answers a call; none: the forge does not know it.
-pub(super) async fn answer(mut call: Call) -> Option<Answered> {
+/// Answers a call.
+pub(super) async fn answer(mut call: Call) -> Routed {
     if call.parts.first().is_some_and(|part| part == "api") {
         call.parts.drain(..2.min(call.parts.len()));
     }
-    if let Err(refusal) = by_id(&mut call) {
-        return Some(Err(refusal));
-    }
-    let parts: Vec<String> = call.parts.clone();
-    let slices: Vec<&str> = parts.iter().map(String::as_str).collect();
-    let method = call.method.clone();
-    match slices.as_slice() {
-        ["repos", owner, name, rest @ ..] => of_repo(&call, &method, owner, name, rest).await,
-        all => match hooks::answer(&call, &method, all) {
-            Some(answer) => Some(answer),
-            None => match apps::answer(&call, &method, all) {
-                Some(answer) => Some(answer),
-                None => users::answer(&call, &method, all),
-            },
-        },
+    by_id(&mut call)?;
+    let parts: Vec<&str> = call.parts.iter().map(String::as_str).collect();
+    match parts.as_slice() {
+        ["repos", owner, name, rest @ ..] => {
+            let call = &call;
+            OfRepo { call, owner, name }.answer(rest).await
+        }
+        ["app", "hook", ..] => hooks::answer(&call, &parts),
+        ["app" | "installation", ..] => apps::answer(&call, &parts),
+        _ => users::answer(&call, &parts),
     }
 }
 
 /// `/repositories/{id}/…` stands for `/repos/{owner}/{name}/…`.
-fn by_id(call: &mut Call) -> Result<(), Refusal> {
+fn by_id(call: &mut Call) -> Result {
     let id = match call.parts.as_slice() {
-        [root, id, ..] if root == "repositories" => id.parse::<u64>().map_err(|_| Refusal::not_found())?,
+        [root, id, ..] if root == "repositories" => number(id)?,
         _ => return Ok(()),
     };
     let (owner, name) = call.site.read(|state| {
@@ -68,28 +68,41 @@ fn by_id(call: &mut Call) -> Result<(), Refusal> {
     Ok(())
 }
 
-async fn of_repo(call: &Call, method: &str, owner: &str, name: &str, rest: &[&str]) -> Option<Answered> {
-    match rest {
-        ["labels", ..] | ["issues", _, "labels", ..] => labels::answer(call, method, owner, name, rest),
-        ["issues", ..] => issues::answer(call, method, owner, name, rest),
-        ["pulls", _, "reviews", ..] | ["pulls", _, "comments", ..] | ["pulls", "comments", ..] => {
-            reviews::answer(call, method, owner, name, rest).await
+/// A call about a repository, that has yet to be entered.
+struct OfRepo<'a> {
+    call: &'a Call,
+    owner: &'a str,
+    name: &'a str,
+}
+
+impl<'a> OfRepo<'a> {
+    fn method(&self) -> &'a str {
+        &self.call.method
+    }
+
+    fn enter(&self, right: Right) -> Result<Entered<'a>> {
+        self.call.enter(self.owner, self.name, right)
+    }
+
+    async fn answer(&self, rest: &[&str]) -> Routed {
+        match rest {
+            ["labels", ..] | ["issues", _, "labels", ..] => labels::answer(self, rest),
+            ["issues", ..] => issues::answer(self, rest),
+            ["pulls", _, "reviews", ..] | ["pulls", _, "comments", ..] | ["pulls", "comments", ..] => {
+                reviews::answer(self, rest).await
+            }
+            ["pulls", ..] => pulls::answer(self, rest).await,
+            ["check-runs" | "check-suites", ..]
+            | ["statuses", _]
+            | ["commits", _, "check-runs" | "check-suites" | "status" | "statuses"] => checks::answer(self, rest).await,
+            ["git" | "branches" | "rules" | "rulesets", ..] => refs::answer(self, rest).await,
+            ["contents" | "compare" | "commits", ..] => contents::answer(self, rest).await,
+            _ => repos::answer(self, rest),
         }
-        ["pulls", ..] => pulls::answer(call, method, owner, name, rest).await,
-        ["check-runs" | "check-suites", ..]
-        | ["statuses", _]
-        | ["commits", _, "check-runs" | "check-suites" | "status" | "statuses"] => {
-            checks::answer(call, method, owner, name, rest).await
-        }
-        ["git", ..] | ["branches", ..] | ["rules" | "rulesets", ..] => {
-            refs::answer(call, method, owner, name, rest).await
-        }
-        ["contents", ..] | ["compare", ..] | ["commits", ..] => contents::answer(call, method, owner, name, rest).await,
-        _ => repos::answer(call, method, owner, name, rest),
     }
 }
 
 /// A number in a path; anything else is not there.
-fn number(text: &str) -> Result<u64, Refusal> {
+fn number(text: &str) -> Result<u64> {
     text.parse().map_err(|_| Refusal::not_found())
 }

@@ -1,106 +1,74 @@
 //! Pull requests.
 
-use super::{
-    super::{
-        acts::{MergeOrder, NewPull, PullChange},
-        auth::Right,
-        call::{Answer, Answered, Call},
-        json,
-        refusal::Refusal,
-        state::{Actor, Role},
-    },
-    contents, number,
+use super::{OfRepo, contents, issues::check_own, number};
+use crate::{
+    acts::{IssueChange, MergeOrder, NewPull},
+    auth::Right,
+    call::{Answer, Answered, Entered, Routed},
+    json,
+    refusal::{Refusal, Result},
+    state::Role,
 };
-use serde_json::{Value, json as object};
+use serde_json::json as object;
 
 const READ: Right = Right::read(&["pull_requests"]);
 const WRITE: Right = Right::write(&["pull_requests"], Role::Read);
 const MERGE: Right = Right::write(&["contents"], Role::Write);
 
-pub(super) async fn answer(call: &Call, method: &str, owner: &str, name: &str, rest: &[&str]) -> Option<Answered> {
-    let right = match (method, rest) {
-        ("GET", _) => READ,
-        ("PUT", ["pulls", _, "merge"]) => MERGE,
-        _ => WRITE,
-    };
-    let entered = call.enter(owner, name, right);
-    let (repo, by) = match (entered, rest) {
-        (Ok(entered), _) => entered,
-        (Err(refusal), ["pulls", ..]) => return Some(Err(refusal)),
-        (Err(_), _) => return None,
-    };
-    Some(match (method, rest) {
-        ("GET", ["pulls"]) => list(call, repo),
-        ("POST", ["pulls"]) => open(call, repo, by).await,
-        ("GET", ["pulls", n]) => with(n, |n| shown(call, repo, n)).await,
-        ("PATCH", ["pulls", n]) => with(n, |n| change(call, repo, by, n)).await,
-        ("GET", ["pulls", n, "files"]) => with(n, |n| files(call, repo, n)).await,
-        ("GET", ["pulls", n, "commits"]) => with(n, |n| commits(call, repo, n)).await,
-        ("GET", ["pulls", n, "requested_reviewers"]) => with(n, |n| async move { requested(call, repo, n) }).await,
-        ("POST", ["pulls", n, "requested_reviewers"]) => with(n, |n| request(call, repo, by, n)).await,
-        ("DELETE", ["pulls", n, "requested_reviewers"]) => with(n, |n| withdraw(call, repo, by, n)).await,
-        ("GET", ["pulls", n, "merge"]) => with(n, |n| async move { is_merged(call, repo, n) }).await,
-        ("PUT", ["pulls", n, "merge"]) => with(n, |n| merge(call, repo, by, n)).await,
-        _ => return None,
-    })
+pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
+    let read = || repo.enter(READ);
+    let write = || repo.enter(WRITE);
+    Ok(Some(match (repo.method(), rest) {
+        ("GET", ["pulls"]) => list(&read()?)?,
+        ("POST", ["pulls"]) => open(&write()?).await?,
+        ("GET", ["pulls", n]) => shown(&read()?, number(n)?).await?,
+        ("PATCH", ["pulls", n]) => change(&write()?, number(n)?).await?,
+        ("GET", ["pulls", n, "files"]) => files(&read()?, number(n)?).await?,
+        ("GET", ["pulls", n, "commits"]) => commits(&read()?, number(n)?).await?,
+        ("GET", ["pulls", n, "requested_reviewers"]) => requested(&read()?, number(n)?)?,
+        ("POST", ["pulls", n, "requested_reviewers"]) => request(&write()?, number(n)?).await?,
+        ("DELETE", ["pulls", n, "requested_reviewers"]) => withdraw(&write()?, number(n)?).await?,
+        ("GET", ["pulls", n, "merge"]) => is_merged(&read()?, number(n)?)?,
+        ("PUT", ["pulls", n, "merge"]) => merge(&repo.enter(MERGE)?, number(n)?).await?,
+        _ => return Ok(None),
+    }))
 }
 
-async fn with<F: Future<Output = Answered>>(text: &str, then: impl FnOnce(u64) -> F) -> Answered {
-    then(number(text)?).await
-}
-
-fn list(call: &Call, repo: u64) -> Answered {
-    let wanted = call.asked("state").unwrap_or("open");
-    let ascending = call.asked("direction") == Some("asc");
-    let mut rows: Vec<Value> = call.site.read(|state| {
-        let known = state.repo(repo)?;
-        let head = call.asked("head").map(|head| match head.split_once(':') {
-            Some((owner, branch)) => (Some(owner), branch),
-            None => (None, head),
-        });
-        let fits_head = |branch: &str| {
-            head.is_none_or(|(owner, wanted)| {
-                wanted == branch && owner.is_none_or(|owner| owner.eq_ignore_ascii_case(state.login(known.owner)))
-            })
+fn list(call: &Entered<'_>) -> Answered {
+    call.list(|state, repo| {
+        let owner = state.login(repo.owner);
+        let of_head = |branch: &str| match call
+            .asked("head")
+            .map(|head| head.split_once(':').unwrap_or((owner, head)))
+        {
+            Some((of, wanted)) => wanted == branch && of.eq_ignore_ascii_case(owner),
+            None => true,
         };
-        let pulls = known
-            .issues
-            .values()
-            .filter_map(|issue| issue.pull.as_ref().map(|pull| (issue, pull)));
-        let kept = pulls.filter(|(issue, pull)| {
-            (wanted == "all" || issue.open == (wanted == "open"))
-                && fits_head(&pull.head)
-                && call.asked("base").is_none_or(|base| base == pull.base)
-        });
-        Ok::<_, Refusal>(
-            kept.map(|(issue, pull)| json::pull(state, known, issue, pull, None))
-                .collect(),
-        )
-    })?;
-    if !ascending {
-        rows.reverse();
-    }
-    Ok(call.page(rows))
-}
-
-async fn shown(call: &Call, repo: u64, number: u64) -> Answered {
-    let computed = call.site.computed(repo, number).await?;
-    call.site.read(|state| {
-        let (issue, pull) = state.pull(repo, number)?;
-        Ok(Answer::ok(json::pull(
-            state,
-            state.repo(repo)?,
-            issue,
-            pull,
-            Some(computed),
-        )))
+        let into = |branch: &str| call.asked("base").is_none_or(|base| base == branch);
+        let pulls = repo.pulls().filter(|(issue, _)| call.asks_for(issue.open));
+        let kept = pulls.filter(|(_, pull)| of_head(&pull.head) && into(&pull.base));
+        let mut rows: Vec<_> = kept
+            .map(|(issue, pull)| json::pull(state, repo, issue, pull, None))
+            .collect();
+        if call.asked("direction") != Some("asc") {
+            rows.reverse();
+        }
+        Ok(rows)
     })
 }
 
-async fn open(call: &Call, repo: u64, by: Actor) -> Answered {
+async fn shown(call: &Entered<'_>, number: u64) -> Answered {
+    let computed = call.site.computed(call.at.repo, number).await?;
+    call.show(|state, repo| {
+        let (issue, pull) = state.pull(repo.id, number)?;
+        Ok(json::pull(state, repo, issue, pull, Some(computed)))
+    })
+}
+
+async fn open(call: &Entered<'_>) -> Answered {
     let need = |field: &str| {
-        call.text(field)
-            .ok_or_else(|| Refusal::invalid("PullRequest", field, "missing_field"))
+        let missing = || Refusal::invalid("PullRequest", field, "missing_field");
+        call.text(field).ok_or_else(missing)
     };
     let new = NewPull {
         title: need("title")?,
@@ -109,113 +77,83 @@ async fn open(call: &Call, repo: u64, by: Actor) -> Answered {
         base: need("base")?,
         draft: call.flag("draft"),
     };
-    let number = call.site.open_pull(by, repo, &new).await?;
-    let answer = shown(call, repo, number).await?;
-    Ok(Answer { status: 201, ..answer })
+    let number = call.site.open_pull(call.at, &new).await?;
+    shown(call, number).await.map(Answer::into_created)
 }
 
-async fn change(call: &Call, repo: u64, by: Actor, number: u64) -> Answered {
-    let open = match call.text("state").as_deref() {
-        Some("open") => Some(true),
-        Some("closed") => Some(false),
-        Some(_) => return Err(Refusal::invalid("PullRequest", "state", "invalid")),
-        None => None,
-    };
-    call.site.read(|state| {
-        let own = state.issue(repo, number)?.user == by.user;
-        let role = state.role(state.repo(repo)?, by.user);
-        match by.app.is_some() || own || role >= Role::Triage {
-            true => Ok(()),
-            false => Err(Refusal::lacks_role("triage")),
-        }
-    })?;
-    let change = PullChange {
+async fn change(call: &Entered<'_>, number: u64) -> Answered {
+    let change = IssueChange {
         title: call.text("title"),
         body: call.text("body"),
-        open,
+        open: call.open("PullRequest")?,
         base: call.text("base"),
+        ..IssueChange::default()
     };
-    call.site.change_pull(by, repo, number, &change).await?;
-    shown(call, repo, number).await
+    call.read(|state, repo| check_own(state, call.at, state.issue(repo.id, number)?.user, Role::Triage))?;
+    call.site.change_pull(call.at, number, &change).await?;
+    shown(call, number).await
 }
 
-/// Head and base of a pull request as far as they are known now.
-fn ends(call: &Call, repo: u64, number: u64) -> Result<(String, String), Refusal> {
-    call.site.read(|state| {
-        let (_, pull) = state.pull(repo, number)?;
+/// Base and head of a pull request as far as they are known now.
+fn ends(call: &Entered<'_>, number: u64) -> Result<(String, String)> {
+    call.read(|state, repo| {
+        let (_, pull) = state.pull(repo.id, number)?;
         Ok((pull.base_sha.clone(), pull.head_sha.clone()))
     })
 }
 
-async fn files(call: &Call, repo: u64, number: u64) -> Answered {
-    let (base, head) = ends(call, repo, number)?;
-    let seen = call.site.comparison(repo, &base, &head).await?;
-    let rows = call.site.read(|state| {
-        let repo = state.repo(repo)?;
-        Ok::<_, Refusal>(
-            seen.files
-                .iter()
-                .map(|file| contents::file_change(state, repo, &head, file))
-                .collect(),
-        )
-    })?;
-    Ok(call.page(rows))
-}
-
-async fn commits(call: &Call, repo: u64, number: u64) -> Answered {
-    let (base, head) = ends(call, repo, number)?;
-    let list = call.site.bare(repo).commits(Some(&base), &head, 250).await?;
-    let rows = call.site.read(|state| {
-        let repo = state.repo(repo)?;
-        Ok::<_, Refusal>(
-            list.iter()
-                .map(|commit| contents::commit_json(state, repo, commit))
-                .collect(),
-        )
-    })?;
-    Ok(call.page(rows))
-}
-
-fn requested(call: &Call, repo: u64, number: u64) -> Answered {
-    call.site.read(|state| {
-        let (_, pull) = state.pull(repo, number)?;
-        Ok(Answer::ok(
-            object!({"users": json::requested(state, pull), "teams": []}),
-        ))
+async fn files(call: &Entered<'_>, number: u64) -> Answered {
+    let (base, head) = ends(call, number)?;
+    let seen = call.site.comparison(call.at.repo, &base, &head).await?;
+    let files = seen.files.iter();
+    call.list(|state, repo| {
+        Ok(files
+            .map(|file| contents::file_change(state, repo, &head, file))
+            .collect())
     })
 }
 
-async fn request(call: &Call, repo: u64, by: Actor, number: u64) -> Answered {
-    let logins = call.texts("reviewers").unwrap_or_default();
-    call.site
-        .change(|state| state.request_review(by, repo, number, &logins))?;
-    let answer = shown(call, repo, number).await?;
-    Ok(Answer { status: 201, ..answer })
+async fn commits(call: &Entered<'_>, number: u64) -> Answered {
+    let (base, head) = ends(call, number)?;
+    let list = call.bare().commits(Some(&base), &head, 250).await?;
+    let list = list.iter();
+    call.list(|state, repo| Ok(list.map(|commit| contents::commit_json(state, repo, commit)).collect()))
 }
 
-async fn withdraw(call: &Call, repo: u64, by: Actor, number: u64) -> Answered {
-    let logins = call.texts("reviewers").unwrap_or_default();
-    call.site
-        .change(|state| state.withdraw_review_request(by, repo, number, &logins))?;
-    shown(call, repo, number).await
+fn requested(call: &Entered<'_>, number: u64) -> Answered {
+    call.show(|state, repo| {
+        let (_, pull) = state.pull(repo.id, number)?;
+        Ok(object!({"users": json::requested(state, pull), "teams": []}))
+    })
 }
 
-fn is_merged(call: &Call, repo: u64, number: u64) -> Answered {
-    call.site.read(|state| match state.pull(repo, number)?.1.merged {
+async fn request(call: &Entered<'_>, number: u64) -> Answered {
+    let logins = call.texts("reviewers").unwrap_or_default();
+    call.change(|state| state.request_review(call.at, number, &logins))?;
+    shown(call, number).await.map(Answer::into_created)
+}
+
+async fn withdraw(call: &Entered<'_>, number: u64) -> Answered {
+    let logins = call.texts("reviewers").unwrap_or_default();
+    call.change(|state| state.withdraw_review_request(call.at, number, &logins))?;
+    shown(call, number).await
+}
+
+fn is_merged(call: &Entered<'_>, number: u64) -> Answered {
+    call.read(|state, repo| match state.pull(repo.id, number)?.1.merged {
         Some(_) => Ok(Answer::nothing()),
         None => Err(Refusal::not_found()),
     })
 }
 
-async fn merge(call: &Call, repo: u64, by: Actor, number: u64) -> Answered {
+async fn merge(call: &Entered<'_>, number: u64) -> Answered {
     let order = MergeOrder {
         sha: call.text("sha"),
         method: call.text("merge_method"),
         title: call.text("commit_title"),
         message: call.text("commit_message"),
     };
-    let sha = call.site.merge(by, repo, number, &order).await?;
-    Ok(Answer::ok(
-        object!({"sha": sha, "merged": true, "message": "Pull Request successfully merged"}),
-    ))
+    let sha = call.site.merge(call.at, number, &order).await?;
+    let done = object!({"sha": sha, "merged": true, "message": "Pull Request successfully merged"});
+    Ok(Answer::ok(done))
 }

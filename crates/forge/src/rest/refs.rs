@@ -1,44 +1,41 @@
 //! Refs, branches, rules.
 
-use super::{
-    super::{
-        auth::Right,
-        call::{Answer, Answered, Call},
-        refusal::Refusal,
-        state::{Actor, Repo, Role, RuleKind, State},
-    },
-    contents,
+use super::{OfRepo, contents};
+use crate::{
+    auth::Right,
+    call::{Answer, Answered, Entered, Routed},
+    json as github,
+    refusal::{Found, Refusal, Result},
+    state::{Repo, Role, RuleKind, State},
 };
-use git::bare::BareError;
+use git::bare::{BareError, BareRepo};
 use serde_json::{Value, json};
 
 const READ: Right = Right::read(&["contents"]);
 const WRITE: Right = Right::write(&["contents"], Role::Write);
 const METADATA: Right = Right::read(&["metadata"]);
 
-pub(super) async fn answer(call: &Call, method: &str, owner: &str, name: &str, rest: &[&str]) -> Option<Answered> {
-    let right = match (method, rest) {
-        ("GET", ["rules" | "rulesets", ..]) => METADATA,
-        ("GET", _) => READ,
-        _ => WRITE,
-    };
-    let (repo, by) = match call.enter(owner, name, right) {
-        Ok(entered) => entered,
-        Err(refusal) => return Some(Err(refusal)),
-    };
-    Some(match (method, rest) {
-        ("GET", ["git", "ref", path @ ..]) => one(call, repo, &path.join("/")).await,
-        ("GET", ["git", "matching-refs", path @ ..]) => matching(call, repo, &path.join("/")).await,
-        ("POST", ["git", "refs"]) => create(call, repo, by).await,
-        ("PATCH", ["git", "refs", path @ ..]) => update(call, repo, by, &path.join("/")).await,
-        ("DELETE", ["git", "refs", path @ ..]) => delete(call, repo, by, &path.join("/")).await,
-        ("GET", ["git", "commits", sha]) => git_commit(call, repo, sha).await,
-        ("GET", ["branches"]) => branches(call, repo),
-        ("GET", ["branches", path @ ..]) => branch(call, repo, &path.join("/")).await,
-        ("GET", ["rulesets", id]) => ruleset(call, repo, id),
-        ("GET", ["rules", "branches", path @ ..]) => rules(call, repo, &path.join("/")),
-        _ => return None,
-    })
+pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
+    let read = || repo.enter(READ);
+    let write = || repo.enter(WRITE);
+    let named = |path: &[&str]| format!("refs/{}", path.join("/"));
+    Ok(Some(match (repo.method(), rest) {
+        ("GET", ["git", "ref", path @ ..]) => one(&read()?, &named(path)).await?,
+        ("GET", ["git", "matching-refs", path @ ..]) => matching(&read()?, &named(path)).await?,
+        ("POST", ["git", "refs"]) => create(&write()?).await?,
+        ("PATCH", ["git", "refs", path @ ..]) => update(&write()?, &named(path)).await?,
+        ("DELETE", ["git", "refs", path @ ..]) => delete(&write()?, &named(path)).await?,
+        ("GET", ["git", "commits", sha]) => git_commit(&read()?, sha).await?,
+        ("GET", ["branches"]) => branches(&read()?)?,
+        ("GET", ["branches", path @ ..]) => branch(&read()?, &path.join("/")).await?,
+        ("GET", ["rulesets", id]) => ruleset(&repo.enter(METADATA)?, id)?,
+        ("GET", ["rules", "branches", path @ ..]) => rules(&repo.enter(METADATA)?, &path.join("/"))?,
+        _ => return Ok(None),
+    }))
+}
+
+fn unprocessable(text: &str) -> Refusal {
+    Refusal::new(422, text)
 }
 
 fn ref_json(state: &State, repo: &Repo, name: &str, sha: &str) -> Value {
@@ -51,261 +48,213 @@ fn ref_json(state: &State, repo: &Repo, name: &str, sha: &str) -> Value {
     })
 }
 
-async fn one(call: &Call, repo: u64, path: &str) -> Answered {
-    let name = format!("refs/{path}");
-    let found = call.site.bare(repo).refs(&name).await?;
-    let sha = found.get(&name).ok_or_else(Refusal::not_found)?;
-    call.site
-        .read(|state| Ok(Answer::ok(ref_json(state, state.repo(repo)?, &name, sha))))
+async fn one(call: &Entered<'_>, name: &str) -> Answered {
+    let found = call.bare().refs(name).await?;
+    let sha = found.get(name).found()?;
+    call.show(|state, repo| Ok(ref_json(state, repo, name, sha)))
 }
 
-async fn matching(call: &Call, repo: u64, path: &str) -> Answered {
-    let prefix = format!("refs/{path}");
-    let all = call.site.bare(repo).refs("refs/").await?;
-    let rows = call.site.read(|state| {
-        let known = state.repo(repo)?;
-        let fits = all.iter().filter(|(name, _)| name.starts_with(&prefix));
-        Ok::<_, Refusal>(fits.map(|(name, sha)| ref_json(state, known, name, sha)).collect())
-    })?;
-    Ok(call.page(rows))
+async fn matching(call: &Entered<'_>, prefix: &str) -> Answered {
+    let all = call.bare().refs("refs/").await?;
+    let fits = all.iter().filter(|(name, _)| name.starts_with(prefix));
+    call.list(|state, repo| Ok(fits.map(|(name, sha)| ref_json(state, repo, name, sha)).collect()))
 }
 
-fn violation(text: &str) -> Refusal {
-    Refusal::new(422, format!("Repository rule violations found\n\n{text}\n\n"))
+/// What is done to a ref.
+#[derive(Clone, Copy, PartialEq)]
+enum Change {
+    Creation,
+    Growth,
+    Rewrite,
+    Deletion,
+}
+
+/// What a rule says to those who want to do this.
+fn forbidden(rule: &RuleKind, change: Change) -> Option<&'static str> {
+    let moves = matches!(change, Change::Growth | Change::Rewrite);
+    let (met, text) = match rule {
+        RuleKind::Creation => (
+            change == Change::Creation,
+            "Cannot create ref due to creations being restricted.",
+        ),
+        RuleKind::Deletion => (change == Change::Deletion, "Cannot delete this branch"),
+        RuleKind::PullRequest { .. } => (moves, "Changes must be made through a pull request."),
+        RuleKind::MergeQueue => (moves, "Changes must be made through the merge queue"),
+        RuleKind::NonFastForward => (change == Change::Rewrite, "Cannot force-push to this branch"),
+        RuleKind::RequiredChecks(_) | RuleKind::RequiredSignatures | RuleKind::LinearHistory => return None,
+    };
+    met.then_some(text)
 }
 
 /// Refuses what a rule of the branch forbids.
-fn check_rules(
-    call: &Call,
-    repo: u64,
-    name: &str,
-    refuses: impl Fn(&RuleKind) -> Option<&'static str>,
-) -> Result<(), Refusal> {
+fn check_rules(call: &Entered<'_>, name: &str, change: Change) -> Result {
     let Some(branch) = name.strip_prefix("refs/heads/") else {
         return Ok(());
     };
-    call.site
-        .read(|state| match state.repo(repo)?.rules_for(branch).find_map(refuses) {
-            Some(text) => Err(violation(text)),
-            None => Ok(()),
-        })
+    let text = call.read(|_, repo| Ok(repo.rules_for(branch).find_map(|rule| forbidden(rule, change))))?;
+    match text {
+        Some(text) => Err(unprocessable(&format!(
+            "Repository rule violations found\n\n{text}\n\n"
+        ))),
+        None => Ok(()),
+    }
 }
 
-fn refused(error: BareError, otherwise: &str) -> Refusal {
+fn refused(error: BareError) -> Refusal {
     tracing::debug!(%error, "a ref was not changed");
-    Refusal::new(422, otherwise)
+    unprocessable("Reference update failed")
 }
 
-async fn create(call: &Call, repo: u64, by: Actor) -> Answered {
-    let (name, sha) = (
-        call.text("ref").unwrap_or_default(),
-        call.text("sha").unwrap_or_default(),
-    );
-    let fine = name.starts_with("refs/heads/") || name.starts_with("refs/tags/");
-    let bare = call.site.bare(repo);
-    if !fine || !bare.is_ref_name(&name).await? {
-        return Err(Refusal::new(422, format!("{name} is not a valid ref name.")));
-    }
+/// The commit that the body names by its full id.
+async fn named_commit(call: &Entered<'_>, bare: &BareRepo) -> Result<String> {
+    let sha = call.text("sha").unwrap_or_default();
     let full_id = sha.len() == 40 && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !full_id || bare.commit_id(&sha).await?.is_none() {
-        return Err(Refusal::new(422, "Object does not exist"));
+        return Err(unprocessable("Object does not exist"));
     }
-    check_rules(call, repo, &name, |rule| match rule {
-        RuleKind::Creation => Some("Cannot create ref due to creations being restricted."),
-        RuleKind::Deletion
-        | RuleKind::PullRequest { .. }
-        | RuleKind::NonFastForward
-        | RuleKind::RequiredChecks(_)
-        | RuleKind::MergeQueue
-        | RuleKind::RequiredSignatures
-        | RuleKind::LinearHistory => None,
+    Ok(sha)
+}
+
+fn is_branch_or_tag(name: &str) -> bool {
+    name.starts_with("refs/heads/") || name.starts_with("refs/tags/")
+}
+
+async fn create(call: &Entered<'_>) -> Answered {
+    let name = call.text("ref").unwrap_or_default();
+    let bare = call.bare();
+    if !is_branch_or_tag(&name) || !bare.is_ref_name(&name).await? {
+        return Err(unprocessable(&format!("{name} is not a valid ref name.")));
+    }
+    let sha = named_commit(call, &bare).await?;
+    check_rules(call, &name, Change::Creation)?;
+    let _gate = call.site.gate(call.at.repo).await;
+    let created = bare.update_ref(&name, &sha, Some(None)).await;
+    created.map_err(|error| match error {
+        BareError::Moved(_) => unprocessable("Reference already exists"),
+        other @ (BareError::Process(_)
+        | BareError::Failed { .. }
+        | BareError::Unreadable(_)
+        | BareError::Empty(_)
+        | BareError::Shallow(_)) => refused(other),
     })?;
-    let _gate = call.site.gate(repo).await;
-    bare.update_ref(&name, &sha, Some(None))
-        .await
-        .map_err(|error| match error {
-            BareError::Moved(_) => Refusal::new(422, "Reference already exists"),
-            other @ (BareError::Process(_)
-            | BareError::Failed { .. }
-            | BareError::Unreadable(_)
-            | BareError::Empty(_)
-            | BareError::Shallow(_)) => refused(other, "Reference update failed"),
-        })?;
-    call.site.branches_moved(by, repo).await?;
-    call.site
-        .read(|state| Ok(Answer::created(ref_json(state, state.repo(repo)?, &name, &sha))))
+    call.site.branches_moved(call.at).await?;
+    let shown = call.show(|state, repo| Ok(ref_json(state, repo, &name, &sha)));
+    shown.map(Answer::into_created)
 }
 
-async fn update(call: &Call, repo: u64, by: Actor, path: &str) -> Answered {
-    let (name, sha, force) = (
-        format!("refs/{path}"),
-        call.text("sha").unwrap_or_default(),
-        call.flag("force"),
-    );
-    let bare = call.site.bare(repo);
-    let _gate = call.site.gate(repo).await;
-    let old = bare
-        .refs(&name)
-        .await?
-        .get(&name)
-        .cloned()
-        .ok_or_else(|| Refusal::new(422, "Reference does not exist"))?;
-    let full_id = sha.len() == 40 && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !full_id || bare.commit_id(&sha).await?.is_none() {
-        return Err(Refusal::new(422, "Object does not exist"));
-    }
+async fn update(call: &Entered<'_>, name: &str) -> Answered {
+    let bare = call.bare();
+    let _gate = call.site.gate(call.at.repo).await;
+    let old = bare.refs(name).await?.remove(name);
+    let old = old.ok_or_else(|| unprocessable("Reference does not exist"))?;
+    let sha = named_commit(call, &bare).await?;
     let grows = bare.is_ancestor(&old, &sha).await?;
-    if !grows && !force {
-        return Err(Refusal::new(422, "Update is not a fast forward"));
+    if !grows && !call.flag("force") {
+        return Err(unprocessable("Update is not a fast forward"));
     }
-    check_rules(call, repo, &name, |rule| match rule {
-        RuleKind::PullRequest { .. } => Some("Changes must be made through a pull request."),
-        RuleKind::MergeQueue => Some("Changes must be made through the merge queue"),
-        RuleKind::NonFastForward if !grows => Some("Cannot force-push to this branch"),
-        RuleKind::Creation
-        | RuleKind::Deletion
-        | RuleKind::NonFastForward
-        | RuleKind::RequiredChecks(_)
-        | RuleKind::RequiredSignatures
-        | RuleKind::LinearHistory => None,
-    })?;
-    bare.update_ref(&name, &sha, Some(Some(&old)))
-        .await
-        .map_err(|error| refused(error, "Reference update failed"))?;
-    call.site.branches_moved(by, repo).await?;
-    call.site
-        .read(|state| Ok(Answer::ok(ref_json(state, state.repo(repo)?, &name, &sha))))
+    check_rules(call, name, if grows { Change::Growth } else { Change::Rewrite })?;
+    bare.update_ref(name, &sha, Some(Some(&old))).await.map_err(refused)?;
+    call.site.branches_moved(call.at).await?;
+    call.show(|state, repo| Ok(ref_json(state, repo, name, &sha)))
 }
 
-async fn delete(call: &Call, repo: u64, by: Actor, path: &str) -> Answered {
-    let name = format!("refs/{path}");
-    let default = call
-        .site
-        .read(|state| state.repo(repo).map(|repo| repo.default_branch.clone()))?;
-    if name == format!("refs/heads/{default}") {
-        return Err(Refusal::new(422, "Cannot delete the default branch"));
+async fn delete(call: &Entered<'_>, name: &str) -> Answered {
+    let default = call.read(|_, repo| Ok(format!("refs/heads/{}", repo.default_branch)))?;
+    if name == default {
+        return Err(unprocessable("Cannot delete the default branch"));
     }
-    if !name.starts_with("refs/heads/") && !name.starts_with("refs/tags/") {
-        return Err(Refusal::new(422, "Reference cannot be deleted"));
+    if !is_branch_or_tag(name) {
+        return Err(unprocessable("Reference cannot be deleted"));
     }
-    check_rules(call, repo, &name, |rule| match rule {
-        RuleKind::Deletion => Some("Cannot delete this branch"),
-        RuleKind::Creation
-        | RuleKind::PullRequest { .. }
-        | RuleKind::NonFastForward
-        | RuleKind::RequiredChecks(_)
-        | RuleKind::MergeQueue
-        | RuleKind::RequiredSignatures
-        | RuleKind::LinearHistory => None,
-    })?;
-    let bare = call.site.bare(repo);
-    let _gate = call.site.gate(repo).await;
-    if !bare.refs(&name).await?.contains_key(&name) {
-        return Err(Refusal::new(422, "Reference does not exist"));
+    check_rules(call, name, Change::Deletion)?;
+    let bare = call.bare();
+    let _gate = call.site.gate(call.at.repo).await;
+    if !bare.refs(name).await?.contains_key(name) {
+        return Err(unprocessable("Reference does not exist"));
     }
-    bare.delete_ref(&name).await?;
-    call.site.branches_moved(by, repo).await?;
+    bare.delete_ref(name).await?;
+    call.site.branches_moved(call.at).await?;
     Ok(Answer::nothing())
 }
 
-async fn git_commit(call: &Call, repo: u64, sha: &str) -> Answered {
-    let id = contents::resolve(call, repo, sha).await?;
-    let facts = call.site.bare(repo).commit(&id).await?.ok_or_else(Refusal::not_found)?;
-    call.site.read(|state| {
-        let known = state.repo(repo)?;
-        let whole = contents::commit_json(state, known, &facts);
+async fn git_commit(call: &Entered<'_>, sha: &str) -> Answered {
+    let id = contents::resolve(call, sha).await?;
+    let facts = call.bare().commit(&id).await?.found()?;
+    call.show(|state, repo| {
+        let whole = contents::commit_json(state, repo, &facts);
         let mut shown = whole.get("commit").cloned().unwrap_or_default();
-        super::super::json::extend(
+        github::extend(
             &mut shown,
             json!({"sha": id, "node_id": format!("C_{id}"), "html_url": whole.get("html_url"), "parents": whole.get("parents")}),
         );
-        Ok(Answer::ok(shown))
+        Ok(shown)
     })
 }
 
-fn branches(call: &Call, repo: u64) -> Answered {
-    let rows = call.site.read(|state| {
-        let known = state.repo(repo)?;
+fn branches(call: &Entered<'_>) -> Answered {
+    call.list(|state, repo| {
         let row = |(name, sha): (&String, &String)| {
-            let url = format!("{}/commits/{sha}", state.repo_api(known));
-            json!({"name": name, "commit": {"sha": sha, "url": url}, "protected": known.rules_for(name).next().is_some()})
+            let url = format!("{}/commits/{sha}", state.repo_api(repo));
+            json!({"name": name, "commit": {"sha": sha, "url": url}, "protected": repo.rules_for(name).next().is_some()})
         };
-        Ok::<_, Refusal>(known.branches.iter().map(row).collect())
-    })?;
-    Ok(call.page(rows))
+        Ok(repo.branches.iter().map(row).collect())
+    })
 }
 
-async fn branch(call: &Call, repo: u64, name: &str) -> Answered {
-    let sha = call.site.read(|state| {
-        let known = state.repo(repo)?;
-        known
-            .branches
-            .get(name)
-            .cloned()
-            .ok_or_else(|| Refusal::new(404, "Branch not found"))
-    })?;
-    let facts = call
-        .site
-        .bare(repo)
-        .commit(&sha)
-        .await?
-        .ok_or_else(Refusal::not_found)?;
-    call.site.read(|state| {
-        let known = state.repo(repo)?;
-        let url = format!("{}/branches/{name}", state.repo_api(known));
-        let page = format!("{}/tree/{name}", state.repo_page(known));
-        Ok(Answer::ok(json!({
+async fn branch(call: &Entered<'_>, name: &str) -> Answered {
+    let sha = call.read(|_, repo| Ok(repo.branches.get(name).cloned()))?;
+    let sha = sha.ok_or_else(|| Refusal::new(404, "Branch not found"))?;
+    let facts = call.bare().commit(&sha).await?.found()?;
+    call.show(|state, repo| {
+        let url = format!("{}/branches/{name}", state.repo_api(repo));
+        let page = format!("{}/tree/{name}", state.repo_page(repo));
+        Ok(json!({
             "name": name,
-            "commit": contents::commit_json(state, known, &facts),
+            "commit": contents::commit_json(state, repo, &facts),
             "_links": {"self": url, "html": page},
-            "protected": known.rules_for(name).next().is_some(),
+            "protected": repo.rules_for(name).next().is_some(),
             "protection": {"enabled": false, "required_status_checks": {"enforcement_level": "off", "contexts": [], "checks": []}},
             "protection_url": format!("{url}/protection"),
-        })))
+        }))
     })
 }
 
 /// All rules that hold for a branch, as `GET /rules/branches/{branch}` lists them.
-fn rules(call: &Call, repo: u64, branch: &str) -> Answered {
-    let rows = call.site.read(|state| {
-        let known = state.repo(repo)?;
+fn rules(call: &Entered<'_>, branch: &str) -> Answered {
+    call.list(|state, repo| {
         let row = |(place, rule): (usize, &RuleKind)| {
             let mut row = json!({
                 "type": rule.name(),
                 "ruleset_source_type": "Repository",
-                "ruleset_source": state.full_name(known),
+                "ruleset_source": state.full_name(repo),
                 "ruleset_id": place + 1,
             });
             if let Some(parameters) = parameters(rule) {
-                crate::json::put(&mut row, "parameters", parameters);
+                github::put(&mut row, "parameters", parameters);
             }
             row
         };
-        Ok::<_, Refusal>(known.rules_for(branch).enumerate().map(row).collect())
-    })?;
-    Ok(call.page(rows))
+        Ok(repo.rules_for(branch).enumerate().map(row).collect())
+    })
 }
 
 /// One ruleset. This forge knows one rule in each, and nobody who may pass over it.
-fn ruleset(call: &Call, repo: u64, id: &str) -> Answered {
-    let found = call.site.read(|state| {
-        let known = state.repo(repo)?;
-        let place = id.parse::<usize>().ok().and_then(|id| id.checked_sub(1));
-        let rule = place.and_then(|place| known.rules.get(place));
-        let rule = rule.ok_or_else(|| Refusal::new(404, "Not Found"))?;
-        Ok::<_, Refusal>(json!({
-            "id": place.map(|place| place + 1),
+fn ruleset(call: &Entered<'_>, id: &str) -> Answered {
+    call.show(|state, repo| {
+        let id = id.parse::<usize>().ok();
+        let rule = id.and_then(|id| repo.rules.get(id.checked_sub(1)?)).found()?;
+        Ok(json!({
+            "id": id,
             "name": rule.kind.name(),
             "target": "branch",
             "source_type": "Repository",
-            "source": state.full_name(known),
+            "source": state.full_name(repo),
             "enforcement": "active",
             "current_user_can_bypass": "never",
             "conditions": {"ref_name": {"include": [format!("refs/heads/{}", rule.pattern)], "exclude": []}},
             "rules": [{"type": rule.kind.name()}],
         }))
-    })?;
-    Ok(Answer::ok(found))
+    })
 }
 
 fn parameters(rule: &RuleKind) -> Option<Value> {

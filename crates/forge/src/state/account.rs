@@ -121,6 +121,13 @@ pub struct Installation {
     pub updated_at: Moment,
 }
 
+impl Installation {
+    /// Whether it holds the permission to write these.
+    pub fn writes(&self, permission: &str) -> bool {
+        self.permissions.get(permission).is_some_and(|level| level == "write")
+    }
+}
+
 /// What a token stands for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Token {

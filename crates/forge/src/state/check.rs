@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A check run on a commit.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CheckRun {
     pub id: u64,
     pub app: u64,
@@ -29,7 +29,7 @@ pub struct CheckRun {
 }
 
 /// The check runs of one App on one commit.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CheckSuite {
     pub id: u64,
     pub app: u64,

@@ -4,7 +4,7 @@ use crate::state::moment::Moment;
 use serde::{Deserialize, Serialize};
 
 /// An issue, or a pull request seen as one.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Issue {
     pub id: u64,
     pub number: u64,
@@ -37,7 +37,7 @@ pub struct Edit {
 }
 
 /// A comment below an issue or pull request.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Comment {
     pub id: u64,
     pub body: String,
@@ -49,6 +49,9 @@ pub struct Comment {
     pub updated_at: Moment,
 }
 
+/// What one may react with.
+pub const REACTIONS: [&str; 8] = ["+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"];
+
 /// A reaction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reaction {
@@ -59,7 +62,7 @@ pub struct Reaction {
 }
 
 /// What makes an issue a pull request. Head and base are branches of the same repository.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Pull {
     pub id: u64,
     pub head: String,
@@ -166,5 +169,11 @@ pub enum Side {
 impl Issue {
     pub fn is_pull(&self) -> bool {
         self.pull.is_some()
+    }
+
+    /// Where its page stands in the repository's.
+    pub fn page(&self) -> String {
+        let kind = if self.is_pull() { "pull" } else { "issues" };
+        format!("/{kind}/{}", self.number)
     }
 }

@@ -3,7 +3,7 @@
 use crate::state::{
     account::Role,
     check::{CheckRun, CheckSuite, CiJob, Status},
-    issue::Issue,
+    issue::{Issue, Pull},
     moment::Moment,
 };
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A repository.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Repo {
     pub id: u64,
     pub owner: u64,
@@ -133,6 +133,18 @@ impl RuleKind {
 }
 
 impl Repo {
+    /// The pull requests among the issues.
+    pub fn pulls(&self) -> impl DoubleEndedIterator<Item = (&Issue, &Pull)> {
+        self.issues
+            .values()
+            .filter_map(|issue| Some((issue, issue.pull.as_ref()?)))
+    }
+
+    /// The open ones among them.
+    pub fn open_pulls(&self) -> impl Iterator<Item = (&Issue, &Pull)> {
+        self.pulls().filter(|(issue, _)| issue.open)
+    }
+
     /// The rules that hold for a branch.
     pub fn rules_for<'a>(&'a self, branch: &'a str) -> impl Iterator<Item = &'a RuleKind> {
         self.rules

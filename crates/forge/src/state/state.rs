@@ -3,7 +3,7 @@
 use crate::{
     clock::Clock,
     feed::FeedEvent,
-    refusal::Refusal,
+    refusal::{Found, Result},
     state::{
         account::{App, Installation, Role, Token, User, UserKind},
         delivery::Delivery,
@@ -49,6 +49,19 @@ pub struct Actor {
     pub app: Option<u64>,
 }
 
+impl Actor {
+    pub fn person(user: u64) -> Self {
+        Self { user, app: None }
+    }
+}
+
+/// Who acts in which repository.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    pub repo: u64,
+    pub by: Actor,
+}
+
 impl State {
     pub fn next_id(&mut self) -> u64 {
         self.last_id += 1;
@@ -78,39 +91,40 @@ impl State {
             .find(|repo| repo.name.eq_ignore_ascii_case(name) && self.login(repo.owner).eq_ignore_ascii_case(owner))
     }
 
+    /// The same, or the one that was called so formerly.
+    pub fn repo_once_named(&self, owner: &str, name: &str) -> Option<&Repo> {
+        let formerly = || self.former_names.get(&format!("{owner}/{name}").to_lowercase());
+        let found = self.repo_named(owner, name);
+        found.or_else(|| self.repos.get(formerly()?))
+    }
+
     pub fn full_name(&self, repo: &Repo) -> String {
         format!("{}/{}", self.login(repo.owner), repo.name)
     }
 
-    pub fn repo(&self, id: u64) -> Result<&Repo, Refusal> {
-        self.repos.get(&id).ok_or_else(Refusal::not_found)
+    pub fn repo(&self, id: u64) -> Result<&Repo> {
+        self.repos.get(&id).found()
     }
 
-    pub fn repo_mut(&mut self, id: u64) -> Result<&mut Repo, Refusal> {
-        self.repos.get_mut(&id).ok_or_else(Refusal::not_found)
+    pub fn repo_mut(&mut self, id: u64) -> Result<&mut Repo> {
+        self.repos.get_mut(&id).found()
     }
 
-    pub fn issue(&self, repo: u64, number: u64) -> Result<&Issue, Refusal> {
-        self.repo(repo)?.issues.get(&number).ok_or_else(Refusal::not_found)
+    pub fn issue(&self, repo: u64, number: u64) -> Result<&Issue> {
+        self.repo(repo)?.issues.get(&number).found()
     }
 
-    pub fn issue_mut(&mut self, repo: u64, number: u64) -> Result<&mut Issue, Refusal> {
-        self.repo_mut(repo)?
-            .issues
-            .get_mut(&number)
-            .ok_or_else(Refusal::not_found)
+    pub fn issue_mut(&mut self, repo: u64, number: u64) -> Result<&mut Issue> {
+        self.repo_mut(repo)?.issues.get_mut(&number).found()
     }
 
-    pub fn pull(&self, repo: u64, number: u64) -> Result<(&Issue, &Pull), Refusal> {
+    pub fn pull(&self, repo: u64, number: u64) -> Result<(&Issue, &Pull)> {
         let issue = self.issue(repo, number)?;
-        Ok((issue, issue.pull.as_ref().ok_or_else(Refusal::not_found)?))
+        Ok((issue, issue.pull.as_ref().found()?))
     }
 
-    pub fn pull_mut(&mut self, repo: u64, number: u64) -> Result<&mut Pull, Refusal> {
-        self.issue_mut(repo, number)?
-            .pull
-            .as_mut()
-            .ok_or_else(Refusal::not_found)
+    pub fn pull_mut(&mut self, repo: u64, number: u64) -> Result<&mut Pull> {
+        self.issue_mut(repo, number)?.pull.as_mut().found()
     }
 
     /// The role that a person has in a repository; Apps' bots and strangers in private repositories have none.

@@ -1,7 +1,7 @@
 //! Webhooks as receivers see them, their log, and what a restart leaves.
 
 use super::world::*;
-use crate::{Forge, ForgeOptions, HookFault, HookMishap};
+use crate::{Fault, Forge, ForgeOptions, Mishap};
 use hmac::Mac;
 use serde_json::{Value, json};
 
@@ -90,13 +90,9 @@ async fn deliveries_can_be_lost_doubled_and_reordered_by_order() {
     let ann = world.forge.as_user("ann").unwrap();
     world
         .forge
-        .order_hooks(HookFault::on("issues", HookMishap::Drop).action("opened"));
-    world
-        .forge
-        .order_hooks(HookFault::on("issues", HookMishap::Duplicate).action("labeled"));
-    let held = world
-        .forge
-        .order_hooks(HookFault::on("issue_comment", HookMishap::Hold));
+        .order(Fault::on_delivery("issues.opened", Mishap::LoseRequest));
+    world.forge.order(Fault::on_delivery("issues.labeled", Mishap::Twice));
+    let held = world.forge.order(Fault::on_delivery("issue_comment.*", Mishap::Hold));
     let number = ann.open_issue(REPO, "One", "", &["go"]).unwrap();
     ann.comment(REPO, number, "first").unwrap();
     ann.comment(REPO, number, "second").unwrap();

@@ -39,6 +39,8 @@ pub struct Outline {
     pub settings: Vec<Setting>,
     /// The words of the whole file, comments left out; empty for code without tests.
     pub words: Vec<String>,
+    /// Those of them that stand in no test, which tests may share.
+    pub shared: Vec<String>,
 }
 
 /// One value of a settings file.
@@ -222,6 +224,10 @@ pub(super) fn outline(source: &Source<'_>, found: &[Found<'_>], vocabulary: &Voc
     outline.includes.extend(names(Capture::Include));
     if source.role != Role::Source || !outline.tests.is_empty() {
         outline.words = source.root.words();
+        let of_tests = merged(found, Capture::Test).into_iter();
+        let of_tests =
+            of_tests.flat_map(|(at, one)| [at].into_iter().chain(one.all(Capture::TestRows)).collect::<Vec<_>>());
+        outline.shared = source.root.words_without(&of_tests.map(At::index).collect());
     }
     outline
 }

@@ -1,7 +1,7 @@
 //! Syntax trees of hostile files: parsed within limits, copied flat, walked without recursion.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     ops::{ControlFlow, Range},
 };
 use tree_sitter::{
@@ -338,14 +338,20 @@ impl<'t> At<'t> {
     /// Its words: no comments, no layout, no separators, one kind of quotation mark.
     #[must_use]
     pub fn words(self) -> Vec<String> {
+        self.words_without(&BTreeSet::new())
+    }
+
+    /// Its words, but for those of the places with these numbers.
+    #[must_use]
+    pub fn words_without(self, left_out: &BTreeSet<usize>) -> Vec<String> {
         let mut words = Vec::new();
-        let mut comment_until = self.index;
+        let mut until = self.index;
         for at in self.below() {
-            if at.index < comment_until {
+            if at.index < until {
                 continue;
             }
-            if let Some(node) = at.node().filter(|node| node.extra) {
-                comment_until = node.next;
+            if let Some(node) = at.node().filter(|node| node.extra || left_out.contains(&at.index)) {
+                until = node.next;
             } else if at.is_word() {
                 let text = at.text();
                 words.push(if matches!(text, "'" | "`") {

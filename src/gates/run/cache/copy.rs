@@ -14,7 +14,7 @@ const MOST_FILES: u64 = 400_000;
 pub(super) const MOST_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 
 /// The deepest folder.
-const DEEPEST: usize = 120;
+pub(super) const DEEPEST: usize = 120;
 
 /// What is said of a copy that would be larger.
 const TOO_LARGE: &str = "it is too large to be kept";

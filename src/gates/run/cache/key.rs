@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Files that say which packages are used.
-const LOCKS: [&str; 16] = [
+pub(super) const LOCKS: [&str; 16] = [
     "Cargo.lock",
     "package-lock.json",
     "npm-shrinkwrap.json",

@@ -15,7 +15,7 @@ const TAG: &str = "CACHEDIR.TAG";
 const OF_NO_USE: [&str; 4] = [".pytest_cache", "__pycache__", ".nyc_output", "coverage"];
 
 /// What was left at one moment: the topmost files and folders that are not of the commit.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Leavings {
     found: BTreeSet<PathBuf>,
 }
@@ -24,14 +24,21 @@ impl Leavings {
     /// Looks through a checkout whose commit has these paths.
     pub(crate) async fn of(work: &Path, tracked: &BTreeSet<String>) -> Result<Self, GateError> {
         let (work, tracked) = (work.to_path_buf(), tracked.clone());
-        let looking = blocking(move || {
-            let mut found = BTreeSet::new();
-            look(&work, Path::new(""), &tracked, &mut found)?;
-            Ok(found)
-        });
+        let looking = blocking(move || Self::look_through(&work, &tracked));
         let looked = looking.await.unwrap_or_else(|error| Err(io::Error::from(error)));
-        let found = looked.map_err(host("looking through a checkout"))?;
+        looked.map_err(host("looking through a checkout"))
+    }
+
+    /// The same on a thread that may wait.
+    pub(super) fn look_through(work: &Path, tracked: &BTreeSet<String>) -> io::Result<Self> {
+        let mut found = BTreeSet::new();
+        look(work, Path::new(""), tracked, &mut found)?;
         Ok(Self { found })
+    }
+
+    /// Each of them.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.found.iter().map(PathBuf::as_path)
     }
 
     /// What a later run of the same turn starts from: everything but bytecode, which tells its source by a time and a size

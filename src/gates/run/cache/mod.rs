@@ -11,12 +11,14 @@ mod builds;
 mod copy;
 mod key;
 mod leavings;
+mod made;
 mod notes;
 mod packages;
 mod room;
 mod times;
 
 pub(crate) use leavings::Leavings;
+pub(crate) use made::Made;
 pub(crate) use times::Times;
 
 use crate::gates::{
@@ -65,7 +67,7 @@ pub(crate) async fn warm(
     mirror: &Mirror,
     chosen: &Chosen,
     overlay: Option<&Overlay>,
-    place: &SandboxedCheckout<'_>,
+    place: &SandboxedCheckout,
 ) -> Result<Warmed, GateError> {
     let commit = place.head();
     let key = Key::of(mirror, commit, chosen, &place.seen()).await?;
@@ -80,7 +82,7 @@ async fn fill(
     mirror: &Mirror,
     entry: PathBuf,
     overlay: Option<&Overlay>,
-    place: &SandboxedCheckout<'_>,
+    place: &SandboxedCheckout,
 ) -> Result<Warmed, GateError> {
     let commit = place.head();
     let since = since(mirror, &entry, commit, overlay).await;
@@ -138,7 +140,7 @@ fn take_out(entry: &Path, work: &Path, home: &Path, since: Since, packages: &Pac
 }
 
 /// Makes a fresh place of a default-branch commit look as every later one will, before anything is built in it.
-pub(crate) async fn prepare(mirror: &Mirror, commit: &Sha, place: &SandboxedCheckout<'_>) -> Result<(), GateError> {
+pub(crate) async fn prepare(mirror: &Mirror, commit: &Sha, place: &SandboxedCheckout) -> Result<(), GateError> {
     let packages = Packages::of(&commands::paths(mirror, commit).await?);
     let work = place.path().to_path_buf();
     let settling = blocking(move || times::settle(&work, &packages, &packages.folders(), &Times::new()));
@@ -147,7 +149,7 @@ pub(crate) async fn prepare(mirror: &Mirror, commit: &Sha, place: &SandboxedChec
 }
 
 /// The times that build tools go by, before anything is built in a place.
-pub(crate) async fn times(mirror: &Mirror, place: &SandboxedCheckout<'_>) -> Result<Times, GateError> {
+pub(crate) async fn times(mirror: &Mirror, place: &SandboxedCheckout) -> Result<Times, GateError> {
     let packages = Packages::of(&commands::paths(mirror, place.head()).await?);
     let work = place.path().to_path_buf();
     let reading = blocking(move || times::of(&work, &packages)).await;
@@ -159,8 +161,8 @@ pub(crate) async fn keep(
     bench: &Bench,
     mirror: &Mirror,
     chosen: &Chosen,
-    place: &SandboxedCheckout<'_>,
-    (before, leavings): (Times, Vec<PathBuf>),
+    place: &SandboxedCheckout,
+    (before, leavings, made): (Times, Vec<PathBuf>, Made),
 ) -> Result<(), GateError> {
     let commit = place.head().clone();
     let key = Key::of(mirror, &commit, chosen, &place.seen()).await?;
@@ -171,7 +173,7 @@ pub(crate) async fn keep(
         if entry.exists() {
             return Ok(());
         }
-        let notes = Notes::of(&work, before, &leavings)?;
+        let notes = Notes::of(&work, before, &leavings, made)?;
         put_in(&key.folder(&caches), &entry, (&work, &home), &leavings, notes)?;
         room::make(&caches, &entry);
         Ok(())
@@ -182,17 +184,38 @@ pub(crate) async fn keep(
     Ok(())
 }
 
-/// What set-up left on one commit: every run of a turn starts from a copy of it. It goes away with the turn.
+/// What set-up makes of the files of a place that it left this way.
+pub(crate) async fn made(
+    place: &SandboxedCheckout,
+    left: &Leavings,
+    tracked: &BTreeSet<String>,
+) -> Result<Made, GateError> {
+    let (work, home) = (place.path().to_path_buf(), place.home());
+    let (left, tracked) = (left.clone(), tracked.clone());
+    let looking = blocking(move || Made::look(&work, &home, &left, &tracked));
+    let looked = looking.await.unwrap_or_else(|error| Err(error.into()));
+    looked.map_err(host("looking at what set-up left"))
+}
+
+/// What set-up left on one commit: every run of a turn starts from a copy of it.
 pub(crate) struct Snapshot {
-    folder: Option<TempDir>,
+    folder: Folder,
     commit: Sha,
+}
+
+/// Where it lies.
+enum Folder {
+    /// In an entry that pre-flight keeps.
+    Kept(PathBuf),
+    /// In a folder that goes away with the turn.
+    Own(Option<TempDir>),
 }
 
 impl Snapshot {
     /// Copies what set-up left in a place; none where that cannot be done, which costs set-ups.
     pub(crate) async fn of(
         bench: &Bench,
-        place: &SandboxedCheckout<'_>,
+        place: &SandboxedCheckout,
         (before, leavings): (Times, Vec<PathBuf>),
     ) -> Option<Self> {
         let (below, commit) = (bench.folder.clone(), place.head().clone());
@@ -200,11 +223,11 @@ impl Snapshot {
         let copying = blocking(move || {
             std::fs::create_dir_all(&below)?;
             let folder = tempfile::Builder::new().prefix("prepared-").tempdir_in(below)?;
-            let notes = Notes::of(&work, before, &leavings)?;
+            let notes = Notes::of(&work, before, &leavings, Made::OfFiles)?;
             let entry = folder.path().join(commit.as_str());
             put_in(folder.path(), &entry, (&work, &home), &leavings, notes)?;
             Ok(Self {
-                folder: Some(folder),
+                folder: Folder::Own(Some(folder)),
                 commit,
             })
         });
@@ -216,23 +239,71 @@ impl Snapshot {
             .ok()
     }
 
+    /// What pre-flight's set-up left on a commit, where that is packages alone, and where every place is seen here.
+    pub(crate) async fn of_packages(
+        bench: &Bench,
+        (mirror, commit): (&Mirror, &Sha),
+        chosen: &Chosen,
+        seen: &Path,
+    ) -> Result<Option<Self>, GateError> {
+        let key = Key::of(mirror, commit, chosen, seen).await?;
+        let entry = key.entry(&bench.caches, commit);
+        let is_packages = Notes::read(&entry).is_ok_and(|notes| notes.made == Made::Packages);
+        Ok(is_packages.then(|| Self {
+            folder: Folder::Kept(entry),
+            commit: commit.clone(),
+        }))
+    }
+
+    /// Where it lies, if a place that was filled from it can be used twice: Cargo goes by times that only a fresh place has.
+    pub(crate) fn entry(&self) -> Option<PathBuf> {
+        let entry = match &self.folder {
+            Folder::Kept(entry) => entry.clone(),
+            Folder::Own(folder) => folder.as_ref()?.path().join(self.commit.as_str()),
+        };
+        let notes = Notes::read(&entry).ok()?;
+        notes.fingerprints.is_empty().then_some(entry)
+    }
+
+    /// Where an entry has what stands at this path below the folder around a checkout.
+    pub(crate) fn has(entry: &Path, path: &Path) -> Option<PathBuf> {
+        let left = match (path.strip_prefix("work"), path.strip_prefix("home")) {
+            (Ok(inside), _) => entry.join(CHECKOUT).join(inside),
+            (_, Ok(inside)) => entry.join(HOME).join(inside),
+            (Err(_), Err(_)) => return None,
+        };
+        std::fs::symlink_metadata(&left).is_ok().then_some(left)
+    }
+
+    /// Puts a copy of a file in place of whatever stands there.
+    pub(crate) fn copy_back(left: &Path, to: &Path) -> io::Result<()> {
+        match std::fs::symlink_metadata(to) {
+            Ok(meta) if meta.is_dir() => std::fs::remove_dir_all(to)?,
+            Ok(_) => std::fs::remove_file(to)?,
+            Err(_) => {}
+        }
+        Copier::default().copy(left, to)
+    }
+
     /// Fills a fresh place of this or another commit with a copy.
     pub(crate) async fn fill(
         &self,
         mirror: &Mirror,
         overlay: Option<&Overlay>,
-        place: &SandboxedCheckout<'_>,
+        place: &SandboxedCheckout,
     ) -> Result<Warmed, GateError> {
         match &self.folder {
-            Some(folder) => fill(mirror, folder.path().join(self.commit.as_str()), overlay, place).await,
-            None => Ok(Warmed::No),
+            Folder::Kept(entry) => fill(mirror, entry.clone(), overlay, place).await,
+            Folder::Own(Some(folder)) => fill(mirror, folder.path().join(self.commit.as_str()), overlay, place).await,
+            Folder::Own(None) => Ok(Warmed::No),
         }
     }
 }
 
 impl Drop for Snapshot {
     fn drop(&mut self) {
-        let folder = self.folder.take();
+        let Folder::Own(folder) = &mut self.folder else { return };
+        let folder = folder.take();
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             drop(runtime.spawn_blocking(move || drop(folder)));
         }

@@ -1,6 +1,6 @@
 //! What is noted beside an entry's folders when it is made.
 
-use crate::gates::run::cache::{builds, times, times::Times};
+use crate::gates::run::cache::{Made, builds, times, times::Times};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeSet,
@@ -22,12 +22,16 @@ pub(super) struct Notes {
     /// The times of files and folders when it was built, where they are not the one old time.
     #[serde(default)]
     pub(super) times: Times,
+    /// What set-up left.
+    #[serde(default)]
+    pub(super) made: Made,
 }
 
 impl Notes {
     /// Looks at a checkout as its commands left it, whose files had these times before.
-    pub(super) fn of(work: &Path, before: Times, leavings: &[PathBuf]) -> io::Result<Self> {
+    pub(super) fn of(work: &Path, before: Times, leavings: &[PathBuf], made: Made) -> io::Result<Self> {
         Ok(Self {
+            made,
             bytes: 0,
             fingerprints: builds::fingerprints(work, leavings)?,
             unlike: times::disturbed(work, &before),

@@ -1,7 +1,7 @@
 //! Tasks that AutoBuild adds, pre-flight, and what people's words do to both.
 
 use crate::{
-    blocked::{BlockReason, PreFlightFault},
+    blocked::{BlockReason, PreFlightCause, PreFlightFault},
     command::Command,
     effect::Effect,
     evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, TestNames},
@@ -137,7 +137,11 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
     else {
         panic!("a failed set-up is an obstacle");
     };
-    assert_eq!(what, "set-up: `t` exited with 3");
+    let mut brief = ran(3, Counts::Unknown, &[]);
+    brief.output.clear();
+    assert_eq!(what, PreFlightCause::SetUp(Evidence::Failed(brief)));
+    let stored: PreFlightCause = serde_json::from_str("\"set-up: `t` exited with 3\"").unwrap();
+    assert_eq!(stored, PreFlightCause::Stored("set-up: `t` exited with 3".to_owned()));
     assert_eq!(output, "the output");
 }
 
@@ -277,7 +281,7 @@ fn what_stands_against_a_merged_commit_may_be_mended_in_a_newer_one() {
     let emission = story.waits_for();
     let reason = BlockReason::PreFlightFailed {
         fault: PreFlightFault::NotRun,
-        what: "set-up".to_owned(),
+        what: PreFlightCause::Stored("set-up".to_owned()),
         output: String::new(),
     };
     let outcome = Box::new(PreFlown::Refused(reason));

@@ -1,7 +1,7 @@
 //! The loop: turns, waves, gates, and what stops them.
 
 use crate::{
-    blocked::BlockReason,
+    blocked::{BlockReason, Doing},
     feature::{
         CancelledWhy, Phase, State,
         event::{DefaultMerge, Event},
@@ -215,7 +215,7 @@ fn a_pull_request_that_cannot_be_opened_blocks_on_the_issue_and_is_asked_for_aga
     );
     let opening = story.task(ONE).opening.unwrap();
     let reason = BlockReason::ForgeRefused {
-        doing: "open pull".to_owned().into(),
+        doing: Doing::OpenPull,
         said: "no".to_owned(),
     };
     let effects = story.task_event(

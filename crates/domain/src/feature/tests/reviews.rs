@@ -6,7 +6,10 @@ use crate::{
     ci::{CiPolicy, CiSays},
     effect::Effect,
     evidence::{Gate, GateReport, GateResult},
-    feature::{command::Refusal, over_task::review_refused, tests::samples::*},
+    feature::{
+        command::{Refusal, review_refused},
+        tests::samples::*,
+    },
     ids::{ReviewId, Sha, TaskId},
     integrity::{Author, Detail, IntegrityFinding, Rule},
     plan::TaskType,

@@ -3,7 +3,7 @@
 #![expect(clippy::too_many_lines, reason = "one row per state or event")]
 
 use crate::{
-    blocked::{AgentFailure, BlockReason, PreFlightFault},
+    blocked::{AgentFailure, BlockReason, Doing, PreFlightCause, PreFlightFault},
     command::Command,
     contract::Judgement,
     effect::{Effect, ReplyTo, Thread},
@@ -26,7 +26,7 @@ fn failure() -> AgentFailure {
 
 fn refused() -> BlockReason {
     BlockReason::ForgeRefused {
-        doing: "it".to_owned().into(),
+        doing: Doing::Other("it".to_owned()),
         said: "no".to_owned(),
     }
 }
@@ -339,7 +339,7 @@ fn task_state(task: &Task) -> String {
             MergeState::Person => ", a person merges".to_owned(),
             MergeState::Refused { .. } => ", merge refused".to_owned(),
         },
-        task::State::Blocked { reason } => format!(", {reason}"),
+        task::State::Blocked { reason } => format!(", {reason:?}"),
     };
     let attempt = match task.attempt {
         1 => String::new(),
@@ -537,7 +537,7 @@ fn features() -> Vec<(&'static str, Story)> {
 fn no_start() -> Box<PreFlown> {
     Box::new(PreFlown::Refused(BlockReason::PreFlightFailed {
         fault: PreFlightFault::NotRun,
-        what: "tests: `t` could not start: no such program".to_owned(),
+        what: PreFlightCause::Stored("tests: `t` could not start: no such program".to_owned()),
         output: String::new(),
     }))
 }

@@ -1,0 +1,47 @@
+//! The words of enums without data, as they stand in texts, tables and the database.
+
+/// A text that is none of the words that are known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{given:?} is not known; known are {known}")]
+pub struct UnknownWord {
+    /// The text.
+    pub given: String,
+    /// The words.
+    pub known: String,
+}
+
+/// Gives an enum its words, to write them and to read them.
+#[macro_export]
+macro_rules! words {
+    ($name:ident { $($variant:ident = $word:literal),* $(,)? }) => {
+        impl $name {
+            /// Every one, in order.
+            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$variant),*];
+
+            /// Its word.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word),*
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::words::UnknownWord;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let unknown = || $crate::words::UnknownWord {
+                    given: text.to_owned(),
+                    known: [$($word),*].join(", "),
+                };
+                Self::ALL.into_iter().find(|known| known.word() == text).ok_or_else(unknown)
+            }
+        }
+    };
+}

@@ -1,0 +1,200 @@
+//! A checkout in which commands can run, and the commands that run there.
+
+use crate::{
+    config::RepositorySettings,
+    gates::{
+        commands::Chosen,
+        files,
+        run::{
+            cache,
+            cache::{Leavings, Made, Times},
+            checkout::{Order, SandboxedCheckout},
+            context::{Bench, GateError},
+            overlay::Overlay,
+            used::Stamps,
+        },
+        test_line::Invocation,
+    },
+};
+use domain::{
+    evidence::{Absence, Additions, Evidence, Finding},
+    shell_command::ShellCommand,
+};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
+
+/// What is run.
+#[derive(Clone, Copy)]
+pub(super) enum What<'a> {
+    /// The tests, by this line of the test command.
+    Tests(&'a Invocation),
+    /// A command of a plan.
+    Command(&'a str),
+}
+
+impl What<'_> {
+    /// What tells its results apart from those of others on the same files.
+    pub(super) fn key(self) -> String {
+        match self {
+            Self::Tests(line) => line.key(),
+            Self::Command(command) => format!("{command}\0command"),
+        }
+    }
+}
+
+/// A checkout in which commands can run.
+pub(crate) struct Ready<'a> {
+    pub(crate) checkout: SandboxedCheckout,
+    pub(super) chosen: Arc<Chosen>,
+    pub(super) coverage_file: Option<&'a str>,
+    /// What set-up said, if there is one.
+    pub(crate) setup: Option<Evidence>,
+    /// Files that set-up rewrote and that were put back.
+    pub(crate) rewritten: Vec<String>,
+    /// Files that were laid over those of the commit.
+    pub(super) laid: Vec<String>,
+    /// How it looked before anything ran, where it can be used again.
+    pub(super) stamps: Option<Stamps>,
+    /// Files that set-up made executable.
+    pub(super) executable: Vec<PathBuf>,
+    pub(super) deadline: Duration,
+    pub(super) times: Times,
+    pub(super) additions: Additions,
+}
+
+impl<'a> Ready<'a> {
+    pub(super) fn new(
+        (bench, settings): (&'a Bench, &'a RepositorySettings),
+        (chosen, additions): (Arc<Chosen>, Additions),
+        (checkout, overlay): (SandboxedCheckout, Option<&Overlay>),
+    ) -> Self {
+        Self {
+            checkout,
+            chosen,
+            coverage_file: settings.coverage.file.as_deref(),
+            setup: None,
+            rewritten: Vec::new(),
+            laid: overlay
+                .into_iter()
+                .flat_map(Overlay::paths)
+                .map(str::to_owned)
+                .collect(),
+            stamps: None,
+            executable: Vec::new(),
+            deadline: bench.deadlines.test,
+            times: Times::new(),
+            additions,
+        }
+    }
+
+    /// Whether commands can be run here.
+    pub(crate) fn is_ready(&self) -> bool {
+        !matches!(self.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
+    }
+
+    /// The same, stopped after this time.
+    pub(crate) fn within(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// The times of files and folders before set-up.
+    pub(crate) fn times(&self) -> &Times {
+        &self.times
+    }
+
+    /// What commands left here until now.
+    pub(crate) async fn leavings(&self, tracked: &BTreeSet<String>) -> Result<Leavings, GateError> {
+        Leavings::of(self.checkout.path(), tracked).await
+    }
+
+    /// What set-up made, of which this is left.
+    pub(crate) async fn made(&self, left: &Leavings, tracked: &BTreeSet<String>) -> Result<Made, GateError> {
+        match self.rewritten.is_empty() && self.executable.is_empty() {
+            true => cache::made(&self.checkout, left, tracked).await,
+            false => Ok(Made::OfFiles),
+        }
+    }
+
+    /// Runs the tests.
+    pub(crate) async fn tests(&self) -> Result<Evidence, GateError> {
+        self.tests_by(&self.chosen.test_line.invocation(self.additions)).await
+    }
+
+    pub(super) async fn run(&self, what: What<'_>) -> Result<Evidence, GateError> {
+        match what {
+            What::Tests(line) => self.tests_by(line).await,
+            What::Command(command) => self.command(command).await,
+        }
+    }
+
+    /// Runs the tests by this line of the test command.
+    pub(crate) async fn tests_by(&self, line: &Invocation) -> Result<Evidence, GateError> {
+        let Some(command) = &self.chosen.test else {
+            return Ok(Evidence::Absent(Absence::NoCommand));
+        };
+        if !self.is_ready() {
+            return Ok(Evidence::Absent(Absence::NotReached));
+        }
+        if let Some(file) = self.coverage_file {
+            // Coverage that was there before is nobody's measurement. What cannot be cleared is refused when it is read.
+            let _ = files::clear(self.checkout.path(), file);
+        }
+        let order = self.order(command, line, self.chosen.report.as_deref());
+        let evidence = self.checkout.run(&order).await?;
+        Ok(self.with_rewritten(evidence))
+    }
+
+    /// Builds the tests without running them, where their runner can: what is built is part of the prepared checkout, and
+    /// no test has written into it. Whether there was anything to build.
+    pub(super) async fn build(&self) -> Result<bool, GateError> {
+        let Some((command, line)) = self.chosen.test.as_ref().zip(self.chosen.test_line.building()) else {
+            return Ok(false);
+        };
+        // What cannot be built is said by the tests.
+        let line = Invocation::plain(&line);
+        self.checkout.run(&self.order(command, &line, None)).await?;
+        Ok(true)
+    }
+
+    fn order<'o>(&'o self, command: &'o ShellCommand, line: &'o Invocation, report: Option<&'o str>) -> Order<'o> {
+        Order {
+            command,
+            as_line: line,
+            deadline: self.deadline,
+            report,
+            reaches: &self.chosen.reaches,
+        }
+    }
+
+    /// Says beside the output what was put back: of a commit's own files integrity tells, of files laid over them nobody
+    /// else does.
+    fn with_rewritten(&self, evidence: Evidence) -> Evidence {
+        let told = |mut finding: Finding| {
+            let files = self.rewritten.join(", ");
+            finding.output = format!("{}\nAutoBuild put back what set-up rewrote: {files}", finding.output);
+            finding
+        };
+        match (self.laid.is_empty() || self.rewritten.is_empty(), evidence) {
+            (false, Evidence::Passed(finding)) => Evidence::Passed(told(finding)),
+            (false, Evidence::Failed(finding)) => Evidence::Failed(told(finding)),
+            (_, evidence) => evidence,
+        }
+    }
+
+    /// Runs one command as it was written in a plan, in the settings, or by a model.
+    pub(crate) async fn command(&self, command: &str) -> Result<Evidence, GateError> {
+        if !self.is_ready() {
+            return Ok(Evidence::Absent(Absence::NotReached));
+        }
+        match command.parse::<ShellCommand>() {
+            Ok(command) => {
+                let line = Invocation::plain(command.text());
+                self.checkout.run(&self.order(&command, &line, None)).await
+            }
+            Err(error) => Ok(Evidence::Absent(Absence::CouldNotStart {
+                command: command.to_owned(),
+                reason: error.to_string(),
+            })),
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! A checkout in which something ran, put back to what it was: cheaper than another copy of what set-up left.
+//!
+//! What a run did is seen by what the system says of each file: its inode and the time of its last change, which no
+//! program can set. Where more was done than can be put back, there is no second use.
+
+use crate::gates::run::{
+    cache::Snapshot,
+    checkout::SandboxedCheckout,
+    context::{GateError, host},
+    overlay::Overlay,
+};
+use domain::ids::Sha;
+use git::{Blob, Mirror, blocking, put};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+/// The working copy below the folder around it, and what git keeps in there.
+const WORK: &str = "work";
+const GIT: &str = "work/.git";
+/// The most files of a place that is used twice, and the most of them that are put back.
+const MOST_FILES: usize = 200_000;
+const MOST_PUT_BACK: usize = 2_000;
+/// The largest file of a commit that is put back.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// What the system says of each path of a place.
+pub(crate) struct Stamps(BTreeMap<PathBuf, Stamp>);
+
+/// Two equal stamps of a file mean that nobody wrote it. Of a folder it only says that it is the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    inode: (u64, u64),
+    mode: u32,
+    written: Option<(u64, u64, i64, i64)>,
+}
+
+/// A checkout after its use.
+pub(crate) struct Used {
+    pub(crate) checkout: SandboxedCheckout,
+    /// The files that were laid over those of the commit.
+    pub(crate) laid: Vec<String>,
+    /// How it looked before its use.
+    pub(crate) before: Stamps,
+}
+
+/// What is to be done to make a place what it was.
+#[derive(Default)]
+struct Repair {
+    /// What was not there.
+    take_away: Vec<PathBuf>,
+    /// What is another, or gone.
+    put_back: Vec<PathBuf>,
+}
+
+impl Stamps {
+    /// Looks at a place that nothing runs in; none where it holds too much.
+    pub(crate) async fn of(place: &SandboxedCheckout) -> Result<Option<Self>, GateError> {
+        let root = place.around().to_path_buf();
+        let looking = blocking(move || Self::look(&root)).await;
+        let looked = looking.unwrap_or_else(|error| Err(error.into()));
+        looked.map_err(host("looking through a checkout"))
+    }
+
+    fn look(root: &Path) -> io::Result<Option<Self>> {
+        let mut stamps = BTreeMap::new();
+        let mut open = vec![PathBuf::new()];
+        while let Some(folder) = open.pop() {
+            for entry in fs::read_dir(root.join(&folder))? {
+                let entry = entry?;
+                let (path, meta) = (folder.join(entry.file_name()), entry.metadata()?);
+                if meta.is_dir() {
+                    open.push(path.clone());
+                }
+                stamps.insert(path, Stamp::of(&meta));
+            }
+            if stamps.len() > MOST_FILES {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Self(stamps)))
+    }
+
+    /// What was done since; none where it cannot be undone.
+    fn repair(&self, now: &Self) -> Option<Repair> {
+        let mut repair = Repair::default();
+        for (path, stamp) in &now.0 {
+            match self.0.get(path) {
+                Some(before) if before == stamp => {}
+                Some(_) => repair.put_back.push(path.clone()),
+                None if repair.take_away.last().is_some_and(|above| path.starts_with(above)) => {}
+                None => repair.take_away.push(path.clone()),
+            }
+        }
+        repair
+            .put_back
+            .extend(self.0.keys().filter(|path| !now.0.contains_key(*path)).cloned());
+        let is_folder = |path: &PathBuf| self.0.get(path).is_some_and(|stamp| stamp.written.is_none());
+        let mut all = repair.take_away.iter().chain(&repair.put_back);
+        let is_lost = repair.put_back.len() > MOST_PUT_BACK
+            || repair.put_back.iter().any(is_folder)
+            || all.any(|path| path.starts_with(GIT));
+        (!is_lost).then_some(repair)
+    }
+}
+
+impl Stamp {
+    fn of(meta: &fs::Metadata) -> Self {
+        let written = (meta.size(), meta.nlink(), meta.ctime(), meta.ctime_nsec());
+        Self {
+            inode: (meta.dev(), meta.ino()),
+            mode: meta.mode(),
+            written: (!meta.is_dir()).then_some(written),
+        }
+    }
+}
+
+impl Used {
+    /// Puts everything back, with these files in place of the commit's; none where that cannot be done.
+    pub(crate) async fn again(
+        self,
+        (mirror, commit): (&Mirror, &Sha),
+        snapshot: &Snapshot,
+        overlay: Option<&Overlay>,
+    ) -> Result<Option<SandboxedCheckout>, GateError> {
+        let Self { checkout, laid, before } = self;
+        let (root, entry) = (checkout.around().to_path_buf(), snapshot.entry());
+        let own: BTreeSet<PathBuf> = checkout.tracked().into_iter().collect();
+        let undoing = blocking(move || undo(&root, &before, entry.as_deref(), &own)).await;
+        let undone = undoing.unwrap_or_else(|error| Err(error.into()));
+        let mut back = match undone {
+            Ok(Some(back)) => back,
+            Ok(None) => return Ok(None),
+            Err(error) => {
+                tracing::debug!(%error, "a checkout could not be put back");
+                return Ok(None);
+            }
+        };
+        back.extend(laid);
+        let next: BTreeSet<&str> = overlay.into_iter().flat_map(Overlay::paths).collect();
+        back.retain(|path| !next.contains(path.as_str()));
+        restore((mirror, commit), &checkout, back).await?;
+        if let Some(overlay) = overlay {
+            overlay.lay(checkout.path()).await?;
+        }
+        Ok(Some(checkout))
+    }
+}
+
+/// Undoes what was done; the commit's own files that are to be written again, or none where something is lost.
+fn undo(
+    root: &Path,
+    before: &Stamps,
+    entry: Option<&Path>,
+    own: &BTreeSet<PathBuf>,
+) -> io::Result<Option<BTreeSet<String>>> {
+    let (Some(entry), Some(now)) = (entry, Stamps::look(root)?) else {
+        return Ok(None);
+    };
+    let Some(repair) = before.repair(&now) else {
+        return Ok(None);
+    };
+    for path in &repair.take_away {
+        let path = root.join(path);
+        match fs::symlink_metadata(&path)?.is_dir() {
+            true => fs::remove_dir_all(&path)?,
+            false => fs::remove_file(&path)?,
+        }
+    }
+    let mut back = BTreeSet::new();
+    for path in repair.put_back {
+        match path.strip_prefix(WORK) {
+            Ok(tracked) if own.contains(tracked) => match tracked.to_str() {
+                Some(tracked) => drop(back.insert(tracked.to_owned())),
+                None => return Ok(None),
+            },
+            _ => match Snapshot::has(entry, &path) {
+                Some(left) => Snapshot::copy_back(&left, &root.join(&path))?,
+                None => return Ok(None),
+            },
+        }
+    }
+    Ok(Some(back))
+}
+
+/// Writes these files as the commit has them, or takes them away.
+async fn restore(
+    (mirror, commit): (&Mirror, &Sha),
+    checkout: &SandboxedCheckout,
+    paths: BTreeSet<String>,
+) -> Result<(), GateError> {
+    let listed = mirror.list_files(commit, usize::MAX).await?;
+    let of_commit = listed.entries.iter().filter_map(|entry| {
+        let path = entry.path.to_str()?;
+        paths
+            .contains(path)
+            .then(|| (path.to_owned(), entry.mode, entry.oid.clone()))
+    });
+    let there: Vec<(String, u32, String)> = of_commit.collect();
+    let oids: Vec<&str> = there.iter().map(|(_, _, oid)| oid.as_str()).collect();
+    let blobs = mirror.blobs(&oids, LARGEST).await?;
+    let mut meant: BTreeMap<String, Option<(Vec<u8>, u32)>> = paths.into_iter().map(|path| (path, None)).collect();
+    for ((path, mode, _), blob) in there.into_iter().zip(blobs) {
+        let Blob::Bytes(bytes) = blob else {
+            return Err(host("putting a checkout back")(io::Error::other(format!(
+                "{path} is too large"
+            ))));
+        };
+        meant.insert(path, Some((bytes, mode)));
+    }
+    let work = checkout.path().to_path_buf();
+    let putting = blocking(move || {
+        let mut all = meant.iter();
+        all.try_for_each(|(path, content)| put(&work, Path::new(path), content.as_ref()))
+    });
+    let done = putting.await.unwrap_or_else(|error| Err(error.into()));
+    done.map_err(host("putting a checkout back"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A place with a file of the commit, a package and git's folder, after something was done in it; what is left to be
+    /// written again, or none where it is lost.
+    fn undone(deed: fn(&Path)) -> Option<BTreeSet<String>> {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, entry) = (folder.path().join("place"), folder.path().join("entry"));
+        let files = [
+            (root.join("work/src/a.py"), "a = 1\n"),
+            (root.join("work/.git/HEAD"), "x\n"),
+            (root.join("work/.venv/lib/six.py"), "six\n"),
+            (entry.join("checkout/.venv/lib/six.py"), "six\n"),
+            (root.join("home/.cache/x"), "x\n"),
+        ];
+        for (path, text) in files {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let before = Stamps::look(&root).unwrap().unwrap();
+        // A file that is written in the same tick of the clock as it was made in shows by its size or its inode here.
+        deed(&root);
+        let back = undo(&root, &before, Some(&entry), &[PathBuf::from("src/a.py")].into()).unwrap();
+        if back.is_some() {
+            let left = Stamps::look(&root).unwrap().unwrap().0;
+            let paths = |stamps: &BTreeMap<PathBuf, Stamp>| stamps.keys().cloned().collect::<BTreeSet<_>>();
+            let missing: BTreeSet<PathBuf> = paths(&before.0).difference(&paths(&left)).cloned().collect();
+            assert!(
+                paths(&left).is_subset(&paths(&before.0)),
+                "something is left: {:?}",
+                paths(&left)
+            );
+            assert!(missing.iter().all(|path| path.ends_with("a.py")), "{missing:?}");
+            assert_eq!(fs::read(root.join("work/.venv/lib/six.py")).unwrap(), b"six\n");
+        }
+        back
+    }
+
+    #[test]
+    fn a_used_place_is_put_back_or_given_up() {
+        let table: [(&str, fn(&Path), Option<&[&str]>); 9] = [
+            ("nothing", |_| {}, Some(&[])),
+            (
+                "new files and folders",
+                |root| {
+                    fs::create_dir_all(root.join("work/.pytest_cache/v/x")).unwrap();
+                    fs::write(root.join("home/new"), "n").unwrap();
+                },
+                Some(&[]),
+            ),
+            (
+                "a link out of the place",
+                |root| std::os::unix::fs::symlink("/", root.join("work/out")).unwrap(),
+                Some(&[]),
+            ),
+            (
+                "a file of the commit",
+                |root| fs::write(root.join("work/src/a.py"), "a = 22\n").unwrap(),
+                Some(&["src/a.py"]),
+            ),
+            (
+                "a file that is gone",
+                |root| fs::remove_file(root.join("work/src/a.py")).unwrap(),
+                Some(&["src/a.py"]),
+            ),
+            (
+                "a package",
+                |root| fs::write(root.join("work/.venv/lib/six.py"), "seven\n").unwrap(),
+                Some(&[]),
+            ),
+            (
+                "the home",
+                |root| fs::write(root.join("home/.cache/x"), "other\n").unwrap(),
+                None,
+            ),
+            (
+                "git's folder",
+                |root| fs::write(root.join("work/.git/config"), "").unwrap(),
+                None,
+            ),
+            (
+                "a folder that is gone",
+                |root| fs::remove_dir_all(root.join("work/.venv/lib")).unwrap(),
+                None,
+            ),
+        ];
+        for (what, deed, expected) in table {
+            let expected = expected.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
+            assert_eq!(undone(deed), expected, "{what}");
+        }
+    }
+}
