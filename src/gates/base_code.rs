@@ -3,7 +3,7 @@
 use crate::gates::{
     change::Change,
     checks::OnBase,
-    inline_tests,
+    compare, inline_tests,
     mutation::code::Put,
     run::{
         context::GateError,
@@ -67,6 +67,7 @@ impl<'a> BaseCode<'a> {
         let fork = self.run.subject.fork;
         let found = self.prepared().command_with(fork, &self.overlay, command).await?;
         Ok(match found {
+            Evidence::Failed(finding) if compare::is_stopped(&finding) => OnBase::Unknown,
             Evidence::Failed(_) => OnBase::Fails,
             Evidence::Passed(_) => OnBase::Holds,
             Evidence::Absent(_) => OnBase::Unknown,

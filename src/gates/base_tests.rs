@@ -1,6 +1,7 @@
 //! The base's own tests on the new code, in the base's version, whatever the change did to them.
 
 use crate::gates::{
+    around_tests::around_tests,
     change::Change,
     checks::is_called,
     compare, inline_tests,
@@ -66,9 +67,18 @@ async fn with_base_versions(
     mut inline: Vec<Put>,
 ) -> Result<GateResult, GateError> {
     let does_not_run = |found: &Evidence| compare::names(found).is_none_or(|names| ran_nothing(names, before));
+    let of_tests = touched.iter().filter(|raw| role_of(raw) == Some(Role::Test));
+    let mut meant = Meant {
+        files: of_tests
+            .filter_map(|raw| raw.path.to_str().map(str::to_owned))
+            .collect(),
+        inline: inline.iter().map(|(path, ..)| path.clone()).collect(),
+        left_out: BTreeSet::new(),
+    };
     let mut found = attempt(run, head, &touched, &inline).await?;
     if does_not_run(&found) && !inline.is_empty() {
         inline.clear();
+        meant.left_out = std::mem::take(&mut meant.inline);
         found = attempt(run, head, &touched, &inline).await?;
     }
     let settings = |raw: &&RawChange| role_of(raw) == Some(Role::Settings);
@@ -76,7 +86,7 @@ async fn with_base_versions(
         touched.retain(|raw| !settings(raw));
         found = attempt(run, head, &touched, &inline).await?;
     }
-    let first = judge(run, before, &found);
+    let first = judge(run, before, &found, &meant);
     let (adapted, kept): (Vec<&RawChange>, Vec<&RawChange>) =
         touched.into_iter().partition(|raw| is_adapted(run.change, raw));
     if matches!(first.evidence, Evidence::Passed(_)) || adapted.is_empty() {
@@ -85,7 +95,7 @@ async fn with_base_versions(
     // What tests share was changed along with the code: new helpers fit new code. A helper that checks less is
     // integrity's to find; that it is needed is shown.
     let again = attempt(run, head, &kept, &inline).await?;
-    let mut result = judge(run, before, &again);
+    let mut result = judge(run, before, &again, &meant);
     if !matches!(result.evidence, Evidence::Passed(_)) {
         return Ok(first);
     }
@@ -95,6 +105,16 @@ async fn with_base_versions(
         said::should_fix("test", what, Some((path, 1)))
     }));
     Ok(result)
+}
+
+/// Files whose tests are meant to run as they were.
+struct Meant {
+    /// Files of tests.
+    files: BTreeSet<String>,
+    /// Files of code with tests in them.
+    inline: BTreeSet<String>,
+    /// Those of them that do not fit the new code: the tests that ran are the change's.
+    left_out: BTreeSet<String>,
 }
 
 /// Files of code with the tests inside them as they were, where one of these is another now, or gone.
@@ -163,7 +183,8 @@ fn why(known: Known) -> Why {
 
 /// The tests that passed on the base and are gone from the changed files.
 async fn removed(run: &Run<'_>, (before, head): (&TestNames, &Evidence)) -> Result<Vec<Removed>, GateError> {
-    let (Some(now), change, task) = (compare::all_names(head), run.change, run.subject.task) else {
+    let (change, task) = (run.change, run.subject.task);
+    let Some(now) = compare::telling_names(head, run.subject.baseline) else {
         return Ok(Vec::new());
     };
     let is_gone = |name: &&str| {
@@ -452,29 +473,34 @@ fn ran_nothing(names: &TestNames, before: &TestNames) -> bool {
         .any(|name| known.contains(name))
 }
 
-fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence) -> GateResult {
-    let names = match (compare::names(found), found) {
-        (Some(names), _) if !ran_nothing(names, before) => names,
-        (_, Evidence::Absent(reason)) => return said::absent(GATE, reason.clone()),
-        _ => {
+fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence, meant: &Meant) -> GateResult {
+    let none = TestNames::default();
+    let names = compare::names(found).filter(|names| !ran_nothing(names, before));
+    let not_run = NotRun::of(run, before, names.unwrap_or(&none), meant);
+    let mut result = match (names, found) {
+        (Some(names), _) => by_name(run, before, names, &not_run),
+        (None, Evidence::Absent(reason)) => said::absent(GATE, reason.clone()),
+        (None, Evidence::Passed(_) | Evidence::Failed(_)) => {
             let what = "the base's tests do not run on the new code, so they say nothing of it".to_owned();
-            return said::absent(GATE, Absence::Unfinished { what });
+            said::absent(GATE, Absence::Unfinished { what })
         }
     };
+    not_run.tell(run.subject.task.kind, &mut result);
+    result
+}
+
+/// What the tests say that gave a result.
+fn by_name(run: &Run<'_>, before: &TestNames, names: &TestNames, not_run: &NotRun<'_>) -> GateResult {
     let known: BTreeSet<&String> = before.passed.iter().collect();
-    let waived = |name: &String| run.subject.waived.iter().any(|waived| waived.test == *name);
-    let failing = names.failed.iter().filter(|name| known.contains(name) && !waived(name));
-    let is_gone = |name: &&String| !run.change.before.find(name).is_empty() && run.change.after.find(name).is_empty();
-    let failing = failing.filter(|name| !is_gone(name));
+    let failing = names.failed.iter();
+    let failing = failing.filter(|name| known.contains(name) && !is_waived(run, name) && !is_gone(run.change, name));
     let (unchanged, changed): (Vec<&String>, Vec<&String>) = failing.partition(|name| must_hold(run, name));
     let mut result = match unchanged.is_empty() {
         true => {
-            let ran = names.passed.iter().filter(|name| known.contains(name)).count();
-            said::passed(
-                GATE,
-                Weight::Demanded,
-                format!("{ran} tests of the base pass on the new code"),
-            )
+            let as_they_were = |name: &&String| known.contains(name) && !not_run.tests.contains(&name.as_str());
+            let ran = names.passed.iter().filter(as_they_were).count();
+            let sentence = format!("{ran} tests of the base pass on the new code{}", not_run.sentence());
+            said::passed(GATE, Weight::Demanded, sentence)
         }
         false => {
             let sentence = format!(
@@ -495,6 +521,83 @@ fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence) -> GateResult {
         said::should_fix("test", what, run.change.after.place(name))
     }));
     result
+}
+
+fn is_waived(run: &Run<'_>, name: &str) -> bool {
+    run.subject.waived.iter().any(|waived| waived.test == name)
+}
+
+fn is_gone(change: &Change, name: &str) -> bool {
+    !change.before.find(name).is_empty() && change.after.find(name).is_empty()
+}
+
+/// Tests that must hold and could not be run as they were: their file does not fit the new code.
+struct NotRun<'a> {
+    tests: BTreeSet<&'a str>,
+    /// Their files in which more than names and imports changed around the tests, with what changed.
+    changed: Vec<(String, String)>,
+}
+
+impl<'a> NotRun<'a> {
+    fn of(run: &Run<'_>, before: &'a TestNames, names: &TestNames, meant: &Meant) -> Self {
+        let change = run.change;
+        let missing: BTreeSet<&str> = missing(before, names).into_iter().collect();
+        let mut paths = BTreeSet::new();
+        let mut is_not_run = |name: &&str| {
+            let sites = change.before.find(name);
+            let Some(path) = sites.first().map(|site| &site.path) else {
+                return false;
+            };
+            let is_missing = missing.contains(name) && (meant.files.contains(path) || meant.inline.contains(path));
+            let is_not_run = (is_missing || meant.left_out.contains(path))
+                && must_hold(run, name)
+                && !is_waived(run, name)
+                && !is_gone(change, name);
+            if is_not_run {
+                paths.insert(path.clone());
+            }
+            is_not_run
+        };
+        let tests = before.passed.iter().map(String::as_str);
+        let tests = tests.filter(&mut is_not_run).collect();
+        let changed = paths.into_iter().filter_map(|path| {
+            let diff = around_tests(change, &path)?;
+            Some((path, diff))
+        });
+        Self {
+            tests,
+            changed: changed.collect(),
+        }
+    }
+
+    fn sentence(&self) -> String {
+        match self.tests.len() {
+            0 => String::new(),
+            number => format!("; {number} could not be run as they were, because their files do not fit it"),
+        }
+    }
+
+    /// A refactoring changes tests by names and imports alone.
+    fn tell(&self, kind: TaskType, result: &mut GateResult) {
+        let sends_back = kind == TaskType::Refactoring;
+        if let (Some((path, _)), true) = (self.changed.first(), sends_back) {
+            let sentence = format!(
+                "tests of `{path}` could not be run as they were, and more than names and imports changed around them"
+            );
+            result.weight = Weight::Demanded;
+            result.evidence = Evidence::Failed(said::said(sentence));
+        }
+        result.items.extend(self.changed.iter().map(|(path, diff)| {
+            let what = format!("the tests of `{path}` could not be run as they were; around them changed: {diff}");
+            match sends_back {
+                true => Issue {
+                    file: Some(path.clone()),
+                    ..Issue::must_fix("test", &what)
+                },
+                false => said::should_fix("test", what, Some((path.clone(), 1))),
+            }
+        }));
+    }
 }
 
 /// Whether a test has to hold as it was: one that the change leaves alone, and in a refactoring each in which more than names

@@ -87,16 +87,7 @@ impl Change {
         };
         let was = lines(&self.before, |file| &file.before);
         let is = lines(&self.after, |file| &file.after);
-        let gone = was
-            .iter()
-            .filter(|line| !is.contains(line))
-            .map(|line| format!("- {line}"));
-        let new = is
-            .iter()
-            .filter(|line| !was.contains(line))
-            .map(|line| format!("+ {line}"));
-        let all: Vec<String> = gone.chain(new).take(MAX_LINES).collect();
-        all.join("; ")
+        diff(&was, &is)
     }
 
     /// The mode of a changed file as it is; none where it is gone.
@@ -135,6 +126,20 @@ impl Change {
             unread(&file.before, &self.before) || unread(&file.after, &self.after)
         })
     }
+}
+
+/// The lines that are gone and those that are new, for a sentence.
+pub(crate) fn diff(was: &[String], is: &[String]) -> String {
+    let gone = was
+        .iter()
+        .filter(|line| !is.contains(line))
+        .map(|line| format!("- {line}"));
+    let new = is
+        .iter()
+        .filter(|line| !was.contains(line))
+        .map(|line| format!("+ {line}"));
+    let all: Vec<String> = gone.chain(new).take(MAX_LINES).collect();
+    all.join("; ")
 }
 
 /// Whether only people read a file of this path.

@@ -225,7 +225,8 @@ mod tests {
             ("sum > adds two numbers", "adds two numbers", true),
             ("sum › adds two numbers", "sum adds two numbers", true),
             ("sum > adds two numbers", "adds two", false),
-            ("demo tests::adds (2)", "tests::adds", true),
+            ("demo tests::adds ⟨2⟩", "tests::adds", true),
+            ("./a.test.js › sum › adds two", "sum › adds two", true),
             ("a", "", false),
         ];
         for (name, wanted, expected) in table {

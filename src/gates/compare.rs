@@ -23,6 +23,14 @@ pub(crate) fn all_names(evidence: &Evidence) -> Option<&TestNames> {
     names.names_all(finding.counts).then_some(names)
 }
 
+/// The results by name of a run in which a missing name says something: it named every test, or the run before did. Tests
+/// may print what looks like results, and then the numbers do not fit the names.
+pub(crate) fn telling_names<'a>(evidence: &'a Evidence, baseline: &Baseline) -> Option<&'a TestNames> {
+    let has_room = |names: &&TestNames| names.passed.len().max(names.failed.len()) < TestNames::MOST;
+    let as_before = || all_names(&baseline.tests).and(names(evidence)).filter(has_room);
+    all_names(evidence).or_else(as_before)
+}
+
 /// The failing tests that are not held against the work: those that failed before, and those that a person waived.
 pub(crate) fn excused(tests: &Evidence, baseline: &Baseline, waived: &[WaivedTest]) -> Vec<Excused> {
     let Some(found) = names(tests) else { return Vec::new() };
@@ -56,7 +64,9 @@ pub(crate) fn held(tests: &Evidence, excused: &[Excused]) -> Vec<String> {
 pub(crate) fn is_sound(tests: &Evidence, excused: &[Excused]) -> bool {
     match tests {
         Evidence::Passed(_) => true,
-        Evidence::Failed(_) => names(tests).is_some() && held(tests, excused).is_empty(),
+        Evidence::Failed(_) => {
+            names(tests).is_some_and(|names| !names.failed.is_empty()) && held(tests, excused).is_empty()
+        }
         Evidence::Absent(_) => false,
     }
 }
@@ -70,7 +80,79 @@ pub(crate) fn against(tests: Evidence, baseline: &Baseline) -> Evidence {
     }
 }
 
-/// A run that something ended from outside says nothing of what was so before.
-fn is_stopped(finding: &Finding) -> bool {
+/// Whether something ended a run from outside: a signal, or a limit other than time.
+pub(crate) fn is_stopped(finding: &Finding) -> bool {
     finding.exit_code.is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::evidence::{Additions, Counts};
+
+    fn ran(exit_code: Option<i32>, counts: (u32, u32), passed: &[&str], failed: &[&str]) -> Evidence {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let finding = Finding {
+            command: "t".to_owned(),
+            exit_code,
+            counts: Counts::Known {
+                passed: counts.0,
+                failed: counts.1,
+                skipped: 0,
+            },
+            failing: Vec::new(),
+            output: String::new(),
+            names: Some(TestNames {
+                passed: owned(passed),
+                failed: owned(failed),
+                skipped: Vec::new(),
+            }),
+        };
+        match exit_code {
+            Some(0) => Evidence::Passed(finding),
+            Some(_) | None => Evidence::Failed(finding),
+        }
+    }
+
+    #[test]
+    fn a_name_is_missed_where_every_test_had_one_before() {
+        let whole = || ran(Some(0), (2, 0), &["a", "b"], &[]);
+        let printed = || ran(Some(0), (3, 0), &["a", "b"], &[]);
+        let table = [
+            (whole(), whole(), true),
+            (whole(), printed(), true),
+            (printed(), whole(), true),
+            (printed(), printed(), false),
+            (whole(), Evidence::Absent(Absence::NotReached), false),
+        ];
+        for (tests, now, expected) in table {
+            let before = Baseline {
+                commit: "a".repeat(40).parse().unwrap(),
+                setup: None,
+                tests,
+                rewritten: Vec::new(),
+                additions: Additions::None,
+            };
+            let is_telling = telling_names(&now, &before).is_some();
+            assert_eq!(is_telling, expected, "{:?} then {now:?}", before.tests);
+        }
+    }
+
+    #[test]
+    fn a_run_is_sound_only_if_each_of_its_failures_has_a_name_and_an_excuse() {
+        let excused = [Excused {
+            test: "old".to_owned(),
+            why: Excuse::Baseline,
+        }];
+        let table = [
+            (ran(Some(0), (1, 0), &["a"], &[]), true),
+            (ran(Some(1), (1, 1), &["a"], &["old"]), true),
+            (ran(Some(1), (1, 1), &["a"], &["new"]), false),
+            (ran(Some(1), (1, 0), &["a"], &[]), false),
+            (ran(None, (1, 1), &["a"], &["old"]), false),
+        ];
+        for (tests, expected) in table {
+            assert_eq!(is_sound(&tests, &excused), expected, "{tests:?}");
+        }
+    }
 }

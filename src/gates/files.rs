@@ -5,14 +5,7 @@ use rustix::{
     fs::{AtFlags, FileType, Mode, OFlags},
     io::Errno,
 };
-use std::{
-    fs::File,
-    io::{Read, Write},
-    path::Path,
-};
-
-/// Git's mode of a link.
-const LINK: u32 = 0o120_000;
+use std::{fs::File, io::Read, path::Path};
 
 /// Why a file that should be evidence is none. Each is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,45 +61,6 @@ pub(crate) fn clear(root: &Path, path: &str) -> Result<(), NoFile> {
     }
 }
 
-/// Writes a file, a script or a link below `root` in place of whatever stands there, making the folders above it.
-pub(crate) fn put(root: &Path, path: &str, bytes: &[u8], mode: u32) -> Result<(), NoFile> {
-    let parts = parts(path)?;
-    let Some((name, folders)) = parts.split_last() else {
-        return Err(NoFile::Outside);
-    };
-    let mut folder = rustix::fs::open(root, folder_flags(), Mode::empty()).map_err(refused)?;
-    for part in folders {
-        folder = entered(&folder, part)?;
-    }
-    match rustix::fs::unlinkat(&folder, *name, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => {}
-        Err(error) => return Err(refused(error)),
-    }
-    if mode == LINK {
-        return rustix::fs::symlinkat(bytes, &folder, *name).map_err(refused);
-    }
-    let rights = if mode & 0o100 == 0 { 0o644 } else { 0o755 };
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(&folder, *name, flags, Mode::from_raw_mode(rights)).map_err(refused)?;
-    let written = File::from(file).write_all(bytes);
-    written.map_err(|error| NoFile::Unreadable(error.to_string()))
-}
-
-/// The folder `name`, made where it is missing or where something else stands.
-fn entered(folder: &OwnedFd, name: &str) -> Result<OwnedFd, NoFile> {
-    let open = || rustix::fs::openat(folder, name, folder_flags(), Mode::empty());
-    match open() {
-        Ok(opened) => return Ok(opened),
-        Err(Errno::LOOP | Errno::NOTDIR) => {
-            rustix::fs::unlinkat(folder, name, AtFlags::empty()).map_err(refused)?;
-        }
-        Err(Errno::NOENT) => {}
-        Err(error) => return Err(refused(error)),
-    }
-    rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o755)).map_err(refused)?;
-    open().map_err(refused)
-}
-
 /// The folder of a path, opened part by part without following links, and the file's name.
 fn parent<'a>(root: &Path, path: &'a str) -> Result<(OwnedFd, &'a str), NoFile> {
     let parts = parts(path)?;
@@ -144,7 +98,7 @@ fn refused(error: Errno) -> NoFile {
 
 #[cfg(test)]
 mod tests {
-    use super::{NoFile, clear, put, read};
+    use super::{NoFile, clear, read};
     use std::{fs, os::unix::fs::symlink};
 
     #[test]
@@ -192,22 +146,5 @@ mod tests {
         assert_eq!(clear(&root, "none/old"), Ok(()));
         assert_eq!(clear(&root, "up/kept"), Err(NoFile::NotAFile));
         assert!(!root.join("old").exists() && !root.join("link").exists() && folder.path().join("kept").exists());
-    }
-    #[test]
-    fn files_are_put_inside_also_where_links_lead_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join("work");
-        fs::create_dir_all(&root).unwrap();
-        fs::write(folder.path().join("kept"), "k").unwrap();
-        symlink("..", root.join("up")).unwrap();
-        symlink("../kept", root.join("link")).unwrap();
-        assert_eq!(put(&root, "up/kept", b"new", 0o100_644), Ok(()));
-        assert_eq!(put(&root, "link", b"new", 0o100_755), Ok(()));
-        assert_eq!(put(&root, "a/b/c", b"link", 0o120_000), Ok(()));
-        assert_eq!(put(&root, "../kept", b"new", 0o100_644), Err(NoFile::Outside));
-        assert_eq!(fs::read(folder.path().join("kept")).unwrap(), b"k");
-        assert_eq!(fs::read(root.join("up/kept")).unwrap(), b"new");
-        assert_eq!(fs::read(root.join("link")).unwrap(), b"new");
-        assert!(fs::symlink_metadata(root.join("a/b/c")).unwrap().is_symlink());
     }
 }

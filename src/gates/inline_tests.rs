@@ -48,6 +48,23 @@ pub(crate) fn modules(path: &str, text: &str) -> Vec<String> {
     modules.into_iter().filter_map(of).collect()
 }
 
+/// The text with every line outside of modules for tests emptied: the others keep their numbers.
+pub(crate) fn only_modules(path: &str, text: &str) -> String {
+    let modules = language::doing(path, text)
+        .map(|doing| doing.modules)
+        .unwrap_or_default();
+    let mut next = 0_usize;
+    let kept = text.split_inclusive('\n').map(|line| {
+        let at = next;
+        next = next.saturating_add(line.len());
+        match modules.iter().any(|module| module.range.contains(&at)) {
+            true => line,
+            false => "\n",
+        }
+    });
+    kept.collect()
+}
+
 /// Whether tests in a file of this path can be taken apart from its code.
 pub(crate) fn can_separate(path: &str) -> bool {
     language::of(path).is_some_and(|language| language.inline_tests)

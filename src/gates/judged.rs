@@ -6,6 +6,7 @@ use crate::gates::{
     overruled::Ran,
     run::context::{GateError, host},
     said,
+    setup_reads::hooks_of,
     turn::Run,
     vanished_tests,
 };
@@ -18,8 +19,8 @@ use domain::{
 };
 use git::{RawChange, TakeOutLimits, blocking};
 use integrity::{
-    Change as Looked, FileChange, inspect,
-    language::{Role, role},
+    Change as Looked, FileChange, Version, inspect,
+    language::{Role, file_name, role},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -40,6 +41,7 @@ pub(crate) async fn integrity(
     findings.extend(by_running);
     findings.extend(make::idle(run, tests).await?);
     shown.extend(vanished_tests::vanished_tests(run, tests, &mut findings).await?);
+    shown.extend(install_hooks(&run.change.files));
     People::read(run).await?.mark(run.change, &mut findings);
     let demanded = findings
         .iter()
@@ -103,6 +105,22 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
     findings.extend(measuring);
     findings.extend(not_executable(run.change));
     Ok(findings)
+}
+
+/// What runs when packages are installed, and did not before: it may write into the packages that tests use.
+fn install_hooks(files: &[FileChange]) -> Vec<Issue> {
+    let manifests = files.iter().filter(|file| file_name(&file.path) == "package.json");
+    let new = manifests.filter_map(|file| {
+        let of = |version: &Version| version.bytes().map(|bytes| hooks_of(&String::from_utf8_lossy(bytes)));
+        let now = of(&file.after).filter(|now| !now.is_empty())?;
+        let what = format!(
+            "this runs when packages are installed, before the tests: `{}`",
+            now.replace('\n', "; ")
+        );
+        (of(&file.before).as_ref() != Some(&now))
+            .then(|| said::should_fix("integrity", what, Some((file.path.clone(), 1))))
+    });
+    new.collect()
 }
 
 /// Scripts of tests that can be run no longer: a runner that looks for programs passes over them.
@@ -209,6 +227,7 @@ async fn add(run: &Run<'_>, from: &Sha, to: &Sha, lines: &mut Lines) -> Result<(
 
 #[cfg(test)]
 mod tests {
+    use super::install_hooks;
     use crate::config::{Offer, RepositorySettings};
     use domain::{
         integrity::Rule,
@@ -217,6 +236,27 @@ mod tests {
     };
     use integrity::{Change, FileChange, Version};
     use std::collections::BTreeSet;
+
+    #[test]
+    fn scripts_that_run_when_packages_are_installed_are_shown_when_they_are_new() {
+        let manifest = |script: &str| Version::Bytes(format!("{{\"scripts\": {{{script}}}}}").into_bytes());
+        let patch = r#""postinstall": "node tools/patch.mjs""#;
+        let table = [
+            (Version::Absent, manifest(patch), 1),
+            (manifest(""), manifest(patch), 1),
+            (manifest(patch), manifest(patch), 0),
+            (manifest(patch), manifest(""), 0),
+            (manifest(""), manifest(r#""test": "vitest""#), 0),
+        ];
+        for (before, after, expected) in table {
+            let file = FileChange {
+                path: "web/package.json".to_owned(),
+                before,
+                after,
+            };
+            assert_eq!(install_hooks(&[file.clone()]).len(), expected, "{file:?}");
+        }
+    }
 
     #[test]
     #[expect(clippy::too_many_lines, reason = "a table")]

@@ -4,6 +4,7 @@
 //! wave, [`blame`] which merge broke it, and [`probe`] runs what a Coach asked for. What that means for a task is decided
 //! in the domain; nothing here believes what an agent claimed.
 
+mod around_tests;
 mod base_code;
 mod base_tests;
 mod change;

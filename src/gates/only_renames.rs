@@ -43,16 +43,40 @@ pub(crate) fn keeps_tests<'a>(
         .all(|(shape, times)| after.get(shape).is_some_and(|now| now >= times))
 }
 
+/// Whether more than names and imports is new in some lines.
+pub(crate) fn is_more(before: &[String], after: &[String]) -> bool {
+    let of = |lines: &[String]| {
+        let mut counted = Lines::new();
+        count(
+            lines.iter().map(String::as_str).filter(|line| !lists_names(line)),
+            &mut counted,
+        );
+        counted
+    };
+    has_more(&of(before), &of(after))
+}
+
+/// Whether a line is nothing but names, as in an import of several lines.
+fn lists_names(line: &str) -> bool {
+    let is_name = |word: &str| !word.starts_with(|c: char| c.is_ascii_digit()) && !VALUES.contains(&word);
+    line.chars().all(|c| c.is_alphanumeric() || "_,{}:* ".contains(c))
+        && line.split(|c: char| !c.is_alphanumeric() && c != '_').all(is_name)
+}
+
 fn lines<'a>(files: impl Iterator<Item = &'a FileChange>, side: fn(&FileChange) -> &Version) -> Lines {
     let mut lines = Lines::new();
     for bytes in files.filter_map(|file| side(file).bytes()) {
-        let text = String::from_utf8_lossy(bytes);
-        for line in text.lines().map(str::trim).filter(|line| does_something(line)) {
-            let times = lines.entry(line.to_owned()).or_default();
-            *times = times.saturating_add(1);
-        }
+        count(String::from_utf8_lossy(bytes).lines(), &mut lines);
     }
     lines
+}
+
+/// Adds the lines that do something.
+fn count<'a>(new: impl Iterator<Item = &'a str>, lines: &mut Lines) {
+    for line in new.map(str::trim).filter(|line| does_something(line)) {
+        let times = lines.entry(line.to_owned()).or_default();
+        *times = times.saturating_add(1);
+    }
 }
 
 /// Whether a line does something by itself.
@@ -62,9 +86,10 @@ fn does_something(line: &str) -> bool {
         .any(|mark| line.starts_with(mark))
         && !line.starts_with("#[");
     let plain = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ");
-    let is_import = ["use ", "mod ", "import ", "from ", "export * from"]
+    let is_import = ["use ", "mod ", "import ", "from ", "export * from", "} from "]
         .iter()
-        .any(|word| plain.starts_with(word));
+        .any(|word| plain.starts_with(word))
+        || plain.contains(" = require(");
     line.chars().any(char::is_alphanumeric) && !is_comment && !is_import
 }
 
@@ -88,28 +113,40 @@ fn shapes(one: &Lines, other: &Lines) -> Lines {
     shapes
 }
 
-/// A line with every name replaced by the same one; what stands in quotes stays.
+/// Words that are values and no names.
+const VALUES: [&str; 9] = [
+    "true",
+    "false",
+    "True",
+    "False",
+    "None",
+    "null",
+    "nil",
+    "undefined",
+    "NaN",
+];
+
+/// A line with every name replaced by the same one; what stands in quotes stays, and so do values.
 fn shape(line: &str) -> String {
     let mut shape = String::new();
-    let (mut in_name, mut quote) = (false, None);
-    for c in line.chars() {
-        if quote.is_some() || matches!(c, '"' | '\'' | '`') {
-            quote = match quote {
-                Some(open) if open == c => None,
-                Some(open) => Some(open),
-                None => Some(c),
-            };
-            in_name = false;
-            shape.push(c);
+    let (mut name, mut quote) = (String::new(), None);
+    for c in line.chars().chain(['\n']) {
+        let goes_on = !name.is_empty() && (c.is_alphanumeric() || c == '_');
+        if quote.is_none() && (goes_on || c.is_alphabetic() || c == '_') {
+            name.push(c);
             continue;
         }
-        let goes_on = in_name && (c.is_alphanumeric() || c == '_');
-        in_name = goes_on || c.is_alphabetic() || c == '_';
-        match (goes_on, in_name) {
-            (true, _) => {}
-            (false, true) => shape.push('x'),
-            (false, false) => shape.push(c),
+        match std::mem::take(&mut name) {
+            name if name.is_empty() => {}
+            value if VALUES.contains(&value.as_str()) => shape.push_str(&value),
+            _ => shape.push('x'),
         }
+        quote = match (quote, c) {
+            (Some(open), c) if open == c => None,
+            (None, '"' | '\'' | '`') => Some(c),
+            (quote, _) => quote,
+        };
+        shape.push(c);
     }
     shape
 }
@@ -128,8 +165,11 @@ mod tests {
 
     #[test]
     fn what_moves_or_is_renamed_adds_nothing() {
-        let table: [(&[&str], &[&str], bool); 6] = [
+        let table: [(&[&str], &[&str], bool); 9] = [
             (&["let a = f(1);"], &["let a = f(1);"], false),
+            (&["is_open = True"], &["is_open = False"], true),
+            (&["return Some(a)"], &["return None"], true),
+            (&["open(true, a)"], &["start(true, b)"], false),
             (&["let a = f(1);", "b()"], &["b()"], false),
             (&["let a = f(1);"], &["let amount = fee(1);"], false),
             (&["let a = f(1);"], &["let a = f(2);"], true),
@@ -151,6 +191,7 @@ mod tests {
         let table = [
             ("assert add ( 1 ) == 2", "assert plus ( 1 ) == 2", true),
             ("assert add ( 1 ) == 2", "assert add ( 1 ) == 3", false),
+            ("assert is_open is True", "assert is_open is False", false),
             ("assert add ( 1 ) == 2", "assert add ( 1 )", false),
         ];
         for (before, after, expected) in table {

@@ -61,7 +61,7 @@ pub(crate) async fn red_before_green(
     checks: &mut [Checked],
 ) -> Result<RedBeforeGreen, GateError> {
     let weight = weight(run.kind(), run.subject.origin, run.subject.mode);
-    let candidates = match compare::all_names(head) {
+    let candidates = match compare::telling_names(head, run.subject.baseline) {
         Some(_) => Candidates::Named(tests.clone()),
         None => Candidates::Files(files_with_tests(run.change)),
     };
@@ -138,14 +138,24 @@ async fn on_base(run: &Run<'_>, code: &BaseCode<'_>, candidates: &Candidates) ->
         }
         Candidates::Named(_) | Candidates::Files(_) => Selection::All,
     };
-    let found = code.tests(&wanted).await?;
+    let found = if_it_ended(code.tests(&wanted).await?);
     if let Candidates::Named(tests) = candidates
         && run_none_of(&found, &tests.candidates())
         && change.of_role(Role::Settings).next().is_some()
     {
-        return Ok(Base::Ran(code.tests_as_set(&wanted).await?));
+        return Ok(Base::Ran(if_it_ended(code.tests_as_set(&wanted).await?)));
     }
     Ok(Base::Ran(found))
+}
+
+/// A run that a signal or a limit ended says nothing of the tests.
+fn if_it_ended(found: Evidence) -> Evidence {
+    match found {
+        Evidence::Failed(finding) if compare::is_stopped(&finding) => Evidence::Absent(Absence::Unfinished {
+            what: "without the change the tests did not end by themselves, so they say nothing of it".to_owned(),
+        }),
+        found @ (Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_)) => found,
+    }
 }
 
 /// Whether a run passed and gave none of these tests a result: the base's settings do not know of them.
@@ -306,11 +316,12 @@ fn judge(
         Candidates::Files(files) => ("files with tests", files.iter().collect()),
     };
     if let Some(first) = red.first() {
-        let sentence = format!(
-            "{} of {} new or changed {noun} fail without the change, among them {first}",
-            red.len(),
-            all.len().max(red.len())
-        );
+        let what = match base {
+            Base::Ran(_) => "fail without the change",
+            Base::NotRun | Base::Inline => "stand in code that is new",
+        };
+        let (number, of) = (red.len(), all.len().max(red.len()));
+        let sentence = format!("{number} of {of} new or changed {noun} {what}, among them {first}");
         return said::passed(GATE, weight, sentence);
     }
     if let Some(number) = shown_by_check(run, checks) {

@@ -5,6 +5,7 @@ use domain::{
     decision::{Issue, Severity},
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
     ids::Sha,
+    shorten,
 };
 
 /// What stands below the output of a run that was not repeated.
@@ -12,6 +13,9 @@ const KEPT: &str = "AutoBuild did not run this again: it is what an earlier run 
 
 /// The most names in one sentence.
 const NAMED: usize = 10;
+
+/// The longest name in a sentence.
+const LONGEST: usize = 200;
 
 /// A finding that is a sentence.
 pub(crate) fn said(sentence: impl Into<String>) -> Finding {
@@ -67,7 +71,8 @@ pub(crate) fn should_fix(category: &str, description: impl Into<String>, at: Opt
 
 /// The first names of a list, in a sentence.
 pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
-    let first: Vec<&str> = names.iter().take(NAMED).map(AsRef::as_ref).collect();
+    let first = names.iter().take(NAMED);
+    let first: Vec<String> = first.map(|name| shorten::middle(name.as_ref(), LONGEST)).collect();
     match names.len().saturating_sub(NAMED) {
         0 => first.join(", "),
         more => format!("{} and {more} more", first.join(", ")),

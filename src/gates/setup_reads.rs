@@ -93,7 +93,8 @@ impl Commit<'_> {
     }
 }
 
-fn hooks_of(manifest: &str) -> String {
+/// The scripts of a `package.json` that run when packages are installed.
+pub(crate) fn hooks_of(manifest: &str) -> String {
     let manifest: Value = serde_json::from_str(manifest).unwrap_or_default();
     let script = |name: &&str| manifest.get("scripts")?.get(*name)?.as_str().map(str::to_owned);
     let scripts: Vec<String> = HOOKS.iter().filter_map(script).collect();

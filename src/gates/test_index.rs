@@ -1,5 +1,6 @@
 //! Where tests stand: the tests of some files by their own names, to be found by the names that runners give them.
 
+use crate::gates::test_line::own_name;
 use integrity::{Version, language};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,6 +77,28 @@ impl TestIndex {
         let numbered = (1..).zip(text.lines());
         let own = numbered.filter(|(number, _)| (site.line..next).contains(number));
         own.map(|(_, line)| line.trim())
+            .filter(|line| !line.is_empty())
+            .collect()
+    }
+
+    /// The lines of a file's text but those of the tests whose words are left out. What stands behind a test belongs to it,
+    /// up to what begins next.
+    pub(crate) fn lines_without<'a>(
+        &self,
+        path: &str,
+        text: &'a str,
+        is_left_out: impl Fn(&[String]) -> bool,
+    ) -> Vec<&'a str> {
+        let here = self.tests.values().flatten().filter(|site| site.path == path);
+        let left_out = here.filter(|site| is_left_out(&site.words)).map(|site| site.line);
+        let left_out: BTreeSet<u32> = left_out.collect();
+        let is_kept = |number| {
+            let begin = self.test_around(path, number);
+            begin.is_none_or(|begin| !left_out.contains(&begin))
+        };
+        let numbered = (1..).zip(text.lines());
+        let kept = numbered.filter(|(number, _)| is_kept(*number));
+        kept.map(|(_, line)| line.trim())
             .filter(|line| !line.is_empty())
             .collect()
     }
@@ -169,6 +192,7 @@ pub(crate) fn ends_with(name: &str, own: &str) -> bool {
 
 /// The name without what one runner puts behind it: parameters, and the number of another test of the same name.
 pub(crate) fn bare(name: &str) -> &str {
+    let name = own_name(name);
     let name = match name.rsplit_once(" (") {
         Some((before, inside)) if inside.ends_with(')') => before,
         _ => name,

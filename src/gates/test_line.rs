@@ -168,6 +168,10 @@ impl TestLine {
             ..call.clone()
         };
         let names: Vec<&str> = names.iter().map(|name| own_name(name)).collect();
+        // A runner would take it for one of its options.
+        if names.iter().any(|name| name.starts_with('-')) {
+            return None;
+        }
         let line = format!("{}{}", self.prefix, named.selecting(&names, paths)?);
         (line.len() <= LONGEST).then(|| Invocation {
             line,
@@ -346,10 +350,10 @@ fn script(command: &SimpleCommand, repository: &Repository<'_>) -> Option<(Shell
 
 /// The test's name without what our readers put behind it: the number of another test of the same name, or a remark.
 pub(crate) fn own_name(name: &str) -> &str {
-    match name.rsplit_once(" (") {
-        Some((own, "error)" | "did not run)")) => own,
-        Some((own, number)) if number.strip_suffix(')').is_some_and(|n| n.parse::<u32>().is_ok()) => own,
-        Some(_) | None => name,
+    let numbered = name.rsplit_once(" ⟨").filter(|(_, number)| number.ends_with('⟩'));
+    match (numbered, name.rsplit_once(" (")) {
+        (Some((own, _)), _) | (None, Some((own, "error)" | "did not run)"))) => own,
+        (None, Some(_) | None) => name,
     }
 }
 

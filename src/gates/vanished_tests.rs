@@ -33,12 +33,18 @@ pub(crate) async fn vanished_tests(
         );
         findings.push(finding(Rule::TestVanished, String::new(), None, what));
     }
-    let Some(now) = compare::all_names(tests) else {
+    let Some(now) = compare::telling_names(tests, run.subject.baseline) else {
         return Ok(Vec::new());
     };
+    let mut shown = Vec::new();
+    if compare::all_names(tests).is_none() {
+        let what =
+            "the runner's numbers do not fit the tests that it names: something else prints what looks like results";
+        shown.push(said::should_fix("integrity", what, None));
+    }
     let (missing, skipped) = (missing(before, now), skipped(before, now));
     if missing.is_empty() && skipped.is_empty() {
-        return Ok(Vec::new());
+        return Ok(shown);
     }
     // What was so before is a commit of the default branch: others may have deleted tests since.
     let since;
@@ -56,7 +62,8 @@ pub(crate) async fn vanished_tests(
             findings.push(vanished_finding(change, name));
         }
     }
-    Ok(tell_skipped(change, before, &skipped, findings))
+    shown.extend(tell_skipped(change, before, &skipped, findings));
+    Ok(shown)
 }
 
 /// Adds the tests that passed before and are skipped now, where the difference did not show it; gives the new ones that

@@ -53,7 +53,8 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
         report.more.extend(base_tests::base_tests(&run, tests, &mut ran).await?);
     }
     if is_sound || is_ready && matches!(report.tests, Evidence::Absent(_)) {
-        let new = compare::all_names(tests).map(|names| NewTests::of(run.change, &known(subject.baseline), names));
+        let names = compare::telling_names(tests, subject.baseline);
+        let new = names.map(|names| NewTests::of(run.change, &known(subject.baseline), names));
         let new = new.unwrap_or_default();
         let red = red_before_green(&run, (tests, &new), &mut checks).await?;
         if is_sound {

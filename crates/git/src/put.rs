@@ -30,8 +30,10 @@ pub fn folder_in_the_way(root: &Path, path: &Path) -> Option<PathBuf> {
 /// Makes a path what it is meant to be, whatever stands there or on the way.
 pub fn put(root: &Path, path: &Path, meant: Option<&(Vec<u8>, u32)>) -> io::Result<()> {
     let whole = root.join(path);
-    if let Some(odd) = folder_in_the_way(root, path) {
-        fs::remove_file(odd)?;
+    match folder_in_the_way(root, path) {
+        Some(odd) => fs::remove_file(odd)?,
+        None if meant.is_none() && is_missing(&whole) => return Ok(()),
+        None => {}
     }
     if let Some(folder) = path.parent() {
         let mut above = root.to_path_buf();
@@ -58,6 +60,10 @@ pub fn put(root: &Path, path: &Path, meant: Option<&(Vec<u8>, u32)>) -> io::Resu
     let mut options = fs::OpenOptions::new();
     let mut file = options.write(true).create_new(true).mode(rights).open(&whole)?;
     io::Write::write_all(&mut file, bytes)
+}
+
+fn is_missing(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 /// Lets us into a folder of ours.

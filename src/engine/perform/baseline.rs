@@ -48,7 +48,7 @@ async fn kept(context: &EffectContext<'_>, commit: &Sha, named: &str) -> Result<
 }
 
 /// What a baseline holds; another number, and each is found anew.
-const FORM: u32 = 2;
+const FORM: u32 = 3;
 
 /// Names everything but the commit that decides what is found: the commands as they are run, the files that they are read
 /// from, what they may reach, and this version of AutoBuild, which reads their output.

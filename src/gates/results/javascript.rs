@@ -14,7 +14,8 @@ pub(super) static JEST: Runner = Runner {
         unless: &["--verbose", "--reporters"],
     }),
     select: Some(|words, names, _| {
-        let titles = names.iter().map(|name| one_of_titles(name, " › "));
+        let without_file = |name: &'_ &str| name.split_once(" › ").map_or(*name, |(_, titles)| titles).to_owned();
+        let titles = names.iter().map(|name| one_of_titles(&without_file(name), " › "));
         pattern(words, &["-t", "--testNamePattern"], titles, Vec::new())
     }),
     read: Some(jest),
@@ -32,6 +33,9 @@ pub(super) static VITEST: Runner = Runner {
         let parts = parts?;
         let files: BTreeSet<&str> = parts.iter().filter_map(|(file, _)| file.rsplit(' ').next()).collect();
         let titles = parts.iter().map(|(_, titles)| one_of_titles(titles, " > "));
+        if files.iter().any(|file| file.starts_with('-')) {
+            return None;
+        }
         let files = files.into_iter().map(str::to_owned).collect();
         pattern(words, &["-t", "--testNamePattern"], titles, files)
     }),
@@ -83,11 +87,12 @@ fn pattern(
     Arguments::at_end(words.collect())
 }
 
-/// `Tests:       1 failed, 1 skipped, 2 passed, 4 total`; with `--verbose` one line per test below its file.
+/// `Tests:       1 failed, 1 skipped, 2 passed, 4 total`; with `--verbose` one line per test below its file. Files come in
+/// another order each time, so a test's name begins with its file.
 pub(super) fn jest(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
-    let mut file = None;
+    let mut file: Option<&str> = None;
     let mut titles: Vec<(usize, &str)> = Vec::new();
     for line in text.lines() {
         let trimmed = line.trim_start();
@@ -106,16 +111,17 @@ pub(super) fn jest(text: &str) -> Option<Tally> {
                 Outcome::Failed,
             );
         } else if let Some(name) = trimmed.strip_prefix("● ").filter(|name| name.contains(" › ")) {
-            tally.mention(name);
-        } else if file.is_some() && !trimmed.is_empty() {
-            verbose(line, trimmed, &mut titles, &mut tally);
+            let file = file.map(|file| format!("{file} › ")).unwrap_or_default();
+            tally.mention(&format!("{file}{name}"));
+        } else if let Some(file) = file.filter(|_| !trimmed.is_empty()) {
+            verbose((line, trimmed), file, &mut titles, &mut tally);
         }
     }
     seen.map(|()| tally)
 }
 
 /// `    ✓ adds (2 ms)` below the titles of its groups.
-fn verbose<'a>(line: &'a str, trimmed: &'a str, titles: &mut Vec<(usize, &'a str)>, tally: &mut Tally) {
+fn verbose<'a>((line, trimmed): (&'a str, &'a str), file: &str, titles: &mut Vec<(usize, &'a str)>, tally: &mut Tally) {
     let depth = line.len().saturating_sub(trimmed.len());
     titles.retain(|(outer, _)| *outer < depth);
     let mut chars = trimmed.chars();
@@ -137,7 +143,8 @@ fn verbose<'a>(line: &'a str, trimmed: &'a str, titles: &mut Vec<(usize, &'a str
         _ => title,
     };
     let groups = titles.iter().map(|(_, title)| *title);
-    tally.test(&groups.chain([title]).collect::<Vec<_>>().join(" › "), outcome);
+    let parts = [file].into_iter().chain(groups).chain([title]);
+    tally.test(&parts.collect::<Vec<_>>().join(" › "), outcome);
 }
 
 /// `Tests  1 failed | 2 passed | 1 skipped (4)`; with the verbose reporter one line per test before.
@@ -187,7 +194,13 @@ fn vitest_line(line: &str) -> Option<(&str, Outcome)> {
         name = if is_time { title } else { name };
     }
     // Files and groups are listed too, with their numbers of tests behind.
-    (name.contains(" > ") && !name.ends_with(')')).then_some((name, outcome))
+    (name.contains(" > ") && !has_number_of_tests(name)).then_some((name, outcome))
+}
+
+/// Whether `(3 tests | 1 failed)` stands behind a name.
+fn has_number_of_tests(name: &str) -> bool {
+    let behind = name.rsplit_once(" (").and_then(|(_, rest)| rest.split_once(' '));
+    behind.is_some_and(|(number, rest)| number.parse::<u32>().is_ok() && rest.starts_with("test"))
 }
 
 fn add(tally: &mut Tally, summary: &str) {

@@ -127,7 +127,7 @@ mod tests {
         let report = read(xml.as_bytes()).unwrap();
         let names = report.names.unwrap();
         assert_eq!(names.passed, ["a.B.adds"]);
-        assert_eq!(names.failed, ["a.B.halves", "later (2)"]);
+        assert_eq!(names.failed, ["a.B.halves", "later ⟨2⟩"]);
         assert_eq!(names.skipped, ["later"]);
         let counts = Counts::Known {
             passed: 1,

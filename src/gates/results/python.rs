@@ -63,6 +63,10 @@ fn by_id(words: &[&str], names: &[&str], paths: &[String]) -> Option<(Arguments,
     }
     let without_parameters = |name: &&str| name.split_once('[').map_or(*name, |(test, _)| test).to_owned();
     let ids: BTreeSet<String> = names.iter().map(without_parameters).collect();
+    // It would read more arguments from such a file.
+    if ids.iter().any(|id| id.starts_with('@')) {
+        return None;
+    }
     let (arguments, _) = Arguments::at_end(ids.into_iter().collect())?;
     Some((arguments, named))
 }

@@ -65,58 +65,100 @@ fn by_expression(words: &[&str], names: &[&str], _: &[String]) -> Option<(Argume
 enum Part {
     /// Outside any.
     Between,
-    /// After `running 3 tests`: one line per test.
-    Results,
+    /// After `running 3 tests`: one line per test, of so many.
+    Results(u32),
     /// After `failures:`: what failing tests printed, whatever it looks like.
-    Printed,
+    Printed(u32),
 }
 
-/// Adds up every `test result:` line: one per test binary and one for documentation tests.
+/// Adds up every `test result:` line: one per test binary and one for documentation tests. A line that does not sum up as
+/// many tests as were announced was printed by a test, and is not to be relied on.
 pub(super) fn libtest(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
     let mut part = Part::Between;
+    let mut printed_sum = None;
     for line in text.lines() {
-        if let Some(result) = line.strip_prefix("test result: ") {
-            seen = Some(());
-            part = Part::Between;
-            let number = |word: &str| before(result, word).unwrap_or(0);
-            tally.count(Outcome::Passed, number("passed"));
-            tally.count(Outcome::Failed, number("failed"));
-            tally.count(Outcome::Skipped, number("ignored"));
-        } else if is_start(line) && part != Part::Printed {
-            // The next binary began, and the one before never summed up.
-            if part == Part::Results {
-                broken_off(&mut tally);
+        if let Some(sum) = line.strip_prefix("test result: ").map(Sum::of) {
+            match part {
+                Part::Results(announced) if sum.all() != announced => {
+                    printed_sum = Some(sum);
+                    continue;
+                }
+                Part::Printed(announced) if sum.all() != announced => tally.uncounted = Uncounted::Some,
+                Part::Results(_) | Part::Printed(_) | Part::Between => {}
             }
-            part = Part::Results;
-        } else if line == "failures:" {
-            part = Part::Printed;
-        } else if let (Part::Results, Some((name, outcome))) = (part, result(line)) {
+            (seen, printed_sum) = (Some(()), None);
+            part = Part::Between;
+            sum.add_to(&mut tally);
+        } else if let (Some(announced), Part::Between | Part::Results(_)) = (announced(line), part) {
+            // The next binary began, and the one before never summed up.
+            if part != Part::Between {
+                broken_off(&mut tally, printed_sum.take());
+            }
+            part = Part::Results(announced);
+        } else if let (Part::Results(announced), "failures:") = (part, line) {
+            part = Part::Printed(announced);
+        } else if let (Part::Results(_), Some((name, outcome))) = (part, result(line)) {
             tally.test(name, outcome);
-        } else if let Some(name) = printed(line).filter(|_| part == Part::Printed) {
+        } else if let (Part::Printed(_), Some(name)) = (part, printed(line)) {
             tally.mention(without_mark(name));
         }
     }
-    if part == Part::Results {
-        broken_off(&mut tally);
+    if matches!(part, Part::Results(_)) {
+        broken_off(&mut tally, printed_sum);
         seen = Some(());
     }
     seen.map(|()| tally)
 }
 
-/// Notes a test binary that ended before its tests did, whatever its exit code: some of them have no result at all.
-fn broken_off(tally: &mut Tally) {
-    tally.uncounted = Uncounted::Some;
-    tally.mention("a test binary that ended before its tests did");
+/// The numbers of a `test result:` line.
+#[derive(Clone, Copy)]
+struct Sum {
+    passed: u32,
+    failed: u32,
+    ignored: u32,
+    measured: u32,
 }
 
-/// `running 3 tests`.
-fn is_start(line: &str) -> bool {
-    let number = line
-        .strip_prefix("running ")
-        .and_then(|rest| rest.strip_suffix(" tests").or_else(|| rest.strip_suffix(" test")));
-    number.is_some_and(|number| number.parse::<u32>().is_ok())
+impl Sum {
+    fn of(line: &str) -> Self {
+        let number = |word: &str| before(line, word).unwrap_or(0);
+        Self {
+            passed: number("passed"),
+            failed: number("failed"),
+            ignored: number("ignored"),
+            measured: number("measured"),
+        }
+    }
+
+    fn all(self) -> u32 {
+        let all = [self.passed, self.failed, self.ignored, self.measured];
+        all.into_iter().fold(0, u32::saturating_add)
+    }
+
+    fn add_to(self, tally: &mut Tally) {
+        tally.count(Outcome::Passed, self.passed);
+        tally.count(Outcome::Failed, self.failed);
+        tally.count(Outcome::Skipped, self.ignored);
+    }
+}
+
+/// Notes a test binary that ended before its tests did, whatever its exit code: some of them have no result at all. One
+/// that did sum something up may have other rules of counting.
+fn broken_off(tally: &mut Tally, printed: Option<Sum>) {
+    tally.uncounted = Uncounted::Some;
+    match printed {
+        Some(sum) => sum.add_to(tally),
+        None => tally.mention("a test binary that ended before its tests did"),
+    }
+}
+
+/// How many tests `running 3 tests` announces.
+fn announced(line: &str) -> Option<u32> {
+    let rest = line.strip_prefix("running ")?;
+    let number = rest.strip_suffix(" tests").or_else(|| rest.strip_suffix(" test"))?;
+    number.parse().ok()
 }
 
 /// `test tests::name ... ok`; the name may carry a mark such as ` - should panic`.

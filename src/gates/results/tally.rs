@@ -142,7 +142,8 @@ impl Tally {
     }
 }
 
-/// Each test under a name of its own: the second test of one name is `name (2)`, and so on, in the runner's order.
+/// Each test under a name of its own: the second test of one name is `name ⟨2⟩`, and so on, in the runner's order. No
+/// runner writes such brackets.
 fn distinct(tests: Vec<(String, Outcome)>) -> TestNames {
     let mut seen: HashMap<String, u32> = HashMap::new();
     let mut names = TestNames::default();
@@ -151,7 +152,7 @@ fn distinct(tests: Vec<(String, Outcome)>) -> TestNames {
         *times = times.saturating_add(1);
         let name = match *times {
             1 => name,
-            times => format!("{name} ({times})"),
+            times => format!("{name} ⟨{times}⟩"),
         };
         let list = match outcome {
             Outcome::Passed => &mut names.passed,

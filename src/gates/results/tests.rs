@@ -90,7 +90,7 @@ fn javascript_runners_sum_up() {
         "FAIL ./sum.test.js\n  ● sum › halves\n\n    expect(received)\n\nTests:       1 failed, 1 skipped, 1 todo, 2 passed, 5 total\n\
          Snapshots:   0 total\nTime:        0.5 s\n",
         known(2, 1, 2),
-        &["sum › halves"],
+        &["./sum.test.js › sum › halves"],
     );
     check("No tests found, exiting with code 1\n", known(0, 0, 0), &[]);
     check(
@@ -239,7 +239,7 @@ fn cargo_names_every_test_and_nothing_that_a_test_printed() {
          test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.20s\n";
     assert_eq!(
         named(output),
-        "tests::a, tests::d, tests::a (2), src/lib.rs - f | tests::b | tests::c"
+        "tests::a, tests::d, tests::a ⟨2⟩, src/lib.rs - f | tests::b | tests::c"
     );
 }
 
@@ -260,6 +260,25 @@ fn a_test_binary_that_ends_early_is_a_failure_of_its_own() {
         self::read(exits, "").failing,
         ["a test binary that ended before its tests did"]
     );
+}
+
+#[test]
+fn a_sum_that_a_test_printed_is_not_the_binarys() {
+    let sum = |passed: u32| {
+        format!(
+            "test result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n"
+        )
+    };
+    let start = "running 3 tests\ntest a ... ok\n";
+    let rest = "test b ... ok\ntest c ... ok\n\n";
+    let inside = read(&format!("{start}{}{rest}{}", sum(1), sum(3)), "");
+    assert_eq!(inside.counts, known(3, 0, 0));
+    assert_eq!(inside.names.unwrap().passed, ["a", "b", "c"]);
+    // Behind the last test it raises the number: then not every test is named.
+    let behind = read(&format!("{start}{rest}{}{}", sum(3), sum(1)), "");
+    assert!(!behind.names.unwrap().names_all(behind.counts));
+    let never = read(&format!("{start}{}{rest}", sum(1)), "");
+    assert_eq!((never.counts, never.failing), (Counts::Unknown, Vec::new()));
 }
 
 #[test]
@@ -332,10 +351,15 @@ fn jest_and_vitest_name_every_test() {
     let jest = "PASS ./sum.test.js\n  sum\n    ✓ adds (2 ms)\n    inner\n      ✓ deep\n    ○ skipped later\n  ✓ top (1 ms)\n\n\
          FAIL ./bad.test.js\n  ● Test suite failed to run\n\n    SyntaxError: x\n\nFAIL ./b.test.js\n  sum\n    ✕ halves (1 ms)\n\n\
          \x20 ● sum › halves\n\n    expect(received)\n\nTest Suites: 2 failed, 1 passed, 3 total\nTests:       1 failed, 1 skipped, 3 passed, 5 total\n";
-    check(jest, known(3, 2, 1), &["./bad.test.js (did not run)", "sum › halves"]);
+    check(
+        jest,
+        known(3, 2, 1),
+        &["./bad.test.js (did not run)", "./b.test.js › sum › halves"],
+    );
     assert_eq!(
         named(jest),
-        "sum › adds, sum › inner › deep, top | ./bad.test.js (did not run), sum › halves | sum › later"
+        "./sum.test.js › sum › adds, ./sum.test.js › sum › inner › deep, ./sum.test.js › top | \
+         ./bad.test.js (did not run), ./b.test.js › sum › halves | ./sum.test.js › sum › later"
     );
     let vitest = " ✓ test/sum.test.ts > sum > adds 2ms\n ✓ test/sum.test.ts > sum > quick\n × test/sum.test.ts > sum > halves 3ms\n\
          \x20  → expected 1 to be 2\n ↓ test/sum.test.ts > sum > later [skipped]\n ❯ test/sum.test.ts (3 tests | 1 failed) 9ms\n\n\
@@ -347,6 +371,25 @@ fn jest_and_vitest_name_every_test() {
          test/bad.test.ts (did not run) | test/sum.test.ts > sum > later"
     );
     assert_eq!(read(vitest, "").counts, known(2, 2, 1));
+}
+
+#[test]
+fn tests_of_one_title_in_two_files_of_jest_keep_their_names_in_any_order() {
+    let file = |name: &str, mark: &str| format!("PASS ./{name}.test.js\n  {mark} adds (2 ms)\n\n");
+    let (a, b) = (file("a", "✓"), file("b", "✕"));
+    let end = "Tests:       1 failed, 1 passed, 2 total\n";
+    for output in [format!("{a}{b}{end}"), format!("{b}{a}{end}")] {
+        assert_eq!(named(&output), "./a.test.js › adds | ./b.test.js › adds | ");
+    }
+}
+
+#[test]
+fn vitest_names_a_title_that_ends_with_a_bracket() {
+    let output = " ✓ a.test.ts > sum (3 tests) 4ms\n ✓ a.test.ts > sum > adds (carefully) 2ms\n ✓ a.test.ts > works()\n\n      Tests  2 passed (2)\n";
+    assert_eq!(
+        named(output),
+        "a.test.ts > sum > adds (carefully), a.test.ts > works() |  | "
+    );
 }
 
 #[test]

@@ -19,7 +19,8 @@ use sandbox::{Exit, Finished};
 /// The largest results file that is read.
 const MAX_REPORT: u64 = 64 * 1024 * 1024;
 const MAX_FAILING: usize = 50;
-const MAX_NAME: usize = 200;
+/// The longest name of a test that is kept, in characters: names that are cut may be the same.
+const MAX_NAME: usize = 4_000;
 
 impl SandboxedCheckout {
     pub(super) async fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {

@@ -1,12 +1,12 @@
 //! Files of one commit put into a checkout of another, before anything runs there.
 
-use crate::gates::{
-    files,
-    run::context::{GateError, host},
-};
-use git::{Blob, Mirror, RawChange, blocking};
+use crate::gates::run::context::{GateError, host};
+use git::{Blob, Mirror, RawChange, blocking, put};
 use sha2::{Digest, Sha256};
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Component, Path},
+};
 
 /// The largest file that is put in place.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
@@ -36,25 +36,28 @@ impl Overlay {
         let versions: Vec<(u32, String)> = changes.iter().map(|change| version(change)).collect();
         let there = versions.iter().filter(|(mode, _)| *mode != 0);
         let oids: Vec<&str> = there.map(|(_, oid)| oid.as_str()).collect();
-        let mut blobs = mirror.blobs(&oids, MAX_FILE).await?.into_iter();
+        let blobs = mirror.blobs(&oids, MAX_FILE).await?;
+        let paths = changes.iter().map(|change| change.path.to_str());
+        Ok(Self::of_blobs(paths.zip(versions), blobs))
+    }
+
+    /// Paths with the mode and the name of their content, and the contents of those whose mode is not 0.
+    fn of_blobs<'a>(files: impl Iterator<Item = (Option<&'a str>, (u32, String))>, blobs: Vec<Blob>) -> Self {
+        let mut blobs = blobs.into_iter();
         let mut entries = Vec::new();
-        for (change, (mode, oid)) in changes.iter().zip(versions) {
+        for (path, (mode, oid)) in files {
+            let blob = (mode != 0).then(|| blobs.next()).flatten();
             // A path that is not text cannot be named to a test runner either.
-            let Some(path) = change.path.to_str().map(str::to_owned) else {
-                continue;
-            };
-            match mode {
-                0 => entries.push((path, None)),
-                mode => {
-                    if let Some(Blob::Bytes(bytes)) = blobs.next() {
-                        entries.push((path, Some((bytes, mode, oid))));
-                    }
-                }
+            let Some(path) = path.map(str::to_owned) else { continue };
+            match (mode, blob) {
+                (0, _) => entries.push((path, None)),
+                (_, Some(Blob::Bytes(bytes))) => entries.push((path, Some((bytes, mode, oid)))),
+                (_, Some(Blob::Large(_) | Blob::None) | None) => {}
             }
         }
         // Taken away first: a file may have become a folder, or the other way round.
         entries.sort_by_key(|(_, content)| content.is_some());
-        Ok(Self { entries })
+        Self { entries }
     }
 
     /// These files, each with its bytes and mode.
@@ -107,9 +110,10 @@ impl Overlay {
         let (root, entries) = (work.to_path_buf(), self.entries.clone());
         let laying = blocking(move || {
             for (path, content) in entries {
-                let done = match content {
-                    None => files::clear(&root, &path),
-                    Some((bytes, mode, _)) => files::put(&root, &path, &bytes, mode),
+                let meant = content.map(|(bytes, mode, _)| (bytes, mode));
+                let done = match is_inside(Path::new(&path)) {
+                    true => put(&root, Path::new(&path), meant.as_ref()),
+                    false => Err(io::Error::other("it is not a path inside the repository")),
                 };
                 done.map_err(|error| io::Error::other(format!("{path}: {error}")))?;
             }
@@ -117,5 +121,62 @@ impl Overlay {
         });
         let laid = laying.await.unwrap_or_else(|error| Err(error.into()));
         laid.map_err(host("putting files of another commit in place"))
+    }
+}
+
+/// Whether a path stays below its root.
+fn is_inside(path: &Path) -> bool {
+    let mut parts = path.components().peekable();
+    parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs, os::unix::fs::symlink};
+
+    fn file(path: &str, text: &str, mode: u32) -> (String, Vec<u8>, u32) {
+        (path.to_owned(), text.as_bytes().to_vec(), mode)
+    }
+
+    #[tokio::test]
+    async fn files_are_laid_inside_whatever_stands_in_their_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("work");
+        fs::create_dir_all(root.join("data/more")).unwrap();
+        fs::write(root.join("data/more/a"), "a").unwrap();
+        fs::write(folder.path().join("kept"), "k").unwrap();
+        symlink("..", root.join("up")).unwrap();
+        symlink("../kept", root.join("link")).unwrap();
+        let files = vec![
+            file("data", "elsewhere", 0o120_000),
+            file("up/kept", "new", 0o100_644),
+            file("link", "new", 0o100_755),
+            file("a/b/c", "link", 0o120_000),
+        ];
+        let overlay = Overlay::of_bytes(files).without(&["gone/b".to_owned()]);
+        overlay.lay(&root).await.unwrap();
+        assert!(fs::symlink_metadata(root.join("data")).unwrap().is_symlink());
+        assert_eq!(fs::read(folder.path().join("kept")).unwrap(), b"k");
+        assert_eq!(fs::read(root.join("up/kept")).unwrap(), b"new");
+        assert_eq!(fs::read(root.join("link")).unwrap(), b"new");
+        assert!(fs::symlink_metadata(root.join("a/b/c")).unwrap().is_symlink());
+        assert!(!root.join("gone").exists());
+        let outside = Overlay::of_bytes(vec![file("../kept", "new", 0o100_644)]);
+        assert!(outside.lay(&root).await.is_err());
+    }
+
+    #[test]
+    fn a_path_that_is_not_text_takes_its_content_along() {
+        let mode = 0o100_644;
+        let files = [
+            (None, (mode, "x".to_owned())),
+            (Some("gone"), (0, "0".to_owned())),
+            (Some("a"), (mode, "y".to_owned())),
+        ];
+        let blobs = vec![Blob::Bytes(b"x".to_vec()), Blob::Bytes(b"y".to_vec())];
+        let overlay = Overlay::of_blobs(files.into_iter(), blobs);
+        let found: Vec<_> = overlay.contents().collect();
+        assert_eq!(found, [("gone", None), ("a", Some((&b"y"[..], mode)))]);
     }
 }

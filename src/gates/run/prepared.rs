@@ -512,14 +512,23 @@ impl<'a> Prepared<'a> {
         let ready = self.on(self.commit, None, Start::Cache).await?;
         let tracked = commands::paths(self.mirror, self.commit).await?.into_iter().collect();
         let made = match ready.is_ready() && self.chosen.setup.is_some() {
-            true => ready.made(&ready.leavings(&tracked).await?, &tracked).await?,
+            true => match ready.leavings(&tracked).await {
+                Ok(left) => ready.made(&left, &tracked).await?,
+                Err(_) => Made::OfFiles,
+            },
             false => Made::OfFiles,
         };
         let is_built = ready.is_ready() && ready.build().await?;
         let snapshot = match ready.is_ready() && (is_built || self.chosen.setup.is_some()) {
             true => {
-                let left = ready.leavings(&tracked).await?.for_the_turn();
-                Snapshot::of(self.bench, &ready.checkout, (ready.times.clone(), left)).await
+                // What cannot be looked through, because a command took its rights away, is not copied either.
+                match ready.leavings(&tracked).await {
+                    Ok(left) => {
+                        let left = (ready.times.clone(), left.for_the_turn());
+                        Snapshot::of(self.bench, &ready.checkout, left).await
+                    }
+                    Err(_) => None,
+                }
             }
             false => None,
         };

@@ -124,13 +124,17 @@ impl Expected {
     pub(crate) fn is_met_by(self, found: &Evidence) -> bool {
         match self {
             Self::Green => matches!(found, Evidence::Passed(_)),
-            Self::Red => matches!(found, Evidence::Failed(_)),
+            // What a signal or a limit ended is no failure of the tests.
+            Self::Red => matches!(found, Evidence::Failed(finding) if !compare::is_stopped(finding)),
         }
     }
 
     /// Whether the tests ran and say the opposite.
     pub(crate) fn is_denied_by(self, found: &Evidence) -> bool {
-        !matches!(found, Evidence::Absent(_)) && !self.is_met_by(found)
+        match self {
+            Self::Green => matches!(found, Evidence::Failed(_)),
+            Self::Red => matches!(found, Evidence::Passed(_)),
+        }
     }
 }
 
@@ -267,7 +271,7 @@ fn make_room(folder: &Path, most: usize) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::evidence::Absence;
+    use domain::evidence::{Absence, Counts, Finding};
 
     #[test]
     fn the_oldest_results_make_room() {
@@ -281,6 +285,23 @@ mod tests {
         make_room(folder.path(), 2).unwrap();
         let left = ["a", "b", "c"].map(|name| folder.path().join(name).exists());
         assert_eq!(left, [false, true, true]);
+    }
+
+    #[test]
+    fn what_a_signal_or_a_limit_ended_is_not_red() {
+        let failed = |exit_code| {
+            Evidence::Failed(Finding {
+                command: "t".to_owned(),
+                exit_code,
+                counts: Counts::Unknown,
+                failing: Vec::new(),
+                output: String::new(),
+                names: None,
+            })
+        };
+        assert!(Expected::Red.is_met_by(&failed(Some(1))));
+        assert!(!Expected::Red.is_met_by(&failed(None)) && !Expected::Red.is_denied_by(&failed(None)));
+        assert!(Expected::Green.is_denied_by(&failed(None)));
     }
 
     #[test]

@@ -68,11 +68,11 @@ fn only_what_is_plainly_one_runner_gets_arguments() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn each_runner_is_told_which_tests_to_run() {
-    let table: [(&str, &str, &[&str], &str); 19] = [
+    let table: [(&str, &str, &[&str], &str); 23] = [
         (
             "cargo test --lib",
             "",
-            &["tests::adds", "tests::adds (2)"],
+            &["tests::adds", "tests::adds ⟨2⟩"],
             "cargo test --lib --no-fail-fast -- tests::adds tests::adds --exact",
         ),
         (
@@ -109,8 +109,8 @@ fn each_runner_is_told_which_tests_to_run() {
         (
             "npm test",
             "jest",
-            &["sum › 1+1"],
-            "npm test -- --verbose -t '^(sum( | › )1\\+1)$'",
+            &["./a.test.js › sum › 1+1", "./b.test.js › retries (3)"],
+            "npm test -- --verbose -t '^(retries \\(3\\)|sum( | › )1\\+1)$'",
         ),
         (
             "npx vitest run",
@@ -158,6 +158,10 @@ fn each_runner_is_told_which_tests_to_run() {
         ("npm test", "node --test test/*.js", &["a"], ""),
         ("pytest --cov tests", "", &["tests/test_a.py::test_x"], ""),
         ("make test", "", &["a"], ""),
+        ("pytest", "", &["--nope/test_n.py::test_x"], ""),
+        ("pytest", "", &["@more/test_n.py::test_x"], ""),
+        ("cargo test", "", &["a", "--nope"], ""),
+        ("npx vitest run", "", &["unit --nope.test.ts > top"], ""),
     ];
     let paths = ["tests/test_a.py".to_owned()];
     for (command, script, names, expected) in table {

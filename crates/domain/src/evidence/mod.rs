@@ -13,6 +13,7 @@ pub use crate::{
     weight::Weight,
 };
 
+use crate::shorten;
 use serde::{Deserialize, Serialize};
 
 /// The outcome of one Gate on one commit.
@@ -145,7 +146,8 @@ impl Finding {
             Some(code) => format!("`{}` exited with {code}", self.command),
             None => format!("`{}` was ended by a signal or a deadline", self.command),
         };
-        let named: Vec<&str> = self.failing.iter().take(NAMED_FAILURES).map(String::as_str).collect();
+        let named = self.failing.iter().take(NAMED_FAILURES);
+        let named: Vec<String> = named.map(|name| shorten::middle(name, LONGEST_NAME)).collect();
         let more = match self.failed().saturating_sub(NAMED_FAILURES) {
             0 => String::new(),
             more => format!(" and {more} more"),
@@ -159,6 +161,8 @@ impl Finding {
 }
 
 const NAMED_FAILURES: usize = 10;
+/// The longest name in a sentence.
+const LONGEST_NAME: usize = 200;
 
 impl Counts {
     /// The numbers as people read them.

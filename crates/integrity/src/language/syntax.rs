@@ -221,18 +221,6 @@ impl<'t> At<'t> {
         self.node().map_or(1, |node| node.line)
     }
 
-    /// The whole line on which it begins.
-    #[must_use]
-    pub fn whole_line(self) -> &'t str {
-        let start = self.node().map_or(0, |node| node.start);
-        let (above, rest) = self.tree.text.split_at_checked(start).unwrap_or_default();
-        let begun = above.rfind('\n').map_or(0, |at| at.saturating_add(1));
-        let ended = rest
-            .find('\n')
-            .map_or(self.tree.text.len(), |at| at.saturating_add(start));
-        self.tree.text.get(begun..ended).unwrap_or_default()
-    }
-
     /// Its number among the nodes of the file, in the order of the text.
     #[must_use]
     pub fn index(self) -> usize {

@@ -333,6 +333,8 @@ fn put_in(
     copier.copy(home, &making.path().join(HOME))?;
     let bytes = copier.bytes();
     Notes { bytes, ..notes }.write(making.path())?;
+    // From here on its time says when it was made: using it only writes this file again.
+    room::touch(making.path());
     std::fs::rename(making.path(), entry)?;
     // The folder is not there any more under its first name, so there is nothing to take away.
     drop(making.keep());

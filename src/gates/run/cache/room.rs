@@ -1,6 +1,7 @@
 //! How many caches there may be, and how large all of them together: the longest unused go.
 
 use crate::gates::run::cache::{copy::MOST_BYTES, notes::Notes};
+use domain::ids::Sha;
 use std::{
     fs,
     os::unix::fs::MetadataExt,
@@ -13,6 +14,9 @@ const MOST_ENTRIES: usize = 24;
 /// The most bytes of all of them: five of the largest.
 const MOST_BYTES_OF_ALL: u64 = 5 * MOST_BYTES;
 
+/// The seconds after which nobody makes an entry any more that is not whole.
+const LEFT: i64 = 24 * 60 * 60;
+
 /// Takes entries away until there is room, the longest unused first; never the one just made.
 pub(super) fn make(caches: &Path, newest: &Path) {
     make_within(caches, newest, MOST_ENTRIES, MOST_BYTES_OF_ALL);
@@ -20,6 +24,7 @@ pub(super) fn make(caches: &Path, newest: &Path) {
 
 fn make_within(caches: &Path, newest: &Path, most: usize, most_bytes: u64) {
     let mut entries = entries(caches);
+    sweep(&mut entries, newest);
     entries.retain(|(_, path)| path != newest);
     entries.sort_by(|one, other| other.cmp(one));
     let (mut number, mut bytes) = (1_usize, size(newest));
@@ -32,6 +37,26 @@ fn make_within(caches: &Path, newest: &Path, most: usize, most_bytes: u64) {
         }
         number = number.saturating_add(1);
     }
+}
+
+/// Takes away what is no whole entry and was left for long, by the newest entry's time: somebody may still be making the
+/// others.
+fn sweep(entries: &mut Vec<((i64, i64), PathBuf)>, newest: &Path) {
+    let now = entries
+        .iter()
+        .find(|(_, path)| path == newest)
+        .map(|((now, _), _)| *now);
+    let is_whole = |path: &Path| {
+        path.file_name()
+            .is_some_and(|name| name.to_str().is_some_and(|name| name.parse::<Sha>().is_ok()))
+    };
+    entries.retain(|((used, _), path)| {
+        let is_whole = is_whole(path);
+        if !is_whole && now.is_some_and(|now| now.saturating_sub(*used) > LEFT) {
+            remove(path);
+        }
+        is_whole
+    });
 }
 
 /// How large an entry is; one that does not say is as large as one may be.
@@ -72,12 +97,13 @@ fn entries(caches: &Path) -> Vec<((i64, i64), PathBuf)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gates::run::cache::put_in;
 
     /// Entries of this many bytes, the first the longest unused.
     fn caches(sizes: &[u64]) -> (tempfile::TempDir, Vec<PathBuf>) {
         let dir = tempfile::tempdir().unwrap();
         let make = |(at, bytes): (usize, &u64)| {
-            let entry = dir.path().join(format!("repository/locks-{at}/commit"));
+            let entry = dir.path().join(format!("repository/locks-{at}/{at:040x}"));
             fs::create_dir_all(&entry).unwrap();
             let notes = Notes {
                 bytes: *bytes,
@@ -107,5 +133,40 @@ mod tests {
         assert_eq!(left(&[1, 90, 40], 9, 100), [false, false, true]);
         assert_eq!(left(&[40, 40, 400], 9, 100), [false, false, true]);
         assert_eq!(left(&[40, 40], 9, 100), [true, true]);
+    }
+
+    #[test]
+    fn what_is_half_made_is_no_entry_and_goes_after_a_day() {
+        let (dir, entries) = caches(&[1, 1]);
+        let half = |name: &str, seconds: u64| {
+            let path = dir.path().join("repository/locks-0").join(name);
+            fs::create_dir_all(&path).unwrap();
+            let made = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            fs::File::open(&path).unwrap().set_modified(made).unwrap();
+            path
+        };
+        let (old, new) = (half(".making-a", 1), half(".making-b", 200_000));
+        let used = fs::File::options().write(true).open(entries[1].join("used")).unwrap();
+        used.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(200_001))
+            .unwrap();
+        make_within(dir.path(), &entries[1], 2, 100);
+        assert_eq!(
+            [&entries[0], &entries[1], &old, &new].map(|path| path.exists()),
+            [true, true, false, true]
+        );
+    }
+
+    #[test]
+    fn using_an_entry_does_not_make_it_newer() {
+        let dir = tempfile::tempdir().unwrap();
+        let [work, home, folder] = ["work", "home", "entries"].map(|name| dir.path().join(name));
+        fs::create_dir_all(&work).unwrap();
+        fs::create_dir_all(&home).unwrap();
+        let entry = folder.join("a".repeat(40));
+        put_in(&folder, &entry, (&work, &home), &[], Notes::default()).unwrap();
+        let made = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1);
+        fs::File::open(&entry).unwrap().set_modified(made).unwrap();
+        touch(&entry);
+        assert_eq!(fs::metadata(&entry).unwrap().modified().unwrap(), made);
     }
 }
