@@ -254,7 +254,7 @@ mod tests {
                 before,
                 after,
             };
-            assert_eq!(install_hooks(&[file.clone()]).len(), expected, "{file:?}");
+            assert_eq!(install_hooks(std::slice::from_ref(&file)).len(), expected, "{file:?}");
         }
     }
 
