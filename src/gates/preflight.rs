@@ -50,8 +50,9 @@ pub async fn preflight(
     };
     let after_setup = ready.leavings(&tracked).await?;
     let made = ready.made(&after_setup, &tracked).await?;
-    // Where nothing is built, what set-up left is kept as it is; else with what the tests built, and wrote.
-    let is_kept_as_it_is = made == Made::Packages && prepared.chosen.test_line.building().is_none();
+    // What set-up left is kept as it is where that is packages alone, else with what the tests built, and wrote.
+    let chosen = &prepared.chosen;
+    let is_kept_as_it_is = made == Made::Packages && chosen.setup.is_some() && chosen.test_line.building().is_none();
     if is_kept_as_it_is && ready.is_ready() {
         keep(&ready, (&after_setup, &after_setup), made).await?;
     }

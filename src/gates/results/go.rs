@@ -11,6 +11,8 @@ pub(super) static GO_TEST: Runner = Runner {
         place: Place::End,
         unless: &["-v", "-test.v", "-json", "-args", "--args"],
     }),
+    // What it builds is run by a program that does nothing.
+    build: Some("-exec=true"),
     select: Some(by_function),
     read: Some(test),
     ..Runner::called(&[&["go", "test"]])

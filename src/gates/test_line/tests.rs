@@ -179,5 +179,6 @@ fn tests_are_built_apart_where_the_runner_can() {
         built("cargo test --lib -- x").as_deref(),
         Some("cargo test --lib --no-run")
     );
-    assert_eq!(built("go test ./..."), None);
+    assert_eq!(built("go test ./...").as_deref(), Some("go test ./... -exec=true"));
+    assert_eq!(built("pytest"), None);
 }
