@@ -6,7 +6,7 @@ use crate::{
 };
 use autobuild::gates::Chosen;
 use std::{
-    fs,
+    env, fs,
     path::Path,
     process::{Command, Stdio},
     time::Duration,
@@ -38,6 +38,10 @@ fn shell(folder: &Path, line: &str, patience: Duration) -> Outcome<()> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
+    // Where rustup keeps what it installed follows from the home, unless it is said.
+    if let (Some(own), None) = (env::var_os("HOME"), env::var_os("RUSTUP_HOME")) {
+        command.env("RUSTUP_HOME", Path::new(&own).join(".rustup"));
+    }
     command.status().map(drop).map_err(|error| format!("{line}: {error}"))
 }
 
