@@ -44,7 +44,7 @@ use tokio_util::sync::CancellationToken;
 
 /// An experiment may take this many times as long as the plain run, and at least this long.
 const TIMES_PLAIN: u32 = 3;
-const SHORTEST: Duration = Duration::from_secs(20);
+const SHORTEST: Duration = Duration::from_secs(10);
 
 /// One commit with its commands, set up when something is first run on it.
 pub(crate) struct Prepared<'a> {
