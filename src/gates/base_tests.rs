@@ -22,6 +22,7 @@ use domain::{
     decision::Issue,
     evidence::{Absence, Evidence, Gate, GateResult, Ground, TestNames, Weight},
     plan::{PlannedTask, TaskType},
+    registries,
     shell_command::ShellCommand,
 };
 use git::RawChange;
@@ -92,16 +93,16 @@ async fn with_base_versions(
     if matches!(first.evidence, Evidence::Passed(_)) || adapted.is_empty() {
         return Ok(first);
     }
-    // What tests share was changed along with the code: new helpers fit new code. A helper that checks less is
-    // integrity's to find; that it is needed is shown.
+    // What tests share was changed along with the code: new helpers fit new code, and so do new packages. A helper that
+    // checks less, and settings that do, are integrity's to find; that they are needed is shown.
     let again = attempt(run, head, &kept, &inline).await?;
     let mut result = judge(run, before, &again, &meant);
-    if !matches!(result.evidence, Evidence::Passed(_)) {
+    if !matches!(result.evidence, Evidence::Passed(_)) || !pass_now(&found, &again) {
         return Ok(first);
     }
     result.items.extend(adapted.iter().map(|raw| {
         let path = raw.path.to_string();
-        let what = format!("tests of the base pass only with the changed `{path}`, which they share");
+        let what = format!("tests of the base pass only with the changed `{path}`");
         said::should_fix("test", what, Some((path, 1)))
     }));
     Ok(result)
@@ -343,9 +344,22 @@ impl Removed {
     }
 }
 
-/// Whether a file that tests share was made to fit, not only added to.
+/// Whether each test that failed passes now: none has merely gone missing.
+fn pass_now(first: &Evidence, again: &Evidence) -> bool {
+    match (compare::names(first), compare::names(again)) {
+        (Some(first), Some(again)) => first.failed.iter().all(|name| again.passed.contains(name)),
+        (None, _) => true,
+        (Some(_), None) => false,
+    }
+}
+
+/// Whether a file that tests share was made to fit, not only added to; or says which packages are used.
 fn is_adapted(change: &Change, raw: &RawChange) -> bool {
     let path = raw.path.to_string();
+    let names_packages = !path.ends_with(".ini") && !registries::of_paths(std::slice::from_ref(&path)).is_empty();
+    if role(&path) == Role::Settings && names_packages {
+        return raw.old_mode != 0 && raw.new_mode != 0;
+    }
     let is_shared = role(&path) == Role::Support && raw.old_mode != 0 && raw.new_mode != 0;
     is_shared
         && change

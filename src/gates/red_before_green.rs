@@ -87,7 +87,7 @@ pub(crate) async fn red_before_green(
         (_, None) => None,
         (TaskType::Refactoring, Some(weight)) => Some(refactoring(run.change, weight)),
         (TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation, Some(weight)) => {
-            Some(judge(run, weight, (&candidates, &base, &red), checks))
+            Some(judge(run, weight, (&candidates, &base, &red), (head, checks)))
         }
     };
     Ok(RedBeforeGreen {
@@ -309,7 +309,7 @@ fn judge(
     run: &Run<'_>,
     weight: Weight,
     (candidates, base, red): (&Candidates, &Base, &[String]),
-    checks: &[Checked],
+    (head, checks): (&Evidence, &[Checked]),
 ) -> GateResult {
     let (noun, all): (_, Vec<&String>) = match candidates {
         Candidates::Named(tests) => ("tests", tests.candidates()),
@@ -348,7 +348,7 @@ fn judge(
             );
             said::failed(GATE, weight, sentence)
         }
-        Base::Ran(_) | Base::NotRun => said::failed(GATE, weight, nothing_shows(run.change)),
+        Base::Ran(_) | Base::NotRun => said::failed(GATE, weight, nothing_shows(run.change, head)),
     }
 }
 
@@ -365,12 +365,17 @@ fn shown_by_check(run: &Run<'_>, checks: &[Checked]) -> Option<usize> {
     shown.next().map(|check| check.number)
 }
 
-fn nothing_shows(change: &Change) -> &'static str {
-    match change.touches_code_or_tests() {
-        false => {
+fn nothing_shows(change: &Change, head: &Evidence) -> &'static str {
+    let is_new = |name: &&String| change.before.find(name).is_empty() && !change.after.find(name).is_empty();
+    let skipped = compare::names(head).map_or(&[][..], |names| names.skipped.as_slice());
+    match (change.touches_code_or_tests(), skipped.iter().any(|name| is_new(&name))) {
+        (false, _) => {
             "the change touches neither code nor tests, and no criterion's check fails without it: nothing shows it"
         }
-        true => {
+        (true, true) => {
+            "the new tests were skipped here, and no criterion's check fails without the change: nothing shows it"
+        }
+        (true, false) => {
             "no new or changed test came with the change, and no criterion's check fails without it: nothing shows it"
         }
     }
