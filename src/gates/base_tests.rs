@@ -97,7 +97,7 @@ async fn with_base_versions(
     // checks less, and settings that do, are integrity's to find; that they are needed is shown.
     let again = attempt(run, head, &kept, &inline).await?;
     let mut result = judge(run, before, &again, &meant);
-    if !matches!(result.evidence, Evidence::Passed(_)) || !pass_now(&found, &again) {
+    if !matches!(result.evidence, Evidence::Passed(_)) || !pass_now(run, &found, &again) {
         return Ok(first);
     }
     result.items.extend(adapted.iter().map(|raw| {
@@ -344,10 +344,13 @@ impl Removed {
     }
 }
 
-/// Whether each test that failed passes now: none has merely gone missing.
-fn pass_now(first: &Evidence, again: &Evidence) -> bool {
+/// Whether each test that failed and has to hold passes now: none has merely gone missing.
+fn pass_now(run: &Run<'_>, first: &Evidence, again: &Evidence) -> bool {
     match (compare::names(first), compare::names(again)) {
-        (Some(first), Some(again)) => first.failed.iter().all(|name| again.passed.contains(name)),
+        (Some(first), Some(again)) => {
+            let mut failed = first.failed.iter().filter(|name| must_hold(run, name));
+            failed.all(|name| again.passed.contains(name))
+        }
         (None, _) => true,
         (Some(_), None) => false,
     }
