@@ -16,6 +16,7 @@ use std::{
     fs, io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 /// The working copy below the folder around it, and what git keeps in there.
@@ -57,12 +58,33 @@ struct Repair {
 }
 
 impl Stamps {
-    /// Looks at a place that nothing runs in; none where it holds too much.
+    /// Looks at a place that nothing runs in, then waits for the file system's clock to move on: a write after this moment
+    /// always shows. None where the place holds too much.
     pub(crate) async fn of(place: &SandboxedCheckout) -> Result<Option<Self>, GateError> {
         let root = place.around().to_path_buf();
-        let looking = blocking(move || Self::look(&root)).await;
-        let looked = looking.unwrap_or_else(|error| Err(error.into()));
+        let looking = blocking(move || {
+            let stamps = Self::look(&root)?;
+            if let (Some(stamps), Some(beside)) = (&stamps, root.parent()) {
+                stamps.outlive(beside)?;
+            }
+            Ok(stamps)
+        });
+        let looked = looking.await.unwrap_or_else(|error| Err(error.into()));
         looked.map_err(host("looking through a checkout"))
+    }
+
+    /// Waits until what is written beside the place is newer than everything in it.
+    fn outlive(&self, beside: &Path) -> io::Result<()> {
+        let written = self.0.values().filter_map(|stamp| stamp.written);
+        let latest = written.map(|(_, _, seconds, nanos)| (seconds, nanos)).max();
+        for _ in 0..100 {
+            let meta = tempfile::tempfile_in(beside)?.metadata()?;
+            if latest.is_none_or(|latest| (meta.ctime(), meta.ctime_nsec()) > latest) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
     }
 
     fn look(root: &Path) -> io::Result<Option<Self>> {
@@ -241,7 +263,7 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let before = Stamps::look(&root).unwrap().unwrap();
-        // A file that is written in the same tick of the clock as it was made in shows by its size or its inode here.
+        before.outlive(folder.path()).unwrap();
         deed(&root);
         let back = undo(&root, &before, Some(&entry), &[PathBuf::from("src/a.py")].into()).unwrap();
         if back.is_some() {
