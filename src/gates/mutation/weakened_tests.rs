@@ -15,7 +15,7 @@ use integrity::{
     FileChange, Version, language,
     language::{
         Role,
-        outline::{Function, Of, Outline},
+        outline::{Function, Of, Outline, Test},
         role,
     },
     loses_lines,
@@ -99,7 +99,7 @@ fn suspects(facts: &Facts, paths: &BTreeSet<String>) -> BTreeSet<String> {
     let may = |site: &&Site| {
         shared
             .get(site.path.as_str())
-            .is_some_and(|shared| shared.concerns(change, site))
+            .is_some_and(|shared| shared.concerns(site))
     };
     let concerns = |name: &&String| is_shared || change.after.find(name).iter().any(may);
     facts.old.iter().filter(concerns).cloned().collect()
@@ -110,8 +110,8 @@ fn suspects(facts: &Facts, paths: &BTreeSet<String>) -> BTreeSet<String> {
 enum Shared {
     /// Something that any of them may use.
     ByAll,
-    /// Functions, by their names.
-    Functions(BTreeSet<String>),
+    /// Functions, by their names; and the tests that are others themselves, by the lines where they begin now.
+    Functions(BTreeSet<String>, BTreeSet<u32>),
 }
 
 impl Shared {
@@ -152,17 +152,20 @@ impl Shared {
         let is_named = |name: &String| before.tests.iter().any(|test| test.words.contains(name));
         match others.iter().any(|name| !is_named(name) && !is_called(&before, name)) {
             true => Self::ByAll,
-            false => Self::Functions(others),
+            false => {
+                let is_other = |new: &&Test| !before.tests.iter().any(|old| old.whole == new.whole);
+                let tests = after.tests.iter().filter(is_other).map(|test| test.line).collect();
+                Self::Functions(others, tests)
+            }
         }
     }
 
     /// Whether a test may check less for it.
-    fn concerns(&self, change: &Change, site: &Site) -> bool {
+    fn concerns(&self, site: &Site) -> bool {
         match self {
             Self::ByAll => true,
-            Self::Functions(names) => {
-                let is_as_it_was = change.before.words_in(&site.path).any(|words| words == site.words);
-                !is_as_it_was || site.words.iter().any(|word| names.contains(word))
+            Self::Functions(names, tests) => {
+                tests.contains(&site.line) || site.words.iter().any(|word| names.contains(word))
             }
         }
     }
@@ -233,15 +236,19 @@ mod tests {
     fn tests_share_what_stands_outside_of_them() {
         let base = "LIMIT = 3\n\ndef check(x):\n    assert x\n\ndef twice(x):\n    check(x)\n\ndef setup():\n    go()\n\n\
                     def test_a():\n    check(a() == LIMIT)\n    twice(a())\n\ndef test_b():\n    assert b()\n";
-        let functions = |names: &[&str]| Shared::Functions(names.iter().map(|name| (*name).to_owned()).collect());
+        let functions = |names: &[&str], tests: &[u32]| {
+            let names = names.iter().map(|name| (*name).to_owned());
+            Shared::Functions(names.collect(), tests.iter().copied().collect())
+        };
         for (after, expected) in [
-            (base.replace("assert b()", "assert b() == 2"), functions(&[])),
-            (base.replace("assert b()", "assert 1"), functions(&[])),
-            (base.replace("def test_b():\n    assert b()\n", ""), functions(&[])),
-            (format!("import os\n{base}"), functions(&[])),
+            (base.replace("assert b()", "assert b() == 2"), functions(&[], &[16])),
+            (base.replace("assert b()", "assert 1"), functions(&[], &[16])),
+            (base.replace("def test_b()", "def test_b(b=str)"), functions(&[], &[16])),
+            (base.replace("def test_b():\n    assert b()\n", ""), functions(&[], &[])),
+            (format!("import os\n{base}"), functions(&[], &[])),
             (
                 base.replace("def check(x):\n    assert x", "def check(x):\n    pass"),
-                functions(&["check", "twice"]),
+                functions(&["check", "twice"], &[]),
             ),
             (base.replace("go()", "pass"), Shared::ByAll),
             (base.replace("LIMIT = 3", "LIMIT = 4"), Shared::ByAll),

@@ -65,6 +65,8 @@ pub struct Test {
     pub line: u32,
     /// The words of its rows and its body.
     pub words: Vec<String>,
+    /// The words of its rows and of all that it is written with.
+    pub whole: Vec<String>,
     /// Whether the body does anything.
     pub work: Work,
     /// What it checks.
@@ -337,6 +339,8 @@ impl<'a> Reader<'a> {
                 });
                 continue;
             }
+            let rows = one.all(Capture::TestRows).flat_map(At::words);
+            let whole = rows.chain(at.words()).collect();
             let work = if body.children().all(|part| self.does_nothing(part)) {
                 Work::None
             } else {
@@ -347,6 +351,7 @@ impl<'a> Reader<'a> {
                 scope,
                 line: at.line(),
                 words,
+                whole,
                 work,
                 checks: one
                     .all(Capture::TestRows)
