@@ -165,8 +165,12 @@ impl TestIndex {
 }
 
 impl Site {
-    /// Whether a name is the titles of all suites and of the test, one after the other.
+    /// Whether a name is the titles of all suites and of the test, one after the other, with or without the file before.
     fn is_spelled(&self, own: &str, name: &str) -> bool {
+        let name = match name.split_once(" › ") {
+            Some((file, titles)) if self.path.ends_with(file) => titles,
+            _ => name,
+        };
         let rest = self
             .scope
             .iter()
@@ -244,6 +248,9 @@ mod tests {
             ("sums of adds two numbers", None),
             ("demo adds", Some("src/a.rs")),
             ("sum adds two numbers", Some("c.test.js")),
+            ("c.test.js › sum adds two numbers", Some("c.test.js")),
+            ("c.test.js › sum adds two numbers ⟨2⟩", Some("c.test.js")),
+            ("d.test.js › sum adds two numbers", None),
             ("sum up adds two numbers", None),
         ];
         for (name, expected) in table {
