@@ -49,7 +49,7 @@ pub async fn preflight(
         cache::keep(bench, mirror, &prepared.chosen, &ready.checkout, kept).await
     };
     let after_setup = ready.leavings(&tracked).await?;
-    let made = ready.made(&after_setup, &tracked).await?;
+    let made = ready.made(&after_setup, &tracked).await;
     // What set-up left is kept as it is where that is packages alone, else with what the tests built, and wrote.
     let chosen = &prepared.chosen;
     let is_kept_as_it_is = made == Made::Packages && chosen.setup.is_some() && chosen.test_line.building().is_none();

@@ -460,6 +460,8 @@ impl<'a> Prepared<'a> {
     }
 
     fn note(&self, done: SetUp) {
+        // They hold what another set-up left.
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).clear();
         *self.done.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(done));
     }
 
@@ -516,7 +518,7 @@ impl<'a> Prepared<'a> {
         let tracked = commands::paths(self.mirror, self.commit).await?.into_iter().collect();
         let made = match ready.is_ready() && self.chosen.setup.is_some() {
             true => match ready.leavings(&tracked).await {
-                Ok(left) => ready.made(&left, &tracked).await?,
+                Ok(left) => ready.made(&left, &tracked).await,
                 Err(_) => Made::OfFiles,
             },
             false => Made::OfFiles,
@@ -574,7 +576,7 @@ impl<'a> Prepared<'a> {
         }
         // Where there is no wall, something may still run there, and nobody else may have a checkout meanwhile.
         if SandboxedCheckout::always_seen(self.bench).is_some() && snapshot.entry().is_some() {
-            ready.stamps = Stamps::of(&ready.checkout).await?;
+            ready.stamps = Stamps::of(&ready.checkout).await;
         }
         Ok(ready)
     }

@@ -108,10 +108,10 @@ impl<'a> Ready<'a> {
     }
 
     /// What set-up made, of which this is left.
-    pub(crate) async fn made(&self, left: &Leavings, tracked: &BTreeSet<String>) -> Result<Made, GateError> {
+    pub(crate) async fn made(&self, left: &Leavings, tracked: &BTreeSet<String>) -> Made {
         match self.rewritten.is_empty() && self.executable.is_empty() {
             true => cache::made(&self.checkout, left, tracked).await,
-            false => Ok(Made::OfFiles),
+            false => Made::OfFiles,
         }
     }
 

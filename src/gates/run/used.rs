@@ -3,12 +3,7 @@
 //! What a run did is seen by what the system says of each file: its inode and the time of its last change, which no
 //! program can set. Where more was done than can be put back, there is no second use.
 
-use crate::gates::run::{
-    cache::Snapshot,
-    checkout::SandboxedCheckout,
-    context::{GateError, host},
-    overlay::Overlay,
-};
+use crate::gates::run::{cache::Snapshot, checkout::SandboxedCheckout, context::GateError, overlay::Overlay};
 use domain::ids::Sha;
 use git::{Blob, Mirror, blocking, put};
 use std::{
@@ -59,8 +54,8 @@ struct Repair {
 
 impl Stamps {
     /// Looks at a place that nothing runs in, then waits for the file system's clock to move on: a write after this moment
-    /// always shows. None where the place holds too much.
-    pub(crate) async fn of(place: &SandboxedCheckout) -> Result<Option<Self>, GateError> {
+    /// always shows. None where the place holds too much, or cannot be looked through.
+    pub(crate) async fn of(place: &SandboxedCheckout) -> Option<Self> {
         let root = place.around().to_path_buf();
         let looking = blocking(move || {
             let stamps = Self::look(&root)?;
@@ -69,8 +64,11 @@ impl Stamps {
             }
             Ok(stamps)
         });
-        let looked = looking.await.unwrap_or_else(|error| Err(error.into()));
-        looked.map_err(host("looking through a checkout"))
+        let looked: io::Result<Option<Self>> = looking.await.unwrap_or_else(|error| Err(error.into()));
+        looked.unwrap_or_else(|error| {
+            tracing::debug!(%error, "a checkout could not be looked through");
+            None
+        })
     }
 
     /// Waits until what is written beside the place is newer than everything in it.
@@ -164,7 +162,9 @@ impl Used {
         back.extend(laid);
         let next: BTreeSet<&str> = overlay.into_iter().flat_map(Overlay::paths).collect();
         back.retain(|path| !next.contains(path.as_str()));
-        restore((mirror, commit), &checkout, back).await?;
+        if !restore((mirror, commit), &checkout, back).await? {
+            return Ok(None);
+        }
         if let Some(overlay) = overlay {
             overlay.lay(checkout.path()).await?;
         }
@@ -208,12 +208,12 @@ fn undo(
     Ok(Some(back))
 }
 
-/// Writes these files as the commit has them, or takes them away.
+/// Writes these files as the commit has them, or takes them away. Whether that was possible.
 async fn restore(
     (mirror, commit): (&Mirror, &Sha),
     checkout: &SandboxedCheckout,
     paths: BTreeSet<String>,
-) -> Result<(), GateError> {
+) -> Result<bool, GateError> {
     let listed = mirror.list_files(commit, usize::MAX).await?;
     let of_commit = listed.entries.iter().filter_map(|entry| {
         let path = entry.path.to_str()?;
@@ -227,9 +227,7 @@ async fn restore(
     let mut meant: BTreeMap<String, Option<(Vec<u8>, u32)>> = paths.into_iter().map(|path| (path, None)).collect();
     for ((path, mode, _), blob) in there.into_iter().zip(blobs) {
         let Blob::Bytes(bytes) = blob else {
-            return Err(host("putting a checkout back")(io::Error::other(format!(
-                "{path} is too large"
-            ))));
+            return Ok(false);
         };
         meant.insert(path, Some((bytes, mode)));
     }
@@ -238,8 +236,8 @@ async fn restore(
         let mut all = meant.iter();
         all.try_for_each(|(path, content)| put(&work, Path::new(path), content.as_ref()))
     });
-    let done = putting.await.unwrap_or_else(|error| Err(error.into()));
-    done.map_err(host("putting a checkout back"))
+    let done: io::Result<()> = putting.await.unwrap_or_else(|error| Err(error.into()));
+    Ok(done.is_ok())
 }
 
 #[cfg(test)]
