@@ -1,6 +1,6 @@
 //! Where tests stand: the tests of some files by their own names, to be found by the names that runners give them.
 
-use crate::gates::test_line::own_name;
+use crate::gates::{results::is_documented, test_line::own_name};
 use integrity::{Version, language};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,8 +114,11 @@ impl TestIndex {
         found.first().map(|site| (site.path.clone(), site.line))
     }
 
-    /// The tests that a runner may mean by `name`.
+    /// The tests that a runner may mean by `name`; none for a test that stands in documentation.
     pub(crate) fn find(&self, name: &str) -> Vec<&Site> {
+        if is_documented(name) {
+            return Vec::new();
+        }
         let bare = bare(name);
         let named = self.tests.iter().filter(|(own, sites)| {
             ends_with(bare, own) || ends_with(name, own) || sites.iter().any(|site| site.is_spelled(own, bare))
@@ -252,6 +255,8 @@ mod tests {
             ("c.test.js › sum adds two numbers ⟨2⟩", Some("c.test.js")),
             ("d.test.js › sum adds two numbers", None),
             ("sum up adds two numbers", None),
+            // A documentation test of an item that has a test's name.
+            ("src/a.rs - a::adds", None),
         ];
         for (name, expected) in table {
             let found = all.find(name);

@@ -18,6 +18,7 @@ use domain::evidence::{Counts, TestNames};
 
 pub(crate) use junit::read as junit;
 pub(crate) use runner::{Arguments, Place, Runner};
+pub(crate) use rust::is_documented;
 
 /// What the output says of the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,14 +31,19 @@ const EVERY_BINARY: Naming = Naming {
 
 /// Whole names, but those of documentation tests, which go on with a line.
 fn by_filter(_: &[&str], names: &[&str], _: &[String]) -> Option<(Arguments, Vec<usize>)> {
-    let is_documented = |name: &&str| name.contains(" - ");
-    let exact = (!names.iter().any(is_documented)).then_some("--exact");
+    let exact = (!names.iter().any(|name| is_documented(name))).then_some("--exact");
     let words = names.iter().copied().chain(exact).map(str::to_owned);
     let arguments = Arguments {
         place: Place::Binary,
         words: words.collect(),
     };
     Some((arguments, Vec::new()))
+}
+
+/// Whether this is the name of a documentation test: of the file and the item that it stands above.
+pub(crate) fn is_documented(name: &str) -> bool {
+    let file = name.split_once(" - ").map(|(file, _)| file);
+    file.is_some_and(|file| (file.ends_with(".rs") || file.ends_with(".md")) && !file.contains(' '))
 }
 
 /// A name is that of the package or binary, and the test's own.
