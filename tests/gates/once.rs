@@ -110,6 +110,31 @@ async fn where_set_up_copies_the_code_nothing_is_believed_of_other_code_before_s
     assert_eq!(integrity.evidence.word(), "failed", "{:?}", integrity.items);
 }
 
+#[tokio::test]
+async fn a_test_that_failed_before_is_no_reason_to_set_up_again() {
+    let stage = Stage::without_isolation().await;
+    let first = copying(&stage, "built");
+    let red = tests(
+        "add(2, 3), 5",
+        "\n    def test_red(self):\n        self.assertEqual(calc.add(1, 1), 3)\n",
+    );
+    let fork = stage.commit(Some(&first), &[("tests/test_calc.py", Some(&red))]);
+    let head = stage.commit(
+        Some(&fork),
+        &[
+            ("src/calc.py", Some("def add(a, b):\n    return b + a\n")),
+            ("tests/test_calc.py", Some(&format!("# Of the calculator.\n{red}"))),
+        ],
+    );
+    let case = Case::new(TaskType::Refactoring, SETTINGS);
+    let baseline = stage.baseline(&fork, &case.settings).await;
+    let before = (lines(&stage, "set-ups"), lines(&stage, "runs"));
+    let report = stage.verified_on(&baseline, &fork, &head, &case).await;
+    assert_eq!(report.result(Gate::BaseTests).unwrap().evidence.word(), "passed");
+    assert_eq!(lines(&stage, "set-ups") - before.0, 1);
+    assert_eq!(lines(&stage, "runs") - before.1, 2);
+}
+
 async fn waved(stage: &Stage, head: &Sha, baseline: &Baseline, case: &Case) -> GateReport {
     let subject = WaveSubject {
         mirror: &stage.mirror,

@@ -25,7 +25,7 @@ use crate::{
     },
 };
 use domain::{
-    evidence::{Absence, Additions, Baseline, Evidence},
+    evidence::{Absence, Additions, Baseline, Evidence, Ground},
     ids::Sha,
     registries,
 };
@@ -66,6 +66,8 @@ pub(crate) struct Prepared<'a> {
     /// A selection ran nothing that it should.
     cannot_select: AtomicBool,
     additions: Additions,
+    /// The tests that failed before anyone changed anything.
+    known_red: BTreeSet<String>,
     versions: OnceCell<String>,
 }
 
@@ -124,6 +126,7 @@ impl<'a> Prepared<'a> {
             selects: AtomicBool::new(false),
             cannot_select: AtomicBool::new(false),
             additions: Additions::default(),
+            known_red: BTreeSet::new(),
             versions: OnceCell::new(),
         })
     }
@@ -138,6 +141,9 @@ impl<'a> Prepared<'a> {
     /// same here.
     pub(crate) async fn after(mut self, baseline: &'a Baseline) -> Result<Self, GateError> {
         self.additions = baseline.additions;
+        if let Ground::Named(before) = baseline.ground() {
+            self.known_red = before.failed.iter().cloned().collect();
+        }
         let Some(said @ Evidence::Passed(_)) = &baseline.setup else {
             return Ok(self);
         };
@@ -414,7 +420,8 @@ impl<'a> Prepared<'a> {
         let ready = self.with(commit, overlay).await?.within(limit);
         let mut found = ready.run(what).await?;
         self.give_back(ready);
-        if self.may_mislead(overlay) && !self.is_misled() && expected.is_denied_by(&found) {
+        let is_denied = expected.is_denied_by(&found) && !self.fails_as_before(&found);
+        if self.may_mislead(overlay) && !self.is_misled() && is_denied {
             found = self
                 .on(commit, Some(overlay), Start::Cache)
                 .await?
@@ -430,6 +437,12 @@ impl<'a> Prepared<'a> {
             cache.keep(&key, &Kept::of_command(&found));
         }
         Ok(found)
+    }
+
+    /// Whether tests fail, and only those that failed before.
+    fn fails_as_before(&self, found: &Evidence) -> bool {
+        let failed = compare::names(found).map_or(&[][..], |names| names.failed.as_slice());
+        !failed.is_empty() && failed.iter().all(|name| self.known_red.contains(name))
     }
 
     /// A checkout of the commit as set-up left it.
