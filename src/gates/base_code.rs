@@ -49,17 +49,20 @@ impl<'a> BaseCode<'a> {
 
     /// Runs the tests.
     pub(crate) async fn tests(&self, wanted: &Selection) -> Result<Evidence, GateError> {
-        let fork = self.run.subject.fork;
-        self.prepared()
-            .tests_with(fork, &self.overlay, Expected::Red, wanted)
-            .await
+        self.tests_with(&self.overlay, wanted).await
     }
 
     /// Runs the tests with the change's settings as well: the base's may keep them from being built.
     pub(crate) async fn tests_as_set(&self, wanted: &Selection) -> Result<Evidence, GateError> {
         let overlay = new_tests(self.run, &[Role::Test, Role::Support, Role::Settings]).await?;
-        let fork = self.run.subject.fork;
-        self.prepared().tests_with(fork, &overlay, Expected::Red, wanted).await
+        self.tests_with(&overlay, wanted).await
+    }
+
+    async fn tests_with(&self, overlay: &Overlay, wanted: &Selection) -> Result<Evidence, GateError> {
+        let (fork, limit) = (self.run.subject.fork, self.run.prepared.patience_on_base());
+        self.prepared()
+            .tests_with(fork, overlay, Expected::Red, (wanted, limit))
+            .await
     }
 
     /// Runs a command.

@@ -455,8 +455,10 @@ async fn attempt(
     let subject = run.subject;
     let overlay = Overlay::of(subject.mirror, changes, Side::Before).await?;
     let overlay = overlay.and(Overlay::of_bytes(inline.to_vec()));
+    let wanted = wanted(run, changes, inline);
+    let how = (&wanted, run.prepared.longest());
     run.prepared
-        .tests_with(subject.head, &overlay, Expected::Green, &wanted(run, changes, inline))
+        .tests_with(subject.head, &overlay, Expected::Green, how)
         .await
 }
 

@@ -226,9 +226,11 @@ fn fails(found: &Evidence, name: &String) -> bool {
     compare::names(found).is_some_and(|names| names.failed.contains(name))
 }
 
-/// Whether a test does not pass on the base's code. A run that fails without saying which test did not even compile.
+/// Whether a test does not pass on the base's code. A run that fails without saying which test did not even compile. A test
+/// that began there and did not end is as red as one that fails: it says no more and no less of the change.
 fn is_red(found: &Evidence, name: &String, known_red: &[String]) -> bool {
     match (found, compare::names(found)) {
+        (Evidence::Absent(Absence::TimedOut { in_test, .. }), _) => in_test.as_ref() == Some(name),
         (Evidence::Absent(_), _) => false,
         (_, Some(names)) if names.passed.contains(name) => false,
         (_, Some(names)) if names.failed.contains(name) => true,
@@ -317,6 +319,10 @@ fn judge(
     };
     if let Some(first) = red.first() {
         let what = match base {
+            Base::Ran(Evidence::Absent(Absence::TimedOut { seconds, .. })) => {
+                let sentence = format!("without the change {first} did not end in {seconds} s, and with it it passes");
+                return said::passed(GATE, weight, sentence);
+            }
             Base::Ran(_) => "fail without the change",
             Base::NotRun | Base::Inline => "stand in code that is new",
         };
@@ -441,6 +447,13 @@ mod tests {
             }),
         };
         let failed = |names| Evidence::Failed(finding(names));
+        let stopped_in = |test: Option<&str>| {
+            Evidence::Absent(Absence::TimedOut {
+                command: "t".to_owned(),
+                seconds: 60,
+                in_test: test.map(str::to_owned),
+            })
+        };
         let table = [
             (failed(None), true),
             (failed(Some((&["new"], &["other"]))), false),
@@ -449,6 +462,9 @@ mod tests {
             (failed(Some((&["other"], &["old"]))), false),
             (Evidence::Passed(finding(None)), false),
             (Evidence::Absent(Absence::NotReached), false),
+            (stopped_in(None), false),
+            (stopped_in(Some("other")), false),
+            (stopped_in(Some("new")), true),
         ];
         for (found, expected) in table {
             assert_eq!(

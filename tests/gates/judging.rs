@@ -6,6 +6,7 @@ use domain::{
     feature::Mode,
     plan::{Check, TaskType},
 };
+use std::time::Duration;
 
 const TESTS: &str = "test: python3 -m unittest discover -s tests\n";
 const CALC: &str = "def add(a, b):\n    return a + b\n";
@@ -395,4 +396,48 @@ async fn tests_inside_source_files_are_told_apart_by_syntax() {
     assert_eq!(names.passed, ["tests::adds", "tests::halves"]);
     assert_eq!(gate(&report, Gate::RedBeforeGreen), ("passed", Weight::Demanded));
     assert_eq!(word(&report), "passed");
+}
+
+#[tokio::test]
+async fn a_test_that_does_not_end_on_the_base_is_red_there_and_another_says_nothing() {
+    let mut stage = Stage::new().await;
+    let endless =
+        "import threading\n\n\ndef half(a):\n    if a > 3:\n        threading.Event().wait()\n    return a / 2\n";
+    let test = |with: &str| {
+        format!(
+            "import unittest\nfrom calc import half\n\n\nclass Half(unittest.TestCase):\n    def test_halves(self):\n        \
+             self.assertEqual(half({with}), {with} / 2)\n"
+        )
+    };
+    let fork = stage.commit(
+        None,
+        &[("calc.py", Some(endless)), ("tests/test_half.py", Some(&test("2")))],
+    );
+    let changed = [
+        ("calc.py", Some("def half(a):\n    return a / 2\n")),
+        ("tests/test_half.py", Some(&*test("4"))),
+    ];
+    let head = stage.commit(Some(&fork), &changed);
+    let case = Case::new(TaskType::Feature, TESTS);
+    let baseline = stage.baseline(&fork, &case.settings).await;
+    stage.bench.deadlines.test = Duration::from_secs(20);
+    let report = stage.verified_on(&baseline, &fork, &head, &case).await;
+    let red = report.result(Gate::RedBeforeGreen).unwrap();
+    assert_eq!(
+        finding(&red.evidence).output,
+        "without the change test_half.Half.test_halves did not end in 20 s, and with it it passes"
+    );
+    // Where something else does not end, nobody knows of the test.
+    let hidden = "import threading, calc\nif not hasattr(calc, 'DONE'):\n    threading.Event().wait()\n";
+    let files = [
+        ("calc.py", Some("DONE = 1\n\n\ndef half(a):\n    return a / 2\n")),
+        ("tests/test_half.py", Some(&*format!("{hidden}{}", test("4")))),
+    ];
+    let head = stage.commit(Some(&fork), &files);
+    let report = stage.verified_on(&baseline, &fork, &head, &case).await;
+    let red = report.result(Gate::RedBeforeGreen).unwrap();
+    assert!(
+        matches!(&red.evidence, Evidence::Absent(Absence::TimedOut { in_test: None, .. })),
+        "{red:?}"
+    );
 }

@@ -127,6 +127,7 @@ async fn an_endless_run_is_absent_and_a_killed_one_failed() {
     let timed_out = Absence::TimedOut {
         command: "sleep 600".to_owned(),
         seconds: 0,
+        in_test: None,
     };
     assert_eq!(tests(&stage, "sleep 600").await, Evidence::Absent(timed_out));
 }

@@ -64,6 +64,12 @@ pub(crate) fn read(stdout: &str, stderr: &str) -> Read {
     }
 }
 
+/// The test in which a run was stopped, where its runner says which one that was.
+pub(crate) fn begun(stdout: &str, stderr: &str) -> Option<String> {
+    let all = RUNNERS.iter().filter_map(|runner| runner.begun);
+    all.flat_map(|begun| [begun(stdout), begun(stderr)]).flatten().next()
+}
+
 /// Whether the output is that of a runner that reads our variables.
 pub(crate) fn reads_variables(output: &str) -> bool {
     let is_its = |runner: &&Runner| runner.read.is_some_and(|read| read(output).is_some());

@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, HashSet};
 pub(super) static PYTEST: Runner = Runner {
     select: Some(by_id),
     read: Some(pytest),
+    begun: Some(begun),
     ..Runner::called(&[&["pytest"], &["py.test"], &["-m", "pytest"]])
 };
 
@@ -127,6 +128,14 @@ fn progress(line: &str) -> Option<(&str, Outcome)> {
         .min_by_key(|(name, _)| name.len())?;
     let is_name = name.contains("::") && !name.starts_with(' ');
     Some((name, outcome(said)?)).filter(|_| is_name)
+}
+
+/// The last line, `tests/test_a.py::test_x `, to which the result is added when there is one.
+fn begun(text: &str) -> Option<String> {
+    let begins = |line: &str| line.starts_with('=') && line.contains(" test session starts ");
+    let name = text.rsplit('\n').next()?.strip_suffix(' ')?;
+    let is_name = name.contains(".py::") && !name.starts_with(' ') && progress(name).is_none();
+    (is_name && text.lines().any(begins)).then(|| name.to_owned())
 }
 
 fn outcome(word: &str) -> Option<Outcome> {

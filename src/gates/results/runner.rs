@@ -17,6 +17,8 @@ pub(crate) struct Runner {
     pub(crate) select: Option<Select>,
     /// Reads its output: nothing where its words do not occur.
     pub(crate) read: Option<fn(&str) -> Option<Tally>>,
+    /// From the output of a run that was stopped: the test that had begun and has no result.
+    pub(crate) begun: Option<fn(&str) -> Option<String>>,
 }
 
 /// What makes a runner name every test.
@@ -59,6 +61,7 @@ impl Runner {
             build: None,
             select: None,
             read: None,
+            begun: None,
         }
     }
 

@@ -1,4 +1,4 @@
-use super::read;
+use super::{begun, read};
 use domain::evidence::Counts;
 
 fn known(passed: u32, failed: u32, skipped: u32) -> Counts {
@@ -433,4 +433,42 @@ fn mocha_names_what_its_spec_reporter_lists_also_below_several_suites() {
     // Another reporter names only what fails.
     let dots = "\n  .!.\n\n  2 passing (5ms)\n  1 failing\n\n  1) list\n       add\n         halves:\n     Error: x\n";
     assert_eq!(named(dots), " | list add halves | ");
+}
+
+#[test]
+fn a_run_that_was_stopped_names_the_test_that_had_begun() {
+    let session =
+        "============================= test session starts ==============================\ncollected 2 items\n\n";
+    let table = [
+        (
+            "tests/test_a.py::test_x PASSED [ 50%]\ntests/test_a.py::test_y[a b] ",
+            Some("tests/test_a.py::test_y[a b]"),
+        ),
+        ("tests/test_a.py::test_x PASSED [ 50%]\n", None),
+        ("tests/test_a.py::test_x PASSED ", None),
+        ("tests/test_a.py::test_x PASSED [ 50%]\nsomething else ", None),
+    ];
+    for (output, expected) in table {
+        assert_eq!(
+            begun(&format!("{session}{output}"), "").as_deref(),
+            expected,
+            "{output}"
+        );
+        assert_eq!(begun(output, ""), None, "{output}");
+    }
+    let table = [
+        (
+            "test_x (test_a.A.test_x) ... ok\ntest_y (test_a.A.test_y) ... ",
+            Some("test_a.A.test_y"),
+        ),
+        (
+            "test_y (test_a.A.test_y)\nWhat it is for. ... ",
+            Some("test_a.A.test_y"),
+        ),
+        ("test_x (test_a.A.test_x) ... ok\n", None),
+        ("test_x (test_a.A.test_x) ... \n\nRan 1 test in 0.001s\n", None),
+    ];
+    for (output, expected) in table {
+        assert_eq!(begun("", output).as_deref(), expected, "{output}");
+    }
 }

@@ -14,6 +14,7 @@ pub(super) static UNITTEST: Runner = Runner {
     }),
     select: Some(by_pattern),
     read: Some(unittest),
+    begun: Some(begun),
     ..Runner::called(&[&["-m", "unittest"]])
 };
 
@@ -54,6 +55,14 @@ pub(super) fn unittest(text: &str) -> Option<Tally> {
     } else {
         tally
     })
+}
+
+/// The last test of `-v` whose outcome did not come.
+fn begun(text: &str) -> Option<String> {
+    let mut listed = Tally::default();
+    let open = text.lines().fold(None, |open, line| result(line, open, &mut listed));
+    let has_ended = text.lines().any(|line| ran_tests(line).is_some());
+    open.filter(|_| !has_ended).map(named)
 }
 
 /// Reads a line of `-v`; gives the test whose outcome is still to come.

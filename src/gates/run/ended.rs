@@ -30,9 +30,12 @@ impl SandboxedCheckout {
             Exit::Signalled(_) | Exit::TooMuchOutput | Exit::OverLimit(_) | Exit::Escaped => None,
             Exit::Cancelled => return Err(GateError::Cancelled),
             Exit::TimedOut | Exit::Idle => {
+                let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
+                let name = |test: String| shorten::middle(&self.bench().secrets.mask(&test), MAX_NAME);
                 return Ok(Evidence::Absent(Absence::TimedOut {
                     command: command.text().to_owned(),
                     seconds: order.deadline.as_secs(),
+                    in_test: results::begun(&stdout, &stderr).map(name),
                 }));
             }
         };

@@ -45,6 +45,8 @@ use tokio_util::sync::CancellationToken;
 /// An experiment may take this many times as long as the plain run, and at least this long.
 const TIMES_PLAIN: u32 = 3;
 const SHORTEST: Duration = Duration::from_secs(10);
+/// So long a run on the base may take at least: a test that has not ended by then does not end there.
+const SHORTEST_ON_BASE: Duration = Duration::from_secs(60);
 
 /// One commit with its commands, set up when something is first run on it.
 pub(crate) struct Prepared<'a> {
@@ -78,6 +80,9 @@ struct SetUp {
     executable: Vec<PathBuf>,
     made: Made,
     snapshot: Option<Snapshot>,
+    /// How long the tests were built, and how long that and set-up took.
+    building: Duration,
+    preparing: Duration,
     ran: SetUpRan,
 }
 
@@ -234,6 +239,8 @@ impl<'a> Prepared<'a> {
             return Ok(known.into());
         }
         let (ready, tests, took) = self.first(What::Tests(&self.invocation()), &is_sound).await?;
+        // A plain run builds what it needs.
+        let took = took.saturating_add(self.set_up().map_or(Duration::ZERO, |done| done.building));
         let _ = self.plain.set(took);
         let coverage = match (measures, &tests) {
             (true, Evidence::Passed(_) | Evidence::Failed(_)) => coverage::measure(&ready, self.settings).await?,
@@ -283,7 +290,7 @@ impl<'a> Prepared<'a> {
         let begun = Instant::now();
         let found = ready.run(what).await?;
         let ran_before = self.set_up().is_some_and(|done| done.ran == SetUpRan::Before);
-        if speaks_for(&found) || !ran_before {
+        if speaks_for(&found) || !ran_before || is_too_slow(&found) {
             return Ok((ready, found, begun.elapsed()));
         }
         drop(ready);
@@ -301,9 +308,8 @@ impl<'a> Prepared<'a> {
         commit: &Sha,
         overlay: &Overlay,
         expected: Expected,
-        selection: &Selection,
+        (selection, limit): (&Selection, Duration),
     ) -> Result<Evidence, GateError> {
-        let limit = self.bench.deadlines.test;
         let of = (commit, overlay);
         // What cannot be loaded fails by itself, and its tests have no results: all tests would say no more.
         let is_red = |found: &Evidence| {
@@ -340,9 +346,7 @@ impl<'a> Prepared<'a> {
         {
             let what = (What::Tests(&line), limit);
             let found = self.line_with(commit, overlay, expected, what).await?;
-            // With more tests it takes no less time.
-            let is_too_slow = matches!(found, Evidence::Absent(Absence::TimedOut { .. }));
-            if is_too_slow || is_enough(names, &found) {
+            if is_too_slow(&found) || is_enough(names, &found) {
                 return Ok(found);
             }
         }
@@ -503,7 +507,19 @@ impl<'a> Prepared<'a> {
     pub(crate) fn patience(&self) -> Duration {
         self.plain()
             .saturating_mul(TIMES_PLAIN)
-            .clamp(SHORTEST, self.bench.deadlines.test.max(SHORTEST))
+            .clamp(SHORTEST, self.longest().max(SHORTEST))
+    }
+
+    /// How long one run of the change's tests on the base may take: what set-up built may have to be built again there.
+    pub(crate) fn patience_on_base(&self) -> Duration {
+        let preparing = self.set_up().map_or(Duration::ZERO, |done| done.preparing);
+        let longest = self.plain().saturating_add(preparing).saturating_mul(TIMES_PLAIN);
+        longest.max(SHORTEST_ON_BASE).min(self.longest())
+    }
+
+    /// How long any run may take.
+    pub(crate) fn longest(&self) -> Duration {
+        self.bench.deadlines.test
     }
 
     /// What pre-flight's set-up left, where it would leave the same here; none where there is more to prepare than that.
@@ -521,12 +537,15 @@ impl<'a> Prepared<'a> {
             executable: Vec::new(),
             made: Made::Packages,
             snapshot: Some(snapshot),
+            building: Duration::ZERO,
+            preparing: Duration::ZERO,
             ran: SetUpRan::Before,
         }))
     }
 
     /// Sets the commit up, and keeps what that left. The checkout in which it ran is as good as any copy.
     async fn set_up_here(&self) -> Result<Ready<'a>, GateError> {
+        let began = Instant::now();
         let ready = self.on(self.commit, None, Start::Cache).await?;
         let tracked = commands::paths(self.mirror, self.commit).await?.into_iter().collect();
         let made = match ready.is_ready() && self.chosen.setup.is_some() {
@@ -536,7 +555,9 @@ impl<'a> Prepared<'a> {
             },
             false => Made::OfFiles,
         };
+        let set_up = Instant::now();
         let is_built = ready.is_ready() && ready.build().await?;
+        let (building, preparing) = (set_up.elapsed(), began.elapsed());
         let snapshot = match ready.is_ready() && (is_built || self.chosen.setup.is_some()) {
             true => {
                 // What cannot be looked through, because a command took its rights away, is not copied either.
@@ -556,6 +577,8 @@ impl<'a> Prepared<'a> {
             executable: ready.executable.clone(),
             made,
             snapshot,
+            building,
+            preparing,
             ran: SetUpRan::Here,
         });
         Ok(ready)
@@ -684,4 +707,9 @@ impl<'a> Prepared<'a> {
         }
         Ok(ready)
     }
+}
+
+/// Whether a run was stopped: with more tests, or after another set-up, it takes no less time.
+fn is_too_slow(found: &Evidence) -> bool {
+    matches!(found, Evidence::Absent(Absence::TimedOut { .. }))
 }

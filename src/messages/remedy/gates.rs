@@ -251,7 +251,7 @@ fn absence(source: Source, reason: &Absence) -> Option<String> {
             source.mend("correct it"),
             plain(reason)
         ),
-        Absence::TimedOut { command, seconds } => format!(
+        Absence::TimedOut { command, seconds, .. } => format!(
             "Make {} end within {seconds} seconds and resume, or {}",
             code(command),
             source.mend("name a quicker command")

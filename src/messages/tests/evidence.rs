@@ -169,6 +169,7 @@ pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
             Evidence::Absent(Absence::TimedOut {
                 command: say("cargo run -- --help"),
                 seconds: 600,
+                in_test: None,
             }),
         ),
         result(

@@ -93,6 +93,9 @@ pub enum Absence {
         command: String,
         /// The limit in seconds.
         seconds: u64,
+        /// The test that had begun and had no result, where its runner says so.
+        #[serde(default)]
+        in_test: Option<String>,
     },
     /// An earlier Gate had to pass first and did not.
     NotReached,
@@ -189,7 +192,16 @@ impl Absence {
         match self {
             Self::NoCommand => "no command is set and none could be detected".to_owned(),
             Self::CouldNotStart { command, reason } => format!("`{command}` could not start: {reason}"),
-            Self::TimedOut { command, seconds } => format!("`{command}` was ended after {seconds} seconds"),
+            Self::TimedOut {
+                command,
+                seconds,
+                in_test: None,
+            } => format!("`{command}` was ended after {seconds} seconds"),
+            Self::TimedOut {
+                command,
+                seconds,
+                in_test: Some(test),
+            } => format!("`{command}` was ended after {seconds} seconds, in `{test}`"),
             Self::NotReached => "not reached, because an earlier Gate did not pass".to_owned(),
             Self::NotInThisVersion => "not run in this version".to_owned(),
             Self::Inline => "the new tests stand inside source files and cannot be separated from them".to_owned(),

@@ -222,6 +222,7 @@ mod tests {
         let timed_out = || Absence::TimedOut {
             command: "t".into(),
             seconds: 5,
+            in_test: None,
         };
         // evidence · feature and testing · scaffolding and documentation
         let table = [
