@@ -117,6 +117,10 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     let mut transcript = Transcript::open(&stage, terminal, demo.json, demo.verbose)?;
     transcript.isolation(&stage.engine.sandbox);
     transcript.left_out(&material.left_out().await);
+    if !demo.json {
+        let watch = format!("What happens can be watched at {} as well.", stage.dashboard());
+        terminal.line("", "", &watch, Tone::Quiet);
+    }
     let seen = transcript.seen();
     let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));
     let mut human = Human::new(material.has_story(), demo.approve);

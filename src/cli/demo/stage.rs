@@ -57,6 +57,8 @@ pub(super) struct Stage {
     pub forge: Forge,
     /// The service.
     pub engine: Arc<Engine>,
+    /// Where the service's dashboard is.
+    dashboard: String,
     /// `owner/name` of the repository.
     pub repository: String,
     /// Its id.
@@ -83,7 +85,8 @@ impl Stage {
         let forge = Forge::start(options).await.context("starting the local forge")?;
         let repository = people_and_repository(&forge, material).await?;
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-        let hook = format!("http://{}/webhook", listener.address()?);
+        let dashboard = format!("http://{}/", listener.address()?);
+        let hook = format!("{dashboard}webhook");
         let secret = format!(
             "{:032x}",
             u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?)
@@ -99,11 +102,8 @@ impl Stage {
         }
         let engine = assemble::engine(blueprint(&forge, material, &folder, [&main, &coach], secrets)?).await?;
         let stop = CancellationToken::new();
-        let inbox = Arc::new(Inbox::new(
-            engine.clone(),
-            vec![SecretString::from(secret)],
-            stop.clone(),
-        ));
+        let inbox = Inbox::new(engine.clone(), vec![SecretString::from(secret)], stop.clone());
+        let inbox = Arc::new(inbox.open_to_this_machine());
         let work = vec![
             tokio::spawn(engine.clone().work(stop.clone())),
             tokio::spawn(web::serve(listener, web::router(inbox), stop.clone())),
@@ -112,6 +112,7 @@ impl Stage {
         Ok(Self {
             forge,
             engine,
+            dashboard,
             repository,
             repo,
             // From here on the end of the demo says what stays.
@@ -181,8 +182,14 @@ impl Stage {
     pub(super) fn announce_pages(&self, terminal: &Terminal) {
         let (url, repository) = (self.forge.url(), &self.repository);
         terminal.exact(&format!(
-            "\nThe pages are served until Ctrl-C, and are gone then: {url}/{repository}"
+            "\nThe pages are served until Ctrl-C, and are gone then: {url}/{repository}, dashboard: {}",
+            self.dashboard
         ));
+    }
+
+    /// Where the service's dashboard is.
+    pub(super) fn dashboard(&self) -> &str {
+        &self.dashboard
     }
 
     /// Stops the service, then the forge; gives the folder.
