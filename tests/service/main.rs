@@ -2,6 +2,7 @@
 //! is deployed.
 
 mod agents;
+mod completions;
 mod demo;
 mod deploy;
 mod schema;
