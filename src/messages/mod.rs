@@ -59,7 +59,7 @@ pub use plan_file::{
 };
 pub use reply::reply;
 pub use review::{Inline, Review, ReviewEvent, Shown, blocked_review, fold_inline, review};
-pub use rules::word_findings;
+pub use rules::{about as about_rule, word_findings};
 pub use task_pull::{PullText, closed_pull, dismissal, task_pull};
 pub use waits::wait;
 pub use words::{cost, feature_name};

@@ -14,6 +14,7 @@ mod metrics;
 
 pub use inbox::{BODY_PATIENCE, Inbox};
 pub use listen::{HEADER_PATIENCE, Listener, serve};
+pub use metrics::{FAMILIES, Family};
 
 use axum::{
     Router,
