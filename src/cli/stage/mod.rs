@@ -1,17 +1,25 @@
-//! The stage: a forge with people and two Apps, and the service beside it.
+//! The stage of the demo and of the commands on one's own repository: a forge with a person and two Apps, the service
+//! beside it, and what is shown to whoever watches.
+
+mod at_work;
+pub mod excerpt;
+pub mod human;
+pub mod issue;
+pub mod rest;
+pub mod stop;
+pub mod terminal;
+pub mod traces;
+pub mod transcript;
+mod wrap;
 
 use crate::{
+    agents::Access,
     cli::{
         assemble,
         assemble::{Agents, AppKey, Blueprint},
-        demo::{
-            places::{Places, Staying},
-            sample::{Material, REPOSITORY},
-            terminal::Terminal,
-        },
         network,
     },
-    config::SandboxSettings,
+    config::{AgentCommand, SandboxSettings},
     engine::{
         Engine,
         settings::{Backoff, EngineSettings},
@@ -28,165 +36,169 @@ use domain::{
     ids::{AppId, IssueNumber, RepoId},
     secret::Secrets,
 };
-use forge::{AppCredentials, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
+use forge::{AppCredentials, Forge, ForgeOptions, NewApp, RepoSource, Role, Saving, Settings};
 use sandbox::SandboxOptions;
 use secrecy::SecretString;
 use std::{
     collections::BTreeMap,
-    fs::Permissions,
     net::SocketAddr,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
+    sync::Arc,
     time::Duration,
 };
-use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// The organisation that owns the demo's repository.
+/// The organisation that owns the repositories.
 const OWNER: &str = "acme";
 /// The person who writes the issue, and speaks where the story wants it.
-pub(super) const PERSON: &str = "mona";
+pub const PERSON: &str = "mona";
 /// The label that starts everything.
-const LABEL: &str = "autobuild";
+pub const LABEL: &str = "autobuild";
+
+/// The service's database in the stage's folder.
+pub const DATABASE: &str = "autobuild.db";
+
+const APP: &str = "autobuild";
+const COACH_APP: &str = "autobuild-coach";
+
+/// What a stage is made from.
+pub struct Setup<'a> {
+    /// Folder of the forge's memory and of the service's database, which may hold those of an earlier stage.
+    pub folder: &'a Path,
+    /// Folder of mirrors, checkouts and caches.
+    pub data_dir: PathBuf,
+    /// The forge's port; 0 for any.
+    pub port: u16,
+    /// When the forge writes down what it knows.
+    pub saving: Saving,
+    /// The agent of all roles.
+    pub agent: AgentCommand,
+    /// How its program reaches a model.
+    pub access: Access,
+    /// What nobody may read.
+    pub secrets: &'a Secrets,
+}
 
 /// Everything that runs.
-pub(super) struct Stage {
+pub struct Stage {
     /// The forge.
     pub forge: Forge,
     /// The service.
     pub engine: Arc<Engine>,
-    /// `owner/name` of the repository.
-    pub repository: String,
-    /// Its id.
-    pub repo: RepoId,
-    /// Folder of everything that is left behind.
-    pub folder: PathBuf,
-    own: Option<PathBuf>,
-    issue: OnceLock<IssueNumber>,
     stop: CancellationToken,
     closing: CancellationToken,
     work: Vec<JoinHandle<()>>,
 }
 
+/// An issue that is filed on the stage.
+#[derive(Clone, Debug)]
+pub struct Filed {
+    /// `owner/name` of its repository.
+    pub repository: String,
+    /// The repository's id.
+    pub repo: RepoId,
+    /// Its number.
+    pub issue: IssueNumber,
+}
+
 impl Stage {
-    /// Starts the forge, fills it, and starts the service.
-    pub(super) async fn build(material: &Material, port: u16, secrets: &Secrets) -> anyhow::Result<Self> {
-        let temporary = private_folder()?;
-        let folder = temporary.path().to_owned();
+    /// Starts the forge and the service.
+    pub async fn build(setup: Setup<'_>) -> anyhow::Result<Self> {
         let options = ForgeOptions {
-            listen: SocketAddr::from(([127, 0, 0, 1], port)),
+            listen: SocketAddr::from(([127, 0, 0, 1], setup.port)),
             retry_until_acknowledged: true,
-            ..ForgeOptions::new(folder.join("forge"))
+            saving: setup.saving,
+            ..ForgeOptions::new(setup.folder.join("forge"))
         };
-        let forge = Forge::start(options).await.context("starting the local forge")?;
-        let repository = people_and_repository(&forge, material).await?;
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+        let forge = Forge::start(options).await.context("starting the local forge")?;
+        forge.create_organization(OWNER);
+        forge.create_user(PERSON);
         let hook = format!("http://{}/webhook", listener.address()?);
-        let secret = format!(
-            "{:032x}",
-            u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?)
-        );
-        let (main, coach) = apps(&forge, &hook, &secret)?;
-        let keys = [
-            main.private_key.clone(),
-            coach.private_key.clone(),
-            SecretString::from(secret.clone()),
-        ];
-        for known in material.access.keys().chain(keys) {
-            secrets.learn(&known, assemble::NEVER, assemble::clock());
+        let (main, coach) = apps(&forge, &hook)?;
+        let secret = main.webhook_secret.clone().unwrap_or_default();
+        let keys = [main.private_key.clone(), coach.private_key.clone(), secret.clone()];
+        for known in setup.access.keys().chain(keys) {
+            setup.secrets.learn(&known, assemble::NEVER, assemble::clock());
         }
-        let engine = assemble::engine(blueprint(&forge, material, &folder, [&main, &coach], secrets)?).await?;
+        let engine = assemble::engine(blueprint(&forge, setup, [&main, &coach])?).await?;
         let stop = CancellationToken::new();
-        let inbox = Arc::new(Inbox::new(
-            engine.clone(),
-            vec![SecretString::from(secret)],
-            stop.clone(),
-        ));
+        let inbox = Arc::new(Inbox::new(engine.clone(), vec![secret], stop.clone()));
         let work = vec![
             tokio::spawn(engine.clone().work(stop.clone())),
             tokio::spawn(web::serve(listener, web::router(inbox), stop.clone())),
         ];
-        let repo = RepoId(forge.repo_id(&repository)?);
         Ok(Self {
             forge,
             engine,
-            repository,
-            repo,
-            // From here on the end of the demo says what stays.
-            folder: temporary.keep(),
-            own: material.repository.clone(),
-            issue: OnceLock::new(),
             stop,
             closing: CancellationToken::new(),
             work,
         })
     }
 
-    /// Files the issue and labels it.
-    pub(super) fn open_issue(&self, material: &Material) -> anyhow::Result<()> {
+    /// Makes a repository of the stage's organisation that the person owns; gives its whole name.
+    pub async fn repository(&self, name: &str, source: RepoSource<'_>) -> anyhow::Result<String> {
+        let full_name = full_name(name);
+        if self.forge.repository_dir(&full_name).is_err() {
+            self.forge
+                .create_repo(&full_name, source, Settings::default())
+                .await
+                .context("importing the repository")?;
+        }
+        self.forge.set_role(&full_name, PERSON, Role::Admin)?;
+        Ok(full_name)
+    }
+
+    /// Files an issue.
+    pub fn file(&self, repository: &str, title: &str, body: &str) -> anyhow::Result<Filed> {
         let person = self.forge.as_user(PERSON)?;
-        let number = person.open_issue(&self.repository, &material.title, &material.body, &[])?;
-        self.issue.get_or_init(|| IssueNumber(number));
-        person.label(&self.repository, number, LABEL)?;
-        Ok(())
+        let number = person.open_issue(repository, title, body, &[])?;
+        self.filed(repository, number)
     }
 
-    /// The issue, once it is filed.
-    pub(super) fn issue(&self) -> IssueNumber {
-        self.issue.get().copied().unwrap_or(IssueNumber(1))
-    }
-
-    /// Cancelled when nothing more will happen.
-    pub(super) fn closing(&self) -> CancellationToken {
-        self.closing.clone()
-    }
-
-    /// Where the transcript is written.
-    pub(super) fn transcript_file(&self) -> PathBuf {
-        self.folder.join("transcript.txt")
-    }
-
-    /// What is left behind.
-    pub(super) fn places(&self, staying: Staying) -> anyhow::Result<Places> {
-        Ok(Places {
-            repository: self.forge.repository_dir(&self.repository)?,
-            transcript: self.transcript_file(),
-            own: self.own.clone(),
-            staying,
+    /// An issue that is there.
+    pub fn filed(&self, repository: &str, number: u64) -> anyhow::Result<Filed> {
+        Ok(Filed {
+            repository: repository.to_owned(),
+            repo: RepoId(self.forge.repo_id(repository)?),
+            issue: IssueNumber(number),
         })
     }
 
+    /// Labels it.
+    pub fn label(&self, filed: &Filed, label: &str) -> anyhow::Result<()> {
+        let person = self.forge.as_user(PERSON)?;
+        Ok(person.label(&filed.repository, filed.issue.0, label)?)
+    }
+
+    /// Cancelled when nothing more will happen.
+    pub fn closing(&self) -> CancellationToken {
+        self.closing.clone()
+    }
+
     /// The branches that hold a Feature's work and are there.
-    pub(super) fn branches(&self, feature: &Feature) -> anyhow::Result<Vec<String>> {
+    pub fn branches(&self, filed: &Filed, feature: &Feature) -> anyhow::Result<Vec<String>> {
         let mut branches = feature.branches_with_work();
         for (at, branch) in branches.clone().iter().enumerate().rev() {
-            if self.forge.head(&self.repository, branch)?.is_none() {
+            if self.forge.head(&filed.repository, branch)?.is_none() {
                 branches.remove(at);
             }
         }
         Ok(branches)
     }
 
-    /// The newest Feature, if there is one.
-    pub(super) async fn latest(&self) -> anyhow::Result<Option<Feature>> {
-        match self.engine.store.latest_run(self.repo, self.issue()).await? {
+    /// The newest Feature of an issue, if there is one.
+    pub async fn latest(&self, filed: &Filed) -> anyhow::Result<Option<Feature>> {
+        match self.engine.store.latest_run(filed.repo, filed.issue).await? {
             Some(row) => Ok(self.engine.feature(&row.key).await?),
             None => Ok(None),
         }
     }
 
-    /// Says where the pages are.
-    pub(super) fn announce_pages(&self, terminal: &Terminal) {
-        let (url, repository) = (self.forge.url(), &self.repository);
-        terminal.exact(&format!(
-            "\nThe pages are served until Ctrl-C, and are gone then: {url}/{repository}"
-        ));
-    }
-
-    /// Stops the service, then the forge; gives the folder.
-    pub(super) async fn close(self) -> anyhow::Result<PathBuf> {
+    /// Stops the service, then the forge.
+    pub async fn close(self) -> anyhow::Result<()> {
         self.stop.cancel();
         for work in self.work {
             work.await?;
@@ -195,36 +207,17 @@ impl Stage {
         self.engine.store.close().await;
         self.closing.cancel();
         self.forge.shutdown().await?;
-        Ok(self.folder)
+        Ok(())
     }
 }
 
-/// A folder that its owner alone may read, gone when it is dropped.
-fn private_folder() -> std::io::Result<TempDir> {
-    tempfile::Builder::new()
-        .prefix("autobuild-demo-")
-        .permissions(Permissions::from_mode(0o700))
-        .tempdir()
-}
-
-async fn people_and_repository(forge: &Forge, material: &Material) -> anyhow::Result<String> {
-    forge.create_organization(OWNER);
-    forge.create_user(PERSON);
-    let (name, source) = match &material.repository {
-        None => ("tally".to_owned(), RepoSource::Files(REPOSITORY)),
-        Some(path) => (repository_name(path), RepoSource::Local(path)),
-    };
-    let full_name = format!("{OWNER}/{name}");
-    forge
-        .create_repo(&full_name, source, Settings::default())
-        .await
-        .context("importing the repository")?;
-    forge.set_role(&full_name, PERSON, Role::Admin)?;
-    Ok(full_name)
+/// The whole name of a repository of the stage's organisation.
+pub fn full_name(name: &str) -> String {
+    format!("{OWNER}/{name}")
 }
 
 /// The folder's name, as far as a repository may be called that.
-fn repository_name(path: &Path) -> String {
+pub fn repository_name(path: &Path) -> String {
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
@@ -243,27 +236,49 @@ fn repository_name(path: &Path) -> String {
     if name.is_empty() { "repository".to_owned() } else { name }
 }
 
-fn apps(forge: &Forge, hook: &str, secret: &str) -> anyhow::Result<(AppCredentials, AppCredentials)> {
-    let main = forge.create_app(&NewApp {
-        slug: "autobuild",
-        owner: OWNER,
-        permissions: AUTOBUILD_PERMISSIONS,
-        events: AUTOBUILD_EVENTS,
-        hook: Some((hook, secret)),
-    })?;
-    let coach = forge.create_app(&NewApp {
-        slug: "autobuild-coach",
-        owner: OWNER,
-        permissions: COACH_PERMISSIONS,
-        events: &[],
-        hook: None,
-    })?;
-    forge.install("autobuild", OWNER, None)?;
-    forge.install("autobuild-coach", OWNER, None)?;
+/// The two Apps, as they were or new; the hook of a new start is another one.
+fn apps(forge: &Forge, hook: &str) -> anyhow::Result<(AppCredentials, AppCredentials)> {
+    let main = match forge.app(APP) {
+        Some(main) => {
+            forge.redirect(APP, hook)?;
+            main
+        }
+        None => {
+            let secret = u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?);
+            let (permissions, events) = (AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS);
+            app(
+                forge,
+                APP,
+                (permissions, events),
+                Some((hook, &format!("{secret:032x}"))),
+            )?
+        }
+    };
+    let coach = match forge.app(COACH_APP) {
+        Some(coach) => coach,
+        None => app(forge, COACH_APP, (COACH_PERMISSIONS, &[]), None)?,
+    };
     Ok((main, coach))
 }
 
-/// The demo obeys the settings of the server that are about the safety of this machine.
+fn app(
+    forge: &Forge,
+    slug: &str,
+    (permissions, events): (&[(&str, &str)], &[&str]),
+    hook: Option<(&str, &str)>,
+) -> anyhow::Result<AppCredentials> {
+    let app = forge.create_app(&NewApp {
+        slug,
+        owner: OWNER,
+        permissions,
+        events,
+        hook,
+    })?;
+    forge.install(slug, OWNER, None)?;
+    Ok(app)
+}
+
+/// The stage obeys the settings of the server that are about the safety of this machine.
 fn safety() -> anyhow::Result<SandboxSettings> {
     SandboxSettings::of_process().map_err(|mistakes| {
         let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
@@ -271,15 +286,8 @@ fn safety() -> anyhow::Result<SandboxSettings> {
     })
 }
 
-fn blueprint(
-    forge: &Forge,
-    material: &Material,
-    folder: &Path,
-    [main, coach]: [&AppCredentials; 2],
-    secrets: &Secrets,
-) -> anyhow::Result<Blueprint> {
-    let (data_dir, safety) = (folder.join("data"), safety()?);
-    let agent = material.agent(folder)?;
+fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2]) -> anyhow::Result<Blueprint> {
+    let (safety, secrets, agent, data_dir) = (safety()?, setup.secrets, setup.agent, setup.data_dir);
     let key = |app: &AppCredentials| AppKey {
         id: AppId(app.id),
         private_key: app.private_key.clone(),
@@ -304,7 +312,7 @@ fn blueprint(
         coach: Some(key(coach)),
         api_url: forge.api_url(),
         web_url: forge.url().to_owned(),
-        database_url: SecretString::from(format!("sqlite:{}", folder.join("autobuild.db").display())),
+        database_url: SecretString::from(format!("sqlite:{}", setup.folder.join(DATABASE).display())),
         data_dir,
         agents: Agents {
             planner: agent.clone(),
@@ -313,13 +321,14 @@ fn blueprint(
             coach: agent,
             named: BTreeMap::new(),
             environment: Vec::new(),
-            access: material.access.clone(),
+            access: setup.access,
         },
         secrets: secrets.clone(),
         settings,
         caps: Caps::None,
         sandbox: SandboxOptions {
             limits: safety.limits,
+            hidden: vec![setup.folder.to_path_buf()],
             ..SandboxOptions::own_binary()
         },
         isolation: safety.bounds,
