@@ -2,6 +2,7 @@
 //! works beside a service that does.
 
 use crate::{
+    cli::local::Place,
     config::ServerSettings,
     messages,
     messages::clean,
@@ -33,7 +34,8 @@ const MOST_NAMED: usize = 12;
 /// What `trace` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The database is the one that `autobuild serve` would use; it may be running.\n\nExamples:\n  \
+    after_help = "In a repository where `autobuild run` worked, its database; else the one that `autobuild serve` would \
+use. The service may be running.\n\nExamples:\n  \
 autobuild trace TASK-001\n  autobuild trace TASK-002 --feature FEAT-42 --json | jq 'select(.event == \"tool_call\")'\n  \
 autobuild trace PLAN --data-dir /tmp/autobuild-demo-x"
 )]
@@ -72,7 +74,12 @@ pub(super) async fn trace(trace: Trace) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match run(&trace, &settings).await {
+    let database = match flags.is_empty() {
+        true => local_database().await,
+        false => None,
+    };
+    let database = database.unwrap_or_else(|| settings.database_url.expose_secret().to_owned());
+    match run(&trace, &settings, &database).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("autobuild trace: {error:#}");
@@ -81,9 +88,14 @@ pub(super) async fn trace(trace: Trace) -> ExitCode {
     }
 }
 
-async fn run(trace: &Trace, settings: &ServerSettings) -> anyhow::Result<()> {
+/// The database of the repository around the current folder, where there is one.
+async fn local_database() -> Option<String> {
+    let place = Place::here().await.ok()?;
+    place.has_database().then(|| place.database())
+}
+
+async fn run(trace: &Trace, settings: &ServerSettings, url: &str) -> anyhow::Result<()> {
     let task = wanted(&trace.task)?;
-    let url = settings.database_url.expose_secret();
     let store = Store::open_to_read(url, OpenOptions::default())
         .await
         .context("opening the database (AUTOBUILD_DATABASE_URL or --data-dir says which)")?;

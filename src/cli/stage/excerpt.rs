@@ -1,7 +1,7 @@
 //! What a terminal shows of a text that was written in Markdown: its first sentences, and what an edit changed in it.
 //! Never a character that a terminal would obey.
 
-use crate::{cli::demo::wrap, messages::clean};
+use crate::{cli::stage::wrap, messages::clean};
 use forge::LineRemark;
 use std::collections::HashMap;
 
@@ -24,16 +24,16 @@ const ROW: usize = 80;
 
 /// How much of a text is shown: it ends with the line that fills one of both.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub struct Room {
     lines: usize,
     rows: usize,
 }
 
 impl Room {
     /// The start of what is said.
-    pub(super) const START: Self = Self { lines: 6, rows: 12 };
+    pub const START: Self = Self { lines: 6, rows: 12 };
     /// As much as fits on a screen, of what sends work back.
-    pub(super) const SCREEN: Self = Self { lines: 20, rows: 20 };
+    pub const SCREEN: Self = Self { lines: 20, rows: 20 };
     /// Of one remark on a line of a diff.
     const REMARK: Self = Self { lines: 3, rows: 6 };
     /// Of all remarks of a review.
@@ -45,7 +45,7 @@ impl Room {
 }
 
 /// The whole text, without what a terminal would obey.
-pub(super) fn whole(text: &str) -> Vec<String> {
+pub fn whole(text: &str) -> Vec<String> {
     let text = clean(text);
     let lines = text.lines().map(str::trim_end);
     lines
@@ -56,17 +56,17 @@ pub(super) fn whole(text: &str) -> Vec<String> {
 
 /// The first lines that say something, without tables, folded blocks and the marks of Markdown. What is fenced there,
 /// as the output that is the reason of a block, is shown by its beginning and its end.
-pub(super) fn start(text: &str, room: Room) -> Vec<String> {
+pub fn start(text: &str, room: Room) -> Vec<String> {
     shortened(text, room)
 }
 
 /// All lines that say something, in the same way.
-pub(super) fn all(text: &str) -> Vec<String> {
+pub fn all(text: &str) -> Vec<String> {
     shortened(text, Room::ALL)
 }
 
 /// What a review says on lines of the diff: the first remarks, and how many more there are.
-pub(super) fn remarks(remarks: &[LineRemark]) -> Vec<String> {
+pub fn remarks(remarks: &[LineRemark]) -> Vec<String> {
     let (mut out, mut rows) = (Vec::new(), 0);
     for (number, remark) in remarks.iter().enumerate() {
         if rows >= Room::REMARKS {
@@ -81,7 +81,7 @@ pub(super) fn remarks(remarks: &[LineRemark]) -> Vec<String> {
 }
 
 /// All that a review says on lines of the diff.
-pub(super) fn whole_remarks(remarks: &[LineRemark]) -> Vec<String> {
+pub fn whole_remarks(remarks: &[LineRemark]) -> Vec<String> {
     let placed = |remark: &LineRemark| placed(remark, whole(&remark.text));
     remarks.iter().flat_map(placed).collect()
 }
@@ -142,7 +142,7 @@ fn fence(lines: &[String]) -> Vec<String> {
 
 /// What one edit of a text changed.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Change {
+pub struct Change {
     /// The new sentence that stands in bold at the start of a line: how things stand now.
     pub state: Option<String>,
     /// Rows of tables that changed.
@@ -153,7 +153,7 @@ pub(super) struct Change {
 
 /// A row of a table that changed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub struct Row {
     /// Its first cell.
     pub name: String,
     /// Its new cells.
@@ -162,7 +162,7 @@ pub(super) struct Row {
 
 /// Remembers a text that is edited again and again.
 #[derive(Debug, Default)]
-pub(super) struct Edited {
+pub struct Edited {
     state: String,
     head: Vec<String>,
     rows: HashMap<String, Vec<String>>,
@@ -171,7 +171,7 @@ pub(super) struct Edited {
 
 impl Edited {
     /// Takes the text as it is now; says what is new in it.
-    pub(super) fn take(&mut self, text: &str) -> Change {
+    pub fn take(&mut self, text: &str) -> Change {
         let mut change = Change::default();
         let mut in_note = false;
         let said = parts(&clean(text)).into_iter().filter_map(|part| match part {

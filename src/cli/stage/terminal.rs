@@ -1,7 +1,7 @@
 //! Everything that is printed for people who watch: lines that stay, and one below them that moves. Where standard output
 //! is no terminal there are plain lines only.
 
-use crate::cli::demo::wrap;
+use crate::cli::stage::wrap;
 use std::{
     io,
     io::{IsTerminal, Write},
@@ -14,9 +14,30 @@ const ERASE: &str = "\r\u{1b}[2K";
 /// How wide a terminal is that does not say so.
 const USUAL_WIDTH: usize = 80;
 
+/// Below so many columns, what stands in front of a text leaves room for it.
+const NARROW: usize = 60;
+
+/// The same in front of a text, in fewer columns: its blanks go, and a bar stays.
+fn narrow(before: &str) -> &str {
+    match before.trim_start() {
+        "" if before.is_empty() => "",
+        "" => "  ",
+        bar if bar.starts_with('│') => bar,
+        _ => before.trim_start(),
+    }
+}
+
+/// What was aligned in columns is a sentence.
+fn single_spaced(text: &str) -> String {
+    match text.starts_with(' ') {
+        true => text.to_owned(),
+        false => text.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
+}
+
 /// How a line is printed where the terminal has colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tone {
+pub enum Tone {
     Plain,
     Quiet,
     Loud,
@@ -62,14 +83,14 @@ impl Skills {
 
 /// Standard output, shared by all who print.
 #[derive(Clone)]
-pub(super) struct Terminal {
+pub struct Terminal {
     skills: Skills,
     moving: Arc<Mutex<String>>,
 }
 
 impl Terminal {
     /// Standard output as it is; as JSON lines go to it, nothing moves there.
-    pub(super) fn open(json: bool) -> Self {
+    pub fn open(json: bool) -> Self {
         let terminal = io::stdout().is_terminal() && !json;
         Self {
             skills: Skills::of(terminal, |name| std::env::var(name).ok()),
@@ -77,14 +98,20 @@ impl Terminal {
         }
     }
 
+    /// How many columns there are, where lines are fitted into them.
+    pub fn columns(&self) -> Option<usize> {
+        self.skills.wraps.then(width)
+    }
+
     /// Whether there is a line that moves.
-    pub(super) fn moves(&self) -> bool {
+    pub fn moves(&self) -> bool {
         self.skills.moves
     }
 
     /// A line that stays: `text` behind `lead`, and where it does not fit into one row, further rows behind `gutter`.
-    pub(super) fn line(&self, lead: &str, gutter: &str, text: &str, tone: Tone) {
+    pub fn line(&self, lead: &str, gutter: &str, text: &str, tone: Tone) {
         let rows = match self.skills.wraps {
+            true if width() < NARROW => wrap::rows(narrow(lead), narrow(gutter), &single_spaced(text), width()),
             true => wrap::rows(lead, gutter, text, width()),
             false => vec![format!("{lead}{text}").trim_end().to_owned()],
         };
@@ -92,13 +119,18 @@ impl Terminal {
         self.print(&painted.join("\n"));
     }
 
+    /// A line that fits already, as a row of a table.
+    pub fn fitted(&self, line: &str, tone: Tone) {
+        self.print(&self.painted(line, tone));
+    }
+
     /// A line that is to be copied, as it is.
-    pub(super) fn exact(&self, line: &str) {
+    pub fn exact(&self, line: &str) {
         self.print(line);
     }
 
     /// The line that moves says this from now on; empty, there is none.
-    pub(super) fn moving(&self, text: &str) {
+    pub fn moving(&self, text: &str) {
         let mut moving = self.lock();
         let text = wrap::cut(text, width().saturating_sub(1));
         if *moving == text || !self.skills.moves {
@@ -109,7 +141,7 @@ impl Terminal {
     }
 
     /// Passes a part of the log to standard error.
-    pub(super) fn log(&self, part: &str) -> io::Result<()> {
+    pub fn log(&self, part: &str) -> io::Result<()> {
         let mut moving = self.lock();
         if !moving.is_empty() {
             write(ERASE);
@@ -155,7 +187,16 @@ fn width() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::Skills;
+    use super::{Skills, narrow, single_spaced};
+
+    #[test]
+    fn a_narrow_terminal_is_left_to_the_text() {
+        assert_eq!(narrow("                 │ "), "│ ");
+        assert_eq!(narrow("        "), "  ");
+        assert_eq!(narrow("  13.4s  "), "13.4s  ");
+        assert_eq!(narrow(""), "");
+        assert_eq!(single_spaced("mona       opened issue #1"), "mona opened issue #1");
+    }
 
     #[test]
     fn what_a_terminal_is_told_is_obeyed() {

@@ -9,7 +9,7 @@ const LEAST: usize = 16;
 const LONGEST_WORD: usize = 60;
 
 /// `text` in rows of at most `width` columns: the first behind `lead`, the others behind `gutter`.
-pub(super) fn rows(lead: &str, gutter: &str, text: &str, width: usize) -> Vec<String> {
+pub fn rows(lead: &str, gutter: &str, text: &str, width: usize) -> Vec<String> {
     let text = text.replace('\t', "    ");
     let room = |before: &str| width.saturating_sub(before.width()).max(LEAST);
     let mut rows = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn rows(lead: &str, gutter: &str, text: &str, width: usize) -> Vec<St
 }
 
 /// The start of a line that has at most `columns`, marked where something is left out.
-pub(super) fn cut(line: &str, columns: usize) -> String {
+pub fn cut(line: &str, columns: usize) -> String {
     if line.width() <= columns {
         return line.to_owned();
     }
@@ -41,7 +41,7 @@ pub(super) fn cut(line: &str, columns: usize) -> String {
 }
 
 /// The same, and no word is cut where the line has words.
-pub(super) fn cut_at_word(line: &str, columns: usize) -> String {
+pub fn cut_at_word(line: &str, columns: usize) -> String {
     if line.width() <= columns {
         return line.to_owned();
     }

@@ -1,20 +1,18 @@
-//! When a Feature rests, and how the demo ends then.
+//! When a Feature rests, and how it stands then.
 
 use crate::{
-    cli::demo::{
-        excerpt,
-        places::{Places, Staying},
-        stage::{PERSON, Stage},
+    cli::stage::{
+        Filed, PERSON, Stage, excerpt,
         terminal::{Terminal, Tone},
     },
     messages,
     messages::clean,
 };
 use domain::feature::{Feature, State};
-use std::{path::Path, process::ExitCode};
+use std::process::ExitCode;
 
 /// Where everything came to rest.
-pub(super) enum Rest {
+pub enum Rest {
     /// At this state of the Feature.
     At(Box<Feature>),
     /// Before there was a Feature: the label was refused.
@@ -23,15 +21,16 @@ pub(super) enum Rest {
     Interrupted,
 }
 
-/// How the demo ends.
-pub(super) struct Ended {
-    how: How,
+/// How it stands.
+pub struct Ended {
+    /// Whether that is good.
+    pub how: How,
     /// In one sentence.
-    sentence: String,
+    pub sentence: String,
     /// Why it did not go on, and what a person can do, in Markdown.
-    details: Vec<String>,
+    pub details: Vec<String>,
     /// Branches of the forge's repository that hold work, the most finished first.
-    branches: Vec<String>,
+    pub branches: Vec<String>,
 }
 
 /// A line of why it ended so.
@@ -40,8 +39,9 @@ struct Line {
     text: String,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
     /// In review or completed.
     Well,
     /// In any other way.
@@ -51,42 +51,57 @@ enum How {
 }
 
 impl Rest {
-    /// Waits until no effect is due, running or waiting for a time, and no delivery is under way.
-    pub(super) async fn wait(stage: &Stage) -> anyhow::Result<Self> {
-        let store = &stage.engine.store;
-        let mut wakeups = store.wakeups();
+    /// Waits until the Feature of an issue rests.
+    pub async fn wait(stage: &Stage, filed: &Filed) -> anyhow::Result<Self> {
+        let mut wakeups = stage.engine.store.wakeups();
         loop {
             stage.forge.deliveries_idle().await;
-            let tally = store.tally(None, stage.engine.now()).await?;
-            if tally.due + tally.waiting + tally.running == 0 && stage.forge.deliveries_under_way() == 0 {
-                break;
+            if let Some(rest) = Self::now(stage, filed).await? {
+                return Ok(rest);
             }
             wakeups.next().await;
         }
-        let Some(row) = store.latest_run(stage.repo, stage.issue()).await? else {
-            return Ok(Self::Nothing);
-        };
-        Ok(match stage.engine.feature(&row.key).await? {
-            Some(feature) => Self::At(Box::new(feature)),
-            None => Self::Nothing,
-        })
     }
 
-    /// How this ends the demo.
-    pub(super) async fn report(&self, stage: &Stage) -> anyhow::Result<Ended> {
+    /// Where the Feature of an issue rests, if it does: no effect of it is due, running or waiting for a time, and no
+    /// delivery is under way or unread.
+    pub async fn now(stage: &Stage, filed: &Filed) -> anyhow::Result<Option<Self>> {
+        let store = &stage.engine.store;
+        let row = store.latest_run(filed.repo, filed.issue).await?;
+        let key = row.as_ref().map(|row| row.key);
+        // What the last effect caused on the forge is under way before the effect is done, and stored before it is not.
+        let busy = || async { anyhow::Ok(store.busy(key.as_ref()).await? || stage.forge.deliveries_under_way() > 0) };
+        if busy().await? || busy().await? {
+            return Ok(None);
+        }
+        let latest = store.latest_run(filed.repo, filed.issue).await?.map(|row| row.key);
+        if latest != key {
+            return Ok(None);
+        }
+        Ok(Some(match key {
+            None => Self::Nothing,
+            Some(key) => match stage.engine.feature(&key).await? {
+                Some(feature) => Self::At(Box::new(feature)),
+                None => Self::Nothing,
+            },
+        }))
+    }
+
+    /// How it stands; `approving` says how a plan that waits is approved.
+    pub async fn report(&self, stage: &Stage, filed: &Filed, approving: &str) -> anyhow::Result<Ended> {
         let feature = match self {
             Self::Interrupted => {
                 let short = Ended::short(How::Interrupted, "interrupted");
-                return Ok(match stage.latest().await? {
+                return Ok(match stage.latest(filed).await? {
                     None => short,
                     Some(feature) => Ended {
                         details: messages::blocked_in_short(&feature),
-                        branches: stage.branches(&feature)?,
+                        branches: stage.branches(filed, &feature)?,
                         ..short
                     },
                 });
             }
-            Self::Nothing => return Ok(nothing(stage)),
+            Self::Nothing => return Ok(nothing(stage, filed)),
             Self::At(feature) => feature,
         };
         let name = feature.key.shown();
@@ -97,8 +112,8 @@ impl Rest {
             ),
             State::Completed => (How::Well, format!("{name} is completed")),
             State::AwaitingApproval => {
-                let sentence = "its plan waits for approval: --approve approves it";
-                (How::Otherwise, format!("{name} is awaiting_approval: {sentence}"))
+                let sentence = format!("{name} is awaiting_approval: its plan waits for approval: {approving}");
+                (How::Otherwise, sentence)
             }
             State::Failed { message } => (
                 How::Otherwise,
@@ -116,18 +131,19 @@ impl Rest {
             how,
             sentence,
             details: messages::blocked_in_short(feature),
-            branches: stage.branches(feature)?,
+            branches: stage.branches(filed, feature)?,
         })
     }
 }
 
 /// What the service said on the issue instead of starting.
-fn nothing(stage: &Stage) -> Ended {
+fn nothing(stage: &Stage, filed: &Filed) -> Ended {
     let said: Vec<String> = stage
         .forge
         .events()
         .into_iter()
-        .filter(|event| event.number == Some(stage.issue().0) && event.actor != PERSON && !event.text.is_empty())
+        .filter(|event| event.repository == filed.repository && event.number == Some(filed.issue.0))
+        .filter(|event| event.actor != PERSON && !event.text.is_empty())
         .filter(|event| event.kind.starts_with("comment."))
         .map(|event| event.text)
         .collect();
@@ -165,16 +181,12 @@ impl Ended {
     }
 
     /// Whether the pages are still worth serving.
-    pub(super) fn may_go_on(&self) -> bool {
+    pub fn may_go_on(&self) -> bool {
         self.how != How::Interrupted
     }
 
-    /// Says how it ended, why, and where everything is that stays.
-    pub(super) fn print(&self, places: &Places, terminal: &Terminal, json: bool) {
-        if json {
-            terminal.exact(&self.json(places).to_string());
-            return;
-        }
+    /// Says how it ended, and why.
+    pub fn print(&self, terminal: &Terminal) {
         let tone = match self.how {
             How::Well => Tone::Good,
             How::Otherwise => Tone::Bad,
@@ -187,11 +199,10 @@ impl Ended {
         for line in self.why() {
             terminal.line(line.indent, line.indent, &line.text, Tone::Plain);
         }
-        self.print_places(places, terminal);
     }
 
     /// How it ended and why, as lines.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let said = self.said();
         let why = self.why();
         let why = why.iter().map(|line| format!("{}{}", line.indent, line.text));
@@ -217,64 +228,8 @@ impl Ended {
         self.details.iter().flat_map(detail).collect()
     }
 
-    fn print_places(&self, places: &Places, terminal: &Terminal) {
-        match places.staying {
-            Staying::Until => {
-                terminal.exact("");
-                terminal.line(
-                    "",
-                    "",
-                    "Nothing of the sample is kept once the demo ends; --once keeps it.",
-                    Tone::Quiet,
-                );
-            }
-            Staying::Kept => {
-                terminal.exact(&format!("\n  repository  {}", places.repository.display()));
-                terminal.exact(&format!("  transcript  {}", places.transcript.display()));
-                let commands = self.fetches(places);
-                if !commands.is_empty() {
-                    let what = match self.how {
-                        How::Well => "The result",
-                        How::Otherwise | How::Interrupted => "The work so far",
-                    };
-                    let how = format!("{what} comes into your repository, as FETCH_HEAD, with");
-                    terminal.exact("");
-                    terminal.line("", "", &how, Tone::Plain);
-                    commands
-                        .iter()
-                        .for_each(|command| terminal.exact(&format!("  {command}")));
-                }
-            }
-        }
-    }
-
-    /// What brings each branch into the repository that was imported.
-    fn fetches(&self, places: &Places) -> Vec<String> {
-        let Some(own) = &places.own else { return Vec::new() };
-        let quoted = |path: &Path| shell_words::quote(&path.to_string_lossy()).into_owned();
-        let (own, from) = (quoted(own), quoted(&places.repository));
-        let fetch = |branch: &String| format!("git -C {own} fetch {from} {}", shell_words::quote(branch));
-        self.branches.iter().map(fetch).collect()
-    }
-
-    fn json(&self, places: &Places) -> serde_json::Value {
-        let sentence = match self.how {
-            How::Well | How::Otherwise => self.sentence.as_str(),
-            How::Interrupted => "interrupted",
-        };
-        let kept = places.staying == Staying::Kept;
-        serde_json::json!({
-            "ended": sentence,
-            "ok": self.how == How::Well,
-            "why": self.details,
-            "repository": kept.then_some(&places.repository),
-            "transcript": kept.then_some(&places.transcript),
-            "fetch": self.fetches(places),
-        })
-    }
-
     /// The exit code.
-    pub(super) fn code(&self) -> ExitCode {
+    pub fn code(&self) -> ExitCode {
         match self.how {
             How::Well => ExitCode::SUCCESS,
             How::Otherwise => ExitCode::from(1),

@@ -2,10 +2,9 @@
 //! new in it. The same is written to a file, with the whole of what was said.
 
 use crate::{
-    cli::demo::{
-        at_work, excerpt,
+    cli::stage::{
+        Stage, at_work, excerpt,
         excerpt::{Change, Edited, Room},
-        stage::Stage,
         terminal::{Terminal, Tone},
     },
     engine::Engine,
@@ -17,6 +16,7 @@ use std::{
     collections::{HashMap, HashSet},
     fs::File,
     io::Write,
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -44,9 +44,12 @@ const FIRST_TOLD: i64 = 10;
 const TOLD_EVERY: i64 = 30;
 
 /// Writes the transcript.
-pub(super) struct Transcript {
+pub struct Transcript {
     file: File,
-    terminal: Terminal,
+    /// None where it is only written to the file.
+    terminal: Option<Terminal>,
+    /// What is told of.
+    repository: String,
     engine: Arc<Engine>,
     json: bool,
     verbose: bool,
@@ -57,19 +60,22 @@ pub(super) struct Transcript {
     addresses: HashSet<String>,
     edited: HashMap<String, Edited>,
     hidden: usize,
+    /// Whether it ends with how much was left out.
+    tells_hidden: bool,
     seen: watch::Sender<u64>,
 }
 
 impl Transcript {
-    /// Opens the transcript's file.
-    pub(super) fn open(stage: &Stage, terminal: &Terminal, json: bool, verbose: bool) -> anyhow::Result<Self> {
-        let file = File::create(stage.transcript_file())?;
+    /// A transcript of what happens in a repository, at the end of a file.
+    pub fn open(stage: &Stage, repository: &str, file: &Path) -> std::io::Result<Self> {
+        let file = File::options().create(true).append(true).open(file)?;
         Ok(Self {
             file,
-            terminal: terminal.clone(),
+            terminal: None,
+            repository: repository.to_owned(),
             engine: stage.engine.clone(),
-            json,
-            verbose,
+            json: false,
+            verbose: false,
             beats: 0,
             told: HashMap::new(),
             started: Instant::now(),
@@ -77,12 +83,31 @@ impl Transcript {
             addresses: HashSet::new(),
             edited: HashMap::new(),
             hidden: 0,
+            tells_hidden: true,
             seen: watch::Sender::new(0),
         })
     }
 
-    /// Says how far everything that is run here is kept apart.
-    pub(super) fn isolation(&mut self, sandbox: &Sandbox) {
+    /// Says nothing of what was left out.
+    pub fn without_note(self) -> Self {
+        Self {
+            tells_hidden: false,
+            ..self
+        }
+    }
+
+    /// Shows it too.
+    pub fn shown_on(self, terminal: &Terminal, json: bool, verbose: bool) -> Self {
+        Self {
+            terminal: Some(terminal.clone()),
+            json,
+            verbose,
+            ..self
+        }
+    }
+
+    /// Says how far everything that is run here is kept apart, and where it can be watched.
+    pub fn opening(&mut self, sandbox: &Sandbox, dashboard: &str) {
         if self.json {
             return;
         }
@@ -91,10 +116,11 @@ impl Transcript {
         if !sandbox.missing().is_empty() {
             self.line(&format!("missing for more: {}", sandbox.missing()), Tone::Quiet);
         }
+        self.line(&format!("dashboard, while this runs: {dashboard}"), Tone::Quiet);
     }
 
     /// Says what of the repository is not part of the import.
-    pub(super) fn left_out(&mut self, changes: &[String]) {
+    pub fn left_out(&mut self, changes: &[String]) {
         if self.json || changes.is_empty() {
             return;
         }
@@ -111,12 +137,12 @@ impl Transcript {
     }
 
     /// The number of the last event that was shown.
-    pub(super) fn seen(&self) -> watch::Receiver<u64> {
+    pub fn seen(&self) -> watch::Receiver<u64> {
         self.seen.subscribe()
     }
 
     /// Shows every event, those that happened before too, until `closing`.
-    pub(super) async fn follow(
+    pub async fn follow(
         mut self,
         mut news: broadcast::Receiver<FeedEvent>,
         before: Vec<FeedEvent>,
@@ -147,8 +173,10 @@ impl Transcript {
 
     /// Says how much was left out.
     fn end(mut self) {
-        self.terminal.moving("");
-        if self.hidden > 0 && !self.json {
+        if let Some(terminal) = &self.terminal {
+            terminal.moving("");
+        }
+        if self.hidden > 0 && !self.json && self.tells_hidden {
             let edits = match self.hidden {
                 1 => "1 edit that said nothing new is left out; --verbose shows it".to_owned(),
                 edits => format!("{edits} edits that said nothing new are left out; --verbose shows them"),
@@ -160,9 +188,10 @@ impl Transcript {
 
     /// Who is at work now: in the line that moves, else now and then in a line of its own.
     fn beat(&mut self) {
+        let Some(terminal) = &self.terminal else { return };
         let (works, now) = (self.engine.running.at_work(), self.engine.now());
-        if self.terminal.moves() {
-            self.terminal.moving(&at_work::moving(&works, now, self.beats));
+        if terminal.moves() {
+            terminal.moving(&at_work::moving(&works, now, self.beats));
             self.beats = self.beats.wrapping_add(1);
             return;
         }
@@ -189,7 +218,7 @@ impl Transcript {
             return;
         }
         self.last = event.seq;
-        if !event.repository.is_empty() {
+        if event.repository == self.repository {
             self.tell(event);
         }
         self.seen.send_replace(event.seq);
@@ -241,8 +270,10 @@ impl Transcript {
         let address = is_new.then_some(event.url.as_str());
         let all = said_in_full(event);
         let shown = if self.verbose { all.clone() } else { said(event) };
-        for row in paragraph(event, &lead, address, &shown) {
-            self.terminal.line(row.lead, row.gutter, &row.text, row.tone);
+        if let Some(terminal) = &self.terminal {
+            for row in paragraph(event, &lead, address, &shown) {
+                terminal.line(row.lead, row.gutter, &row.text, row.tone);
+            }
         }
         for row in paragraph(event, &lead, address, &all) {
             self.keep(row.lead, &row.text);
@@ -266,7 +297,9 @@ impl Transcript {
 
     /// To the terminal, fitted into it, and to the file.
     fn behind(&mut self, lead: &str, gutter: &str, text: &str, tone: Tone) {
-        self.terminal.line(lead, gutter, text, tone);
+        if let Some(terminal) = &self.terminal {
+            terminal.line(lead, gutter, text, tone);
+        }
         self.keep(lead, text);
     }
 

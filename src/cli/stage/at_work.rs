@@ -14,7 +14,7 @@ const WHEEL: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧
 const BEATS_EACH: usize = 12;
 
 /// The line that moves; `beat` counts how often it was asked for. Of several that work each is shown in turn.
-pub(super) fn moving(works: &[Work], now: Millis, beat: usize) -> String {
+pub fn moving(works: &[Work], now: Millis, beat: usize) -> String {
     let Some(work) = works.get((beat / BEATS_EACH).checked_rem(works.len()).unwrap_or(0)) else {
         return String::new();
     };
@@ -27,7 +27,7 @@ pub(super) fn moving(works: &[Work], now: Millis, beat: usize) -> String {
 }
 
 /// The same as a plain line.
-pub(super) fn plain(work: &Work, now: Millis) -> String {
+pub fn plain(work: &Work, now: Millis) -> String {
     let whose = work.task.map_or_else(String::new, |task| match work.worker {
         Worker::Agent(Role::Planner | Role::Designer) => format!("{task} · "),
         Worker::Agent(Role::Player | Role::Coach) | Worker::Gates => format!("{task} · turn {} · ", work.turn),
@@ -48,7 +48,7 @@ pub(super) fn plain(work: &Work, now: Millis) -> String {
 }
 
 /// For how long it has worked, in seconds.
-pub(super) fn seconds(work: &Work, now: Millis) -> i64 {
+pub fn seconds(work: &Work, now: Millis) -> i64 {
     now.0.saturating_sub(work.since.0).max(0) / 1_000
 }
 
