@@ -4,14 +4,17 @@
 
 pub mod assemble;
 mod check;
+mod completions;
 mod demo;
 mod health;
+mod local;
 mod models;
 mod network;
 mod serve;
+mod stage;
 mod trace;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Turns labelled issues into reviewed pull requests: a Player writes, a Coach verifies.
@@ -26,12 +29,28 @@ struct Cli {
 enum Command {
     /// Runs the service against GitHub.
     Serve(serve::Serve),
+    /// Builds an issue in the repository in front of you, and leaves a branch.
+    Run(local::Run),
+    /// Plans an issue in the repository in front of you, and stops there.
+    Plan(local::Plan),
+    /// Builds what is planned.
+    Feature(local::FeatureCommand),
+    /// Builds an issue as one task, without a planner.
+    Task(local::TaskCommand),
+    /// Shows what is ordered in the repository in front of you, and how far it is.
+    Status(local::Status),
+    /// Goes on with a Feature or a task, with guidance if you have any.
+    Resume(local::Resume),
+    /// Keeps the branch of a Feature, and removes everything else of it.
+    Complete(local::Complete),
     /// Runs the whole service against a local forge, with a sample or with a repository of yours.
     Demo(demo::Demo),
     /// Asks the service of this machine whether it is alive; for a container's health check.
     Health(health::Health),
     /// Shows what happened in the runs of a task's agents.
     Trace(trace::Trace),
+    /// Prints the completions of a shell.
+    Completions(completions::Completions),
 }
 
 /// Runs the command that the arguments name.
@@ -47,9 +66,17 @@ pub fn run() -> ExitCode {
     runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve::serve(serve).await,
+            Command::Run(run) => local::run(run).await,
+            Command::Plan(plan) => local::plan(plan).await,
+            Command::Feature(feature) => local::feature(feature).await,
+            Command::Task(task) => local::task(task).await,
+            Command::Status(status) => local::status(status).await,
+            Command::Resume(resume) => local::resume(resume).await,
+            Command::Complete(complete) => local::complete(complete).await,
             Command::Demo(demo) => demo::demo(demo).await,
             Command::Health(health) => health::health(health).await,
             Command::Trace(trace) => trace::trace(trace).await,
+            Command::Completions(shell) => completions::completions(&shell, Cli::command()),
         }
     })
 }

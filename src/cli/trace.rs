@@ -2,7 +2,9 @@
 //! works beside a service that does.
 
 use crate::{
+    cli::local::Place,
     config::ServerSettings,
+    messages,
     messages::clean,
     store::{OpenOptions, Store, StoredRun},
 };
@@ -32,7 +34,8 @@ const MOST_NAMED: usize = 12;
 /// What `trace` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The database is the one that `autobuild serve` would use; it may be running.\n\nExamples:\n  \
+    after_help = "In a repository where `autobuild run` worked, its database; else the one that `autobuild serve` would \
+use. The service may be running.\n\nExamples:\n  \
 autobuild trace TASK-001\n  autobuild trace TASK-002 --feature FEAT-42 --json | jq 'select(.event == \"tool_call\")'\n  \
 autobuild trace PLAN --data-dir /tmp/autobuild-demo-x"
 )]
@@ -71,7 +74,12 @@ pub(super) async fn trace(trace: Trace) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match run(&trace, &settings).await {
+    let database = match flags.is_empty() {
+        true => local_database().await,
+        false => None,
+    };
+    let database = database.unwrap_or_else(|| settings.database_url.expose_secret().to_owned());
+    match run(&trace, &settings, &database).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("autobuild trace: {error:#}");
@@ -80,9 +88,14 @@ pub(super) async fn trace(trace: Trace) -> ExitCode {
     }
 }
 
-async fn run(trace: &Trace, settings: &ServerSettings) -> anyhow::Result<()> {
+/// The database of the repository around the current folder, where there is one.
+async fn local_database() -> Option<String> {
+    let place = Place::here().await.ok()?;
+    place.has_database().then(|| place.database())
+}
+
+async fn run(trace: &Trace, settings: &ServerSettings, url: &str) -> anyhow::Result<()> {
     let task = wanted(&trace.task)?;
-    let url = settings.database_url.expose_secret();
     let store = Store::open_to_read(url, OpenOptions::default())
         .await
         .context("opening the database (AUTOBUILD_DATABASE_URL or --data-dir says which)")?;
@@ -236,7 +249,7 @@ fn event_line(line: &TraceLine) -> String {
     match line {
         TraceLine::Omitted { omitted } => format!("          ({omitted} events left out)"),
         TraceLine::Event(TraceEvent { ms, kind }) => {
-            let (word, rest) = said(kind);
+            let (word, rest) = messages::happened(kind);
             let (seconds, tenths) = (ms / 1_000, ms % 1_000 / 100);
             let width = match kind {
                 TraceKind::Denied { .. } | TraceKind::Printed { .. } | TraceKind::Ended { .. } => LAST_WIDTH,
@@ -251,38 +264,6 @@ fn event_line(line: &TraceLine) -> String {
             let rest = shorten::middle(&clean(&rest).split_whitespace().collect::<Vec<_>>().join(" "), width);
             format!("{seconds:6}.{tenths}s  {word:<8} {}", rest.replace('\n', " "))
         }
-    }
-}
-
-fn said(kind: &TraceKind) -> (&'static str, String) {
-    match kind {
-        TraceKind::Prompt { text } => ("prompt", format!("{} characters", text.chars().count())),
-        TraceKind::Started { model, tools, version } => (
-            "start",
-            format!(
-                "{} {} with {}",
-                model.as_deref().unwrap_or("its own model"),
-                version.as_deref().unwrap_or_default(),
-                tools.join(", ")
-            ),
-        ),
-        TraceKind::Text { text } => ("says", text.clone()),
-        TraceKind::ToolCall { tool, input, .. } => ("calls", format!("{tool} {input}")),
-        TraceKind::ToolResult {
-            failed: true, output, ..
-        } => ("fails", output.clone()),
-        TraceKind::ToolResult { output, .. } => ("gets", output.clone()),
-        TraceKind::Denied { tool, why } => ("denied", format!("{tool}: {why}")),
-        TraceKind::Waiting { attempt, delay_ms, why } => {
-            ("waits", format!("{delay_ms} ms before try {attempt}: {why}"))
-        }
-        TraceKind::Used { usage, first_request } => {
-            let first = first_request.map_or_else(String::new, |tokens| format!("; the first request held {tokens}"));
-            let read = usage.tokens.input + usage.tokens.cached + usage.tokens.cache_write;
-            ("used", format!("{read} tokens in, {} out{first}", usage.tokens.output))
-        }
-        TraceKind::Printed { text } => ("prints", text.clone()),
-        TraceKind::Ended { how } => ("ends", how.clone()),
     }
 }
 

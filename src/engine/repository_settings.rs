@@ -106,7 +106,7 @@ impl Engine {
             name: &repository.name,
             commit: self.default_head(installation, repository).await?,
         };
-        Ok(self.read_settings(&self.settings_file(&place).await?))
+        Ok(self.read_settings(place.repo, &self.settings_file(&place).await?))
     }
 
     /// The settings at the commit that was fetched.
@@ -117,7 +117,7 @@ impl Engine {
             name: &branch.repository,
             commit: Some(branch.head.clone()),
         };
-        Ok(self.read_settings(&self.settings_file(&place).await?))
+        Ok(self.read_settings(place.repo, &self.settings_file(&place).await?))
     }
 
     /// The labels of a repository, where they are known without asking GitHub.
@@ -265,11 +265,11 @@ impl Engine {
         labels(file, &self.agents.offer())
     }
 
-    fn read_settings(&self, file: &SettingsFile) -> ReadSettings {
+    fn read_settings(&self, repo: RepoId, file: &SettingsFile) -> ReadSettings {
         let offer = self.agents.offer();
         let settings = parsed(file, &offer).map(|settings| Settings {
             refused_hosts: self.settings.network.refusal(&settings.network.allow),
-            settings,
+            settings: self.settings.overrides.above(repo, settings),
         });
         ReadSettings {
             labels: labels(file, &offer),

@@ -1,13 +1,19 @@
 //! Limits and times of the engine.
 
 use crate::{
-    config::MonthlyBudget,
+    config::{MonthlyBudget, RepositorySettings},
     github::{Clock, READ_PAUSES},
     telemetry::Telemetry,
 };
-use domain::{ci::CiTimes, routing, routing::Waits};
+use domain::{ci::CiTimes, ids::RepoId, routing, routing::Waits};
 use sandbox::egress::Ceiling;
-use std::{path::PathBuf, time::Duration};
+use serde_json::{Map, Value};
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 /// How much runs at once, how long things may take, and where they happen.
 #[derive(Clone, Debug)]
@@ -48,6 +54,38 @@ pub struct EngineSettings {
     pub network: Ceiling,
     /// Who is told how long work took.
     pub telemetry: Telemetry,
+    /// Settings that hold above those of a repository.
+    pub overrides: Overrides,
+}
+
+/// Settings by repository that hold above what its own file says: whoever starts work on the command line gives them.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides(Arc<Mutex<HashMap<RepoId, Map<String, Value>>>>);
+
+impl Overrides {
+    /// Holds these for a repository from now on, and no others.
+    pub fn hold(&self, repo: RepoId, settings: Map<String, Value>) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.retain(|known, _| *known != repo);
+        if !settings.is_empty() {
+            held.insert(repo, settings);
+        }
+    }
+
+    /// What a repository's settings come to.
+    pub fn above(&self, repo: RepoId, settings: RepositorySettings) -> RepositorySettings {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (Some(held), Ok(Value::Object(mut all))) = (held.get(&repo), serde_json::to_value(&settings)) else {
+            return settings;
+        };
+        for (key, value) in held {
+            match (all.get_mut(key), value) {
+                (Some(Value::Object(known)), Value::Object(more)) => known.extend(more.clone()),
+                _ => drop(all.insert(key.clone(), value.clone())),
+            }
+        }
+        serde_json::from_value(Value::Object(all)).unwrap_or(settings)
+    }
 }
 
 /// Effects of this process that run at once.
@@ -130,6 +168,7 @@ impl EngineSettings {
             budget: MonthlyBudget::default(),
             network: Ceiling::default(),
             telemetry: Telemetry::default(),
+            overrides: Overrides::default(),
         }
     }
 }
@@ -137,6 +176,22 @@ impl EngineSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_given_on_the_command_line_holds_above_the_file() {
+        let (overrides, repo) = (Overrides::default(), RepoId(7));
+        let given = serde_json::json!({"max_turns": 2, "model": {"player": "big-one"}});
+        overrides.hold(repo, given.as_object().cloned().unwrap());
+        let file = RepositorySettings {
+            max_tasks: 3,
+            ..RepositorySettings::default()
+        };
+        let all = overrides.above(repo, file.clone());
+        assert_eq!((all.max_turns, all.max_tasks), (2, 3));
+        assert_eq!(all.model.player.as_deref(), Some("big-one"));
+        assert_eq!(all.model.coach, None);
+        assert_eq!(overrides.above(RepoId(8), file.clone()), file);
+    }
 
     #[test]
     fn the_wait_doubles_and_stops_at_the_most() {

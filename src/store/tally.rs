@@ -14,6 +14,10 @@ statements! {
              FROM effect e WHERE state IN ('ready', 'running') AND COALESCE(feature_id = $2, $2 IS NULL) \
              AND NOT (e.state = 'ready' AND e.waits = 1 \
                       AND EXISTS (SELECT 1 FROM feature f WHERE f.id = e.feature_id AND f.held = 1))";
+    BUSY = "SELECT COUNT(*) AS busy FROM effect e WHERE state IN ('ready', 'running') \
+            AND (feature_id IS NULL OR feature_id = $1) \
+            AND NOT (e.state = 'ready' AND e.waits = 1 \
+                     AND EXISTS (SELECT 1 FROM feature f WHERE f.id = e.feature_id AND f.held = 1))";
     NEXT_DUE = "SELECT MIN(run_at) AS next FROM effect WHERE state = 'ready' AND run_at > $1";
 }
 
@@ -39,6 +43,13 @@ impl Store {
             waiting: row.count("waiting")?,
             running: row.count("running")?,
         })
+    }
+
+    /// Whether anything is left to do that may move a Feature: effects of its own, or deliveries that nobody has read yet.
+    pub async fn busy(&self, feature: Option<&FeatureKey>) -> Result<bool, StoreError> {
+        let feature = feature.map(ToString::to_string).unwrap_or_default();
+        let row = self.db.row(BUSY, args![feature.as_str()]).await?;
+        Ok(row.map(|row| row.count("busy")).transpose()?.unwrap_or(0) > 0)
     }
 
     /// The first moment after `now` at which a waiting effect becomes due.

@@ -7,37 +7,13 @@
     reason = "a test that cannot go on has failed"
 )]
 
+use crate::own::{Own, mode, text};
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Output,
 };
-use tempfile::TempDir;
 use tokio::process::Command;
-
-const ISSUE: &str = "# Notes
-
-```yaml
-tasks:
-  - id: TASK-001
-    name: Write the notes
-    type: documentation
-    acceptance_criteria:
-      - text: There are notes
-        check: { file: notes.md }
-    files: [notes.md]
-    dependencies: []
-```
-";
-
-const AGENTS: &str = "
-- role: player
-  write: { notes.md: \"# Notes\\n\" }
-  answer: { summary: Notes, files_modified: [], files_created: [notes.md], ready_for_validation: true }
-- role: coach
-  answer: { decision: approve, summary: Fine, criteria: [{ criterion: 1, met: true, evidence: notes.md }] }
-";
 
 const SENT_BACK: &str = "
 - role: player
@@ -57,64 +33,21 @@ const SENT_BACK: &str = "
 
 const FAILING_SETUP: &str = "#!/bin/sh\necho 'the tool chain is not there' >&2\nexit 3\n";
 
-/// A person's folder: with a blank in its path, a repository with one commit, and what is not committed.
-struct Own {
-    folder: TempDir,
-    repository: PathBuf,
+/// The demo on a person's repository.
+trait Demo {
+    async fn demo(&self, more: &[&str]) -> Output;
+    fn command(&self, more: &[&str]) -> Command;
+    fn transcript(&self) -> String;
+    fn left(&self) -> Vec<PathBuf>;
 }
 
-impl Own {
-    async fn new(setup: Option<&str>) -> Self {
-        let folder = tempfile::Builder::new().prefix("own folder ").tempdir().unwrap();
-        let repository = folder.path().join("a repository");
-        fs::create_dir_all(repository.join(".github")).unwrap();
-        fs::write(folder.path().join("issue.md"), ISSUE).unwrap();
-        fs::write(folder.path().join("agents.yml"), AGENTS).unwrap();
-        fs::create_dir(folder.path().join("tmp")).unwrap();
-        fs::write(repository.join("README.md"), "# Mine\n").unwrap();
-        if let Some(script) = setup {
-            fs::write(repository.join("setup.sh"), script).unwrap();
-            fs::set_permissions(repository.join("setup.sh"), fs::Permissions::from_mode(0o755)).unwrap();
-            fs::write(repository.join(".github/autobuild.yml"), "setup: ./setup.sh\n").unwrap();
-        }
-        let own = Self { folder, repository };
-        own.git("init -q -b main && git add -A && git -c user.name=me -c user.email=me@example.com commit -q -m Begin")
-            .await;
-        own
-    }
-
-    /// Lets these agents work.
-    fn agents(&self, script: &str) {
-        fs::write(self.folder.path().join("agents.yml"), script).unwrap();
-    }
-
-    /// Commits these settings.
-    async fn commits_settings(&self, settings: &str) {
-        fs::write(self.repository.join(".github/autobuild.yml"), settings).unwrap();
-        self.git("add -A && git -c user.name=me -c user.email=me@example.com commit -q -m Settings")
-            .await;
-    }
-
-    /// `git <rest>`, as a person would type it.
-    async fn git(&self, rest: &str) -> String {
-        self.types(&format!("git {rest}")).await
-    }
-
-    /// A line in a shell, in the repository.
-    async fn types(&self, line: &str) -> String {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", line]).current_dir(&self.repository);
-        let output = shell.env("HOME", self.folder.path()).output().await.unwrap();
-        assert!(output.status.success(), "{line}: {output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
+impl Demo for Own {
     async fn demo(&self, more: &[&str]) -> Output {
         self.command(more).output().await.unwrap()
     }
 
     fn command(&self, more: &[&str]) -> Command {
-        let agent = format!("scripted:{}", self.folder.path().join("agents.yml").display());
+        let agent = self.agent();
         let mut command = Command::new(env!("CARGO_BIN_EXE_autobuild"));
         command
             .args(["demo", "--once", "--agent", &agent, "--repo"])
@@ -141,14 +74,6 @@ impl Own {
         let entries = fs::read_dir(self.folder.path().join("tmp")).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
     }
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn mode(path: &Path) -> u32 {
-    fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,6 @@
 //! The file that holds the forge's memory, replaced as a whole.
 
-use super::{refusal::Refusal, state::State};
+use super::{forge::Saving, refusal::Refusal, state::State};
 use std::{io, io::Write, path::Path};
 
 /// Why the forge could not be opened or saved.
@@ -58,12 +58,19 @@ pub(super) fn load(file: &Path) -> Result<State, ForgeError> {
 }
 
 /// Replaces the file in one step, so that it is never half written.
-pub(super) fn save(file: &Path, bytes: &[u8]) -> Result<(), ForgeError> {
+pub(super) fn save(file: &Path, bytes: &[u8], saving: Saving) -> Result<(), ForgeError> {
     let folder = file.parent().unwrap_or(Path::new("."));
     let mut fresh = tempfile::NamedTempFile::new_in(folder).map_err(io_error("writing in", folder))?;
     fresh.write_all(bytes).map_err(io_error("writing", file))?;
+    if saving == Saving::First {
+        fresh.as_file().sync_all().map_err(io_error("writing", file))?;
+    }
     fresh
         .persist(file)
         .map_err(|error| io_error("replacing", file)(error.error))?;
+    if saving == Saving::First {
+        let folder = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+        folder.map_err(io_error("writing in", file))?;
+    }
     Ok(())
 }

@@ -82,7 +82,7 @@ impl State {
         let repository = repo.map(|repo| self.full_name(repo)).unwrap_or_default();
         let slash = if repository.is_empty() { "" } else { "/" };
         let event = FeedEvent {
-            seq: u64::try_from(self.feed.len()).unwrap_or(u64::MAX).saturating_add(1),
+            seq: self.feed.last().map_or(0, |last| last.seq).saturating_add(1),
             at,
             actor: self.login(by.user).to_owned(),
             url: format!("{}{slash}{repository}{}", self.base, event.url),

@@ -8,7 +8,7 @@ use crate::{
     hooks::Post,
     server,
     site::Site,
-    state::{Access, Actor, Outcome},
+    state::{Actor, Outcome},
 };
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -31,6 +31,19 @@ pub struct ForgeOptions {
     pub seed: Option<u64>,
     /// Deliveries are tried again until acknowledged, which GitHub does not do.
     pub retry_until_acknowledged: bool,
+    /// When what it knows is written to its file.
+    pub saving: Saving,
+}
+
+/// When a forge writes what it knows to its file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Saving {
+    /// Soon after a change. A process that is killed may forget the last changes.
+    #[default]
+    Soon,
+    /// Before anybody is told of a change: answers and deliveries wait for the file, so that a process that is killed at
+    /// any moment goes on with what its callers know. Acknowledged deliveries are forgotten.
+    First,
 }
 
 impl ForgeOptions {
@@ -43,6 +56,7 @@ impl ForgeOptions {
             clock: Clock::Real,
             seed: None,
             retry_until_acknowledged: false,
+            saving: Saving::Soon,
         }
     }
 }
@@ -83,7 +97,7 @@ impl Forge {
             folder,
             format!("http://{address}"),
             post,
-            options.retry_until_acknowledged,
+            (options.retry_until_acknowledged, options.saving),
         ));
         let stop = CancellationToken::new();
         let tasks = vec![
@@ -102,13 +116,16 @@ impl Forge {
             .site
             .read(|state| state.repos.values().map(|repo| (repo.id, repo.owner)).collect());
         for (repo, owner) in repos {
-            let _gate = self.site.gate(repo).await;
-            let by = Actor::person(owner);
-            self.site.branches_moved(Access { repo, by }).await?;
+            self.site.finish_move(repo, Actor::person(owner)).await?;
         }
+        let retries = self.site.retries_deliveries();
         self.site.change(|state| {
             let due = state.deliveries.values().filter(|one| one.outcome == Outcome::Due);
             let mut due: Vec<u64> = due.map(|one| one.id).collect();
+            if retries {
+                due.extend(state.unacknowledged());
+                due.sort_unstable();
+            }
             due.retain(|id| !state.outbox.contains(id));
             state.outbox.extend(due);
         });
@@ -125,6 +142,11 @@ impl Forge {
     #[must_use]
     pub fn api_url(&self) -> String {
         format!("{}/api/v3", self.site.base)
+    }
+
+    /// Returns when everything that happened so far stands in the file, for a forge that saves first.
+    pub async fn saved(&self) {
+        self.site.saved().await;
     }
 
     /// Saves and stops.

@@ -68,7 +68,7 @@ pub(super) async fn serve(
         if !request.push || head.method != http::Method::POST {
             return Ok(stream(start(site, request, at.repo, &caller, head)?, body).await);
         }
-        let _gate = site.gate(at.repo).await;
+        let _gate = site.moving(at).await?;
         let response = push(start(site, request, at.repo, &caller, head)?, body).await;
         if let Err(refusal) = site.branches_moved(at).await {
             tracing::warn!(%refusal, "a push could not be followed up");

@@ -25,6 +25,7 @@ mod graphql;
 mod hooks;
 mod json;
 mod log;
+mod moving;
 mod pages;
 mod refusal;
 mod rest;
@@ -37,7 +38,7 @@ pub use control::{AppCredentials, InlineRemark, NewApp, NewCiJob, Person, RepoSo
 pub use disk::ForgeError;
 pub use faults::{Fault, FaultOrder, Mishap};
 pub use feed::{EventOutcome, FeedEvent, LineRemark};
-pub use forge::{Forge, ForgeOptions};
+pub use forge::{Forge, ForgeOptions, Saving};
 pub use log::{CallKind, LoggedCall};
 pub use refusal::Refusal;
 pub use state::{BranchRule, Role, RuleKind, Settings};

@@ -73,14 +73,23 @@ async fn handle(site: Arc<Site>, request: Request<Incoming>) -> Result<Response<
         body = Body::from(bytes.clone());
     }
     let Some(order) = site.faults.meet(Some(&seen.method), &seen.path, &bytes) else {
-        return Ok(route(&site, &seen, &head, body).await);
+        return Ok(answer(&site, &seen, &head, body).await);
     };
     if let Some(answer) = before(&site, &order, &seen).await? {
         return Ok(answer);
     }
-    let response = route(&site, &seen, &head, body).await;
+    let response = answer(&site, &seen, &head, body).await;
     after(&order).await?;
     Ok(response)
+}
+
+/// Obeys a request as a whole, and answers once that is safe.
+async fn answer(site: &Arc<Site>, seen: &Seen, head: &http::request::Parts, body: Body) -> Response<Body> {
+    let whole = site.whole().await;
+    let response = route(site, seen, head, body).await;
+    drop(whole);
+    site.saved().await;
+    response
 }
 
 /// What an order does before the request is worked on, which it is not if there is an answer.

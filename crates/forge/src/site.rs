@@ -5,6 +5,7 @@ use super::{
     disk::ForgeError,
     faults::Faults,
     feed::FeedEvent,
+    forge::Saving,
     hooks::Post,
     log::CallLog,
     refusal::Result,
@@ -16,14 +17,16 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, RwLock, RwLockReadGuard, broadcast, watch};
 
 /// Changes within this time, or longer where saving takes long, are saved together.
 const SAVE_PAUSE: Duration = Duration::from_millis(100);
+/// How long a file that could not be written is left alone.
+const SAVE_AGAIN: Duration = Duration::from_secs(1);
 /// More remembered comparisons than this are forgotten at once.
 const REMEMBERED: usize = 256;
 
@@ -40,6 +43,13 @@ pub(super) struct Site {
     pub(super) post: Post,
     pub(super) feed: broadcast::Sender<FeedEvent>,
     changed: Notify,
+    saving: Saving,
+    /// How many changes there were; raised under the lock of the state.
+    changes: AtomicU64,
+    /// How many of them stand in the file.
+    in_file: watch::Sender<u64>,
+    /// Held while one call changes several things: the file never holds a half of them.
+    whole: RwLock<()>,
     retries: AtomicBool,
     gates: Mutex<HashMap<u64, Arc<tokio::sync::Mutex<()>>>>,
     comparisons: Mutex<HashMap<Pair, Arc<Comparison>>>,
@@ -51,7 +61,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Site {
-    pub(super) fn new(mut state: State, folder: PathBuf, base: String, post: Post, retries: bool) -> Self {
+    pub(super) fn new(
+        mut state: State,
+        folder: PathBuf,
+        base: String,
+        post: Post,
+        (retries, saving): (bool, Saving),
+    ) -> Self {
         state.base.clone_from(&base);
         Self {
             state: Mutex::new(state),
@@ -62,6 +78,10 @@ impl Site {
             post,
             feed: broadcast::Sender::new(1024),
             changed: Notify::new(),
+            saving,
+            changes: AtomicU64::new(0),
+            in_file: watch::Sender::new(0),
+            whole: RwLock::new(()),
             retries: AtomicBool::new(retries),
             gates: Mutex::default(),
             comparisons: Mutex::default(),
@@ -85,9 +105,25 @@ impl Site {
             // Nobody watching is fine.
             let _ = self.feed.send(event);
         }
+        self.changes.fetch_add(1, Ordering::Relaxed);
         drop(state);
         self.changed.notify_one();
         result
+    }
+
+    /// What changes until this is dropped comes into the file as one.
+    pub(super) async fn whole(&self) -> RwLockReadGuard<'_, ()> {
+        self.whole.read().await
+    }
+
+    /// Returns when every change so far stands in the file, where nobody may hear of it before. Never called by who
+    /// holds [`Site::whole`].
+    pub(super) async fn saved(&self) {
+        if self.saving == Saving::First {
+            let changes = self.read(|_| self.changes.load(Ordering::Relaxed));
+            // The sender lives as long as `self`.
+            let _ = self.in_file.subscribe().wait_for(|saved| *saved >= changes).await;
+        }
     }
 
     /// The file that holds the memory.
@@ -97,28 +133,52 @@ impl Site {
 
     /// Writes the memory down now.
     pub(super) fn save(&self) -> Result<(), ForgeError> {
-        let text = self.read(serde_json::to_vec).map_err(|source| ForgeError::NotOurs {
+        let (changes, text) = self.read(|state| (self.changes.load(Ordering::Relaxed), serde_json::to_vec(state)));
+        let text = text.map_err(|source| ForgeError::NotOurs {
             place: "memory".to_owned(),
             source,
         })?;
-        disk::save(&Self::file(&self.folder), &text)
+        disk::save(&Self::file(&self.folder), &text, self.saving)?;
+        self.in_file.send_replace(changes);
+        Ok(())
     }
 
     /// Saves after changes, several together, until the site is gone.
     pub(super) async fn keep_saved(self: Arc<Self>) {
-        let mut pause = SAVE_PAUSE;
+        let mut pause = match self.saving {
+            Saving::Soon => SAVE_PAUSE,
+            Saving::First => Duration::ZERO,
+        };
         loop {
             self.changed.notified().await;
             tokio::time::sleep(pause).await;
             let (site, started) = (Arc::clone(&self), tokio::time::Instant::now());
-            match tokio::task::spawn_blocking(move || site.save()).await {
+            let whole = self.whole.write().await;
+            let saved = tokio::task::spawn_blocking(move || site.save()).await;
+            drop(whole);
+            match saved {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => tracing::error!(%error, "the forge's memory could not be saved"),
+                Ok(Err(error)) => {
+                    tracing::error!(%error, "the forge's memory could not be saved");
+                    tokio::time::sleep(SAVE_AGAIN).await;
+                    self.changed.notify_one();
+                }
                 Err(_) => return,
             }
             // A large memory takes long to write: it is written less often, so that saving never fills the time.
-            pause = SAVE_PAUSE.max(started.elapsed() * 10);
+            if self.saving == Saving::Soon {
+                pause = SAVE_PAUSE.max(started.elapsed() * 10);
+            }
         }
+    }
+
+    /// The file that says who is about to move branches of a repository.
+    pub(super) fn move_file(&self, repo: u64) -> PathBuf {
+        self.folder.join("repositories").join(format!("{repo}.move.json"))
+    }
+
+    pub(super) fn saving(&self) -> Saving {
+        self.saving
     }
 
     /// The folder whose hooks guard pushes.
@@ -178,7 +238,9 @@ impl Site {
 
     pub(super) fn finish_delivery(&self, id: u64, outcome: Outcome) {
         self.change(|state| {
-            if let Some(delivery) = state.deliveries.get_mut(&id) {
+            if self.saving == Saving::First && outcome.acknowledged() {
+                state.deliveries.remove(&id);
+            } else if let Some(delivery) = state.deliveries.get_mut(&id) {
                 delivery.outcome = outcome;
             }
         });

@@ -105,12 +105,18 @@ impl Mirrors {
         Ok(())
     }
 
+    /// Where the mirror of a repository lies below a data folder.
+    #[must_use]
+    pub fn folder(data_dir: &Path, repo: RepoId) -> PathBuf {
+        data_dir.join("mirrors").join(format!("{repo}.git"))
+    }
+
     /// The mirror of one repository.
     #[must_use]
     pub fn mirror(&self, repo: RepoId) -> Mirror {
         let mut known = self.shared.known.lock().unwrap_or_else(PoisonError::into_inner);
         let made = || Mirror {
-            dir: self.shared.root.join("mirrors").join(format!("{repo}.git")).into(),
+            dir: Self::folder(&self.shared.root, repo).into(),
             writing: Arc::default(),
             made: Arc::new(Mutex::new(Made::NotChecked)),
             shared: Arc::clone(&self.shared),

@@ -1,43 +1,35 @@
 //! `autobuild demo`: the whole service against the local forge, with everything that happens shown.
 
-mod at_work;
-mod excerpt;
-mod human;
 mod places;
-mod rest;
 mod sample;
-mod stage;
-mod terminal;
-mod traces;
-mod transcript;
-mod wrap;
 
 use crate::{
     cli::{
         assemble::agents_secrets,
         demo::{
-            human::Human,
-            places::{Staying, tidy},
-            rest::{Ended, Rest},
+            places::{Places, Staying, tidy},
             sample::Material,
-            stage::Stage,
-            terminal::{Terminal, Tone},
-            transcript::Transcript,
         },
         models,
         serve::start_log,
+        stage::{
+            Filed, LABEL, Setup, Stage,
+            human::{Human, Part},
+            rest::{Ended, Rest},
+            stop::Stop,
+            terminal::{Terminal, Tone},
+            traces,
+            transcript::Transcript,
+        },
     },
     config::LogFormat,
 };
 use clap::Args;
 use domain::secret::Secrets;
+use forge::Saving;
 use git::InstalledGit;
 use std::{path::PathBuf, process::ExitCode};
-use tokio::{
-    signal::unix::{Signal, SignalKind, signal},
-    sync::watch,
-    task::JoinHandle,
-};
+use tokio::{sync::watch, task::JoinHandle};
 
 /// What `demo` takes.
 #[derive(Debug, Args)]
@@ -76,7 +68,7 @@ pub(super) struct Demo {
 }
 
 /// The keys that the environment may hold, which the log never shows.
-const KEYS: [&str; 4] = [
+pub(super) const KEYS: [&str; 4] = [
     "ANTHROPIC_API_KEY",
     "OPENAI_API_KEY",
     "AUTOBUILD_ANTHROPIC_API_KEY",
@@ -113,25 +105,49 @@ pub(super) async fn demo(demo: Demo) -> ExitCode {
 async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Result<ExitCode> {
     let mut material = Material::gather(demo.repo.as_deref(), demo.issue.as_deref(), demo.agent.as_deref())?;
     material.access = models::access(demo.use_my_login)?;
-    let stage = Stage::build(&material, demo.port, secrets).await?;
-    let mut transcript = Transcript::open(&stage, terminal, demo.json, demo.verbose)?;
-    transcript.isolation(&stage.engine.sandbox);
+    let folder = places::private_folder()?;
+    let stage = Stage::build(Setup {
+        folder: folder.path(),
+        data_dir: folder.path().join("data"),
+        port: demo.port,
+        saving: Saving::Soon,
+        agent: material.agent(folder.path())?,
+        access: material.access.clone(),
+        secrets,
+    })
+    .await?;
+    let repository = stage.repository(&material.name(), material.source()).await?;
+    // From here on the end of the demo says what stays.
+    let mut places = Places::new(folder.keep(), &stage, &repository, &material)?;
+    let transcript = Transcript::open(&stage, &repository, &places.transcript)?;
+    let mut transcript = transcript.shown_on(terminal, demo.json, demo.verbose);
+    transcript.opening(&stage.engine.sandbox, &stage.dashboard);
     transcript.left_out(&material.left_out().await);
     let seen = transcript.seen();
     let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));
-    let mut human = Human::new(material.has_story(), demo.approve);
-    stage.open_issue(&material)?;
+    let mut human = Human::new(match (material.has_story(), demo.approve) {
+        (true, _) => Part::Sample,
+        (false, true) => Part::ApprovesPlan,
+        (false, false) => Part::Silent,
+    });
+    let filed = stage.file(&repository, &material.title, &material.body)?;
+    stage.label(&filed, LABEL)?;
     let mut stop = Stop::listen()?;
     let rest = tokio::select! {
-        rest = until_rest(&stage, &mut human) => rest?,
+        rest = until_rest(&stage, &filed, &mut human) => rest?,
         () = stop.told() => Rest::Interrupted,
     };
-    let ended = rest.report(&stage).await?;
+    let ended = rest.report(&stage, &filed, "--approve approves it").await?;
+    // The sample is nobody's work; only who asked for its end wants to look at what it left.
+    places.staying = match (demo.once, material.has_story()) {
+        (false, true) => Staying::Until,
+        _ => Staying::Kept,
+    };
     finish(
         demo,
         terminal,
-        stage,
-        (ended, material.has_story()),
+        (stage, filed),
+        (ended, places),
         (seen, shown),
         &mut stop,
     )
@@ -142,108 +158,46 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
 async fn finish(
     demo: &Demo,
     terminal: &Terminal,
-    stage: Stage,
-    (ended, has_story): (Ended, bool),
+    (stage, filed): (Stage, Filed),
+    (ended, places): (Ended, Places),
     (mut seen, shown): (watch::Receiver<u64>, JoinHandle<()>),
     stop: &mut Stop,
 ) -> anyhow::Result<ExitCode> {
-    // The sample is nobody's work; only who asked for its end wants to look at what it left.
-    let staying = match (demo.once, has_story) {
-        (false, true) => Staying::Until,
-        _ => Staying::Kept,
-    };
-    let places = stage.places(staying)?;
     let serves = !demo.once && ended.may_go_on();
     if serves {
         // What happened is shown before what came of it.
         let last = stage.forge.events().last().map_or(0, |event| event.seq);
         let _ = seen.wait_for(|shown| *shown >= last).await;
         terminal.moving("");
-        ended.print(&places, terminal, demo.json);
+        places.print(&ended, terminal, demo.json);
         if !demo.json {
-            stage.announce_pages(terminal);
+            places.announce_pages(terminal);
         }
         stop.told().await;
     }
-    let (did, file) = (traces::gather(&stage).await?, stage.transcript_file());
-    let folder = stage.close().await?;
+    let did = traces::gather(&stage, filed.repo).await?;
+    stage.close().await?;
     shown.await?;
     if !demo.json {
-        traces::tell(&file, &ended.lines(), &did, demo.verbose)?;
+        traces::tell(&places.transcript, &ended.lines(), &did, demo.verbose)?;
     }
     if !serves {
-        ended.print(&places, terminal, demo.json);
-        if !demo.json && staying == Staying::Kept {
+        places.print(&ended, terminal, demo.json);
+        if !demo.json && places.staying == Staying::Kept {
             let gone = "The pages are gone with this process; what was said on them stands in the transcript.";
             terminal.line("", "", gone, Tone::Quiet);
         }
     }
-    tidy(&folder, staying);
+    tidy(&places);
     Ok(ended.code())
 }
 
-/// What tells the demo to end: Ctrl-C, a supervisor, and the terminal that is closed.
-struct Stop {
-    interrupt: Signal,
-    terminate: Signal,
-    /// None where whoever started the demo wants it to outlive the terminal, as `nohup` does.
-    hangup: Option<Signal>,
-}
-
-impl Stop {
-    fn listen() -> std::io::Result<Self> {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let hangup = match ignores_hangup(&status) {
-            true => None,
-            false => Some(signal(SignalKind::hangup())?),
-        };
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup,
-        })
-    }
-
-    async fn told(&mut self) {
-        let hangup = async {
-            match &mut self.hangup {
-                Some(hangup) => drop(hangup.recv().await),
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            () = hangup => {}
-        }
-    }
-}
-
-/// Whether the process was started to ignore SIGHUP, by what the kernel says of it.
-fn ignores_hangup(status: &str) -> bool {
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 1 == 1))
-}
-
 /// Lets the service work and the human speak, in turn, until neither has anything to do.
-async fn until_rest(stage: &Stage, human: &mut Human) -> anyhow::Result<Rest> {
+async fn until_rest(stage: &Stage, filed: &Filed, human: &mut Human) -> anyhow::Result<Rest> {
     loop {
-        let rest = Rest::wait(stage).await?;
-        if !human.speaks(stage, &rest).await? {
+        let rest = Rest::wait(stage, filed).await?;
+        if !human.speaks(stage, filed, &rest).await? {
             return Ok(rest);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ignores_hangup;
-
-    #[test]
-    fn a_hangup_that_is_ignored_stays_ignored() {
-        let status = |mask: &str| format!("Name:\tx\nSigBlk:\t0000000000000001\nSigIgn:\t{mask}\n");
-        assert!(ignores_hangup(&status("0000000000001001")));
-        assert!(!ignores_hangup(&status("0000000000001000")));
-        assert!(!ignores_hangup(""));
     }
 }

@@ -1,15 +1,34 @@
-//! What the demo leaves on the disk, and what of it stays.
+//! What the demo leaves on the disk, what of it stays, and how whoever watched is told.
 
-use std::path::{Path, PathBuf};
+use crate::cli::{
+    demo::sample::Material,
+    stage::{
+        Stage,
+        rest::{Ended, How},
+        terminal::{Terminal, Tone},
+    },
+};
+use std::{
+    fs::Permissions,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+use tempfile::TempDir;
 
 /// What is left behind.
 pub(super) struct Places {
+    /// Folder of everything.
+    folder: PathBuf,
     /// The forge's copy of the repository.
-    pub repository: PathBuf,
+    repository: PathBuf,
+    /// The repository's page.
+    page: String,
+    /// The dashboard.
+    dashboard: String,
     /// The transcript.
     pub transcript: PathBuf,
     /// The repository that was imported, where it is a person's own.
-    pub own: Option<PathBuf>,
+    own: Option<PathBuf>,
     /// For how long.
     pub staying: Staying,
 }
@@ -23,13 +42,107 @@ pub(super) enum Staying {
     Until,
 }
 
+/// A folder that its owner alone may read, gone when it is dropped.
+pub(super) fn private_folder() -> std::io::Result<TempDir> {
+    tempfile::Builder::new()
+        .prefix("autobuild-demo-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir()
+}
+
 /// Removes what nobody needs any more: checkouts, mirrors and caches, or everything.
-pub(super) fn tidy(folder: &Path, staying: Staying) {
-    match staying {
+pub(super) fn tidy(places: &Places) {
+    match places.staying {
         Staying::Kept => {
-            git::delete(&folder.join("data"));
-            let _ = std::fs::remove_file(folder.join("agents.yml"));
+            git::delete(&places.folder.join("data"));
+            let _ = std::fs::remove_file(places.folder.join("agents.yml"));
         }
-        Staying::Until => git::delete(folder),
+        Staying::Until => git::delete(&places.folder),
+    }
+}
+
+impl Places {
+    /// What a demo of this material leaves in `folder`.
+    pub(super) fn new(folder: PathBuf, stage: &Stage, repository: &str, material: &Material) -> anyhow::Result<Self> {
+        Ok(Self {
+            repository: stage.forge.repository_dir(repository)?,
+            page: format!("{}/{repository}", stage.forge.url()),
+            dashboard: stage.dashboard.clone(),
+            transcript: folder.join("transcript.txt"),
+            own: material.repository.clone(),
+            staying: Staying::Kept,
+            folder,
+        })
+    }
+
+    /// Says where the pages are.
+    pub(super) fn announce_pages(&self, terminal: &Terminal) {
+        let (page, dashboard) = (&self.page, &self.dashboard);
+        terminal.exact(&format!(
+            "\nThe pages are served until Ctrl-C, and are gone then: {page}, dashboard: {dashboard}"
+        ));
+    }
+
+    /// Says how it ended, why, and where everything is that stays.
+    pub(super) fn print(&self, ended: &Ended, terminal: &Terminal, json: bool) {
+        if json {
+            terminal.exact(&self.json(ended).to_string());
+            return;
+        }
+        ended.print(terminal);
+        match self.staying {
+            Staying::Until => {
+                terminal.exact("");
+                let gone = "Nothing of the sample is kept once the demo ends; --once keeps it.";
+                terminal.line("", "", gone, Tone::Quiet);
+            }
+            Staying::Kept => {
+                terminal.exact(&format!("\n  repository  {}", self.repository.display()));
+                terminal.exact(&format!("  transcript  {}", self.transcript.display()));
+                self.print_fetches(ended, terminal);
+            }
+        }
+    }
+
+    fn print_fetches(&self, ended: &Ended, terminal: &Terminal) {
+        let commands = self.fetches(ended);
+        if commands.is_empty() {
+            return;
+        }
+        let what = match ended.how {
+            How::Well => "The result",
+            How::Otherwise | How::Interrupted => "The work so far",
+        };
+        let how = format!("{what} comes into your repository, as FETCH_HEAD, with");
+        terminal.exact("");
+        terminal.line("", "", &how, Tone::Plain);
+        commands
+            .iter()
+            .for_each(|command| terminal.exact(&format!("  {command}")));
+    }
+
+    /// What brings each branch into the repository that was imported.
+    fn fetches(&self, ended: &Ended) -> Vec<String> {
+        let Some(own) = &self.own else { return Vec::new() };
+        let quoted = |path: &Path| shell_words::quote(&path.to_string_lossy()).into_owned();
+        let (own, from) = (quoted(own), quoted(&self.repository));
+        let fetch = |branch: &String| format!("git -C {own} fetch {from} {}", shell_words::quote(branch));
+        ended.branches.iter().map(fetch).collect()
+    }
+
+    fn json(&self, ended: &Ended) -> serde_json::Value {
+        let sentence = match ended.how {
+            How::Well | How::Otherwise => ended.sentence.as_str(),
+            How::Interrupted => "interrupted",
+        };
+        let kept = self.staying == Staying::Kept;
+        serde_json::json!({
+            "ended": sentence,
+            "ok": ended.how == How::Well,
+            "why": ended.details,
+            "repository": kept.then_some(&self.repository),
+            "transcript": kept.then_some(&self.transcript),
+            "fetch": self.fetches(ended),
+        })
     }
 }

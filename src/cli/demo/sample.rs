@@ -2,14 +2,16 @@
 
 use crate::{
     agents::Access,
+    cli::stage::{issue::IssueText, repository_name},
     config::{AgentCommand, ModelSettings},
 };
 
 use anyhow::Context;
+use forge::RepoSource;
 use std::path::{Path, PathBuf};
 
 /// The sample's files, as path and text.
-pub(super) const REPOSITORY: &[(&str, &str)] = &[
+const REPOSITORY: &[(&str, &str)] = &[
     ("README.md", include_str!("sample/repository/README.md")),
     ("bin/tally", include_str!("sample/repository/bin/tally")),
     ("tests/run.sh", include_str!("sample/repository/tests/run.sh")),
@@ -25,13 +27,6 @@ pub(super) const REPOSITORY: &[(&str, &str)] = &[
 
 const ISSUE: &str = include_str!("sample/issue.md");
 const AGENTS: &str = include_str!("sample/agents.yml");
-
-/// GitHub's limits for an issue, in characters.
-const MAX_TITLE: usize = 256;
-const MAX_BODY: usize = 65_536;
-
-/// The largest issue file that is read, in bytes.
-const MAX_ISSUE: u64 = 1 << 20;
 
 /// What the demo is played with.
 pub(super) struct Material {
@@ -60,19 +55,11 @@ impl Material {
         let repository = repo
             .map(|path| repository_at(path).with_context(|| format!("--repo {} cannot be opened", path.display())))
             .transpose()?;
-        let text = match issue {
-            Some(path) => read(path).with_context(|| format!("--issue {} cannot be read", path.display()))?,
-            None => ISSUE.to_owned(),
-        };
-        let (title, body) = title_and_body(&text).with_context(|| {
-            let file = issue.unwrap_or(Path::new("?")).display();
-            format!("--issue {file} has no title: begin it with a line `# Title`")
-        })?;
-        let fits = title.chars().count() <= MAX_TITLE && body.chars().count() <= MAX_BODY;
-        anyhow::ensure!(
-            fits,
-            "the issue is longer than GitHub allows: its title may have {MAX_TITLE} characters, its body {MAX_BODY}"
-        );
+        let (title, body) = match issue {
+            Some(path) => IssueText::read(path).with_context(|| format!("--issue {}", path.display()))?,
+            None => IssueText::of(ISSUE)?,
+        }
+        .parts();
         Ok(Self {
             repository,
             title,
@@ -93,6 +80,20 @@ impl Material {
         })
     }
 
+    /// The name of its repository on the forge.
+    pub(super) fn name(&self) -> String {
+        self.repository
+            .as_deref()
+            .map_or_else(|| "tally".to_owned(), repository_name)
+    }
+
+    /// What the forge's repository is made from.
+    pub(super) fn source(&self) -> RepoSource<'_> {
+        self.repository
+            .as_deref()
+            .map_or(RepoSource::Files(REPOSITORY), RepoSource::Local)
+    }
+
     /// Whether the sample's human plays too.
     pub(super) fn has_story(&self) -> bool {
         self.agent.is_none()
@@ -109,13 +110,6 @@ impl Material {
     }
 }
 
-fn read(path: &Path) -> anyhow::Result<String> {
-    let length = std::fs::metadata(path)?.len();
-    anyhow::ensure!(length <= MAX_ISSUE, "the file is larger than {MAX_ISSUE} bytes");
-    let bytes = std::fs::read(path)?;
-    String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("the file is not UTF-8 text"))
-}
-
 /// The folder of a repository, as a whole path.
 fn repository_at(path: &Path) -> anyhow::Result<PathBuf> {
     let path = path.canonicalize()?;
@@ -129,29 +123,9 @@ fn repository_at(path: &Path) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// The first `# ` line is the title; what is left is the body.
-fn title_and_body(text: &str) -> Option<(String, String)> {
-    let mut body = Vec::new();
-    let mut title = None;
-    for line in text.lines() {
-        match line.strip_prefix("# ") {
-            Some(found) if title.is_none() && !found.trim().is_empty() => title = Some(found.trim().to_owned()),
-            _ => body.push(line),
-        }
-    }
-    Some((title?, body.join("\n").trim().to_owned()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_heading_is_the_title_and_the_rest_the_body() {
-        let read = title_and_body("intro\n# Title \n\nText\n# Not the title\n").unwrap();
-        assert_eq!(read, ("Title".to_owned(), "intro\n\nText\n# Not the title".to_owned()));
-        assert_eq!(title_and_body("no heading"), None);
-    }
 
     #[test]
     fn an_own_repository_needs_an_own_agent() {

@@ -46,6 +46,7 @@ impl Site {
         let sha = self.merged_commit(at, number, &candidate, order, method).await?;
         let bare = self.bare(at.repo);
         let base = format!("refs/heads/{}", candidate.base);
+        self.will_move(at, Some((number, candidate.base.clone())))?;
         let updated = bare.update_ref(&base, &sha, Some(Some(&candidate.base_sha))).await;
         updated.map_err(|_| refused("Base branch was modified. Review and try the merge again."))?;
         self.record_merge(at, number, &sha)?;

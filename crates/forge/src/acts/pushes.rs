@@ -149,7 +149,7 @@ impl Site {
     }
 
     /// Marks a pull request as merged, and closes what it says it closes.
-    pub(super) fn record_merge(&self, at: Access, number: u64, sha: &str) -> Result {
+    pub(crate) fn record_merge(&self, at: Access, number: u64, sha: &str) -> Result {
         self.change(|state| {
             let now = state.clock.stamp();
             let issue = state.issue_mut(at.repo, number)?;

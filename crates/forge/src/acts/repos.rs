@@ -154,7 +154,7 @@ impl Site {
         message: &str,
         files: &BTreeMap<String, Option<Vec<u8>>>,
     ) -> Result<String> {
-        let _gate = self.gate(at.repo).await;
+        let _gate = self.moving(at).await?;
         let (parent, author) = self.change(|state| {
             let seconds = state.clock.stamp().timestamp();
             let repo = state.repo(at.repo)?;
@@ -176,7 +176,7 @@ impl Site {
 
     /// Moves, creates (`to`) or removes (none) a branch, as a person's forced push does.
     pub(crate) async fn set_branch(&self, at: Access, branch: &str, to: Option<&str>) -> Result {
-        let _gate = self.gate(at.repo).await;
+        let _gate = self.moving(at).await?;
         let name = format!("refs/heads/{branch}");
         match to {
             Some(sha) => self.bare(at.repo).update_ref(&name, sha, None).await?,

@@ -131,6 +131,19 @@ impl Forge {
         self.site.read(|state| state.app_named(slug).map(credentials))
     }
 
+    /// Sends an App's webhooks to another address from now on.
+    pub fn redirect(&self, slug: &str, url: &str) -> Result<(), ForgeError> {
+        self.site.change(|state| {
+            let mut apps = state.apps.values_mut();
+            let app = apps.find(|app| app.slug == slug);
+            let hook = app.and_then(|app| app.hook.as_mut());
+            hook.ok_or_else(|| ForgeError::Unknown(format!("App {slug} with a hook")))?
+                .url
+                .replace_range(.., url);
+            Ok(())
+        })
+    }
+
     /// Installs an App on an account: on all repositories (none), or on some, by full name. Gives the installation's id.
     pub fn install(&self, slug: &str, account: &str, repositories: Option<&[&str]>) -> Result<u64, ForgeError> {
         let account = self.user_id(account)?;

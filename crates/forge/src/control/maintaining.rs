@@ -13,6 +13,7 @@ impl Person<'_> {
             method: Some(method.to_owned()),
             ..MergeOrder::default()
         };
+        let _whole = self.forge.site.whole().await;
         Ok(self.forge.site.merge(at, number, &order).await?)
     }
 
@@ -28,6 +29,7 @@ impl Person<'_> {
     /// Points a branch, new or not, at a commit.
     pub async fn set_branch(&self, repo: &str, branch: &str, to: &str) -> Done {
         let at = self.enter(repo, WRITE)?;
+        let _whole = self.forge.site.whole().await;
         Ok(self.forge.site.set_branch(at, branch, Some(to)).await?)
     }
 

@@ -16,6 +16,8 @@ use std::path::Path;
 pub enum RepoSource<'a> {
     /// A repository on this machine, of which branches and tags are copied. It is only read.
     Local(&'a Path),
+    /// One commit of a repository on this machine, as the default branch of that name, and tags.
+    Commit(&'a Path, &'a str, &'a str),
     /// One commit with these files on `main`.
     Files(&'a [(&'a str, &'a str)]),
     /// No commit at all.
@@ -74,6 +76,7 @@ impl Forge {
             return Err(Refusal::custom("Repository", "name", "name already exists on this account").into());
         }
         let owner = self.user_id(owner)?;
+        let _whole = self.site.whole().await;
         let id = self.site.change(|state| {
             state.former_names.remove(&full_name.to_lowercase());
             state.new_repo(owner, name, "main", settings)
@@ -93,6 +96,10 @@ impl Forge {
         let dir = self.site.bare(id).dir().to_owned();
         let (bare, default) = match source {
             RepoSource::Local(path) => BareRepo::import(&dir, &path.to_string_lossy()).await?,
+            RepoSource::Commit(path, commit, branch) => {
+                let bare = BareRepo::import_commit(&dir, &path.to_string_lossy(), commit, branch).await?;
+                (bare, branch.to_owned())
+            }
             RepoSource::Empty | RepoSource::Files(_) => (BareRepo::init(&dir, "main").await?, "main".to_owned()),
         };
         if let RepoSource::Files(files) = source {
@@ -116,6 +123,24 @@ impl Forge {
             (repo.branches, repo.tags, repo.default_branch) = (branches, tags, default);
             Ok::<_, Refusal>(())
         })?;
+        Ok(())
+    }
+
+    /// The first issue or pull request of a repository gets the number after this one.
+    pub fn number_after(&self, full_name: &str, number: u64) -> Result<(), ForgeError> {
+        self.change_repo(full_name, |repo| repo.last_number = repo.last_number.max(number))
+    }
+
+    /// Forgets a repository, its files and what happened there; nobody hears of it.
+    pub fn forget_repo(&self, full_name: &str) -> Result<(), ForgeError> {
+        let id = self.repo_id(full_name)?;
+        self.site.change(|state| {
+            state.repos.remove(&id);
+            state.deliveries.retain(|_, one| one.repository != Some(id));
+            state.feed.retain(|event| event.repository != full_name);
+        });
+        let _ = std::fs::remove_dir_all(self.site.bare(id).dir());
+        let _ = std::fs::remove_file(self.site.move_file(id));
         Ok(())
     }
 

@@ -106,6 +106,7 @@ async fn carry(site: &Arc<Site>, client: &Carrier, id: u64) {
     let Some(delivery) = site.read(|state| state.deliveries.get(&id).cloned()) else {
         return;
     };
+    site.saved().await;
     let kind = match &delivery.action {
         Some(action) => format!("{}.{action}", delivery.event),
         None => delivery.event.clone(),

@@ -127,7 +127,7 @@ async fn create(call: &Entered<'_>) -> Answered {
     }
     let sha = named_commit(call, &bare).await?;
     check_rules(call, &name, Change::Creation)?;
-    let _gate = call.site.gate(call.at.repo).await;
+    let _gate = call.site.moving(call.at).await?;
     let created = bare.update_ref(&name, &sha, Some(None)).await;
     created.map_err(|error| match error {
         BareError::Moved(_) => unprocessable("Reference already exists"),
@@ -144,7 +144,7 @@ async fn create(call: &Entered<'_>) -> Answered {
 
 async fn update(call: &Entered<'_>, name: &str) -> Answered {
     let bare = call.bare();
-    let _gate = call.site.gate(call.at.repo).await;
+    let _gate = call.site.moving(call.at).await?;
     let old = bare.refs(name).await?.remove(name);
     let old = old.ok_or_else(|| unprocessable("Reference does not exist"))?;
     let sha = named_commit(call, &bare).await?;
@@ -168,7 +168,7 @@ async fn delete(call: &Entered<'_>, name: &str) -> Answered {
     }
     check_rules(call, name, Change::Deletion)?;
     let bare = call.bare();
-    let _gate = call.site.gate(call.at.repo).await;
+    let _gate = call.site.moving(call.at).await?;
     if !bare.refs(name).await?.contains_key(name) {
         return Err(unprocessable("Reference does not exist"));
     }

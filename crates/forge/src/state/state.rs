@@ -43,7 +43,7 @@ pub struct State {
 }
 
 /// Who acts: a person, or an App through its bot user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
     pub user: u64,
     pub app: Option<u64>,

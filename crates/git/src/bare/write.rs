@@ -8,7 +8,8 @@ use std::{collections::BTreeMap, ffi::OsStr, path::Path};
 
 /// How a repository on this disk is read that belongs to another user, as one that is mounted into a container does: it was
 /// named by whoever started us. Git runs nothing there that such a repository could name.
-const WHOEVER_OWNS_IT: &str = "--upload-pack=git -c 'safe.directory=*' upload-pack";
+const WHOEVER_OWNS_IT: &str =
+    "--upload-pack=git -c 'safe.directory=*' -c uploadpack.allowAnySHA1InWant=true upload-pack";
 
 /// Who made a commit, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,31 +83,12 @@ impl BareRepo {
         if head.is_empty() {
             return Err(BareError::Empty(source.to_owned()));
         }
-        let mut command = repo.command(&[
-            "-c",
-            "transfer.fsckObjects=false",
-            "fetch",
-            "-q",
-            "--update-shallow",
-            "--no-tags",
-            WHOEVER_OWNS_IT,
-            "--end-of-options",
-        ]);
-        command.env("GIT_ALLOW_PROTOCOL", "file:http:https");
-        command
-            .arg(source)
-            .args(["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]);
+        let mut refspecs = vec!["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
         if branch.is_none() {
             // Nothing is checked out but a commit; the ref stands outside the branches, which may have a `main` already.
-            command.arg("+HEAD:refs/import/head");
+            refspecs.push("+HEAD:refs/import/head");
         }
-        let done = finish(command, b"").await?;
-        if done.code != Some(0) {
-            return Err(done.failure("fetch"));
-        }
-        if repo.dir().join("shallow").exists() {
-            return Err(BareError::Shallow(source.to_owned()));
-        }
+        repo.fetch_from(source, &refspecs).await?;
         let mut known = repo.refs("refs/heads/").await?;
         if branch.is_none() {
             branch = Some(repo.adopt_head(&mut known, &head).await?);
@@ -120,6 +102,43 @@ impl BareRepo {
         }
         repo.set_default_branch(&default).await?;
         Ok((repo, default))
+    }
+
+    /// Copies one commit of the repository at `source`, as the default branch of that name, and tags.
+    pub async fn import_commit(dir: &Path, source: &str, commit: &str, branch: &str) -> Result<Self, BareError> {
+        let repo = Self::init(dir, branch).await?;
+        let refspec = format!("+{commit}:refs/heads/{branch}");
+        repo.fetch_from(source, &[&refspec, "+refs/tags/*:refs/tags/*"]).await?;
+        repo.set_default_branch(branch).await?;
+        Ok(repo)
+    }
+
+    /// Copies a commit with its history out of the repository at `source`; no branch moves.
+    pub async fn copy_commit(&self, source: &str, commit: &str) -> Result<(), BareError> {
+        self.fetch_from(source, &[commit]).await
+    }
+
+    /// Fetches from a repository on this disk or at an address; a part of a history is refused.
+    async fn fetch_from(&self, source: &str, refspecs: &[&str]) -> Result<(), BareError> {
+        let mut command = self.command(&[
+            "-c",
+            "transfer.fsckObjects=false",
+            "fetch",
+            "-q",
+            "--update-shallow",
+            "--no-tags",
+            "--no-write-fetch-head",
+            WHOEVER_OWNS_IT,
+            "--end-of-options",
+        ]);
+        command.env("GIT_ALLOW_PROTOCOL", "file:http:https");
+        command.arg(source).args(refspecs);
+        let done = finish(command, b"").await?;
+        match done.code {
+            Some(0) if self.dir().join("shallow").exists() => Err(BareError::Shallow(source.to_owned())),
+            Some(0) => Ok(()),
+            _ => Err(done.failure("fetch")),
+        }
     }
 
     /// The branch that a HEAD without one stands for: one with that commit, else a `main` made for it.

@@ -1,0 +1,68 @@
+//! Moving branches: git's refs change at once, what the forge knows of them follows. Who moves them, and for which merge,
+//! is written down first, so that a forge that is killed in between goes on with it at its next start.
+
+use crate::{
+    acts::branches_and_tags,
+    disk,
+    disk::io_error,
+    forge::Saving,
+    refusal::Result,
+    site::Site,
+    state::{Access, Actor},
+};
+use serde::{Deserialize, Serialize};
+use tokio::sync::OwnedMutexGuard;
+
+/// A change of branches that is about to be made.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Move {
+    by: Actor,
+    /// The pull request that it merges, and the branch into which.
+    merges: Option<(u64, String)>,
+}
+
+impl Site {
+    /// Lets nobody else move branches of the repository until the answer is dropped.
+    pub(super) async fn moving(&self, at: Access) -> Result<OwnedMutexGuard<()>> {
+        let gate = self.gate(at.repo).await;
+        self.will_move(at, None)?;
+        Ok(gate)
+    }
+
+    /// Writes down what is about to be moved. The caller holds the repository's gate.
+    pub(super) fn will_move(&self, at: Access, merges: Option<(u64, String)>) -> Result {
+        if self.saving() == Saving::First {
+            let meant = serde_json::to_vec(&Move { by: at.by, merges }).unwrap_or_default();
+            disk::save(&self.move_file(at.repo), &meant, Saving::First)
+                .map_err(|error| crate::refusal::Refusal::new(500, error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Lets follow what a move caused that was cut off; `else_by` moved what nobody wrote down.
+    pub(super) async fn finish_move(&self, repo: u64, else_by: Actor) -> std::result::Result<(), disk::ForgeError> {
+        let _gate = self.gate(repo).await;
+        let file = self.move_file(repo);
+        let meant: Option<Move> = match std::fs::read(&file) {
+            Ok(bytes) => serde_json::from_slice(&bytes).ok(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(io_error("reading", &file)(error)),
+        };
+        let at = Access {
+            repo,
+            by: meant.as_ref().map_or(else_by, |meant| meant.by),
+        };
+        if let Some((number, base)) = meant.and_then(|meant| meant.merges) {
+            let [now, _] = branches_and_tags(&self.bare(repo)).await?;
+            let unseen = self.read(|state| {
+                let known = state.repo(repo).ok()?.branches.get(&base);
+                let open = state.issue(repo, number).is_ok_and(|issue| issue.open);
+                now.get(&base).filter(|head| open && known != Some(head)).cloned()
+            });
+            if let Some(head) = unseen {
+                self.record_merge(at, number, &head)?;
+            }
+        }
+        Ok(self.branches_moved(at).await?)
+    }
+}

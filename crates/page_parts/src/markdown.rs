@@ -1,0 +1,146 @@
+//! Markdown as GitHub shows it, as far as reading needs it. Raw HTML is shown as text but for a few harmless tags.
+
+use maud::{Markup, PreEscaped};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd};
+
+/// Tags that may stand in a text as they are, without attributes.
+const HARMLESS: [&str; 9] = ["details", "summary", "sub", "sup", "br", "kbd", "b", "i", "hr"];
+
+/// The language of a fence that is a picture.
+const MERMAID: &str = "mermaid";
+
+/// Renders a text.
+pub fn render(text: &str) -> Markup {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut graph = None;
+    let events = Parser::new_ext(text, options)
+        .flat_map(|event| fold_graph(event, &mut graph))
+        .flat_map(tame);
+    let mut out = String::new();
+    pulldown_cmark::html::push_html(&mut out, events);
+    PreEscaped(out)
+}
+
+/// GitHub draws a graph; here its text is folded away. `graph` is set while one is being read.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the enum is not ours: it has many variants, and more will come"
+)]
+fn fold_graph<'a>(event: Event<'a>, graph: &mut Option<()>) -> Vec<Event<'a>> {
+    match &event {
+        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) if language.as_ref() == MERMAID => {
+            *graph = Some(());
+            vec![Event::Html("<details><summary>Graph, as text</summary>".into()), event]
+        }
+        Event::End(TagEnd::CodeBlock) if graph.take().is_some() => vec![event, Event::Html("</details>".into())],
+        _ => vec![event],
+    }
+}
+
+/// One event, with everything taken out that could act.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the enum is not ours: it has many variants, and more will come"
+)]
+fn tame(event: Event<'_>) -> Vec<Event<'_>> {
+    match event {
+        Event::Html(raw) | Event::InlineHtml(raw) => tame_html(&raw),
+        Event::Start(Tag::Link {
+            link_type,
+            dest_url,
+            title,
+            id,
+        }) => vec![Event::Start(Tag::Link {
+            link_type,
+            dest_url: tame_address(dest_url),
+            title,
+            id,
+        })],
+        // Pictures would be fetched from elsewhere; their text stays.
+        Event::Start(Tag::Image { .. }) => vec![Event::Text("[image: ".into())],
+        Event::End(TagEnd::Image) => vec![Event::Text("]".into())],
+        other => vec![other],
+    }
+}
+
+fn tame_address(address: CowStr<'_>) -> CowStr<'_> {
+    let lower = address.trim().to_ascii_lowercase();
+    let plain = !lower.contains(':')
+        || ["http://", "https://", "mailto:"]
+            .iter()
+            .any(|start| lower.starts_with(start));
+    if plain { address } else { "#".into() }
+}
+
+/// Raw HTML: comments vanish, harmless tags stay, all else becomes text.
+fn tame_html(raw: &str) -> Vec<Event<'static>> {
+    let mut events = Vec::new();
+    let mut rest = raw;
+    while let Some(start) = rest.find('<') {
+        let (before, tag) = rest.split_at(start);
+        events.push(Event::Text(before.to_owned().into()));
+        if let Some(comment) = tag.strip_prefix("<!--") {
+            rest = comment.split_once("-->").map_or("", |(_, after)| after);
+            continue;
+        }
+        let Some(end) = tag.find('>') else {
+            rest = tag;
+            break;
+        };
+        let (tag, after) = tag.split_at(end + 1);
+        events.push(match harmless(tag) {
+            Some(clean) => Event::Html(clean.into()),
+            None => Event::Text(tag.to_owned().into()),
+        });
+        rest = after;
+    }
+    events.push(Event::Text(rest.to_owned().into()));
+    events
+}
+
+/// A harmless tag without its attributes, but that a fold may be open.
+fn harmless(tag: &str) -> Option<String> {
+    let inner = tag.strip_prefix('<')?.strip_suffix('>')?.trim_end_matches('/').trim();
+    let (close, inner) = inner.strip_prefix('/').map_or(("", inner), |inner| ("/", inner));
+    let mut words = inner.split_ascii_whitespace();
+    let name = words.next()?.to_ascii_lowercase();
+    let open = name == "details" && words.any(|word| word == "open");
+    HARMLESS
+        .contains(&name.as_str())
+        .then(|| format!("<{close}{name}{}>", if open { " open" } else { "" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::render;
+
+    #[test]
+    fn raw_html_that_could_act_is_shown_as_text() {
+        let shown = render("<script>alert(1)</script>\n\n<img src=x onerror=alert(1)> <a href='javascript:x'>y</a>").0;
+        assert!(
+            !shown.contains("<script") && !shown.contains("<img") && !shown.contains("<a "),
+            "{shown}"
+        );
+        let shown = render("[x](javascript:alert(1)) ![p](https://example.com/p.png)").0;
+        assert!(!shown.contains("javascript:") && !shown.contains("<img"), "{shown}");
+    }
+
+    #[test]
+    fn folds_stay_and_hidden_comments_vanish() {
+        let shown =
+            render("<!-- marker:1 -->\n<details onclick=x><summary>More</summary>\n\n- [x] done\n\n</details>").0;
+        assert!(shown.contains("<details><summary>More</summary>"), "{shown}");
+        assert!(!shown.contains("marker") && !shown.contains("onclick"), "{shown}");
+        assert!(shown.contains("checkbox") && shown.contains("</details>"), "{shown}");
+    }
+
+    #[test]
+    fn code_is_escaped_and_tables_are_tables() {
+        let shown = render("```mermaid\ngraph TD; A-->B\n```\n\n| a | b |\n|---|---|\n| <b>1</b> | 2 |").0;
+        assert!(shown.contains("A--&gt;B") && shown.contains("<table>"), "{shown}");
+        assert!(
+            shown.contains("</pre>\n</details>") && shown.matches("<details>").count() == 1,
+            "{shown}"
+        );
+    }
+}

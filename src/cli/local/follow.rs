@@ -1,0 +1,99 @@
+//! The second terminal: somebody else works on the repository, and takes this order too.
+
+use crate::cli::{
+    local::{
+        lock::{Asked, Holder, Lock},
+        orders::{Order, Orders},
+        report::Report,
+        work::Screen,
+    },
+    stage::{stop::Stop, terminal::Tone},
+};
+use std::{
+    fs::File,
+    io::{Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// How often the report and the lock are looked at.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// How following ended.
+pub enum Followed {
+    /// The order rests.
+    Rests(Box<Report>),
+    /// Nobody works any more: it is our turn.
+    Free(Lock),
+    /// Somebody ended it; the other process goes on.
+    Interrupted,
+}
+
+/// Shows what the other process does for this order until it rests.
+pub async fn follow(
+    folder: &Path,
+    (orders, order): (&Orders, &Order),
+    (holder, command): (&Holder, &str),
+    screen: &Screen,
+    stop: &mut Stop,
+) -> anyhow::Result<Followed> {
+    let name = order.name();
+    let what = match holder.agent == order.agent || holder.agent.is_empty() {
+        true => format!("and takes {name} too; Ctrl-C leaves it to that process"),
+        false => format!("with the agent {}; {name} waits until it is done", holder.agent),
+    };
+    let (process, other) = (holder.process, &holder.command);
+    screen.note(&format!(
+        "`autobuild {other}` (process {process}) works on this repository {what}."
+    ));
+    let mut tail = Tail::end_of(orders.transcript(order.number));
+    loop {
+        tail.show(screen);
+        let report = orders.report(order.number)?;
+        if report.answers(order) {
+            return Ok(Followed::Rests(Box::new(report)));
+        }
+        if let Asked::Taken(lock) = Lock::ask(folder, command, &order.agent)? {
+            // It may have come to rest since we looked.
+            let report = orders.report(order.number)?;
+            return Ok(match report.answers(order) {
+                true => Followed::Rests(Box::new(report)),
+                false => Followed::Free(lock),
+            });
+        }
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            () = stop.told() => return Ok(Followed::Interrupted),
+        }
+    }
+}
+
+/// The end of a file that grows.
+struct Tail {
+    path: PathBuf,
+    seen: u64,
+}
+
+impl Tail {
+    fn end_of(path: PathBuf) -> Self {
+        let seen = std::fs::metadata(&path).map_or(0, |file| file.len());
+        Self { path, seen }
+    }
+
+    /// Shows whole lines that are new. What cannot be read is not shown: the report tells how it ends.
+    fn show(&mut self, screen: &Screen) {
+        let mut text = String::new();
+        let read = File::open(&self.path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(self.seen))?;
+            file.read_to_string(&mut text)
+        });
+        let whole = text.rfind('\n').and_then(|end| text.get(..end));
+        let (Ok(_), Some(lines)) = (read, whole) else { return };
+        self.seen += u64::try_from(lines.len()).unwrap_or(0) + 1;
+        if !screen.json {
+            for line in lines.lines() {
+                screen.terminal.line("", "  ", line, Tone::Plain);
+            }
+        }
+    }
+}

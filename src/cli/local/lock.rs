@@ -1,0 +1,96 @@
+//! One process at a time works on a repository; who that is, others can read.
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use std::{
+    fs::{File, TryLockError},
+    io::{Read, Seek, Write},
+    path::Path,
+};
+
+/// Who works on a repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Its process.
+    pub process: u32,
+    /// Its command's word.
+    pub command: String,
+    /// The agent that it works with.
+    pub agent: String,
+}
+
+/// Proof that nobody else works on the repository; it ends with the process, whatever happens.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// What came of asking for it.
+#[derive(Debug)]
+pub enum Asked {
+    /// It is ours.
+    Taken(Lock),
+    /// Somebody else has it.
+    Held(Holder),
+}
+
+impl Lock {
+    /// Takes it in a folder that is there, for a command that works with this agent.
+    pub fn ask(folder: &Path, command: &str, agent: &str) -> anyhow::Result<Asked> {
+        let path = folder.join("lock");
+        let failed = || format!("{} cannot be locked", path.display());
+        let mut options = File::options();
+        let options = options.create(true).truncate(false).read(true).write(true);
+        let mut file = options.open(&path).with_context(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(Asked::Held(read(&mut file))),
+            Err(TryLockError::Error(error)) => return Err(error).with_context(failed),
+        }
+        let holder = Holder {
+            process: std::process::id(),
+            command: command.to_owned(),
+            agent: agent.to_owned(),
+        };
+        file.set_len(0).with_context(failed)?;
+        file.write_all(&serde_json::to_vec(&holder)?).with_context(failed)?;
+        Ok(Asked::Taken(Self { _file: file }))
+    }
+
+    /// Who holds it now.
+    pub fn holder(folder: &Path) -> Option<Holder> {
+        let mut file = File::open(folder.join("lock")).ok()?;
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => Some(read(&mut file)),
+            Ok(()) | Err(TryLockError::Error(_)) => None,
+        }
+    }
+}
+
+/// What stands in the file: a moment after the lock was taken that is nothing yet.
+fn read(file: &mut File) -> Holder {
+    let mut text = String::new();
+    let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_holds_it_and_the_others_read_who() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Lock::holder(folder.path()), None);
+        let Asked::Taken(lock) = Lock::ask(folder.path(), "run", "claude").unwrap() else {
+            panic!("it was free")
+        };
+        let Asked::Held(holder) = Lock::ask(folder.path(), "run", "codex").unwrap() else {
+            panic!("it is held")
+        };
+        assert_eq!((holder.process, holder.agent.as_str()), (std::process::id(), "claude"));
+        assert_eq!(Lock::holder(folder.path()), Some(holder));
+        drop(lock);
+        assert_eq!(Lock::holder(folder.path()), None);
+    }
+}

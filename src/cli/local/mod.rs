@@ -1,0 +1,205 @@
+//! The commands on one's own repository: the service against a local forge whose memory stands in git's own folder. No
+//! GitHub, no account; nothing is checked out and nothing pushed.
+
+mod follow;
+mod lock;
+mod manage;
+mod orders;
+mod place;
+mod plan;
+mod report;
+mod run;
+mod work;
+
+pub(super) use manage::{Complete, Resume, Status, complete, resume, status};
+pub(super) use place::Place;
+pub(super) use plan::{FeatureCommand, Plan, TaskCommand, feature, plan, task};
+pub(super) use run::{Run, run};
+
+use crate::{
+    cli::{
+        assemble::agents_secrets,
+        demo::KEYS,
+        local::{
+            follow::{Followed, follow},
+            lock::{Asked, Lock},
+            orders::{Order, Orders},
+            work::{Job, Screen, Worked},
+        },
+        models,
+        serve::start_log,
+        stage::{stop::Stop, terminal::Terminal},
+    },
+    config::{AgentCommand, LogFormat},
+};
+use anyhow::Context;
+use clap::Args;
+use domain::secret::Secrets;
+use git::InstalledGit;
+use std::process::ExitCode;
+
+/// What every command on one's own repository ends with, for its help.
+const EXIT_CODES: &str = "Exit codes:\n  0    everything that was asked for is approved\n  1    something is not, and it \
+says why\n  2    it could not be done, and it says why\n  130  it was interrupted; the same command goes on";
+
+/// It could not be done.
+const NOT_DONE: u8 = 2;
+/// It was interrupted.
+const INTERRUPTED: u8 = 130;
+
+/// Programs that are looked for where no agent is named, in this order.
+const AGENTS: [&str; 2] = ["claude", "codex"];
+
+/// Who works, and how it is shown.
+#[derive(Debug, Args)]
+pub struct Who {
+    /// The agent of all roles: claude, codex, acp:<command>, command:<command> or scripted:<file>. If none is named,
+    /// AUTOBUILD_AGENT, else the first of claude and codex that is installed.
+    #[arg(long, value_name = "BACKEND")]
+    agent: Option<String>,
+    /// Lets the agent use your own log-in and settings of its program, instead of a key that it never sees.
+    #[arg(long)]
+    use_my_login: bool,
+    /// Prints what happens as JSON lines; the last one is the summary.
+    #[arg(long)]
+    json: bool,
+    /// Shows the log and whole texts.
+    #[arg(long)]
+    verbose: bool,
+}
+
+impl Who {
+    /// Nobody works.
+    fn silent(json: bool) -> Self {
+        Self {
+            agent: None,
+            use_my_login: false,
+            json,
+            verbose: false,
+        }
+    }
+}
+
+/// A command at work in a repository.
+struct Session {
+    command: &'static str,
+    place: Place,
+    orders: Orders,
+    screen: Screen,
+    secrets: Secrets,
+}
+
+impl Session {
+    async fn open(command: &'static str, who: &Who) -> anyhow::Result<Self> {
+        let git = InstalledGit::look().await?;
+        if let Some(warning) = git.warning() {
+            eprintln!("autobuild {command}: {warning}");
+        }
+        let secrets = Secrets::new(&agents_secrets(&KEYS.map(str::to_owned)));
+        let terminal = Terminal::open(who.json);
+        let below = terminal.clone();
+        let filter = if who.verbose { "info" } else { "off" };
+        start_log(filter, LogFormat::Text, secrets.clone(), move |part| below.log(part));
+        let place = Place::here().await?;
+        Ok(Self {
+            command,
+            orders: Orders::at(&place.folder),
+            place,
+            screen: Screen {
+                terminal,
+                json: who.json,
+                verbose: who.verbose,
+            },
+            secrets,
+        })
+    }
+
+    /// Works on an order, or follows whoever does, until it rests.
+    async fn build(&self, order: Order, who: &Who, left_out: Vec<String>) -> anyhow::Result<ExitCode> {
+        let known = self.orders.report(order.number)?;
+        if known.answers(&order) {
+            self.screen.tell(&order, &known);
+            return Ok(code(known.ok));
+        }
+        let mut stop = Stop::listen()?;
+        let lock = match Lock::ask(&self.place.folder, self.command, &order.agent)? {
+            Asked::Taken(lock) => lock,
+            Asked::Held(holder) => {
+                let (place, about) = (&self.place.folder, (&self.orders, &order));
+                match follow(place, about, (&holder, self.command), &self.screen, &mut stop).await? {
+                    Followed::Rests(report) => {
+                        self.screen.tell(&order, &report);
+                        return Ok(code(report.ok));
+                    }
+                    Followed::Interrupted => return Ok(ExitCode::from(INTERRUPTED)),
+                    Followed::Free(lock) => lock,
+                }
+            }
+        };
+        let job = Job {
+            place: &self.place,
+            orders: &self.orders,
+            number: order.number,
+            agent: order.agent.parse().context("--agent")?,
+            access: models::access(who.use_my_login || order.own_login)?,
+            secrets: &self.secrets,
+            screen: &self.screen,
+            left_out,
+        };
+        let worked = job.work(&mut stop).await;
+        drop(lock);
+        self.screen.terminal.moving("");
+        let report = self.orders.report(order.number)?;
+        match worked.map_err(|error| anyhow::anyhow!(self.secrets.mask(&format!("{error:#}"))))? {
+            Worked::Interrupted if !report.answers(&order) => {
+                self.screen.tell_interrupted(&order, &report);
+                Ok(ExitCode::from(INTERRUPTED))
+            }
+            Worked::Interrupted | Worked::Rests => Ok(code(report.ok)),
+        }
+    }
+}
+
+fn code(ok: bool) -> ExitCode {
+    if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The exit code of a command; why it could not be done is said.
+fn ended(command: &str, json: bool, done: anyhow::Result<ExitCode>) -> ExitCode {
+    done.unwrap_or_else(|error| {
+        let error = format!("{error:#}");
+        if json {
+            Terminal::open(true).exact(&serde_json::json!({ "ok": false, "error": error }).to_string());
+        }
+        eprintln!("autobuild {command}: {error}");
+        ExitCode::from(NOT_DONE)
+    })
+}
+
+/// The agent that is named, else set, else installed.
+fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
+    const VARIABLE: &str = "AUTOBUILD_AGENT";
+    let set = std::env::var(VARIABLE).ok().filter(|agent| !agent.trim().is_empty());
+    let agent: AgentCommand = match (named, &set) {
+        (Some(named), _) => named.parse().context("--agent")?,
+        (None, Some(set)) => set.parse().context(VARIABLE)?,
+        (None, None) => {
+            let folders = std::env::var_os("PATH").unwrap_or_default();
+            let is_there = |name: &&str| std::env::split_paths(&folders).any(|folder| folder.join(name).is_file());
+            let found = AGENTS.into_iter().find(|name| is_there(name));
+            let none = format!(
+                "no agent is installed: {} were looked for. Name one with --agent claude, codex, acp:<command>, \
+                 command:<command> or scripted:<file>",
+                AGENTS.join(" and ")
+            );
+            found.context(none)?.parse()?
+        }
+    };
+    Ok(match agent {
+        AgentCommand::Scripted(file) => {
+            let whole = file.canonicalize();
+            AgentCommand::Scripted(whole.with_context(|| format!("--agent scripted:{}", file.display()))?)
+        }
+        AgentCommand::Claude | AgentCommand::Codex | AgentCommand::Acp(_) | AgentCommand::Command(_) => agent,
+    })
+}

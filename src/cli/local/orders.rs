@@ -1,0 +1,264 @@
+//! What people ordered in a repository, and how far it is: two files for each Feature. The order is written by the
+//! command that somebody types, the report by the one process that works. Both are replaced as a whole.
+
+use crate::cli::local::report::Report;
+use anyhow::Context;
+use domain::ids::TaskId;
+use git::OwnHead;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::{
+    io::{ErrorKind, Write},
+    path::{Path, PathBuf},
+};
+use tempfile::NamedTempFile;
+
+/// A Feature that somebody ordered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// Its number: `FEAT-<number>`.
+    pub number: u64,
+    /// The issue's title.
+    pub title: String,
+    /// The issue's body.
+    pub body: String,
+    /// How far it shall go.
+    pub wish: Wish,
+    /// How it is planned.
+    pub kind: Kind,
+    /// The commit that it starts from.
+    pub base: Base,
+    /// What the person's repository is called.
+    pub repository: String,
+    /// The branch that is wanted for the result.
+    pub branch: String,
+    /// The agent of all roles, as it is named.
+    pub agent: String,
+    /// Whether the agent uses the person's own log-in.
+    pub own_login: bool,
+    /// Settings that hold above those of the repository.
+    #[serde(default)]
+    pub settings: serde_json::Map<String, serde_json::Value>,
+    /// What the person said since, oldest first.
+    #[serde(default)]
+    pub said: Vec<Saying>,
+    /// Whether its result was fetched and everything else of it cleaned up.
+    #[serde(default)]
+    pub completed: bool,
+}
+
+/// How far a Feature shall go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wish {
+    /// To its plan.
+    Plan,
+    /// To its end; people are asked where the repository's settings want that.
+    Build,
+    /// To its end, and nobody is asked.
+    BuildAll,
+}
+
+/// How a Feature is planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// By the planner.
+    Planned,
+    /// As one task, without a planner.
+    OneTask,
+}
+
+/// A commit of the person's repository.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    /// Its id.
+    pub sha: String,
+    /// The branch that was checked out.
+    pub branch: Option<String>,
+}
+
+impl Base {
+    /// What the forge calls its branch.
+    pub fn on_forge(&self) -> &str {
+        self.branch.as_deref().unwrap_or("main")
+    }
+}
+
+impl From<OwnHead> for Base {
+    fn from(head: OwnHead) -> Self {
+        Self {
+            sha: head.sha,
+            branch: head.branch,
+        }
+    }
+}
+
+/// Something that a person says to a Feature, or to one of its tasks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Saying {
+    /// The task.
+    pub task: Option<TaskId>,
+    /// A command, as in a comment.
+    pub text: String,
+}
+
+impl Order {
+    /// What its repository on the forge is called. Each Feature has one of its own: nothing moves below its work.
+    pub fn on_forge(&self) -> String {
+        format!("{}-{}", self.repository, self.number)
+    }
+
+    /// The Feature starts from another commit, or takes it in.
+    pub fn stand_on(&mut self, head: OwnHead) {
+        self.base.sha = head.sha;
+    }
+
+    /// Says a command to it.
+    pub fn say(&mut self, task: Option<TaskId>, text: String) {
+        self.said.push(Saying { task, text });
+    }
+
+    /// Asks it to go on, where it rests in this state, with these words.
+    pub fn go_on(&mut self, state: &str, task: Option<TaskId>, words: &str) {
+        let verb = if state == "failed" { "plan" } else { "resume" };
+        self.say(task, format!("/autobuild {verb} {words}").trim_end().to_owned());
+    }
+
+    /// The Feature's name.
+    pub fn name(&self) -> String {
+        format!("FEAT-{}", self.number)
+    }
+}
+
+/// The folder of all orders.
+#[derive(Clone, Debug)]
+pub struct Orders {
+    folder: PathBuf,
+}
+
+impl Orders {
+    /// Those below a place's folder.
+    pub fn at(folder: &Path) -> Self {
+        Self {
+            folder: folder.join("features"),
+        }
+    }
+
+    /// All, oldest first.
+    pub fn all(&self) -> anyhow::Result<Vec<Order>> {
+        let entries = match std::fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.with_context(|| self.folder.display().to_string())?,
+        };
+        let mut orders = Vec::new();
+        for entry in entries {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            let number = name.strip_suffix(".order.json").and_then(|number| number.parse().ok());
+            if let Some(number) = number {
+                orders.extend(self.read::<Order>(number, "order")?);
+            }
+        }
+        orders.sort_by_key(|order| order.number);
+        Ok(orders)
+    }
+
+    /// Files an order under the next free number, which `order` gets.
+    pub fn file(&self, mut order: Order) -> anyhow::Result<Order> {
+        std::fs::create_dir_all(&self.folder).with_context(|| self.folder.display().to_string())?;
+        order.number = self.all()?.last().map_or(0, |last| last.number) + 1;
+        loop {
+            let path = self.path(order.number, "order");
+            match self.written(&order)?.persist_noclobber(&path) {
+                Ok(_) => return Ok(order),
+                // Another terminal was faster.
+                Err(error) if error.error.kind() == ErrorKind::AlreadyExists => order.number += 1,
+                Err(error) => return Err(error.error).with_context(|| path.display().to_string()),
+            }
+        }
+    }
+
+    /// Keeps a changed order.
+    pub fn keep(&self, order: &Order) -> anyhow::Result<()> {
+        self.replace(order, &self.path(order.number, "order"))
+    }
+
+    /// How far an order is.
+    pub fn report(&self, number: u64) -> anyhow::Result<Report> {
+        Ok(self.read(number, "report")?.unwrap_or_default())
+    }
+
+    /// Keeps how far an order is.
+    pub fn keep_report(&self, number: u64, report: &Report) -> anyhow::Result<()> {
+        self.replace(report, &self.path(number, "report"))
+    }
+
+    /// Where the transcript of a Feature is.
+    pub fn transcript(&self, number: u64) -> PathBuf {
+        self.folder.join(format!("{number}.txt"))
+    }
+
+    fn path(&self, number: u64, what: &str) -> PathBuf {
+        self.folder.join(format!("{number}.{what}.json"))
+    }
+
+    fn read<T: DeserializeOwned>(&self, number: u64, what: &str) -> anyhow::Result<Option<T>> {
+        let path = self.path(number, what);
+        match std::fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            read => {
+                let failed = || format!("{} cannot be read", path.display());
+                let bytes = read.with_context(failed)?;
+                Ok(Some(serde_json::from_slice(&bytes).with_context(failed)?))
+            }
+        }
+    }
+
+    fn replace<T: Serialize>(&self, value: &T, path: &Path) -> anyhow::Result<()> {
+        let file = self.written(value)?.persist(path).map_err(|error| error.error);
+        file.map(drop).with_context(|| path.display().to_string())
+    }
+
+    fn written<T: Serialize>(&self, value: &T) -> anyhow::Result<NamedTempFile> {
+        let mut file = NamedTempFile::new_in(&self.folder).with_context(|| self.folder.display().to_string())?;
+        file.write_all(&serde_json::to_vec_pretty(value)?)?;
+        file.as_file().sync_all()?;
+        Ok(file)
+    }
+}
+
+/// The branch for the result of an issue: its title in few letters, and never what AutoBuild itself calls a branch on the
+/// forge.
+pub fn branch_of(title: &str) -> String {
+    let words = title.to_lowercase();
+    let words: Vec<&str> = words
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let slug: String = words.join("-").chars().take(40).collect();
+    let slug = slug.trim_matches('-');
+    match slug.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        true => format!("autobuild/{slug}"),
+        false => format!("autobuild/feature-{slug}").trim_end_matches('-').to_owned(),
+    }
+}
+
+/// The same with a number, from the second on.
+pub fn numbered(branch: &str, number: u32) -> String {
+    match number {
+        ..=1 => branch.to_owned(),
+        number => format!("{branch}-{number}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{branch_of, numbered};
+
+    #[test]
+    fn a_branch_is_called_after_the_title() {
+        assert_eq!(branch_of("Add notes, please!"), "autobuild/add-notes-please");
+        assert_eq!(branch_of("42"), "autobuild/feature-42");
+        assert_eq!(branch_of("日本"), "autobuild/feature");
+        assert_eq!(numbered("autobuild/x", 2), "autobuild/x-2");
+    }
+}

@@ -1,0 +1,85 @@
+//! Where the commands on one's own repository work: the repository around the current folder, the folder in git's own
+//! that holds what is remembered, and the folder of what can be made again.
+
+use crate::cli::stage::DATABASE;
+use anyhow::Context;
+use git::{OwnHead, OwnRepository};
+use sha2::{Digest, Sha256};
+use std::{
+    fs::{DirBuilder, Permissions},
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+/// Of the whole id, as people write it.
+const SHORT_SHA: usize = 8;
+
+/// A repository and the folders beside it.
+pub struct Place {
+    /// The repository.
+    pub own: OwnRepository,
+    /// What is remembered: the forge, the database, the Features. In git's folder, which linked work trees share.
+    pub folder: PathBuf,
+    /// Mirrors, checkouts and caches. Outside the work tree: tools look for their settings in the folders above.
+    pub cache: PathBuf,
+}
+
+impl Place {
+    /// The repository around the current folder.
+    pub async fn here() -> anyhow::Result<Self> {
+        let here = std::env::current_dir().context("the current folder")?;
+        let own = OwnRepository::around(&here).await?;
+        let folder = own.git_folder.join("autobuild");
+        let cache = cache(&own.git_folder)?;
+        Ok(Self { own, folder, cache })
+    }
+
+    /// What is checked out; before the first commit there is nothing to work on.
+    pub async fn head(&self) -> anyhow::Result<OwnHead> {
+        let head = self.own.head().await?;
+        let path = self.own.work_tree.display();
+        head.with_context(|| format!("{path} has no commit yet: `git add -A` and `git commit` make the first one"))
+    }
+
+    /// Makes the folders, for their owner alone.
+    pub fn make(&self) -> anyhow::Result<()> {
+        for folder in [&self.folder, &self.cache] {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.and_then(|()| std::fs::set_permissions(folder, Permissions::from_mode(0o700)))
+                .with_context(|| format!("{} cannot be made", folder.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Whether anything was ordered here that has a database.
+    pub fn has_database(&self) -> bool {
+        self.folder.join(DATABASE).exists()
+    }
+
+    /// The address of the database.
+    pub fn database(&self) -> String {
+        format!("sqlite:{}", self.folder.join(DATABASE).display())
+    }
+}
+
+/// The folder of caches for the repository with this git folder.
+fn cache(git_folder: &Path) -> anyhow::Result<PathBuf> {
+    let set = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let caches = set("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    let caches = caches.or_else(|| set("HOME").map(|home| home.join(".cache")));
+    let caches = caches.context("neither HOME nor XDG_CACHE_HOME is set: there is no folder for caches")?;
+    let name = git_folder.parent().and_then(Path::file_name).unwrap_or_default();
+    let digest = Sha256::digest(git_folder.as_os_str().as_encoded_bytes());
+    let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let name = format!("{}-{digest}", name.to_string_lossy());
+    Ok(caches.join("autobuild").join(name))
+}
+
+/// The first digits of a commit's id.
+pub fn short(sha: &str) -> &str {
+    sha.get(..SHORT_SHA).unwrap_or(sha)
+}

@@ -1,0 +1,258 @@
+//! `plan`, `feature` and `task`: the steps of `run` one by one, with settings for this once.
+
+use crate::{
+    cli::{
+        local::{
+            EXIT_CODES, Session, Who, ended,
+            manage::Found,
+            orders::{Kind, Order, Wish},
+        },
+        stage::issue::IssueText,
+    },
+    config::RepositorySettings,
+};
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+use std::{path::Path, process::ExitCode};
+
+/// What `plan` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = format!("Examples:\n  autobuild plan issue.md\n  autobuild plan 'Greet people by their name' --structured\n\
+\n{EXIT_CODES}")
+)]
+pub struct Plan {
+    /// A Markdown file whose first `# ` line is the title, or the issue itself in quotes.
+    #[arg(value_name = "FILE|TEXT")]
+    issue: String,
+    /// Prints the plan as YAML at the end.
+    #[arg(long)]
+    structured: bool,
+    #[command(flatten)]
+    who: Who,
+}
+
+/// What `task` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = format!("The criteria are the issue's check boxes (`- [ ] ...`), else the designer's.\n\nExamples:\n  \
+autobuild task fix.md\n  autobuild task 'Close the file when reading fails'\n\n{EXIT_CODES}")
+)]
+pub struct TaskCommand {
+    /// A Markdown file whose first `# ` line is the title, or the task itself in quotes.
+    #[arg(value_name = "FILE|TEXT")]
+    task: String,
+    #[command(flatten)]
+    options: Options,
+    #[command(flatten)]
+    who: Who,
+}
+
+/// What `feature` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = format!("The options hold for this Feature, above .github/autobuild.yml.\n\nExamples:\n  autobuild \
+feature FEAT-1\n  autobuild feature FEAT-1 --dry-run\n  autobuild feature FEAT-2 --parallel 4 --max-turns 3 \
+--orchestrate\n\n{EXIT_CODES}")
+)]
+pub struct FeatureCommand {
+    /// A planned Feature, as FEAT-1.
+    #[arg(value_name = "FEAT")]
+    feature: String,
+    /// Shows what would be built, and starts nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Asks nobody: merges approved tasks also where the settings leave that to people.
+    #[arg(long)]
+    orchestrate: bool,
+    #[command(flatten)]
+    options: Options,
+    #[command(flatten)]
+    who: Who,
+}
+
+/// Settings for this once.
+#[derive(Debug, Args)]
+struct Options {
+    /// Tasks that run at the same time.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    parallel: Option<u32>,
+    /// Turns of a task before it is blocked.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    max_turns: Option<u32>,
+    /// The model of all roles.
+    #[arg(long, value_name = "M")]
+    model: Option<String>,
+    /// Whether new tests must fail on the old code.
+    #[arg(long, value_name = "M")]
+    mode: Option<Mode>,
+    /// The longest run of an agent, in seconds or as 90s, 30m or 2h.
+    #[arg(long, value_name = "T")]
+    timeout: Option<String>,
+    /// Designs every task before its first turn.
+    #[arg(long, overrides_with = "no_pre_loop")]
+    pre_loop: bool,
+    /// Designs none.
+    #[arg(long)]
+    no_pre_loop: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Mode {
+    /// They must.
+    Tdd,
+    /// It is only shown.
+    Standard,
+}
+
+impl Options {
+    /// As the repository's settings would hold them.
+    fn settings(&self) -> anyhow::Result<Map<String, Value>> {
+        let by_role = |value: Value| json!({"planner": value, "designer": value, "player": value, "coach": value});
+        let mut settings = Map::new();
+        let mut set = |key: &str, value: Option<Value>| settings.extend(value.map(|value| (key.to_owned(), value)));
+        set("max_parallel_tasks", self.parallel.map(Value::from));
+        set("max_turns", self.max_turns.map(Value::from));
+        set("model", self.model.as_deref().map(|model| by_role(model.into())));
+        set(
+            "mode",
+            self.mode.map(|mode| match mode {
+                Mode::Tdd => "tdd".into(),
+                Mode::Standard => "standard".into(),
+            }),
+        );
+        set("timeouts", self.timeouts()?);
+        let pre_loop = match (self.pre_loop, self.no_pre_loop) {
+            (true, _) => Some("always"),
+            (false, true) => Some("never"),
+            (false, false) => None,
+        };
+        set("pre_loop", pre_loop.map(Value::from));
+        Ok(settings)
+    }
+
+    /// The time as the settings read it.
+    fn timeouts(&self) -> anyhow::Result<Option<Value>> {
+        let Some(time) = &self.timeout else { return Ok(None) };
+        let quoted = serde_json::to_string(time)?;
+        let time = if time.parse::<u64>().is_ok() { time } else { &quoted };
+        let text = format!("timeouts: {{planner: {time}, designer: {time}, player: {time}, coach: {time}}}");
+        let read = RepositorySettings::parse(&text, &Default::default());
+        let read = read.map_err(|_| {
+            anyhow::anyhow!("--timeout {time}: valid are seconds, or a number with s, m or h, from 1s to 24h")
+        })?;
+        Ok(Some(serde_json::to_value(read.timeouts)?))
+    }
+}
+
+/// An issue from a file of that name, or from the words themselves.
+fn issue(given: &str) -> anyhow::Result<IssueText> {
+    let path = Path::new(given);
+    if path.exists() {
+        return IssueText::read(path).with_context(|| given.to_owned());
+    }
+    let is_text = given.split_whitespace().nth(1).is_some();
+    anyhow::ensure!(
+        is_text,
+        "{given}: there is no such file; the issue itself stands in quotes"
+    );
+    let (title, body) = given.trim().split_once('\n').unwrap_or((given.trim(), ""));
+    IssueText::of(&format!("# {}\n\n{body}", title.trim_start_matches("# ")))
+}
+
+pub async fn plan(plan: Plan) -> ExitCode {
+    ended("plan", plan.who.json, make(&plan).await)
+}
+
+async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
+    let session = Session::open("plan", &plan.who).await?;
+    let issue = issue(&plan.issue)?;
+    let (order, left_out) = session.ordered(issue, (Wish::Plan, Kind::Planned), &plan.who).await?;
+    let number = order.number;
+    let code = session.build(order, &plan.who, left_out).await?;
+    if let (Some(text), true, false) = (session.orders.report(number)?.plan, plan.structured, plan.who.json) {
+        session
+            .screen
+            .terminal
+            .exact(&format!("\n{}", crate::messages::clean(&text)));
+    }
+    Ok(code)
+}
+
+pub async fn task(task: TaskCommand) -> ExitCode {
+    ended("task", task.who.json, one(&task).await)
+}
+
+async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
+    let session = Session::open("task", &task.who).await?;
+    if let Ok(Found { order, task: Some(id) }) = session.find(&task.task, None) {
+        let name = order.name();
+        anyhow::bail!(
+            "{id} is a task of {name}: `autobuild feature {name}` builds all of it, `autobuild resume {id}` goes on"
+        );
+    }
+    let issue = issue(&task.task)?;
+    let settings = task.options.settings()?;
+    let (mut order, left_out) = session
+        .ordered(issue, (Wish::BuildAll, Kind::OneTask), &task.who)
+        .await?;
+    if !settings.is_empty() {
+        order.settings = settings;
+        session.orders.keep(&order)?;
+    }
+    session.build(order, &task.who, left_out).await
+}
+
+pub async fn feature(feature: FeatureCommand) -> ExitCode {
+    ended("feature", feature.who.json, build(&feature).await)
+}
+
+async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
+    let session = Session::open("feature", &feature.who).await?;
+    let Found { mut order, task } = session.find(&feature.feature, None)?;
+    let name = order.name();
+    anyhow::ensure!(
+        task.is_none(),
+        "{} is a task: name its Feature, {name}",
+        feature.feature
+    );
+    anyhow::ensure!(!order.completed, "{name} is completed");
+    let settings = feature.options.settings()?;
+    let report = session.orders.report(order.number)?;
+    if feature.dry_run {
+        let plan = report
+            .plan
+            .with_context(|| format!("{name} has no plan yet: `autobuild resume {name}` makes it"))?;
+        match feature.who.json {
+            true => session
+                .screen
+                .terminal
+                .exact(&json!({"feature": name, "plan": plan, "settings": settings}).to_string()),
+            false => session.screen.terminal.exact(&crate::messages::clean(&plan)),
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !settings.is_empty() && settings != order.settings {
+        anyhow::ensure!(
+            report.state == "awaiting_approval",
+            "the options count for a plan that waits, and {name} is {}",
+            report.state
+        );
+        replan(&mut order, report.plan.as_deref().unwrap_or_default());
+        order.settings = settings;
+    }
+    session.with_agent(&mut order, &feature.who)?;
+    order.wish = match feature.orchestrate {
+        true => Wish::BuildAll,
+        false => Wish::Build,
+    };
+    session.orders.keep(&order)?;
+    session.build(order, &feature.who, Vec::new()).await
+}
+
+/// The same plan once more: settings are read with a plan.
+fn replan(order: &mut Order, plan: &str) {
+    let text = format!("/autobuild plan\n\n```yaml\n{}\n```", plan.trim_end());
+    order.say(None, text);
+}

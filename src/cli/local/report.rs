@@ -1,0 +1,362 @@
+//! How far a Feature is, as the commands tell it: one table with a row for each task.
+
+use crate::cli::{
+    local::{
+        orders::{Order, Wish},
+        place::short,
+    },
+    stage::{
+        excerpt,
+        terminal::{Terminal, Tone},
+    },
+};
+use domain::{
+    budget::{about_dollars, dollars, hours},
+    cost::{Cost, Spending},
+    feature::Feature,
+    ids::TaskId,
+    task,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Columns from which a task's name is worth showing.
+const NAMED_FROM: usize = 12;
+
+/// How far a Feature is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Report {
+    /// Whether nothing more happens by itself.
+    pub rests: bool,
+    /// Whether everything that was asked for is approved.
+    pub ok: bool,
+    /// The Feature's state, in the product's word.
+    pub state: String,
+    /// The state in a sentence.
+    pub sentence: String,
+    /// Why it does not go on, and what a person can do, in Markdown.
+    pub why: Vec<String>,
+    /// What each task came to.
+    pub tasks: Vec<Row>,
+    /// The plan, as YAML.
+    pub plan: Option<String>,
+    /// What everything cost, planning too.
+    pub all: Row,
+    /// The branch with the result in the person's repository.
+    pub branch: Option<String>,
+    /// Where we left it.
+    pub head: Option<String>,
+    /// The forge's copy of the repository.
+    pub repository: Option<String>,
+    /// Branches there that hold work that is not in the result.
+    pub unfinished: Vec<String>,
+    /// How far it was to go when this was written.
+    pub wish: Option<Wish>,
+    /// How much of what the person said was passed on.
+    pub said: usize,
+}
+
+/// What a task came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its id.
+    pub task: String,
+    /// Its name.
+    pub name: String,
+    /// Turns so far.
+    pub turns: usize,
+    /// `approved`, or the word of its state.
+    pub verdict: String,
+    /// What it cost.
+    #[serde(flatten)]
+    pub cost: Cost,
+}
+
+impl Report {
+    /// What is known of a Feature now, written over what was known of it.
+    pub fn tell(&mut self, feature: &Feature, costs: BTreeMap<Option<TaskId>, Cost>) {
+        let spending = Spending {
+            by_task: costs,
+            ..Spending::default()
+        };
+        self.state = feature.state.word().to_owned();
+        self.tasks = feature.tasks.iter().map(|task| row(task, &spending)).collect();
+        self.all = Row {
+            task: "All".to_owned(),
+            turns: self.tasks.iter().map(|row| row.turns).sum(),
+            cost: spending.in_all(),
+            ..Row::default()
+        };
+    }
+
+    /// Whether it rests and nothing else was asked for since.
+    pub fn answers(&self, order: &Order) -> bool {
+        self.rests && self.wish == Some(order.wish) && self.said == order.said.len()
+    }
+
+    /// Whether something that a person mends lets it go on. A label that was refused has no state.
+    pub fn can_go_on(&self) -> bool {
+        matches!(self.state.as_str(), "" | "blocked" | "failed")
+    }
+
+    /// Tasks that are approved, of all.
+    pub fn approved(&self) -> String {
+        let approved = self.tasks.iter().filter(|row| row.verdict == APPROVED).count();
+        match self.tasks.len() {
+            0 => "no tasks yet".to_owned(),
+            1 => format!("{approved} of 1 task approved"),
+            all => format!("{approved} of {all} tasks approved"),
+        }
+    }
+
+    /// How many tasks there are.
+    pub fn tasks_in_words(&self) -> String {
+        match self.tasks.len() {
+            1 => "1 task".to_owned(),
+            all => format!("{all} tasks"),
+        }
+    }
+
+    /// As a program reads it.
+    pub fn json(&self, order: &Order) -> serde_json::Value {
+        let row = |row: &Row| {
+            serde_json::json!({
+                "task": row.task,
+                "name": row.name,
+                "turns": row.turns,
+                "verdict": row.verdict,
+                "usd": row.cost.usd_micros.map(usd),
+                "usd_is_estimate": row.cost.estimated_runs > 0,
+                "agent_runs": row.cost.agent_runs,
+                "agent_seconds": row.cost.agent_ms / 1_000,
+            })
+        };
+        serde_json::json!({
+            "feature": order.name(),
+            "title": order.title,
+            "state": self.state,
+            "rests": self.rests,
+            "ok": self.ok,
+            "completed": order.completed,
+            "ended": self.sentence,
+            "why": self.why,
+            "tasks": self.tasks.iter().map(row).collect::<Vec<_>>(),
+            "all": row(&self.all),
+            "plan": self.plan,
+            "base": order.base.sha,
+            "branch": self.branch,
+            "head": self.head,
+            "commands": self.commands(order).into_iter().map(|(command, _)| command).collect::<Vec<_>>(),
+        })
+    }
+
+    /// For people: how it stands and why, the table, and what can be done.
+    pub fn print(&self, order: &Order, terminal: &Terminal) {
+        terminal.exact("");
+        let tone = if self.ok { Tone::Good } else { Tone::Bad };
+        let tone = if self.rests { tone } else { Tone::Plain };
+        let sentence = self.sentence.trim_end_matches('.');
+        terminal.line("", "", &format!("{sentence}."), tone);
+        for text in &self.why {
+            terminal.exact("");
+            for line in excerpt::all(text) {
+                terminal.line("  ", "  ", &line, Tone::Plain);
+            }
+        }
+        if !self.tasks.is_empty() {
+            terminal.exact("");
+            for (line, tone) in self.table(terminal.columns()) {
+                terminal.fitted(&line, tone);
+            }
+        }
+        self.print_commands(order, terminal);
+    }
+
+    fn print_commands(&self, order: &Order, terminal: &Terminal) {
+        let commands = self.commands(order);
+        let longest = commands
+            .iter()
+            .map(|(command, _)| command.chars().count())
+            .max()
+            .unwrap_or(0);
+        if !commands.is_empty() {
+            terminal.exact("");
+        }
+        for (command, does) in commands {
+            match terminal
+                .columns()
+                .is_some_and(|columns| longest + does.len() + 4 > columns)
+            {
+                true => {
+                    terminal.line("", "", &format!("To {does}:"), Tone::Quiet);
+                    terminal.exact(&format!("  {command}"));
+                }
+                false => terminal.exact(&format!("  {command:<longest$}  {does}")),
+            }
+        }
+    }
+
+    /// What can be done now, each with what it does.
+    fn commands(&self, order: &Order) -> Vec<(String, String)> {
+        let name = order.name();
+        let base = order.base.branch.as_deref().unwrap_or_else(|| short(&order.base.sha));
+        let line = |command: String, does: &str| (command, does.to_owned());
+        if let (Some(branch), true) = (&self.branch, self.ok) {
+            let (base, branch) = (shell_words::quote(base), shell_words::quote(branch));
+            return vec![
+                line(format!("git diff {base}...{branch}"), "look at it"),
+                line(format!("git merge {branch}"), "take it"),
+                line(format!("autobuild complete {name}"), "clean up"),
+            ];
+        }
+        if !self.rests || order.completed {
+            return Vec::new();
+        }
+        if self.ok {
+            return vec![line(format!("autobuild feature {name}"), "build it")];
+        }
+        let mut commands = Vec::new();
+        if self.state == "building" {
+            let command = format!("autobuild feature {name} --orchestrate");
+            commands.push(line(command, "merge what is approved"));
+        }
+        if self.can_go_on() {
+            commands.push(line(
+                format!("autobuild resume {name} 'what to do'"),
+                "go on with your guidance",
+            ));
+        }
+        if let Some(repository) = &self.repository {
+            let fetch = |branch: &String| {
+                let (from, branch) = (shell_words::quote(repository), shell_words::quote(branch));
+                line(format!("git fetch {from} {branch}"), "look at the work so far")
+            };
+            commands.extend(self.unfinished.iter().map(fetch));
+        }
+        commands.push(line(format!("autobuild complete {name} --discard"), "give it up"));
+        commands
+    }
+
+    /// The rows as lines that fit, the heading first.
+    fn table(&self, columns: Option<usize>) -> Vec<(String, Tone)> {
+        let heading = ["Task", "Turns", "Verdict", "Cost", "Time", "Name"].map(str::to_owned);
+        let rows: Vec<[String; 6]> = self.tasks.iter().chain([&self.all]).map(cells).collect();
+        let width = |at: usize| {
+            let of = |cells: &[String; 6]| cells.get(at).map_or(0, |cell| cell.chars().count());
+            rows.iter().chain([&heading]).map(of).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..5).map(width).collect();
+        let gap = match columns {
+            Some(columns) if widths.iter().sum::<usize>() + 10 > columns => " ",
+            Some(_) | None => "  ",
+        };
+        let left = columns.map(|columns| columns.saturating_sub(widths.iter().sum::<usize>() + 5 * gap.len()));
+        let line = |cells: &[String; 6]| {
+            let padded = widths.iter().zip(cells).map(|(width, cell)| format!("{cell:<width$}"));
+            let mut parts: Vec<String> = padded.collect();
+            if left.is_none_or(|left| left >= NAMED_FROM) {
+                let name = cells.last().map_or("", String::as_str);
+                parts.push(name.chars().take(left.unwrap_or(usize::MAX)).collect());
+            }
+            parts.join(gap).trim_end().to_owned()
+        };
+        let tone = |row: &Row| match row.verdict.as_str() {
+            APPROVED => Tone::Good,
+            "blocked" => Tone::Bad,
+            _ => Tone::Plain,
+        };
+        let tones = self.tasks.iter().map(tone).chain([Tone::Loud]);
+        let head = std::iter::once((line(&heading), Tone::Quiet));
+        head.chain(rows.iter().map(line).zip(tones)).collect()
+    }
+}
+
+/// The word for a task that is done.
+const APPROVED: &str = "approved";
+
+fn row(task: &task::Task, spending: &Spending) -> Row {
+    let verdict = match task.state {
+        task::State::Approved { .. } | task::State::Completed { .. } => APPROVED,
+        task::State::Pending
+        | task::State::PreLoop { .. }
+        | task::State::PlayerTurn { .. }
+        | task::State::CoachTurn { .. }
+        | task::State::Blocked { .. }
+        | task::State::Skipped { .. }
+        | task::State::Cancelled => task.state.word(),
+    };
+    Row {
+        task: task.id.to_string(),
+        name: task.plan.name.clone(),
+        turns: task.turns.len(),
+        verdict: verdict.to_owned(),
+        cost: spending.of(task.id),
+    }
+}
+
+fn cells(row: &Row) -> [String; 6] {
+    [
+        row.task.clone(),
+        row.turns.to_string(),
+        row.verdict.clone(),
+        money(&row.cost),
+        hours(row.cost.agent_ms),
+        crate::messages::clean(&row.name).replace('\n', " "),
+    ]
+}
+
+/// What it cost, in few letters.
+pub fn money(cost: &Cost) -> String {
+    match (cost.usd_micros, cost.estimated_runs) {
+        _ if cost.agent_runs == cost.open_runs => "–".to_owned(),
+        (None, _) => "unknown".to_owned(),
+        (Some(micros), 0) => dollars(micros),
+        (Some(micros), _) => about_dollars(micros),
+    }
+}
+
+/// Dollars of their millionths.
+#[expect(
+    clippy::as_conversions,
+    reason = "millionths of a dollar are far below the exact integers of a float"
+)]
+fn usd(micros: u64) -> f64 {
+    micros as f64 / 1_000_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_fits_where_it_is_shown() {
+        let row = |task: &str, verdict: &str, ms| Row {
+            task: task.to_owned(),
+            name: "Write the notes that everybody needs".to_owned(),
+            turns: 2,
+            verdict: verdict.to_owned(),
+            cost: Cost {
+                agent_runs: 1,
+                agent_ms: ms,
+                usd_micros: Some(1_230_000),
+                ..Cost::default()
+            },
+        };
+        let report = Report {
+            tasks: vec![row("TASK-001", "approved", 725_000), row("TASK-002", "blocked", 9_000)],
+            all: row("All", "", 734_000),
+            ..Report::default()
+        };
+        for columns in [40, 60, 80] {
+            let table = report.table(Some(columns));
+            assert!(
+                table.iter().all(|(line, _)| line.chars().count() <= columns),
+                "{table:?}"
+            );
+        }
+        let wide: Vec<String> = report.table(None).into_iter().map(|(line, _)| line).collect();
+        assert_eq!(wide[0], "Task      Turns  Verdict   Cost   Time    Name");
+        assert!(wide[1].starts_with("TASK-001  2      approved  $1.23  12 min  Write the notes that everybody"));
+    }
+}

@@ -1,0 +1,118 @@
+//! `autobuild run ISSUE.md`: from an issue to a branch, in the repository in front of the person.
+
+use crate::cli::{
+    local::{
+        EXIT_CODES, Session, Who, agent, ended,
+        orders::{Kind, Order, Wish, branch_of, numbered},
+    },
+    stage::{issue::IssueText, repository_name},
+};
+use anyhow::Context;
+use clap::Args;
+use std::{path::PathBuf, process::ExitCode};
+
+/// What `run` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = format!("Starts from the last commit. The result is a branch autobuild/<title>; nothing is checked out \
+or pushed.\nThe same command goes on where it stopped, after a crash too.\n\nExamples:\n  autobuild run issue.md\n  \
+autobuild run issue.md --agent codex --use-my-login\n  autobuild run issue.md --json | jq -r 'select(.feature).branch'\n\n\
+{EXIT_CODES}")
+)]
+pub struct Run {
+    /// A Markdown file: its first `# ` line is the title, the rest says what is to be built.
+    #[arg(value_name = "ISSUE.md")]
+    issue: PathBuf,
+    #[command(flatten)]
+    who: Who,
+}
+
+pub async fn run(run: Run) -> ExitCode {
+    ended("run", run.who.json, work(&run).await)
+}
+
+async fn work(run: &Run) -> anyhow::Result<ExitCode> {
+    let session = Session::open("run", &run.who).await?;
+    let path = run.issue.display();
+    let issue = IssueText::read(&run.issue).with_context(|| path.to_string())?;
+    let (order, left_out) = session
+        .ordered(issue, (Wish::BuildAll, Kind::Planned), &run.who)
+        .await?;
+    session.build(order, &run.who, left_out).await
+}
+
+impl Session {
+    /// The order for an issue: the one that is there already, or a new one on the last commit, with the changes that are
+    /// not committed.
+    pub async fn ordered(
+        &self,
+        issue: IssueText,
+        (wish, kind): (Wish, Kind),
+        who: &Who,
+    ) -> anyhow::Result<(Order, Vec<String>)> {
+        let head = self.place.head().await?;
+        let (title, body) = issue.parts();
+        let is_it = |order: &&Order| !order.completed && (&order.title, &order.body) == (&title, &body);
+        let orders = self.orders.all()?;
+        if let Some(known) = orders.iter().find(|order| is_it(order) && order.kind == kind) {
+            let mut order = known.clone();
+            order.wish = if wish == Wish::Plan { order.wish } else { wish };
+            self.with_agent(&mut order, who)?;
+            let report = self.orders.report(order.number)?;
+            let is_stuck = report.answers(&order) && !report.ok && report.can_go_on();
+            if is_stuck && self.take_in(&mut order, &report).await? {
+                order.go_on(&report.state, None, "");
+            }
+            if order != *known {
+                self.orders.keep(&order)?;
+            }
+            return Ok((order, Vec::new()));
+        }
+        let agent = agent(who.agent.as_deref())?.to_string();
+        let left_out = git::uncommitted(&self.place.own.work_tree).await?;
+        self.place.make()?;
+        let order = self.orders.file(Order {
+            number: 0,
+            branch: self.free_branch(&branch_of(&title), &orders).await?,
+            title,
+            body,
+            wish,
+            kind,
+            base: head.into(),
+            repository: self
+                .place
+                .own
+                .git_folder
+                .parent()
+                .map(repository_name)
+                .unwrap_or_default(),
+            agent,
+            own_login: who.use_my_login,
+            settings: serde_json::Map::new(),
+            said: Vec::new(),
+            completed: false,
+        })?;
+        Ok((order, left_out))
+    }
+
+    /// Another agent than before, where one is named now.
+    pub fn with_agent(&self, order: &mut Order, who: &Who) -> anyhow::Result<()> {
+        if who.agent.is_some() {
+            order.agent = agent(who.agent.as_deref())?.to_string();
+        }
+        order.own_login |= who.use_my_login;
+        Ok(())
+    }
+
+    /// A branch that neither the repository has nor another order wants.
+    async fn free_branch(&self, wanted: &str, orders: &[Order]) -> anyhow::Result<String> {
+        for number in 1.. {
+            let name = numbered(wanted, number);
+            let is_wanted = orders.iter().any(|order| order.branch == name);
+            if !is_wanted && self.place.own.branch(&name).await?.is_none() {
+                return Ok(name);
+            }
+        }
+        Ok(wanted.to_owned())
+    }
+}

@@ -1,0 +1,455 @@
+//! Working on what is ordered: the service runs on the local forge until every order that can go on rests. The one who
+//! holds the lock works for all terminals.
+
+use crate::{
+    agents::Access,
+    cli::{
+        local::{
+            orders::{Kind, Order, Orders, Wish, numbered},
+            place::Place,
+            report::Report,
+        },
+        stage::{
+            Filed, LABEL, PERSON, Setup, Stage, full_name,
+            human::{Human, Part},
+            rest::{How, Rest},
+            stop::Stop,
+            terminal::{Terminal, Tone},
+            traces,
+            transcript::Transcript,
+        },
+    },
+    config::{AgentCommand, RepositorySettings, SETTINGS_FILE},
+    engine::repository_settings::TASK_LABEL,
+    messages::plan_file,
+};
+use anyhow::Context;
+use domain::{
+    feature::{Feature, State},
+    ids::RepoId,
+    secret::Secrets,
+};
+use forge::{RepoSource, Saving};
+use git::{Given, bare::BareRepo};
+use std::{
+    collections::BTreeMap,
+    net::{Ipv4Addr, TcpListener},
+    time::Duration,
+};
+use tokio::{sync::watch, task::JoinHandle};
+
+/// How often orders and Features are looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Branches of one name that are tried before giving up.
+const MOST_NAMES: u32 = 100;
+
+/// What somebody looks at.
+pub struct Screen {
+    /// Where it is shown.
+    pub terminal: Terminal,
+    /// Whether programs read it.
+    pub json: bool,
+    /// Whether everything is shown in full.
+    pub verbose: bool,
+}
+
+/// Work for whoever typed a command.
+pub struct Job<'a> {
+    /// Where.
+    pub place: &'a Place,
+    /// What is ordered there.
+    pub orders: &'a Orders,
+    /// The order that is shown.
+    pub number: u64,
+    /// The agent of all roles.
+    pub agent: AgentCommand,
+    /// How its program reaches a model.
+    pub access: Access,
+    /// What nobody may read.
+    pub secrets: &'a Secrets,
+    /// Where it is shown.
+    pub screen: &'a Screen,
+    /// Files of the person that are not committed, where the Feature starts now.
+    pub left_out: Vec<String>,
+}
+
+/// How the work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worked {
+    /// Everything rests.
+    Rests,
+    /// Somebody ended it.
+    Interrupted,
+}
+
+impl Job<'_> {
+    /// Works until every order rests. The caller holds the lock.
+    pub async fn work(&self, stop: &mut Stop) -> anyhow::Result<Worked> {
+        let stage = Stage::build(Setup {
+            folder: &self.place.folder,
+            data_dir: self.place.cache.clone(),
+            port: self.port(),
+            saving: Saving::First,
+            agent: self.agent.clone(),
+            access: self.access.clone(),
+            secrets: self.secrets,
+        })
+        .await?;
+        self.keep_port(stage.forge.url());
+        let mut players = BTreeMap::new();
+        let worked = tokio::select! {
+            worked = self.until_rest(&stage, &mut players) => worked,
+            () = stop.told() => Ok(Worked::Interrupted),
+        };
+        let mut did = Vec::new();
+        for player in players.values() {
+            did.push((player.order.number, traces::gather(&stage, player.filed.repo).await?));
+        }
+        stage.close().await?;
+        let interrupted = matches!(worked, Ok(Worked::Interrupted));
+        for player in players.into_values() {
+            player.shown.await?;
+        }
+        for (number, lines) in did {
+            let report = self.orders.report(number)?;
+            if report.rests || interrupted {
+                let ended = if report.rests {
+                    report.sentence
+                } else {
+                    "Interrupted.".to_owned()
+                };
+                traces::tell(&self.orders.transcript(number), &[ended], &lines, false)?;
+            }
+        }
+        worked
+    }
+
+    async fn until_rest(&self, stage: &Stage, players: &mut BTreeMap<u64, Player>) -> anyhow::Result<Worked> {
+        let mut told = false;
+        loop {
+            self.take_orders(stage, players).await?;
+            for player in players
+                .values_mut()
+                .filter(|player| !player.report.answers(&player.order))
+            {
+                player.step(self, stage).await?;
+            }
+            let mine = players.get_mut(&self.number);
+            if let Some(mine) = mine.filter(|mine| !told && mine.report.answers(&mine.order)) {
+                told = true;
+                mine.all_seen(stage).await;
+                self.screen.tell(&mine.order, &mine.report);
+            }
+            let busy: Vec<String> = players
+                .values()
+                .filter(|player| !player.report.answers(&player.order))
+                .map(|player| player.order.name())
+                .collect();
+            if busy.is_empty() {
+                return Ok(Worked::Rests);
+            }
+            if told {
+                self.screen
+                    .moving(&format!("works on {}; Ctrl-C leaves it", busy.join(", ")));
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Opens what is ordered on the forge, and hears what was said since.
+    async fn take_orders(&self, stage: &Stage, players: &mut BTreeMap<u64, Player>) -> anyhow::Result<()> {
+        for order in self.orders.all()? {
+            if let Some(player) = players.get_mut(&order.number) {
+                player.hear(stage, order);
+                continue;
+            }
+            let report = self.orders.report(order.number)?;
+            let mine = order.number == self.number;
+            // What was begun goes on with whoever works; what was not waits for its own agent.
+            let begun = stage.forge.repo_id(&full_name(&order.on_forge())).is_ok();
+            let same_agent = order.agent == self.agent.to_string();
+            if order.completed || report.answers(&order) || !(mine || begun || same_agent) {
+                continue;
+            }
+            let number = order.number;
+            if !mine {
+                let name = order.name();
+                self.screen.note(&format!("{name} ({}) goes on here too.", order.title));
+            }
+            players.insert(number, Player::enter(self, stage, order, report).await?);
+        }
+        Ok(())
+    }
+
+    /// The port of the last time, so that addresses in what was said still lead somewhere.
+    fn port(&self) -> u16 {
+        let text = std::fs::read_to_string(self.place.folder.join("port")).unwrap_or_default();
+        let port = text.trim().parse().unwrap_or(0);
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
+        if free { port } else { 0 }
+    }
+
+    fn keep_port(&self, url: &str) {
+        let port = url.rsplit(':').next().unwrap_or_default();
+        if let Err(error) = std::fs::write(self.place.folder.join("port"), port) {
+            tracing::warn!(%error, "the forge's port could not be kept");
+        }
+    }
+}
+
+impl Screen {
+    /// Says how an order stands.
+    pub fn tell(&self, order: &Order, report: &Report) {
+        self.terminal.moving("");
+        match self.json {
+            true => self.terminal.exact(&report.json(order).to_string()),
+            false => report.print(order, &self.terminal),
+        }
+    }
+
+    /// Says how an order goes on that was interrupted.
+    pub fn tell_interrupted(&self, order: &Order, report: &Report) {
+        let name = order.name();
+        match self.json {
+            true => self.tell(order, report),
+            false => {
+                let how = format!("Interrupted. {name} goes on where it stopped with");
+                self.terminal.exact("");
+                self.terminal.line("", "", &how, Tone::Plain);
+                self.terminal.exact(&format!("  autobuild resume {name}"));
+            }
+        }
+    }
+
+    /// A line for people.
+    pub fn note(&self, text: &str) {
+        if !self.json {
+            self.terminal
+                .line("", "", &crate::messages::clean(text).replace('\n', " "), Tone::Quiet);
+        }
+    }
+
+    fn moving(&self, text: &str) {
+        if !self.json {
+            self.terminal.moving(text);
+        }
+    }
+}
+
+/// An order that is worked on.
+struct Player {
+    order: Order,
+    report: Report,
+    filed: Filed,
+    human: Human,
+    seen: watch::Receiver<u64>,
+    shown: JoinHandle<()>,
+}
+
+impl Player {
+    /// Opens an order on the forge, as far as it is not, and shows what happens from now on.
+    async fn enter(job: &Job<'_>, stage: &Stage, order: Order, mut report: Report) -> anyhow::Result<Self> {
+        let source = RepoSource::Commit(&job.place.own.work_tree, &order.base.sha, order.base.on_forge());
+        let repository = stage.repository(&order.on_forge(), source).await?;
+        let mut transcript = Transcript::open(stage, &repository, &job.orders.transcript(order.number))?;
+        if order.number == job.number {
+            let screen = job.screen;
+            transcript = transcript
+                .without_note()
+                .shown_on(&screen.terminal, screen.json, screen.verbose);
+            transcript.opening(&stage.engine.sandbox, &stage.dashboard);
+            transcript.left_out(&job.left_out);
+        }
+        let repo = RepoId(stage.forge.repo_id(&repository)?);
+        stage.engine.settings.overrides.hold(repo, order.settings.clone());
+        let seen = transcript.seen();
+        let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), Vec::new(), stage.closing()));
+        let filed = file(stage, &repository, &order).await?;
+        report.rests = false;
+        Ok(Self {
+            human: human(order.wish),
+            order,
+            report,
+            filed,
+            seen,
+            shown,
+        })
+    }
+
+    /// Takes what was ordered or said since.
+    fn hear(&mut self, stage: &Stage, order: Order) {
+        if order.wish != self.order.wish {
+            self.human = human(order.wish);
+        }
+        if order != self.order {
+            let overrides = &stage.engine.settings.overrides;
+            overrides.hold(self.filed.repo, order.settings.clone());
+            self.report.rests = false;
+            self.order = order;
+        }
+    }
+
+    /// Passes on what was said, or does what the person would do, or says that it rests.
+    async fn step(&mut self, job: &Job<'_>, stage: &Stage) -> anyhow::Result<()> {
+        if let Some(saying) = self.order.said.get(self.report.said) {
+            self.take_base(job, stage).await?;
+            let feature = stage.latest(&self.filed).await?;
+            if feature.is_none() {
+                label(stage, &self.filed, &self.order).await?;
+                self.report.said += 1;
+                return self.keep(job);
+            }
+            let pull = saying.task.and_then(|task| feature.as_ref()?.task(task)?.pull);
+            let place = pull.map_or(self.filed.issue.0, |pull| pull.0);
+            let person = stage.forge.as_user(PERSON)?;
+            person.comment(&self.filed.repository, place, &saying.text)?;
+            self.report.said += 1;
+            return self.keep(job);
+        }
+        let rest = Rest::now(stage, &self.filed).await?;
+        let spoke = match &rest {
+            None => true,
+            Some(rest) => self.human.speaks(stage, &self.filed, rest).await?,
+        };
+        let before = self.report.clone();
+        if let Some(feature) = stage.latest(&self.filed).await? {
+            self.report
+                .tell(&feature, stage.engine.store.costs(&feature.key).await?);
+            self.report.plan = plan_file(&feature);
+        }
+        if let Some(rest) = rest.filter(|_| !spoke) {
+            self.rests(job, stage, &rest).await?;
+        }
+        match before == self.report {
+            true => Ok(()),
+            false => self.keep(job),
+        }
+    }
+
+    /// The forge's default branch takes in what the person committed since.
+    async fn take_base(&self, job: &Job<'_>, stage: &Stage) -> anyhow::Result<()> {
+        let (repository, base) = (&self.filed.repository, &self.order.base);
+        let branch = base.on_forge();
+        if stage.forge.head(repository, branch)?.as_deref() == Some(base.sha.as_str()) {
+            return Ok(());
+        }
+        let bare = BareRepo::at(stage.forge.repository_dir(repository)?);
+        bare.copy_commit(&job.place.own.work_tree.to_string_lossy(), &base.sha)
+            .await?;
+        let person = stage.forge.as_user(PERSON)?;
+        Ok(person.set_branch(repository, branch, &base.sha).await?)
+    }
+
+    /// Nothing more happens by itself: the result comes into the person's repository.
+    async fn rests(&mut self, job: &Job<'_>, stage: &Stage, rest: &Rest) -> anyhow::Result<()> {
+        let name = self.order.name();
+        let ended = rest
+            .report(stage, &self.filed, &format!("`autobuild feature {name}` builds it"))
+            .await?;
+        let repository = stage.forge.repository_dir(&self.filed.repository)?;
+        self.report.repository = Some(repository.display().to_string());
+        (self.report.sentence, self.report.why) = (ended.sentence, ended.details);
+        (self.report.ok, self.report.unfinished) = (ended.how == How::Well, ended.branches);
+        if let Rest::At(feature) = rest {
+            match (&feature.state, self.order.wish) {
+                (State::InReview | State::Completed, _) => self.give(job, stage, feature).await?,
+                (State::AwaitingApproval, Wish::Plan) => {
+                    self.report.ok = true;
+                    self.report.sentence = format!("{name} is planned: {}", self.report.tasks_in_words());
+                }
+                (
+                    State::Planning { .. }
+                    | State::AwaitingApproval
+                    | State::Building { .. }
+                    | State::Paused { .. }
+                    | State::Blocked { .. }
+                    | State::Cancelled { .. }
+                    | State::Failed { .. },
+                    _,
+                ) => {}
+            }
+        }
+        (self.report.rests, self.report.wish) = (true, Some(self.order.wish));
+        Ok(())
+    }
+
+    /// Leaves the result as a branch; one that somebody moved stays, and another name is taken.
+    async fn give(&mut self, job: &Job<'_>, stage: &Stage, feature: &Feature) -> anyhow::Result<()> {
+        let (own, forge) = (&job.place.own, &stage.forge);
+        let integration = feature.key.integration_branch();
+        let head = forge.head(&self.filed.repository, &integration)?;
+        let head = head.with_context(|| format!("the forge has lost {integration}"))?;
+        own.copy(&forge.repository_dir(&self.filed.repository)?, &integration)
+            .await?;
+        let ours = self.report.branch.clone().zip(self.report.head.clone());
+        let mut names = (1..=MOST_NAMES).map(|number| (numbered(&self.order.branch, number), None));
+        let first = ours.map(|(name, head)| (name, Some(head)));
+        let mut given = None;
+        for (name, was) in first.into_iter().chain(&mut names) {
+            if own.give(&name, &head, was.as_deref()).await? == Given::Done {
+                given = Some(name);
+                break;
+            }
+        }
+        let branch = given.with_context(|| format!("every name like {} is taken", self.order.branch))?;
+        let tasks = self.report.approved();
+        self.report.sentence = format!("{}: {tasks}, the result is on the branch {branch}", self.order.name());
+        (self.report.branch, self.report.head, self.report.unfinished) = (Some(branch), Some(head), Vec::new());
+        Ok(())
+    }
+
+    fn keep(&self, job: &Job<'_>) -> anyhow::Result<()> {
+        job.orders.keep_report(self.order.number, &self.report)
+    }
+
+    /// Returns when everything that happened is shown.
+    async fn all_seen(&mut self, stage: &Stage) {
+        let last = stage.forge.events().last().map_or(0, |event| event.seq);
+        let seen = self.seen.wait_for(|shown| *shown >= last);
+        // What was too fast to be shown is not waited for.
+        let _ = tokio::time::timeout(Duration::from_secs(2), seen).await;
+    }
+}
+
+fn human(wish: Wish) -> Human {
+    Human::new(match wish {
+        Wish::Plan => Part::Silent,
+        Wish::Build => Part::ApprovesPlan,
+        Wish::BuildAll => Part::ApprovesAll,
+    })
+}
+
+/// The issue of an order, filed and labelled where it is not yet: whoever did that before may have been killed.
+async fn file(stage: &Stage, repository: &str, order: &Order) -> anyhow::Result<Filed> {
+    let filed = match stage.forge.look(repository, &format!("issues/{}", order.number)).await {
+        Ok(issue) => {
+            let labels = issue.get("labels").and_then(serde_json::Value::as_array);
+            if labels.is_some_and(|labels| !labels.is_empty()) {
+                return stage.filed(repository, order.number);
+            }
+            stage.filed(repository, order.number)?
+        }
+        Err(_) => {
+            stage.forge.number_after(repository, order.number.saturating_sub(1))?;
+            stage.file(repository, &order.title, &order.body)?
+        }
+    };
+    label(stage, &filed, order).await?;
+    Ok(filed)
+}
+
+/// Sets the label that the repository's settings name, again if the issue has it.
+async fn label(stage: &Stage, filed: &Filed, order: &Order) -> anyhow::Result<()> {
+    let bare = BareRepo::at(stage.forge.repository_dir(&filed.repository)?);
+    let settings = bare.file(&order.base.sha, SETTINGS_FILE).await?.unwrap_or_default();
+    let label = RepositorySettings::label_in(&String::from_utf8_lossy(&settings));
+    let label = match order.kind {
+        Kind::Planned => label.unwrap_or_else(|| LABEL.to_owned()),
+        Kind::OneTask => TASK_LABEL.to_owned(),
+    };
+    let person = stage.forge.as_user(PERSON)?;
+    // Whether it is there or not: what counts is that it is set now.
+    let _ = person.unlabel(&filed.repository, filed.issue.0, &label);
+    stage.label(filed, &label)
+}

@@ -1,0 +1,526 @@
+//! What a terminal shows of a text that was written in Markdown: its first sentences, and what an edit changed in it.
+//! Never a character that a terminal would obey.
+
+use crate::{cli::stage::wrap, messages::clean};
+use forge::LineRemark;
+use std::collections::HashMap;
+
+/// Lines of a fence that are shown: its first, and its last.
+const FENCED_FIRST: usize = 2;
+const FENCED_LAST: usize = 6;
+
+/// What messages write for characters that Markdown or GitHub would act on; a terminal does not.
+const ENTITIES: [(&str, &str); 5] = [
+    ("&#8203;", ""),
+    ("&#96;", "`"),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&amp;", "&"),
+];
+
+/// Columns of a line that are shown, and of one row of a usual terminal.
+const WIDTH: usize = 600;
+const ROW: usize = 80;
+
+/// How much of a text is shown: it ends with the line that fills one of both.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    lines: usize,
+    rows: usize,
+}
+
+impl Room {
+    /// The start of what is said.
+    pub const START: Self = Self { lines: 6, rows: 12 };
+    /// As much as fits on a screen, of what sends work back.
+    pub const SCREEN: Self = Self { lines: 20, rows: 20 };
+    /// Of one remark on a line of a diff.
+    const REMARK: Self = Self { lines: 3, rows: 6 };
+    /// Of all remarks of a review.
+    const REMARKS: usize = 12;
+    const ALL: Self = Self {
+        lines: usize::MAX,
+        rows: usize::MAX,
+    };
+}
+
+/// The whole text, without what a terminal would obey.
+pub fn whole(text: &str) -> Vec<String> {
+    let text = clean(text);
+    let lines = text.lines().map(str::trim_end);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with("<!--") && !FOLD.contains(line))
+        .map(|line| summary(line).map_or_else(|| line.to_owned(), |title| format!("▸ {title}")))
+        .collect()
+}
+
+/// The first lines that say something, without tables, folded blocks and the marks of Markdown. What is fenced there,
+/// as the output that is the reason of a block, is shown by its beginning and its end.
+pub fn start(text: &str, room: Room) -> Vec<String> {
+    shortened(text, room)
+}
+
+/// All lines that say something, in the same way.
+pub fn all(text: &str) -> Vec<String> {
+    shortened(text, Room::ALL)
+}
+
+/// What a review says on lines of the diff: the first remarks, and how many more there are.
+pub fn remarks(remarks: &[LineRemark]) -> Vec<String> {
+    let (mut out, mut rows) = (Vec::new(), 0);
+    for (number, remark) in remarks.iter().enumerate() {
+        if rows >= Room::REMARKS {
+            out.push(format!("… and {} more on lines of the diff", remarks.len() - number));
+            break;
+        }
+        let said = placed(remark, start(&remark.text, Room::REMARK));
+        rows += said.iter().map(|line| rows_of(line)).sum::<usize>();
+        out.extend(said);
+    }
+    out
+}
+
+/// All that a review says on lines of the diff.
+pub fn whole_remarks(remarks: &[LineRemark]) -> Vec<String> {
+    let placed = |remark: &LineRemark| placed(remark, whole(&remark.text));
+    remarks.iter().flat_map(placed).collect()
+}
+
+fn placed(remark: &LineRemark, said: Vec<String>) -> Vec<String> {
+    let line = remark.line.map_or_else(String::new, |line| format!(", line {line}"));
+    let place = clean(&format!("- {}{line}: ", remark.path)).replace('\n', " ");
+    let mut said = said.into_iter();
+    let first = format!("{place}{}", said.next().unwrap_or_default());
+    std::iter::once(first)
+        .chain(said.map(|line| format!("  {line}")))
+        .collect()
+}
+
+fn shortened(text: &str, room: Room) -> Vec<String> {
+    let mut out = Vec::new();
+    let (mut said, mut rows) = (0_usize, 0_usize);
+    for part in parts(&clean(text)) {
+        match part {
+            Part::Said(line) if line.starts_with('|') => {}
+            Part::Said(_) | Part::Fence(_) if said >= room.lines || rows >= room.rows => {
+                out.push("…".to_owned());
+                break;
+            }
+            Part::Said(line) => {
+                let line = cut(&plain(&line));
+                said += 1;
+                rows = rows.saturating_add(rows_of(&line));
+                out.push(line);
+            }
+            Part::Fence(lines) => out.extend(fence(&lines)),
+        }
+    }
+    out
+}
+
+fn rows_of(line: &str) -> usize {
+    line.chars().count() / ROW + 1
+}
+
+/// The beginning and the end of what is fenced; the cause of a failure mostly stands last.
+fn fence(lines: &[String]) -> Vec<String> {
+    let left_out = lines.len().saturating_sub(FENCED_FIRST + FENCED_LAST);
+    let shown = |line: &String| format!("  {}", cut(line));
+    if left_out <= 1 {
+        return lines.iter().map(shown).collect();
+    }
+    let (first, rest) = lines.split_at(FENCED_FIRST.min(lines.len()));
+    let last = rest.get(left_out..).unwrap_or_default();
+    let gap = format!("  … {left_out} lines …");
+    first
+        .iter()
+        .map(shown)
+        .chain([gap])
+        .chain(last.iter().map(shown))
+        .collect()
+}
+
+/// What one edit of a text changed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// The new sentence that stands in bold at the start of a line: how things stand now.
+    pub state: Option<String>,
+    /// Rows of tables that changed.
+    pub rows: Vec<Row>,
+    /// Other new sentences in bold at the start of a line, each with the new ones of the list below it.
+    pub notes: Vec<String>,
+}
+
+/// A row of a table that changed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its first cell.
+    pub name: String,
+    /// Its new cells.
+    pub now: String,
+}
+
+/// Remembers a text that is edited again and again.
+#[derive(Debug, Default)]
+pub struct Edited {
+    state: String,
+    head: Vec<String>,
+    rows: HashMap<String, Vec<String>>,
+    notes: Vec<String>,
+}
+
+impl Edited {
+    /// Takes the text as it is now; says what is new in it.
+    pub fn take(&mut self, text: &str) -> Change {
+        let mut change = Change::default();
+        let mut in_note = false;
+        let said = parts(&clean(text)).into_iter().filter_map(|part| match part {
+            Part::Said(line) => Some(line),
+            Part::Fence(_) => None,
+        });
+        for line in said {
+            let is_bold = line.starts_with("**");
+            in_note = is_bold && change.state.is_some() || in_note && line.starts_with("- ");
+            if in_note {
+                change.notes.push(cut(&plain(&line)));
+            } else if is_bold {
+                change.state = Some(plain(&line));
+            } else if let Some(cells) = cells(&line) {
+                change.rows.extend(self.row(cells));
+            }
+        }
+        let before = std::mem::replace(&mut self.notes, change.notes.clone());
+        change.notes.retain(|note| !before.contains(note));
+        change.state = change.state.filter(|state| *state != self.state);
+        if let Some(state) = &change.state {
+            self.state.clone_from(state);
+        }
+        change
+    }
+
+    /// A row seen before is news if a cell of it changed.
+    fn row(&mut self, cells: Vec<String>) -> Option<Row> {
+        if cells.first().is_some_and(|name| name == "task") {
+            self.head = cells;
+            return None;
+        }
+        let (name, rest) = cells.split_first()?;
+        let before = self.rows.insert(name.clone(), rest.to_vec())?;
+        let headings = self
+            .head
+            .iter()
+            .skip(1)
+            .map(String::as_str)
+            .chain(std::iter::repeat(""));
+        let new: Vec<&str> = rest
+            .iter()
+            .zip(&before)
+            .zip(headings)
+            // Numbers, links and costs stand elsewhere.
+            .filter(|((now, then), heading)| now != then && *heading != "cost" && now.starts_with(char::is_alphabetic))
+            .map(|((now, _), _)| now.as_str())
+            .collect();
+        (!new.is_empty()).then(|| Row {
+            name: name.clone(),
+            now: cut(&new.join(" · ")),
+        })
+    }
+}
+
+/// A part of a text, as people see it.
+enum Part {
+    /// A line.
+    Said(String),
+    /// The lines of a fence.
+    Fence(Vec<String>),
+}
+
+/// What is drawn from a fence rather than read.
+const DRAWN: &str = "mermaid";
+
+/// What somebody printed.
+const OUTPUT: &str = "text";
+
+/// The marks of a fold.
+const FOLD: [&str; 2] = ["<details>", "</details>"];
+
+/// The title of a fold.
+fn summary(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("<summary>")?.strip_suffix("</summary>")
+}
+
+/// A fold that is open while it is read.
+#[derive(Default)]
+struct Fold {
+    title: String,
+    outputs: Vec<Vec<String>>,
+    has_more: bool,
+}
+
+impl Fold {
+    /// The output that the fold holds, if it holds nothing else.
+    fn output(self) -> Vec<Part> {
+        match <[Vec<String>; 1]>::try_from(self.outputs) {
+            Ok([lines]) if !self.has_more => vec![Part::Said(format!("{}:", self.title)), Part::Fence(lines)],
+            Ok(_) | Err(_) => Vec::new(),
+        }
+    }
+}
+
+/// The parts of a text that are not folded away, headings of sections and marks left out. A fold that is nothing but
+/// output counts: it is mostly the reason.
+fn parts(text: &str) -> Vec<Part> {
+    let mut fence: Option<(String, String, Vec<String>)> = None;
+    let mut folded = 0_usize;
+    let mut fold = Fold::default();
+    let mut parts = Vec::new();
+    for whole in text.lines() {
+        let line = whole.trim();
+        if let Some((open, kind, mut lines)) = fence.take() {
+            if line != open {
+                lines.push(whole.trim_end().to_owned());
+                fence = Some((open, kind, lines));
+            } else if folded == 0 && kind != DRAWN {
+                parts.push(Part::Fence(lines));
+            } else if folded == 1 && kind == OUTPUT {
+                fold.outputs.push(lines);
+            } else {
+                fold.has_more = true;
+            }
+            continue;
+        }
+        let ticks: String = line.chars().take_while(|c| *c == '`').collect();
+        match line {
+            _ if ticks.len() >= 3 => {
+                let kind = line.trim_start_matches('`').trim().to_owned();
+                fence = Some((ticks, kind, Vec::new()));
+            }
+            "<details>" => {
+                fold.has_more = folded > 0;
+                folded = folded.saturating_add(1);
+            }
+            "</details>" => {
+                folded = folded.saturating_sub(1);
+                if folded == 0 {
+                    parts.extend(std::mem::take(&mut fold).output());
+                }
+            }
+            _ if folded == 1 && summary(line).is_some() => {
+                summary(line).unwrap_or_default().clone_into(&mut fold.title)
+            }
+            _ if folded > 0 => fold.has_more = fold.has_more || !line.is_empty(),
+            _ if !line.is_empty() && !line.starts_with("####") && !line.starts_with('<') => {
+                parts.push(Part::Said(line.to_owned()));
+            }
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// The cells of a table's row; nothing for other lines and for the rule below a table's head.
+fn cells(line: &str) -> Option<Vec<String>> {
+    let row = line.strip_prefix('|')?.strip_suffix('|')?;
+    (!row.chars().all(|c| "|-: ".contains(c))).then(|| row.split(" | ").map(plain).collect())
+}
+
+/// Without marks of headings, quotes, bold, code and links.
+fn plain(line: &str) -> String {
+    let mut rest = line.trim_start_matches(['#', '>', ' ']);
+    let mut out = String::new();
+    while let Some((before, link)) = rest.split_once('[') {
+        out.push_str(before);
+        rest = match link.split_once("](") {
+            Some((words, target)) if !words.contains(['[', ']']) && target.contains(')') => {
+                out.push_str(words);
+                target.split_once(')').map_or("", |(_, after)| after)
+            }
+            _ => {
+                out.push('[');
+                link
+            }
+        };
+    }
+    out.push_str(rest);
+    let bare = out.replace("**", "").replace(['`', '\\'], "");
+    let mut read = bare.trim().to_owned();
+    for (written, shown) in ENTITIES {
+        read = read.replace(written, shown);
+    }
+    read
+}
+
+fn cut(line: &str) -> String {
+    wrap::cut_at_word(line, WIDTH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn brief(text: &str) -> Vec<String> {
+        start(text, Room::START)
+    }
+
+    const LIVING: &str = "## FEAT-1: Tally\n\n**State: building.** Wave 1 of 2 is at work.\n\n```mermaid\n**not this**\n```\n\
+                          | task | state | cost |\n|---|---|---|\n| **TASK-001** Lines | pending | – |\n| **TASK-002** Top | pending | – |\n";
+
+    #[test]
+    fn an_edit_shows_only_what_is_new() {
+        let mut edited = Edited::default();
+        let first = edited.take(LIVING);
+        assert_eq!(first.state.as_deref(), Some("State: building. Wave 1 of 2 is at work."));
+        assert_eq!(first.rows, []);
+        assert_eq!(edited.take(LIVING), Change::default());
+        let second = edited.take(&LIVING.replace("Lines | pending | –", "Lines | [turn](http://f/2) 1 | unknown"));
+        assert_eq!(second.state, None);
+        let row = Row {
+            name: "TASK-001 Lines".to_owned(),
+            now: "turn 1".to_owned(),
+        };
+        assert_eq!(second.rows, [row]);
+    }
+
+    #[test]
+    fn what_is_waited_for_is_news_once_and_again_when_it_comes_back() {
+        let waits = |until: &str| {
+            let note =
+                format!("at work.\n\n**Waiting for `it`**, for now:\n\n- TASK-001 goes on at {until}\n\n- other\n\nx");
+            LIVING.replace("at work.", &note)
+        };
+        let mut edited = Edited::default();
+        edited.take(LIVING);
+        let mut notes = |text: &str| edited.take(text).notes;
+        assert_eq!(
+            notes(&waits("14:00")),
+            ["Waiting for it, for now:", "- TASK-001 goes on at 14:00", "- other"]
+        );
+        assert_eq!(notes(&waits("14:00")), Vec::<String>::new());
+        assert_eq!(notes(&waits("15:00")), ["- TASK-001 goes on at 15:00"]);
+        assert_eq!(notes(LIVING), Vec::<String>::new());
+        assert_eq!(notes(&waits("14:00")).len(), 3);
+    }
+
+    #[test]
+    fn a_review_shows_its_verdict_its_summary_and_its_items() {
+        let text = "### ❌ Changes requested: TASK-002\n\n> It misses [a case](http://f/x).\n\n#### Criteria\n\n| 1 | met |\n|---|---|\n\n\
+                    <details>\n<summary>Output</summary>\n\nof all:\n\n```text\nlong\n```\n\n</details>\n\n- `a.sh`, line 2: wrong\n\n<!-- mark -->";
+        assert_eq!(
+            brief(text),
+            [
+                "❌ Changes requested: TASK-002",
+                "It misses a case.",
+                "- a.sh, line 2: wrong"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_fenced_is_shown_by_its_beginning_and_its_end() {
+        let output: Vec<String> = (1..=20).map(|n| format!("  line {n}")).collect();
+        let text = format!(
+            "### Blocked: TASK-001\n\nIt could not start.\n\n````text\n{}\n```\n````\n\nAfter.\n",
+            output.join("\n")
+        );
+        assert_eq!(
+            brief(&text),
+            [
+                "Blocked: TASK-001",
+                "It could not start.",
+                "    line 1",
+                "    line 2",
+                "  … 13 lines …",
+                "    line 16",
+                "    line 17",
+                "    line 18",
+                "    line 19",
+                "    line 20",
+                "  ```",
+                "After."
+            ]
+        );
+        assert_eq!(brief("a\n```\none\n```\nb"), ["a", "  one", "b"]);
+        assert_eq!(brief("a\n```mermaid\none\n```\nb"), ["a", "b"]);
+        let folded = "a\n<details>\n\n```\none\n```\n</details>\nb";
+        assert_eq!(brief(folded), ["a", "b"]);
+        let long = "1\n\n2\n\n3\n\n4\n\n5\n\n6\n\n7\n\n8";
+        assert_eq!(brief(long), ["1", "2", "3", "4", "5", "6", "…"]);
+        assert_eq!(all(long).len(), 8);
+    }
+
+    #[test]
+    fn what_is_broken_for_github_reads_as_it_was_written() {
+        assert_eq!(
+            brief("see .github/&#8203;autobuild.yml &lt;b&gt; &amp;amp;"),
+            ["see .github/autobuild.yml <b> &amp;"]
+        );
+    }
+
+    #[test]
+    fn a_terminal_is_given_nothing_to_obey() {
+        let hostile = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{202e} [x](javascript:y) [unclosed](\n";
+        for line in brief(hostile).into_iter().chain(whole(hostile)) {
+            assert!(!line.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn why_work_is_sent_back_is_shown_as_far_as_a_screen_goes() {
+        let item = format!("- [test] {}", "tests failed, ".repeat(20));
+        let text = format!(
+            "### Changes requested\n\nfacts\n\n> words\n\n**must_fix**\n\n{}",
+            format!("{item}\n").repeat(30)
+        );
+        let shown = start(&text, Room::SCREEN);
+        let rows: usize = shown.iter().map(|line| rows_of(line)).sum();
+        assert!((15..=30).contains(&rows), "{rows}");
+        assert_eq!(shown[4], item.trim_end(), "the reason is whole");
+        assert_eq!(shown.last().unwrap(), "…");
+    }
+
+    #[test]
+    fn a_fold_that_is_nothing_but_output_is_shown() {
+        let fold =
+            |inside: &str| format!("a\n\n<details>\n<summary>Printed last</summary>\n\n{inside}\n\n</details>\n\nb");
+        let output = "```text\nno such file\n```";
+        assert_eq!(brief(&fold(output)), ["a", "Printed last:", "  no such file", "b"]);
+        let others = [
+            format!("words\n\n{output}"),
+            format!("{output}\n\n{output}"),
+            "```yaml\na: b\n```".to_owned(),
+            format!("<details>\n<summary>x</summary>\n\n{output}\n\n</details>"),
+            format!("{output}\n\n<details>\n<summary>x</summary>\n\n{output}\n\n</details>"),
+        ];
+        for other in others {
+            assert_eq!(brief(&fold(&other)), ["a", "b"], "{other}");
+        }
+        assert_eq!(
+            whole(&fold(output)),
+            ["a", "▸ Printed last", "```text", "no such file", "```", "b"]
+        );
+    }
+
+    #[test]
+    fn what_stands_on_lines_of_the_diff_is_shown() {
+        let remark = |line: u64| LineRemark {
+            path: "src/a.rs".to_owned(),
+            line: Some(line),
+            text: "**must_fix** [correctness] it greets nobody\n\nSuggestion:\n\n> say a name".to_owned(),
+        };
+        let said = [
+            "- src/a.rs, line 3: must_fix [correctness] it greets nobody",
+            "  Suggestion:",
+            "  say a name",
+        ];
+        assert_eq!(remarks(&[remark(3)]), said);
+        assert!(
+            whole_remarks(&[remark(3)])
+                .concat()
+                .contains("**must_fix** [correctness]")
+        );
+        let many: Vec<LineRemark> = (1..=9).map(remark).collect();
+        let shown = remarks(&many);
+        assert_eq!(shown.len(), 13);
+        assert_eq!(shown.last().unwrap(), "… and 5 more on lines of the diff");
+    }
+}

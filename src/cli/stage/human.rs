@@ -1,0 +1,101 @@
+//! The human of a stage: answers when a Feature rests.
+
+use crate::cli::stage::{Filed, PERSON, Stage, rest::Rest};
+use domain::{
+    feature::{Feature, State},
+    ids::PullNumber,
+    task,
+};
+
+/// What the sample's human writes to a Player that is stuck.
+const GUIDANCE: &str = "sort takes a key of its own for each column: -k1,1nr for the count, then -k2,2 for the word.";
+
+/// A person with a script.
+pub struct Human {
+    part: Part,
+    helped: Vec<PullNumber>,
+    /// Plans that were approved: one that waits all the same is not asked for again.
+    approved: Vec<String>,
+}
+
+/// What the person does by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Nothing.
+    Silent,
+    /// Approves the first plan that waits.
+    ApprovesPlan,
+    /// Approves plans, and merges what the Coach approved where that is left to a person.
+    ApprovesAll,
+    /// What the sample's story wants.
+    Sample,
+}
+
+impl Human {
+    /// A human who plays this part.
+    pub fn new(part: Part) -> Self {
+        Self {
+            part,
+            helped: Vec::new(),
+            approved: Vec::new(),
+        }
+    }
+
+    /// Says what the script has for this moment; false if nothing.
+    pub async fn speaks(&mut self, stage: &Stage, filed: &Filed, rest: &Rest) -> anyhow::Result<bool> {
+        let Rest::At(feature) = rest else { return Ok(false) };
+        let person = stage.forge.as_user(PERSON)?;
+        let issue = feature.key.issue.0;
+        match (&feature.state, self.part) {
+            (State::AwaitingApproval, Part::ApprovesPlan | Part::ApprovesAll) => {
+                let hash: String = feature
+                    .plan
+                    .as_ref()
+                    .map(|plan| plan.hash.chars().take(8).collect())
+                    .unwrap_or_default();
+                if self.approved.contains(&hash) {
+                    return Ok(false);
+                }
+                if self.part == Part::ApprovesPlan {
+                    self.part = Part::Silent;
+                }
+                self.approved.push(hash.clone());
+                person.comment(&filed.repository, issue, &format!("/autobuild approve {hash}"))?;
+                Ok(true)
+            }
+            (State::Building { .. }, Part::ApprovesAll) => {
+                let Some(pull) = approved(feature).filter(|pull| !self.helped.contains(pull)) else {
+                    return Ok(false);
+                };
+                self.helped.push(pull);
+                person.merge(&filed.repository, pull.0, "merge").await?;
+                Ok(true)
+            }
+            (State::Blocked { .. }, Part::Sample) => {
+                let stuck = feature
+                    .tasks
+                    .iter()
+                    .find(|task| task.is_blocked())
+                    .and_then(|task| task.pull);
+                let Some(pull) = stuck.filter(|pull| !self.helped.contains(pull)) else {
+                    return Ok(false);
+                };
+                self.helped.push(pull);
+                person.comment(&filed.repository, pull.0, &format!("/autobuild resume {GUIDANCE}"))?;
+                Ok(true)
+            }
+            (State::InReview, Part::Sample) => {
+                let Some(pull) = feature.pull else { return Ok(false) };
+                person.merge(&filed.repository, pull.0, "merge").await?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+/// The pull request of a task that only waits for its merge.
+fn approved(feature: &Feature) -> Option<PullNumber> {
+    let waits = |task: &&task::Task| matches!(task.state, task::State::Approved { .. });
+    feature.tasks.iter().find(waits).and_then(|task| task.pull)
+}

@@ -1,0 +1,77 @@
+//! An issue as a person writes it in a file.
+
+use anyhow::Context;
+use std::path::Path;
+
+/// GitHub's limits for an issue, in characters.
+const MAX_TITLE: usize = 256;
+const MAX_BODY: usize = 65_536;
+
+/// The largest issue file that is read, in bytes.
+const MAX_ISSUE: u64 = 1 << 20;
+
+/// What is to be built, in a person's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssueText {
+    title: String,
+    body: String,
+}
+
+impl IssueText {
+    /// Reads a file of Markdown.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        Self::of(&read(path).context("cannot be read")?)
+    }
+
+    /// Reads Markdown: the first `# ` line is the title, what is left is the body.
+    pub fn of(text: &str) -> anyhow::Result<Self> {
+        anyhow::ensure!(
+            !text.trim().is_empty(),
+            "is empty: write what is to be built, below a line `# Title`"
+        );
+        let (title, body) = title_and_body(text).context("has no title: begin it with a line `# Title`")?;
+        let fits = title.chars().count() <= MAX_TITLE && body.chars().count() <= MAX_BODY;
+        anyhow::ensure!(
+            fits,
+            "is longer than an issue on GitHub may be: {MAX_TITLE} characters of title, {MAX_BODY} of body"
+        );
+        Ok(Self { title, body })
+    }
+
+    /// Title and body.
+    pub fn parts(self) -> (String, String) {
+        (self.title, self.body)
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    let length = std::fs::metadata(path)?.len();
+    anyhow::ensure!(length <= MAX_ISSUE, "the file is larger than {MAX_ISSUE} bytes");
+    let bytes = std::fs::read(path)?;
+    String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("the file is not UTF-8 text"))
+}
+
+/// The first `# ` line is the title; what is left is the body.
+fn title_and_body(text: &str) -> Option<(String, String)> {
+    let mut body = Vec::new();
+    let mut title = None;
+    for line in text.lines() {
+        match line.strip_prefix("# ") {
+            Some(found) if title.is_none() && !found.trim().is_empty() => title = Some(found.trim().to_owned()),
+            _ => body.push(line),
+        }
+    }
+    Some((title?, body.join("\n").trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_heading_is_the_title_and_the_rest_the_body() {
+        let read = title_and_body("intro\n# Title \n\nText\n# Not the title\n").unwrap();
+        assert_eq!(read, ("Title".to_owned(), "intro\n\nText\n# Not the title".to_owned()));
+        assert_eq!(title_and_body("no heading"), None);
+    }
+}

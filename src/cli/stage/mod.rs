@@ -1,0 +1,341 @@
+//! The stage of the demo and of the commands on one's own repository: a forge with a person and two Apps, the service
+//! beside it, and what is shown to whoever watches.
+
+mod at_work;
+pub mod excerpt;
+pub mod human;
+pub mod issue;
+pub mod rest;
+pub mod stop;
+pub mod terminal;
+pub mod traces;
+pub mod transcript;
+mod wrap;
+
+use crate::{
+    agents::Access,
+    cli::{
+        assemble,
+        assemble::{Agents, AppKey, Blueprint},
+        network,
+    },
+    config::{AgentCommand, SandboxSettings},
+    engine::{
+        Engine,
+        settings::{Backoff, EngineSettings},
+    },
+    github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Caps},
+    telemetry::TelemetrySettings,
+    web,
+    web::{Inbox, Listener},
+};
+use anyhow::Context;
+use domain::{
+    ci::CiTimes,
+    feature::Feature,
+    ids::{AppId, IssueNumber, RepoId},
+    secret::Secrets,
+};
+use forge::{AppCredentials, Forge, ForgeOptions, NewApp, RepoSource, Role, Saving, Settings};
+use sandbox::SandboxOptions;
+use secrecy::SecretString;
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// The organisation that owns the repositories.
+const OWNER: &str = "acme";
+/// The person who writes the issue, and speaks where the story wants it.
+pub const PERSON: &str = "mona";
+/// The label that starts everything.
+pub const LABEL: &str = "autobuild";
+
+/// The service's database in the stage's folder.
+pub const DATABASE: &str = "autobuild.db";
+
+const APP: &str = "autobuild";
+const COACH_APP: &str = "autobuild-coach";
+
+/// What a stage is made from.
+pub struct Setup<'a> {
+    /// Folder of the forge's memory and of the service's database, which may hold those of an earlier stage.
+    pub folder: &'a Path,
+    /// Folder of mirrors, checkouts and caches.
+    pub data_dir: PathBuf,
+    /// The forge's port; 0 for any.
+    pub port: u16,
+    /// When the forge writes down what it knows.
+    pub saving: Saving,
+    /// The agent of all roles.
+    pub agent: AgentCommand,
+    /// How its program reaches a model.
+    pub access: Access,
+    /// What nobody may read.
+    pub secrets: &'a Secrets,
+}
+
+/// Everything that runs.
+pub struct Stage {
+    /// The forge.
+    pub forge: Forge,
+    /// The service.
+    pub engine: Arc<Engine>,
+    /// Where its dashboard is.
+    pub dashboard: String,
+    stop: CancellationToken,
+    closing: CancellationToken,
+    work: Vec<JoinHandle<()>>,
+}
+
+/// An issue that is filed on the stage.
+#[derive(Clone, Debug)]
+pub struct Filed {
+    /// `owner/name` of its repository.
+    pub repository: String,
+    /// The repository's id.
+    pub repo: RepoId,
+    /// Its number.
+    pub issue: IssueNumber,
+}
+
+impl Stage {
+    /// Starts the forge and the service.
+    pub async fn build(setup: Setup<'_>) -> anyhow::Result<Self> {
+        let options = ForgeOptions {
+            listen: SocketAddr::from(([127, 0, 0, 1], setup.port)),
+            retry_until_acknowledged: true,
+            saving: setup.saving,
+            ..ForgeOptions::new(setup.folder.join("forge"))
+        };
+        let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+        let forge = Forge::start(options).await.context("starting the local forge")?;
+        forge.create_organization(OWNER);
+        forge.create_user(PERSON);
+        let dashboard = format!("http://{}/", listener.address()?);
+        let hook = format!("{dashboard}webhook");
+        let (main, coach) = apps(&forge, &hook)?;
+        let secret = main.webhook_secret.clone().unwrap_or_default();
+        let keys = [main.private_key.clone(), coach.private_key.clone(), secret.clone()];
+        for known in setup.access.keys().chain(keys) {
+            setup.secrets.learn(&known, assemble::NEVER, assemble::clock());
+        }
+        let engine = assemble::engine(blueprint(&forge, setup, [&main, &coach])?).await?;
+        let stop = CancellationToken::new();
+        let inbox = Inbox::new(engine.clone(), vec![secret], stop.clone());
+        let inbox = Arc::new(inbox.open_to_this_machine());
+        let work = vec![
+            tokio::spawn(engine.clone().work(stop.clone())),
+            tokio::spawn(web::serve(listener, web::router(inbox), stop.clone())),
+        ];
+        Ok(Self {
+            forge,
+            engine,
+            dashboard,
+            stop,
+            closing: CancellationToken::new(),
+            work,
+        })
+    }
+
+    /// Makes a repository of the stage's organisation that the person owns; gives its whole name.
+    pub async fn repository(&self, name: &str, source: RepoSource<'_>) -> anyhow::Result<String> {
+        let full_name = full_name(name);
+        if self.forge.repository_dir(&full_name).is_err() {
+            self.forge
+                .create_repo(&full_name, source, Settings::default())
+                .await
+                .context("importing the repository")?;
+        }
+        self.forge.set_role(&full_name, PERSON, Role::Admin)?;
+        Ok(full_name)
+    }
+
+    /// Files an issue.
+    pub fn file(&self, repository: &str, title: &str, body: &str) -> anyhow::Result<Filed> {
+        let person = self.forge.as_user(PERSON)?;
+        let number = person.open_issue(repository, title, body, &[])?;
+        self.filed(repository, number)
+    }
+
+    /// An issue that is there.
+    pub fn filed(&self, repository: &str, number: u64) -> anyhow::Result<Filed> {
+        Ok(Filed {
+            repository: repository.to_owned(),
+            repo: RepoId(self.forge.repo_id(repository)?),
+            issue: IssueNumber(number),
+        })
+    }
+
+    /// Labels it.
+    pub fn label(&self, filed: &Filed, label: &str) -> anyhow::Result<()> {
+        let person = self.forge.as_user(PERSON)?;
+        Ok(person.label(&filed.repository, filed.issue.0, label)?)
+    }
+
+    /// Cancelled when nothing more will happen.
+    pub fn closing(&self) -> CancellationToken {
+        self.closing.clone()
+    }
+
+    /// The branches that hold a Feature's work and are there.
+    pub fn branches(&self, filed: &Filed, feature: &Feature) -> anyhow::Result<Vec<String>> {
+        let mut branches = feature.branches_with_work();
+        for (at, branch) in branches.clone().iter().enumerate().rev() {
+            if self.forge.head(&filed.repository, branch)?.is_none() {
+                branches.remove(at);
+            }
+        }
+        Ok(branches)
+    }
+
+    /// The newest Feature of an issue, if there is one.
+    pub async fn latest(&self, filed: &Filed) -> anyhow::Result<Option<Feature>> {
+        match self.engine.store.latest_run(filed.repo, filed.issue).await? {
+            Some(row) => Ok(self.engine.feature(&row.key).await?),
+            None => Ok(None),
+        }
+    }
+
+    /// Stops the service, then the forge.
+    pub async fn close(self) -> anyhow::Result<()> {
+        self.stop.cancel();
+        for work in self.work {
+            work.await?;
+        }
+        self.engine.settings.telemetry.flush().await;
+        self.engine.store.close().await;
+        self.closing.cancel();
+        self.forge.shutdown().await?;
+        Ok(())
+    }
+}
+
+/// The whole name of a repository of the stage's organisation.
+pub fn full_name(name: &str) -> String {
+    format!("{OWNER}/{name}")
+}
+
+/// The folder's name, as far as a repository may be called that.
+pub fn repository_name(path: &Path) -> String {
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let name: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let name = name.trim_end_matches(".git").trim_matches('.').to_owned();
+    if name.is_empty() { "repository".to_owned() } else { name }
+}
+
+/// The two Apps, as they were or new; the hook of a new start is another one.
+fn apps(forge: &Forge, hook: &str) -> anyhow::Result<(AppCredentials, AppCredentials)> {
+    let main = match forge.app(APP) {
+        Some(main) => {
+            forge.redirect(APP, hook)?;
+            main
+        }
+        None => {
+            let secret = u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?);
+            let (permissions, events) = (AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS);
+            app(
+                forge,
+                APP,
+                (permissions, events),
+                Some((hook, &format!("{secret:032x}"))),
+            )?
+        }
+    };
+    let coach = match forge.app(COACH_APP) {
+        Some(coach) => coach,
+        None => app(forge, COACH_APP, (COACH_PERMISSIONS, &[]), None)?,
+    };
+    Ok((main, coach))
+}
+
+fn app(
+    forge: &Forge,
+    slug: &str,
+    (permissions, events): (&[(&str, &str)], &[&str]),
+    hook: Option<(&str, &str)>,
+) -> anyhow::Result<AppCredentials> {
+    let app = forge.create_app(&NewApp {
+        slug,
+        owner: OWNER,
+        permissions,
+        events,
+        hook,
+    })?;
+    forge.install(slug, OWNER, None)?;
+    Ok(app)
+}
+
+/// The stage obeys the settings of the server that are about the safety of this machine.
+fn safety() -> anyhow::Result<SandboxSettings> {
+    SandboxSettings::of_process().map_err(|mistakes| {
+        let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        anyhow::anyhow!(lines.join("\n"))
+    })
+}
+
+fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2]) -> anyhow::Result<Blueprint> {
+    let (safety, secrets, agent, data_dir) = (safety()?, setup.secrets, setup.agent, setup.data_dir);
+    let key = |app: &AppCredentials| AppKey {
+        id: AppId(app.id),
+        private_key: app.private_key.clone(),
+    };
+    let collector = TelemetrySettings::of(|name| std::env::var(name).ok())?;
+    let worker = assemble::worker_name();
+    let settings = EngineSettings {
+        telemetry: assemble::telemetry(collector, &worker, secrets.clone())?,
+        write_spacing_ms: 0,
+        // A person watches: what failed is tried again soon.
+        backoff: Backoff {
+            first: Duration::from_millis(500),
+            most: Duration::from_secs(5),
+        },
+        grace: Duration::from_secs(2),
+        ci: CiTimes::AT_ONCE,
+        network: network::of_process()?,
+        ..EngineSettings::service(worker, data_dir.clone(), assemble::clock)
+    };
+    Ok(Blueprint {
+        app: key(main),
+        coach: Some(key(coach)),
+        api_url: forge.api_url(),
+        web_url: forge.url().to_owned(),
+        database_url: SecretString::from(format!("sqlite:{}", setup.folder.join(DATABASE).display())),
+        data_dir,
+        agents: Agents {
+            planner: agent.clone(),
+            designer: agent.clone(),
+            player: agent.clone(),
+            coach: agent,
+            named: BTreeMap::new(),
+            environment: Vec::new(),
+            access: setup.access,
+        },
+        secrets: secrets.clone(),
+        settings,
+        caps: Caps::None,
+        sandbox: SandboxOptions {
+            limits: safety.limits,
+            hidden: vec![setup.folder.to_path_buf()],
+            ..SandboxOptions::own_binary()
+        },
+        isolation: safety.bounds,
+    })
+}

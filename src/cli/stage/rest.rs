@@ -1,0 +1,239 @@
+//! When a Feature rests, and how it stands then.
+
+use crate::{
+    cli::stage::{
+        Filed, PERSON, Stage, excerpt,
+        terminal::{Terminal, Tone},
+    },
+    messages,
+    messages::clean,
+};
+use domain::feature::{Feature, State};
+use std::process::ExitCode;
+
+/// Where everything came to rest.
+pub enum Rest {
+    /// At this state of the Feature.
+    At(Box<Feature>),
+    /// Before there was a Feature: the label was refused.
+    Nothing,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+/// How it stands.
+pub struct Ended {
+    /// Whether that is good.
+    pub how: How,
+    /// In one sentence.
+    pub sentence: String,
+    /// Why it did not go on, and what a person can do, in Markdown.
+    pub details: Vec<String>,
+    /// Branches of the forge's repository that hold work, the most finished first.
+    pub branches: Vec<String>,
+}
+
+/// A line of why it ended so.
+struct Line {
+    indent: &'static str,
+    text: String,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// In review or completed.
+    Well,
+    /// In any other way.
+    Otherwise,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+impl Rest {
+    /// Waits until the Feature of an issue rests.
+    pub async fn wait(stage: &Stage, filed: &Filed) -> anyhow::Result<Self> {
+        let mut wakeups = stage.engine.store.wakeups();
+        loop {
+            stage.forge.deliveries_idle().await;
+            if let Some(rest) = Self::now(stage, filed).await? {
+                return Ok(rest);
+            }
+            wakeups.next().await;
+        }
+    }
+
+    /// Where the Feature of an issue rests, if it does: no effect of it is due, running or waiting for a time, and no
+    /// delivery is under way or unread.
+    pub async fn now(stage: &Stage, filed: &Filed) -> anyhow::Result<Option<Self>> {
+        let store = &stage.engine.store;
+        let row = store.latest_run(filed.repo, filed.issue).await?;
+        let key = row.as_ref().map(|row| row.key);
+        // What the last effect caused on the forge is under way before the effect is done, and stored before it is not.
+        let busy = || async { anyhow::Ok(store.busy(key.as_ref()).await? || stage.forge.deliveries_under_way() > 0) };
+        if busy().await? || busy().await? {
+            return Ok(None);
+        }
+        let latest = store.latest_run(filed.repo, filed.issue).await?.map(|row| row.key);
+        if latest != key {
+            return Ok(None);
+        }
+        Ok(Some(match key {
+            None => Self::Nothing,
+            Some(key) => match stage.engine.feature(&key).await? {
+                Some(feature) => Self::At(Box::new(feature)),
+                None => Self::Nothing,
+            },
+        }))
+    }
+
+    /// How it stands; `approving` says how a plan that waits is approved.
+    pub async fn report(&self, stage: &Stage, filed: &Filed, approving: &str) -> anyhow::Result<Ended> {
+        let feature = match self {
+            Self::Interrupted => {
+                let short = Ended::short(How::Interrupted, "interrupted");
+                return Ok(match stage.latest(filed).await? {
+                    None => short,
+                    Some(feature) => Ended {
+                        details: messages::blocked_in_short(&feature),
+                        branches: stage.branches(filed, &feature)?,
+                        ..short
+                    },
+                });
+            }
+            Self::Nothing => return Ok(nothing(stage, filed)),
+            Self::At(feature) => feature,
+        };
+        let name = feature.key.shown();
+        let (how, sentence) = match &feature.state {
+            State::InReview => (
+                How::Well,
+                format!("{name} is in review: a person merges its pull request"),
+            ),
+            State::Completed => (How::Well, format!("{name} is completed")),
+            State::AwaitingApproval => {
+                let sentence = format!("{name} is awaiting_approval: its plan waits for approval: {approving}");
+                (How::Otherwise, sentence)
+            }
+            State::Failed { message } => (
+                How::Otherwise,
+                format!("{name} is failed: there is no valid plan: {message}"),
+            ),
+            State::Cancelled { .. } => (How::Otherwise, format!("{name} is cancelled")),
+            State::Paused { .. } => (How::Otherwise, format!("{name} is paused")),
+            State::Blocked { .. } => (How::Otherwise, format!("{name} is blocked")),
+            State::Planning { .. } | State::Building { .. } => {
+                let why = waiting(feature);
+                (How::Otherwise, format!("{name} is {}: {why}", feature.state.word()))
+            }
+        };
+        Ok(Ended {
+            how,
+            sentence,
+            details: messages::blocked_in_short(feature),
+            branches: stage.branches(filed, feature)?,
+        })
+    }
+}
+
+/// What the service said on the issue instead of starting.
+fn nothing(stage: &Stage, filed: &Filed) -> Ended {
+    let said: Vec<String> = stage
+        .forge
+        .events()
+        .into_iter()
+        .filter(|event| event.repository == filed.repository && event.number == Some(filed.issue.0))
+        .filter(|event| event.actor != PERSON && !event.text.is_empty())
+        .filter(|event| event.kind.starts_with("comment."))
+        .map(|event| event.text)
+        .collect();
+    let sentence = match said.is_empty() {
+        false => "the label started nothing, and this was said on the issue",
+        true => {
+            "the label started nothing, and nothing is said about it on the issue; with --verbose the log is shown, \
+             which names the cause"
+        }
+    };
+    Ended {
+        details: said,
+        ..Ended::short(How::Otherwise, sentence)
+    }
+}
+
+fn waiting(feature: &Feature) -> String {
+    let waits: Vec<String> = feature
+        .tasks
+        .iter()
+        .filter(|task| !task.is_over())
+        .map(|task| format!("{} is {}", task.id, task.state.word()))
+        .collect();
+    format!("it waits for a person ({})", waits.join(", "))
+}
+
+impl Ended {
+    fn short(how: How, sentence: &str) -> Self {
+        Self {
+            how,
+            sentence: sentence.to_owned(),
+            details: Vec::new(),
+            branches: Vec::new(),
+        }
+    }
+
+    /// Whether the pages are still worth serving.
+    pub fn may_go_on(&self) -> bool {
+        self.how != How::Interrupted
+    }
+
+    /// Says how it ended, and why.
+    pub fn print(&self, terminal: &Terminal) {
+        let tone = match self.how {
+            How::Well => Tone::Good,
+            How::Otherwise => Tone::Bad,
+            How::Interrupted => Tone::Plain,
+        };
+        terminal.exact("");
+        for line in self.said().lines() {
+            terminal.line("", "", line, tone);
+        }
+        for line in self.why() {
+            terminal.line(line.indent, line.indent, &line.text, Tone::Plain);
+        }
+    }
+
+    /// How it ended and why, as lines.
+    pub fn lines(&self) -> Vec<String> {
+        let said = self.said();
+        let why = self.why();
+        let why = why.iter().map(|line| format!("{}{}", line.indent, line.text));
+        said.lines().map(str::to_owned).chain(why).collect()
+    }
+
+    /// An agent's own words may be the reason.
+    fn said(&self) -> String {
+        let sentence = clean(&self.sentence);
+        format!("{}.", sentence.trim_end().trim_end_matches('.'))
+    }
+
+    fn why(&self) -> Vec<Line> {
+        let detail = |detail: &String| {
+            let lines = excerpt::all(detail).into_iter();
+            let lines = lines.map(|text| Line { indent: "  ", text });
+            let blank = Line {
+                indent: "",
+                text: String::new(),
+            };
+            std::iter::once(blank).chain(lines).collect::<Vec<_>>()
+        };
+        self.details.iter().flat_map(detail).collect()
+    }
+
+    /// The exit code.
+    pub fn code(&self) -> ExitCode {
+        match self.how {
+            How::Well => ExitCode::SUCCESS,
+            How::Otherwise => ExitCode::from(1),
+            How::Interrupted => ExitCode::from(130),
+        }
+    }
+}

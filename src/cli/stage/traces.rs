@@ -1,0 +1,46 @@
+//! How it ended and what the agents did, run by run, at the end of the transcript: shortened for people, whole in
+//! `autobuild trace`.
+
+use crate::cli::{stage::Stage, trace::readable};
+use domain::ids::RepoId;
+use std::{fs::OpenOptions, io::Write};
+
+/// Events of one run that are shown.
+const MOST_EVENTS: usize = 30;
+
+/// The runs of every task of a repository, oldest first.
+pub async fn gather(stage: &Stage, repo: RepoId) -> anyhow::Result<Vec<String>> {
+    let store = &stage.engine.store;
+    let mut features: Vec<_> = store.traced().await?.into_iter().map(|(feature, _)| feature).collect();
+    features.retain(|feature| feature.repo == repo);
+    features.sort_unstable();
+    features.dedup();
+    let mut lines = Vec::new();
+    for feature in features {
+        for run in store.runs_of(&feature, None).await? {
+            let events = store.run_events(&run.id).await?.unwrap_or_default();
+            let shown = readable(&run, &events, MOST_EVENTS);
+            lines.extend(shown.iter().map(|line| stage.engine.secrets.mask(line)));
+            lines.push(String::new());
+        }
+    }
+    Ok(lines)
+}
+
+/// Appends to the transcript's file how it ended and what the agents did, and shows that where everything is shown.
+pub fn tell(stage_file: &std::path::Path, ended: &[String], lines: &[String], verbose: bool) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().append(true).open(stage_file)?;
+    writeln!(file, "\n{}", ended.join("\n"))?;
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(file, "\nWhat the agents did:\n")?;
+    for line in lines {
+        writeln!(file, "{line}")?;
+        if verbose {
+            // Whoever closed the terminal still has the file.
+            let _ = writeln!(std::io::stdout(), "{line}");
+        }
+    }
+    Ok(())
+}

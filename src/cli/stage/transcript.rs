@@ -1,0 +1,447 @@
+//! Who did what, as it happens: one paragraph per event, and of a comment that is edited again and again only what is
+//! new in it. The same is written to a file, with the whole of what was said.
+
+use crate::{
+    cli::stage::{
+        Stage, at_work, excerpt,
+        excerpt::{Change, Edited, Room},
+        terminal::{Terminal, Tone},
+    },
+    engine::Engine,
+    messages::clean,
+};
+use forge::{EventOutcome, FeedEvent};
+use sandbox::Sandbox;
+use std::{
+    collections::{HashMap, HashSet},
+    fs::File,
+    io::Write,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::{
+    sync::{broadcast, broadcast::error::RecvError, watch},
+    time::MissedTickBehavior,
+};
+use tokio_util::sync::CancellationToken;
+
+/// Below what somebody did stand its address and what was said.
+const MARGIN: &str = "                               ";
+const GUTTER: &str = "                               │ ";
+
+/// Uncommitted changes that are named.
+const MOST_CHANGES: usize = 8;
+
+/// Where the text of a line begins that opens with the time.
+const AFTER_TIME: &str = "           ";
+
+/// How often the line is written that says who is at work.
+const BEAT: Duration = Duration::from_millis(250);
+
+/// Where nothing moves, work that takes longer than this is told in a line, once and again.
+const FIRST_TOLD: i64 = 10;
+const TOLD_EVERY: i64 = 30;
+
+/// Writes the transcript.
+pub struct Transcript {
+    file: File,
+    /// None where it is only written to the file.
+    terminal: Option<Terminal>,
+    /// What is told of.
+    repository: String,
+    engine: Arc<Engine>,
+    json: bool,
+    verbose: bool,
+    beats: usize,
+    told: HashMap<i64, i64>,
+    started: Instant,
+    last: u64,
+    addresses: HashSet<String>,
+    edited: HashMap<String, Edited>,
+    hidden: usize,
+    /// Whether it ends with how much was left out.
+    tells_hidden: bool,
+    seen: watch::Sender<u64>,
+}
+
+impl Transcript {
+    /// A transcript of what happens in a repository, at the end of a file.
+    pub fn open(stage: &Stage, repository: &str, file: &Path) -> std::io::Result<Self> {
+        let file = File::options().create(true).append(true).open(file)?;
+        Ok(Self {
+            file,
+            terminal: None,
+            repository: repository.to_owned(),
+            engine: stage.engine.clone(),
+            json: false,
+            verbose: false,
+            beats: 0,
+            told: HashMap::new(),
+            started: Instant::now(),
+            last: 0,
+            addresses: HashSet::new(),
+            edited: HashMap::new(),
+            hidden: 0,
+            tells_hidden: true,
+            seen: watch::Sender::new(0),
+        })
+    }
+
+    /// Says nothing of what was left out.
+    pub fn without_note(self) -> Self {
+        Self {
+            tells_hidden: false,
+            ..self
+        }
+    }
+
+    /// Shows it too.
+    pub fn shown_on(self, terminal: &Terminal, json: bool, verbose: bool) -> Self {
+        Self {
+            terminal: Some(terminal.clone()),
+            json,
+            verbose,
+            ..self
+        }
+    }
+
+    /// Says how far everything that is run here is kept apart, and where it can be watched.
+    pub fn opening(&mut self, sandbox: &Sandbox, dashboard: &str) {
+        if self.json {
+            return;
+        }
+        let level = sandbox.level();
+        self.line(&format!("isolation {level}: {}", level.means()), Tone::Quiet);
+        if !sandbox.missing().is_empty() {
+            self.line(&format!("missing for more: {}", sandbox.missing()), Tone::Quiet);
+        }
+        self.line(&format!("dashboard, while this runs: {dashboard}"), Tone::Quiet);
+    }
+
+    /// Says what of the repository is not part of the import.
+    pub fn left_out(&mut self, changes: &[String]) {
+        if self.json || changes.is_empty() {
+            return;
+        }
+        let named: Vec<&str> = changes.iter().take(MOST_CHANGES).map(String::as_str).collect();
+        let more = match changes.len().saturating_sub(MOST_CHANGES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let line = format!(
+            "uncommitted changes are left out, the last commit counts: {}{more}",
+            named.join(", ")
+        );
+        self.line(&clean(&line).replace('\n', " "), Tone::Loud);
+    }
+
+    /// The number of the last event that was shown.
+    pub fn seen(&self) -> watch::Receiver<u64> {
+        self.seen.subscribe()
+    }
+
+    /// Shows every event, those that happened before too, until `closing`.
+    pub async fn follow(
+        mut self,
+        mut news: broadcast::Receiver<FeedEvent>,
+        before: Vec<FeedEvent>,
+        closing: CancellationToken,
+    ) {
+        before.iter().for_each(|event| self.show(event));
+        let mut beat = tokio::time::interval(BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        loop {
+            let event = tokio::select! {
+                biased;
+                event = news.recv() => event,
+                () = closing.cancelled() => return self.end(),
+                _ = beat.tick() => {
+                    self.beat();
+                    continue;
+                }
+            };
+            match event {
+                Ok(event) => self.show(&event),
+                Err(RecvError::Lagged(missed)) => {
+                    self.line(&format!("({missed} events were too fast to be shown)"), Tone::Quiet)
+                }
+                Err(RecvError::Closed) => return self.end(),
+            }
+        }
+    }
+
+    /// Says how much was left out.
+    fn end(mut self) {
+        if let Some(terminal) = &self.terminal {
+            terminal.moving("");
+        }
+        if self.hidden > 0 && !self.json && self.tells_hidden {
+            let edits = match self.hidden {
+                1 => "1 edit that said nothing new is left out; --verbose shows it".to_owned(),
+                edits => format!("{edits} edits that said nothing new are left out; --verbose shows them"),
+            };
+            let hidden = format!("\n({edits})");
+            self.line(&hidden, Tone::Quiet);
+        }
+    }
+
+    /// Who is at work now: in the line that moves, else now and then in a line of its own.
+    fn beat(&mut self) {
+        let Some(terminal) = &self.terminal else { return };
+        let (works, now) = (self.engine.running.at_work(), self.engine.now());
+        if terminal.moves() {
+            terminal.moving(&at_work::moving(&works, now, self.beats));
+            self.beats = self.beats.wrapping_add(1);
+            return;
+        }
+        if self.json {
+            return;
+        }
+        self.told
+            .retain(|since, _| works.iter().any(|work| work.since.0 == *since));
+        for work in works {
+            let seconds = at_work::seconds(&work, now);
+            let next = self
+                .told
+                .get(&work.since.0)
+                .map_or(FIRST_TOLD, |last| last + TOLD_EVERY);
+            if seconds >= next {
+                self.told.insert(work.since.0, seconds);
+                self.timed(&at_work::plain(&work, now), Tone::Quiet);
+            }
+        }
+    }
+
+    fn show(&mut self, event: &FeedEvent) {
+        if event.seq <= self.last {
+            return;
+        }
+        self.last = event.seq;
+        if event.repository == self.repository {
+            self.tell(event);
+        }
+        self.seen.send_replace(event.seq);
+    }
+
+    fn tell(&mut self, event: &FeedEvent) {
+        if self.json {
+            let line = serde_json::to_string(event).unwrap_or_default();
+            self.line(&line, Tone::Plain);
+            return;
+        }
+        let edit = event.kind == "comment.edited" && !self.verbose;
+        if event.kind.starts_with("comment.") {
+            let change = self.edited.entry(event.url.clone()).or_default().take(&event.text);
+            if edit {
+                self.change(&change);
+                return;
+            }
+        }
+        self.whole(event);
+    }
+
+    /// A comment was edited: only what is new in it.
+    fn change(&mut self, change: &Change) {
+        if change.state.is_none() && change.rows.is_empty() && change.notes.is_empty() {
+            self.hidden += 1;
+        }
+        if let Some(state) = &change.state {
+            let state = state.strip_prefix("State: ").unwrap_or(state);
+            let lead = format!("{:6.1}s  ── ", self.seconds());
+            self.line("", Tone::Plain);
+            let tone = state_tone(state).unwrap_or(Tone::Loud);
+            self.behind(&lead, AFTER_TIME, &format!("{state} ──"), tone);
+        }
+        for row in &change.rows {
+            let tone = state_tone(&row.now).unwrap_or(Tone::Quiet);
+            self.timed(&format!("{}: {}", row.name, row.now), tone);
+        }
+        for note in &change.notes {
+            self.timed(note, Tone::Plain);
+        }
+    }
+
+    /// One event: who did what where, the address if it was not shown yet, and what was said: its start, and in the file
+    /// all of it.
+    fn whole(&mut self, event: &FeedEvent) {
+        let lead = format!("{:6.1}s  ", self.seconds());
+        let is_new = (self.verbose || addressed(event)) && self.addresses.insert(event.url.clone());
+        let address = is_new.then_some(event.url.as_str());
+        let all = said_in_full(event);
+        let shown = if self.verbose { all.clone() } else { said(event) };
+        if let Some(terminal) = &self.terminal {
+            for row in paragraph(event, &lead, address, &shown) {
+                terminal.line(row.lead, row.gutter, &row.text, row.tone);
+            }
+        }
+        for row in paragraph(event, &lead, address, &all) {
+            self.keep(row.lead, &row.text);
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// A line of its own.
+    fn line(&mut self, text: &str, tone: Tone) {
+        self.behind("", "", text, tone);
+    }
+
+    /// A line with the time.
+    fn timed(&mut self, text: &str, tone: Tone) {
+        let lead = format!("{:6.1}s   · ", self.seconds());
+        self.behind(&lead, AFTER_TIME, text, tone);
+    }
+
+    /// To the terminal, fitted into it, and to the file.
+    fn behind(&mut self, lead: &str, gutter: &str, text: &str, tone: Tone) {
+        if let Some(terminal) = &self.terminal {
+            terminal.line(lead, gutter, text, tone);
+        }
+        self.keep(lead, text);
+    }
+
+    /// To the file alone.
+    fn keep(&mut self, lead: &str, text: &str) {
+        let _ = writeln!(self.file, "{}", format!("{lead}{text}").trim_end());
+    }
+}
+
+/// A line of a paragraph.
+struct Row<'a> {
+    lead: &'a str,
+    gutter: &'static str,
+    text: String,
+    tone: Tone,
+}
+
+/// Who did what where, at which address, and what was said.
+fn paragraph<'a>(event: &FeedEvent, lead: &'a str, address: Option<&str>, said: &[String]) -> Vec<Row<'a>> {
+    let on = if event.kind == "check_run" { " on" } else { "" };
+    let number = event.number.map(|number| format!("{on} #{number}")).unwrap_or_default();
+    let head = format!("{:<20} {}{number}", event.actor, event.what);
+    let (head, below) = match said {
+        [only] if !speech(event) => (format!("{head}: {only}"), &[][..]),
+        lines => (head, lines),
+    };
+    let row = |lead, gutter, text, tone| Row {
+        lead,
+        gutter,
+        text,
+        tone,
+    };
+    let address = address.map(|address| row(MARGIN, MARGIN, address.to_owned(), Tone::Quiet));
+    let below = below.iter().map(|line| row(GUTTER, GUTTER, line.clone(), Tone::Plain));
+    std::iter::once(row(lead, MARGIN, head, tone(event.outcome)))
+        .chain(address)
+        .chain(below)
+        .collect()
+}
+
+/// What was said, as far as it is shown at once: of what sends work back, why.
+fn said(event: &FeedEvent) -> Vec<String> {
+    let room = match event.outcome {
+        EventOutcome::Bad => Room::SCREEN,
+        EventOutcome::Neutral | EventOutcome::Good => Room::START,
+    };
+    let mut said = excerpt::start(&event.text, room);
+    said.extend(excerpt::remarks(&event.remarks));
+    said
+}
+
+fn said_in_full(event: &FeedEvent) -> Vec<String> {
+    let mut said = excerpt::whole(&event.text);
+    said.extend(excerpt::whole_remarks(&event.remarks));
+    said
+}
+
+/// The tone of a state, by the word that it begins with; none where it is neither good nor bad.
+fn state_tone(state: &str) -> Option<Tone> {
+    let is_word = |c: char| c.is_ascii_alphabetic() || c == '_';
+    match state.split(|c| !is_word(c)).next() {
+        Some("blocked" | "failed") => Some(Tone::Bad),
+        Some("completed" | "in_review") => Some(Tone::Good),
+        Some(_) | None => None,
+    }
+}
+
+fn tone(outcome: EventOutcome) -> Tone {
+    match outcome {
+        EventOutcome::Neutral => Tone::Plain,
+        EventOutcome::Good => Tone::Good,
+        EventOutcome::Bad => Tone::Bad,
+    }
+}
+
+/// Whether somebody said something in this event, rather than being named in it.
+fn speech(event: &FeedEvent) -> bool {
+    event.kind.starts_with("comment.") || event.kind.starts_with("review.")
+}
+
+/// Whether the event's address leads to a conversation rather than to a commit, a check or a branch.
+fn addressed(event: &FeedEvent) -> bool {
+    !matches!(event.kind.as_str(), "push" | "check_run" | "branch.deleted")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tone, paragraph, said, said_in_full, state_tone};
+    use forge::{EventOutcome, FeedEvent, LineRemark};
+
+    fn review(text: &str) -> FeedEvent {
+        FeedEvent {
+            seq: 1,
+            at: serde_json::from_str("\"2026-01-01T00:00:00Z\"").unwrap(),
+            actor: "coach".to_owned(),
+            kind: "review.submitted".to_owned(),
+            what: "requested changes on".to_owned(),
+            repository: "acme/shop".to_owned(),
+            number: Some(2),
+            url: "http://f/2".to_owned(),
+            text: text.to_owned(),
+            outcome: EventOutcome::Bad,
+            remarks: vec![LineRemark {
+                path: "hello.txt".to_owned(),
+                line: Some(1),
+                text: "**must_fix** [correctness] it greets nobody".to_owned(),
+            }],
+        }
+    }
+
+    #[test]
+    fn a_review_that_sends_work_back_says_why() {
+        let event = review(
+            "### Changes requested\n\n1\n\n2\n\n3\n\n4\n\n5\n\n- [test] tests failed\n\n<details>\n<summary>Gates</summary>\n\n| a | b |\n\n</details>",
+        );
+        let shown = said(&event);
+        assert!(shown.contains(&"- [test] tests failed".to_owned()), "{shown:?}");
+        let remark = "- hello.txt, line 1: must_fix [correctness] it greets nobody";
+        assert_eq!(shown.last().unwrap(), remark);
+        let kept = said_in_full(&event).join("\n");
+        assert!(
+            kept.contains("▸ Gates\n| a | b |") && kept.contains("it greets nobody"),
+            "{kept}"
+        );
+        let rows = paragraph(&event, "0.1s ", Some("http://f/2"), &shown);
+        let texts: Vec<&str> = rows.iter().take(3).map(|row| row.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "coach                requested changes on #2",
+                "http://f/2",
+                "Changes requested"
+            ]
+        );
+        assert_eq!(rows[0].tone, Tone::Bad);
+    }
+
+    #[test]
+    fn a_state_that_means_something_has_a_colour() {
+        assert_eq!(state_tone("blocked. It cannot go on by itself."), Some(Tone::Bad));
+        assert_eq!(state_tone("blocked"), Some(Tone::Bad));
+        assert_eq!(state_tone("in_review. #7 waits"), Some(Tone::Good));
+        assert_eq!(state_tone("coach_turn (Gates), turn 1 of 2"), None);
+    }
+}
