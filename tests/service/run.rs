@@ -3,6 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
     missing_docs,
     reason = "a test that cannot go on has failed"
 )]
@@ -27,7 +28,7 @@ impl Own {
         let output = self.autobuild("", words).output().await.unwrap();
         let said = text(&output);
         let last = said.lines().last();
-        serde_json::from_str(last.unwrap_or_else(|| panic!("{output:?}"))).unwrap()
+        serde_json::from_str(last.unwrap_or(&format!("{output:?}"))).unwrap()
     }
 
     /// How often each agent's run of the only Feature ended, by task, role and turn.
@@ -139,84 +140,72 @@ async fn a_branch_of_that_name_is_left_alone() {
     assert_eq!(own.git(&format!("rev-parse {BRANCH}")).await, before);
 }
 
+/// The folder of a person, the words after `run`, and what the answer holds.
+type Refused<'a> = (&'a str, &'a [&'a str], &'a str);
+
+const REFUSED: [Refused<'_>; 9] = [
+    ("tmp", &["../issue.md", "--agent", "scripted:../agents.yml"], "git init"),
+    (
+        "bare.git",
+        &["../issue.md", "--agent", "scripted:../agents.yml"],
+        "is a bare repository",
+    ),
+    (
+        "fresh",
+        &["../issue.md", "--agent", "scripted:../agents.yml"],
+        "has no commit yet",
+    ),
+    (
+        "a repository",
+        &["none.md", "--agent", "scripted:../agents.yml"],
+        "none.md: cannot be read",
+    ),
+    (
+        "a repository",
+        &["../empty.md", "--agent", "scripted:../agents.yml"],
+        "is empty",
+    ),
+    (
+        "a repository",
+        &["../untitled.md", "--agent", "scripted:../agents.yml"],
+        "begin it with a line `# Title`",
+    ),
+    ("a repository", &["../issue.md"], "claude and codex were looked for"),
+    (
+        "a repository",
+        &["../issue.md", "--agent", "gpt"],
+        "valid: claude, codex",
+    ),
+    (
+        "a repository",
+        &["../issue.md", "--agent", "scripted:none.yml"],
+        "none.yml",
+    ),
+];
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_begin_is_said_in_one_line_with_its_remedy() {
     let own = Own::new(None).await;
-    let outside = own.folder.path().join("tmp");
-    let bare = own.folder.path().join("bare.git");
-    let fresh = own.folder.path().join("fresh");
-    own.git(&format!("init -q --bare {:?}", bare)).await;
-    own.git(&format!("init -q {:?}", fresh)).await;
+    own.git("init -q --bare ../bare.git && git init -q ../fresh").await;
     fs::write(own.folder.path().join("empty.md"), "\n").unwrap();
     fs::write(own.folder.path().join("untitled.md"), "Add notes\n").unwrap();
     // Git is there, and no agent.
+    own.types("mkdir ../bin && ln -s \"$(command -v git)\" ../bin/").await;
     let programs = own.folder.path().join("bin");
-    own.types(&format!(
-        "mkdir {programs:?} && ln -s \"$(command -v git)\" {programs:?}/"
-    ))
-    .await;
-    let agent = own.agent();
-    let cases = [
-        (&outside, vec!["run", "../issue.md", "--agent", &agent], "git init"),
-        (
-            &bare,
-            vec!["run", "../issue.md", "--agent", &agent],
-            "is a bare repository",
-        ),
-        (
-            &fresh,
-            vec!["run", "../issue.md", "--agent", &agent],
-            "has no commit yet",
-        ),
-        (
-            &own.repository,
-            vec!["run", "none.md", "--agent", &agent],
-            "none.md: cannot be read",
-        ),
-        (
-            &own.repository,
-            vec!["run", "../empty.md", "--agent", &agent],
-            "is empty",
-        ),
-        (
-            &own.repository,
-            vec!["run", "../untitled.md", "--agent", &agent],
-            "begin it with a line `# Title`",
-        ),
-        (
-            &own.repository,
-            vec!["run", "../issue.md"],
-            "claude and codex were looked for",
-        ),
-        (
-            &own.repository,
-            vec!["run", "../issue.md", "--agent", "gpt"],
-            "valid: claude, codex",
-        ),
-        (
-            &own.repository,
-            vec!["run", "../issue.md", "--agent", "scripted:none.yml"],
-            "none.yml",
-        ),
-    ];
-    for (folder, words, remedy) in cases {
-        let mut command = own.autobuild("", &words);
-        let output = command
-            .current_dir(folder)
-            .env("PATH", &programs)
-            .output()
-            .await
-            .unwrap();
+    for (folder, words, remedy) in REFUSED {
+        let mut command = own.autobuild("", &[&["run"], words].concat());
+        command
+            .current_dir(own.folder.path().join(folder))
+            .env("PATH", &programs);
+        let output = command.output().await.unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
         assert!(
             said.contains(remedy) && said.trim_end().lines().count() == 1,
             "{words:?}: {said}"
         );
-        assert!(
-            !own.repository.join(".git/autobuild/features").exists(),
-            "nothing is ordered"
-        );
+        let orders = own.repository.join(".git/autobuild/features");
+        assert!(!orders.exists(), "nothing is ordered");
     }
 }
 
@@ -256,6 +245,15 @@ async fn two_terminals_work_on_two_features() {
         assert_eq!(own.git(&format!("show {branch}:notes.md")).await, "# Notes\n");
     }
 }
+
+const DESIGN: &str = "
+- role: designer
+  answer:
+    plan: Write notes.md
+    pattern: none
+    architecture_review: { score: 91, findings: [] }
+    complexity: 1
+";
 
 const SENT_BACK: &str = "
 - role: player
@@ -320,7 +318,7 @@ async fn a_blocked_feature_goes_on_with_guidance_and_is_completed() {
     assert_eq!(completed["completed"], true, "{completed}");
     assert_eq!(own.git(&format!("show {BRANCH}:notes.md")).await, "# Notes\n");
     let left = own
-        .types("ls .git/autobuild/forge/repositories ../.cache/autobuild/*/mirrors")
+        .types("ls .git/autobuild/forge/repositories ../.cache/autobuild/*/git/mirrors")
         .await;
     assert!(!left.contains(".git\n"), "{left}");
     assert!(own.paid().await.len() == 4, "what happened is still known");
@@ -372,7 +370,8 @@ async fn what_was_mended_in_the_repository_is_taken_in() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_task_needs_no_planner() {
     let own = Own::new(None).await;
-    let task = "# Notes\n\n- [ ] There are notes `notes.md`\n";
+    own.agents(&format!("{DESIGN}{}", crate::own::AGENTS));
+    let task = "# Notes\n\n- [ ] There are notes (`file: notes.md`)\n";
     fs::write(own.folder.path().join("task.md"), task).unwrap();
     let agent = own.agent();
     let done = own.json(&["task", "../task.md", "--json", "--agent", &agent]).await;

@@ -108,7 +108,7 @@ impl Mirrors {
     /// Where the mirror of a repository lies below a data folder.
     #[must_use]
     pub fn folder(data_dir: &Path, repo: RepoId) -> PathBuf {
-        data_dir.join("mirrors").join(format!("{repo}.git"))
+        below(&data_dir.join("git"), repo)
     }
 
     /// The mirror of one repository.
@@ -116,7 +116,7 @@ impl Mirrors {
     pub fn mirror(&self, repo: RepoId) -> Mirror {
         let mut known = self.shared.known.lock().unwrap_or_else(PoisonError::into_inner);
         let made = || Mirror {
-            dir: Self::folder(&self.shared.root, repo).into(),
+            dir: below(&self.shared.root, repo).into(),
             writing: Arc::default(),
             made: Arc::new(Mutex::new(Made::NotChecked)),
             shared: Arc::clone(&self.shared),
@@ -146,6 +146,11 @@ pub struct Mirror {
     pub(crate) writing: Arc<tokio::sync::Mutex<()>>,
     made: Arc<Mutex<Made>>,
     pub(crate) shared: Arc<Shared>,
+}
+
+/// Where the mirror of a repository lies below the folder of all.
+fn below(root: &Path, repo: RepoId) -> PathBuf {
+    root.join("mirrors").join(format!("{repo}.git"))
 }
 
 impl Mirror {

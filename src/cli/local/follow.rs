@@ -7,7 +7,7 @@ use crate::cli::{
         report::Report,
         work::Screen,
     },
-    stage::{stop::Stop, terminal::Tone},
+    stage::{stop::Stop, terminal::Tone, transcript::is_said},
 };
 use std::{
     fs::File,
@@ -48,11 +48,11 @@ pub async fn follow(
     ));
     let mut tail = Tail::end_of(orders.transcript(order.number));
     loop {
-        tail.show(screen);
         let report = orders.report(order.number)?;
         if report.answers(order) {
             return Ok(Followed::Rests(Box::new(report)));
         }
+        tail.show(screen);
         if let Asked::Taken(lock) = Lock::ask(folder, command, &order.agent)? {
             // It may have come to rest since we looked.
             let report = orders.report(order.number)?;
@@ -68,16 +68,21 @@ pub async fn follow(
     }
 }
 
+/// Lines of what somebody said that are shown; the file holds all.
+const MOST_SAID: usize = 6;
+
 /// The end of a file that grows.
 struct Tail {
     path: PathBuf,
     seen: u64,
+    /// Lines of what somebody said, so far.
+    said: usize,
 }
 
 impl Tail {
     fn end_of(path: PathBuf) -> Self {
         let seen = std::fs::metadata(&path).map_or(0, |file| file.len());
-        Self { path, seen }
+        Self { path, seen, said: 0 }
     }
 
     /// Shows whole lines that are new. What cannot be read is not shown: the report tells how it ends.
@@ -92,7 +97,11 @@ impl Tail {
         self.seen += u64::try_from(lines.len()).unwrap_or(0) + 1;
         if !screen.json {
             for line in lines.lines() {
-                screen.terminal.line("", "  ", line, Tone::Plain);
+                self.said = if is_said(line) { self.said + 1 } else { 0 };
+                match self.said {
+                    ..=MOST_SAID => screen.terminal.line("", "  ", line, Tone::Plain),
+                    _ => {}
+                }
             }
         }
     }

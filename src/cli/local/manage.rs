@@ -2,7 +2,7 @@
 
 use crate::cli::{
     local::{
-        EXIT_CODES, Session, Who, code, ended,
+        EXIT_CODES, Session, Who, ended,
         lock::{Asked, Holder, Lock},
         orders::{Order, Wish},
         report::{Report, money},
@@ -285,14 +285,8 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
         "{name} is not approved as a whole: `autobuild status {name}` says why, and `autobuild complete {name} --discard` \
          gives it up"
     );
-    let began = !report.state.is_empty();
-    if !is_done && began && !matches!(report.state.as_str(), "cancelled" | "failed") {
-        order.wish = Wish::Plan;
-        order.say(None, "/autobuild cancel".to_owned());
-        session.orders.keep(&order)?;
-        session.build(order.clone(), &complete.who, Vec::new()).await?;
-        report = session.orders.report(order.number)?;
-        anyhow::ensure!(report.answers(&order), "{name} was not given up: it still works");
+    if !is_done {
+        report = session.cancel(&mut order, report, &complete.who).await?;
     }
     let lock = match Lock::ask(&session.place.folder, session.command, &order.agent)? {
         Asked::Taken(lock) => lock,
@@ -307,11 +301,7 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
     session.orders.keep(&order)?;
     remove(&session, &order).await?;
     drop(lock);
-    report.sentence = match is_done {
-        true => format!("{name} is completed: its branch stays, everything else of it is gone"),
-        false => format!("{name} is given up"),
-    };
-    (report.ok, report.why, report.unfinished, report.repository) = (is_done, Vec::new(), Vec::new(), None);
+    report.complete(&name);
     session.orders.keep_report(order.number, &report)?;
     match session.screen.json {
         true => session.screen.tell(&order, &report),
@@ -320,7 +310,27 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
             .terminal
             .line("", "", &format!("{}.", report.sentence), Tone::Good),
     }
-    Ok(code(is_done || complete.discard))
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Session {
+    /// Cancels what still may go on, and waits until it does not.
+    async fn cancel(&self, order: &mut Order, report: Report, who: &Who) -> anyhow::Result<Report> {
+        if matches!(report.state.as_str(), "" | "cancelled" | "failed") {
+            return Ok(report);
+        }
+        order.wish = Wish::Plan;
+        order.say(None, "/autobuild cancel".to_owned());
+        self.orders.keep(order)?;
+        self.build(order.clone(), who, Vec::new()).await?;
+        let report = self.orders.report(order.number)?;
+        anyhow::ensure!(
+            report.answers(order),
+            "{} was not given up: it still works",
+            order.name()
+        );
+        Ok(report)
+    }
 }
 
 /// The branch is made again where it is gone and the result came nowhere.

@@ -168,7 +168,11 @@ pub async fn plan(plan: Plan) -> ExitCode {
 async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
     let session = Session::open("plan", &plan.who).await?;
     let issue = issue(&plan.issue)?;
-    let (order, left_out) = session.ordered(issue, (Wish::Plan, Kind::Planned), &plan.who).await?;
+    // Also a small plan waits: nothing is built before that is asked for.
+    let settings = Map::from_iter([("plan_approval".to_owned(), "always".into())]);
+    let (order, left_out) = session
+        .ordered(issue, (Wish::Plan, Kind::Planned, settings), &plan.who)
+        .await?;
     let number = order.number;
     let code = session.build(order, &plan.who, left_out).await?;
     if let (Some(text), true, false) = (session.orders.report(number)?.plan, plan.structured, plan.who.json) {
@@ -194,13 +198,8 @@ async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
     }
     let issue = issue(&task.task)?;
     let settings = task.options.settings()?;
-    let (mut order, left_out) = session
-        .ordered(issue, (Wish::BuildAll, Kind::OneTask), &task.who)
-        .await?;
-    if !settings.is_empty() {
-        order.settings = settings;
-        session.orders.keep(&order)?;
-    }
+    let wanted = (Wish::BuildAll, Kind::OneTask, settings);
+    let (order, left_out) = session.ordered(issue, wanted, &task.who).await?;
     session.build(order, &task.who, left_out).await
 }
 
@@ -233,14 +232,17 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    if !settings.is_empty() && settings != order.settings {
+    if settings
+        .iter()
+        .any(|(key, value)| order.settings.get(key) != Some(value))
+    {
         anyhow::ensure!(
             report.state == "awaiting_approval",
             "the options count for a plan that waits, and {name} is {}",
             report.state
         );
         replan(&mut order, report.plan.as_deref().unwrap_or_default());
-        order.settings = settings;
+        order.settings.extend(settings);
     }
     session.with_agent(&mut order, &feature.who)?;
     order.wish = match feature.orchestrate {

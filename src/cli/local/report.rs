@@ -100,6 +100,16 @@ impl Report {
         matches!(self.state.as_str(), "" | "blocked" | "failed")
     }
 
+    /// Nothing more is kept of it but its branch.
+    pub fn complete(&mut self, name: &str) {
+        self.sentence = match self.branch.is_some() {
+            true => format!("{name} is completed: its branch stays, everything else of it is gone"),
+            false => format!("{name} is given up"),
+        };
+        (self.ok, self.rests) = (self.branch.is_some(), true);
+        (self.why, self.unfinished, self.repository) = (Vec::new(), Vec::new(), None);
+    }
+
     /// Tasks that are approved, of all.
     pub fn approved(&self) -> String {
         let approved = self.tasks.iter().filter(|row| row.verdict == APPROVED).count();

@@ -9,6 +9,7 @@ use crate::cli::{
 };
 use anyhow::Context;
 use clap::Args;
+use serde_json::{Map, Value};
 use std::{path::PathBuf, process::ExitCode};
 
 /// What `run` takes.
@@ -36,7 +37,7 @@ async fn work(run: &Run) -> anyhow::Result<ExitCode> {
     let path = run.issue.display();
     let issue = IssueText::read(&run.issue).with_context(|| path.to_string())?;
     let (order, left_out) = session
-        .ordered(issue, (Wish::BuildAll, Kind::Planned), &run.who)
+        .ordered(issue, (Wish::BuildAll, Kind::Planned, Map::new()), &run.who)
         .await?;
     session.build(order, &run.who, left_out).await
 }
@@ -47,7 +48,7 @@ impl Session {
     pub async fn ordered(
         &self,
         issue: IssueText,
-        (wish, kind): (Wish, Kind),
+        (wish, kind, settings): (Wish, Kind, Map<String, Value>),
         who: &Who,
     ) -> anyhow::Result<(Order, Vec<String>)> {
         let head = self.place.head().await?;
@@ -88,7 +89,7 @@ impl Session {
                 .unwrap_or_default(),
             agent,
             own_login: who.use_my_login,
-            settings: serde_json::Map::new(),
+            settings,
             said: Vec::new(),
             completed: false,
         })?;

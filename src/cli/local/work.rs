@@ -252,12 +252,10 @@ impl Player {
     async fn enter(job: &Job<'_>, stage: &Stage, order: Order, mut report: Report) -> anyhow::Result<Self> {
         let source = RepoSource::Commit(&job.place.own.work_tree, &order.base.sha, order.base.on_forge());
         let repository = stage.repository(&order.on_forge(), source).await?;
-        let mut transcript = Transcript::open(stage, &repository, &job.orders.transcript(order.number))?;
+        let mut transcript = Transcript::open(stage, &repository, &job.orders.transcript(order.number))?.without_note();
         if order.number == job.number {
             let screen = job.screen;
-            transcript = transcript
-                .without_note()
-                .shown_on(&screen.terminal, screen.json, screen.verbose);
+            transcript = transcript.shown_on(&screen.terminal, screen.json, screen.verbose);
             transcript.opening(&stage.engine.sandbox, &stage.dashboard);
             transcript.left_out(&job.left_out);
         }

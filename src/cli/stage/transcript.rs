@@ -43,6 +43,11 @@ const BEAT: Duration = Duration::from_millis(250);
 const FIRST_TOLD: i64 = 10;
 const TOLD_EVERY: i64 = 30;
 
+/// Whether a line of a transcript belongs to what somebody said.
+pub fn is_said(line: &str) -> bool {
+    line.starts_with(GUTTER.trim_end())
+}
+
 /// Writes the transcript.
 pub struct Transcript {
     file: File,

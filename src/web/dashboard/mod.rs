@@ -39,9 +39,10 @@ use serde::Deserialize;
 use std::sync::Arc;
 
 /// Only what this service serves itself, and no other page may frame it.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; \
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
 const SCRIPT: &str = include_str!("live.js");
+const ICON: &str = include_str!("icon.svg");
 
 /// The dashboard's routes.
 pub(super) fn routes() -> Router<Arc<Inbox>> {
@@ -57,6 +58,7 @@ pub(super) fn routes() -> Router<Arc<Inbox>> {
             "/assets/pages.css",
             get(|| asset("text/css; charset=utf-8", page_parts::STYLE)),
         )
+        .route("/assets/icon.svg", get(|| asset("image/svg+xml", ICON)))
         .route(
             "/assets/live.js",
             get(|| asset("text/javascript; charset=utf-8", SCRIPT)),
@@ -200,7 +202,7 @@ fn page(status: StatusCode, title: &str, bar: &Markup, live: Option<&str>, conte
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) }
                 link rel="stylesheet" href="/assets/pages.css";
-                link rel="icon" href="data:,";
+                link rel="icon" href="/assets/icon.svg";
                 @if live.is_some() { script src="/assets/live.js" defer {} }
             }
             body {

@@ -45,7 +45,7 @@ pub fn sketch<'a>(plan: &'a Node, max_tasks: usize, reading: &'a Reading) -> Opt
         given.extend(self::given(&mut orchestration, &["parallel_groups"]));
         orchestration.end();
     }
-    let name = fields.optional("name").and_then(|field| value::name(&field));
+    let name = fields.optional("name").and_then(|field| value::title(&field));
     let description = description(&mut fields);
     let smoke = fields.optional("smoke").and_then(|field| value::command(&field));
     let tasks = fields.required("tasks").map(|field| tasks(&field, max_tasks));

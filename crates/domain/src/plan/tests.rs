@@ -115,6 +115,14 @@ fn the_products_example_is_a_valid_plan_and_nothing_in_it_is_replaced() {
 }
 
 #[test]
+fn a_plan_without_a_name_is_read_as_it_is_written() {
+    let nameless = answer(&with(|plan| drop(plan.as_object_mut().unwrap().remove("name")))).unwrap();
+    let written = plan_yaml(&nameless.plan, &header());
+    assert!(written.contains("name: \"\""), "{written}");
+    assert_eq!(yaml(&written).unwrap().plan, nameless.plan);
+}
+
+#[test]
 fn a_plan_is_written_in_the_order_of_the_product() {
     let keys: Vec<String> = plan_yaml(&yaml(EXAMPLE).unwrap().plan, &header())
         .lines()

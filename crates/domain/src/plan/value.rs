@@ -49,6 +49,14 @@ pub fn command(field: &Field<'_>) -> Option<String> {
     text
 }
 
+/// A name that may be left empty, as it is written where there is none.
+pub fn title(field: &Field<'_>) -> Option<String> {
+    match field.text()?.trim().is_empty() {
+        true => None,
+        false => name(field),
+    }
+}
+
 /// One line that is not blank.
 pub fn line(field: &Field<'_>) -> Option<String> {
     one_line(field, LONGEST_LINE)
