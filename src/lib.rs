@@ -10,6 +10,8 @@
 //! webhook inbox) → [`messages`] (every sentence said on GitHub) → [`telemetry`] (spans for a collector) → [`forge`] (the
 //! local forge) → [`cli`] (the commands).
 
+#![cfg(target_os = "linux")]
+
 pub mod agents;
 pub mod cli;
 pub mod config;

@@ -1,8 +1,7 @@
 //! The `autobuild` program.
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
     // The sandbox's launcher: before any thread is started.
     if std::env::args_os()
         .nth(1)
@@ -11,4 +10,14 @@ fn main() -> ExitCode {
         return sandbox::launcher_main();
     }
     autobuild::cli::run()
+}
+
+/// The sandbox that everything else relies on is Linux's.
+#[cfg(not(target_os = "linux"))]
+fn main() -> std::process::ExitCode {
+    eprintln!(
+        "autobuild: runs on Linux only; here, run its image on your repository: \
+         docker run --rm -it -v \"$PWD:/repository\" -w /repository autobuild run ISSUE.md (see docs/install.md)"
+    );
+    std::process::ExitCode::FAILURE
 }

@@ -37,11 +37,14 @@ const MAP: [(&str, &[&str]); 9] = [
         ],
     ),
     ("telemetry", &["domain"]),
-    ("web", &["domain", "engine", "github", "store"]),
+    (
+        "web",
+        &["page_parts", "domain", "engine", "github", "messages", "store"],
+    ),
 ];
 
 /// The crates that rooms of `src` use by name.
-const CRATES: [&str; 5] = ["domain", "integrity", "sandbox", "git", "forge"];
+const CRATES: [&str; 6] = ["page_parts", "domain", "integrity", "sandbox", "git", "forge"];
 
 /// The room that may import everything, and that nobody imports.
 const COMMANDS: &str = "cli";

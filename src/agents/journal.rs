@@ -245,7 +245,8 @@ mod tests {
         let mut journal = Journal::start(None, Secrets::default());
         let token = format!("ghp_{}", "a1B2".repeat(9));
         for number in 0..2_000 {
-            journal.note(call(number, &format!("{token} {}", "x".repeat(100_000))));
+            let length = if number == 0 { 1_000_000 } else { 3_000 };
+            journal.note(call(number, &format!("{token} {}", "x".repeat(length))));
         }
         let events = journal.end(Usage::default(), "done");
         let json = serde_json::to_string(&events).unwrap();

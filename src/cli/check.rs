@@ -188,7 +188,7 @@ async fn isolation(settings: &ServerSettings) -> Vec<Line> {
 async fn apps(settings: &ServerSettings) -> Vec<Line> {
     let Some(main) = &settings.app else {
         let says = "no App is configured: set AUTOBUILD_APP_ID, AUTOBUILD_PRIVATE_KEY and AUTOBUILD_WEBHOOK_SECRET \
-                    (README, \"Connect a GitHub organisation\")";
+                    (see docs/organisation.md)";
         return vec![("App", Standing::Broken, says.to_owned())];
     };
     let mut lines = vec![app(settings, "App", (main.id, &main.private_key), AUTOBUILD_PERMISSIONS).await];

@@ -4,16 +4,18 @@
 
 pub mod assemble;
 mod check;
+mod completions;
 mod demo;
 mod health;
 mod local;
 mod models;
 mod network;
+mod place;
 mod serve;
 mod stage;
 mod trace;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Turns labelled issues into reviewed pull requests: a Player writes, a Coach verifies.
@@ -48,6 +50,8 @@ enum Command {
     Health(health::Health),
     /// Shows what happened in the runs of a task's agents.
     Trace(trace::Trace),
+    /// Prints the completions of a shell.
+    Completions(completions::Completions),
 }
 
 /// Runs the command that the arguments name.
@@ -73,6 +77,7 @@ pub fn run() -> ExitCode {
             Command::Demo(demo) => demo::demo(demo).await,
             Command::Health(health) => health::health(health).await,
             Command::Trace(trace) => trace::trace(trace).await,
+            Command::Completions(shell) => completions::completions(&shell, Cli::command()),
         }
     })
 }

@@ -164,8 +164,7 @@ async fn run(settings: ServerSettings, collector: Option<TelemetrySettings>, sec
         );
     }
     let app = settings.app.clone().context(
-        "no App is configured: set AUTOBUILD_APP_ID, AUTOBUILD_PRIVATE_KEY and AUTOBUILD_WEBHOOK_SECRET (README, \
-         \"Connect a GitHub organisation\")",
+        "no App is configured: set AUTOBUILD_APP_ID, AUTOBUILD_PRIVATE_KEY and AUTOBUILD_WEBHOOK_SECRET (see docs/organisation.md)",
     )?;
     if settings.coach_app.is_none() {
         tracing::warn!("no Coach App is configured: reviews will be comment reviews");

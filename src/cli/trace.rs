@@ -2,8 +2,9 @@
 //! works beside a service that does.
 
 use crate::{
-    cli::local::Place,
+    cli::place::Place,
     config::ServerSettings,
+    messages,
     messages::clean,
     store::{OpenOptions, Store, StoredRun},
 };
@@ -248,7 +249,7 @@ fn event_line(line: &TraceLine) -> String {
     match line {
         TraceLine::Omitted { omitted } => format!("          ({omitted} events left out)"),
         TraceLine::Event(TraceEvent { ms, kind }) => {
-            let (word, rest) = said(kind);
+            let (word, rest) = messages::happened(kind);
             let (seconds, tenths) = (ms / 1_000, ms % 1_000 / 100);
             let width = match kind {
                 TraceKind::Denied { .. } | TraceKind::Printed { .. } | TraceKind::Ended { .. } => LAST_WIDTH,
@@ -263,38 +264,6 @@ fn event_line(line: &TraceLine) -> String {
             let rest = shorten::middle(&clean(&rest).split_whitespace().collect::<Vec<_>>().join(" "), width);
             format!("{seconds:6}.{tenths}s  {word:<8} {}", rest.replace('\n', " "))
         }
-    }
-}
-
-fn said(kind: &TraceKind) -> (&'static str, String) {
-    match kind {
-        TraceKind::Prompt { text } => ("prompt", format!("{} characters", text.chars().count())),
-        TraceKind::Started { model, tools, version } => (
-            "start",
-            format!(
-                "{} {} with {}",
-                model.as_deref().unwrap_or("its own model"),
-                version.as_deref().unwrap_or_default(),
-                tools.join(", ")
-            ),
-        ),
-        TraceKind::Text { text } => ("says", text.clone()),
-        TraceKind::ToolCall { tool, input, .. } => ("calls", format!("{tool} {input}")),
-        TraceKind::ToolResult {
-            failed: true, output, ..
-        } => ("fails", output.clone()),
-        TraceKind::ToolResult { output, .. } => ("gets", output.clone()),
-        TraceKind::Denied { tool, why } => ("denied", format!("{tool}: {why}")),
-        TraceKind::Waiting { attempt, delay_ms, why } => {
-            ("waits", format!("{delay_ms} ms before try {attempt}: {why}"))
-        }
-        TraceKind::Used { usage, first_request } => {
-            let first = first_request.map_or_else(String::new, |tokens| format!("; the first request held {tokens}"));
-            let read = usage.tokens.input + usage.tokens.cached + usage.tokens.cache_write;
-            ("used", format!("{read} tokens in, {} out{first}", usage.tokens.output))
-        }
-        TraceKind::Printed { text } => ("prints", text.clone()),
-        TraceKind::Ended { how } => ("ends", how.clone()),
     }
 }
 

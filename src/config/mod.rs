@@ -39,4 +39,4 @@ pub use server::{App, CoachApp, LogFormat, ServerSettings};
 pub use server_edge::{process_environment, read_settings_file};
 pub use server_sandbox::SandboxSettings;
 pub use shapes::Offer;
-pub use variables::{ServerMistake, Source};
+pub use variables::{Kind, PREFIX, ServerMistake, Source, Usual, VARIABLES, Variable};

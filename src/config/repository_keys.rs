@@ -1,6 +1,7 @@
 //! The keys of `.github/autobuild.yml`: the one place where their names stand.
 
 use crate::config::{
+    repository::RepositorySettings,
     shapes,
     shapes::{Key, Shape},
 };
@@ -16,12 +17,12 @@ pub(crate) static KEYS: &[Key] = &[
     now(
         "plan_approval",
         Shape::Approval,
-        "When a plan waits for a person: never, always, or from this complexity on.",
+        "When a plan waits for approval: never, always, or from this complexity (1 to 10).",
     ),
     now(
         "max_turns",
         Shape::Whole(1, 50),
-        "Turns of a Task before it is blocked.",
+        "Turns of a task before it is blocked.",
     ),
     now("max_tasks", Shape::Whole(1, 999), "Tasks that a plan may have."),
     now(
@@ -32,17 +33,17 @@ pub(crate) static KEYS: &[Key] = &[
     now(
         "merge",
         Shape::OneOf(&["auto", "human"]),
-        "Who merges an approved Task into the integration branch.",
+        "Who merges an approved task into the integration branch: AutoBuild or a person.",
     ),
     now(
         "pre_loop",
         Shape::OneOf(&["auto", "always", "never"]),
-        "Whether a Task is designed before its first turn.",
+        "Whether a task gets a design before its first turn. `auto` does this for the label `autobuild-task`.",
     ),
     now(
         "mode",
         Shape::OneOf(&["tdd", "standard"]),
-        "Whether new tests must fail on the old code.",
+        "`tdd`: a test or check must fail on the old code and pass on the new. `standard`: this is only reported.",
     ),
     now(
         "checks",
@@ -52,47 +53,51 @@ pub(crate) static KEYS: &[Key] = &[
     now(
         "ci",
         Shape::OneOf(&["wait", "ignore"]),
-        "Whether the repository's own CI is evidence.",
+        "Whether the Gates wait for the repository's own CI.",
     ),
     now(
         "records",
         Shape::OneOf(&["while_building", "keep", "none"]),
-        "Whether plan and tasks are written down on the integration branch, and for how long.",
+        "Plan and tasks under `.autobuild/` on the integration branch: removed before the final pull request, kept, or never written.",
     ),
-    now("setup", Shape::Command, "Prepares a checkout for the tests."),
-    now("test", Shape::Command, "Runs the tests."),
+    now(
+        "setup",
+        Shape::Command,
+        "Prepares a checkout for the tests, in one line. Detected if not set.",
+    ),
+    now(
+        "test",
+        Shape::Command,
+        "Runs the tests, in one line. Detected if not set.",
+    ),
     now(
         "test_report",
         Shape::Path,
-        "The JUnit XML file that the test command writes, for results by name.",
+        "JUnit XML file that the test command writes, if its output does not name the tests.",
     ),
     now("coverage", Shape::Table(COVERAGE), "How coverage is measured."),
     now(
         "agent",
         Shape::Each(AGENTS),
-        "The agent, of those that the server offers, for all roles or per role.",
+        "Name of an agent that the server offers, for all roles or by role. Default: the server's.",
     ),
     now(
         "model",
         Shape::Each(MODELS),
-        "The model for all roles or per role: fast, strong, or a name that the server allows.",
+        "`fast`, `strong`, or a name that the server allows, for all roles or by role. Default: `fast` for the Player, else `strong`.",
     ),
     now(
         "agent_turns",
         Shape::Whole(1, 1_000),
-        "Calls of its model that an agent may make in one run.",
+        "Model calls in one run of an agent, if its program counts them.",
     ),
     now(
         "timeouts",
         Shape::Each(TIMEOUTS),
-        "The longest run of an agent, for all roles or per role.",
+        "Longest run of an agent, for all roles or by role: seconds, or `20m`.",
     ),
     now("budget", Shape::Table(BUDGET), "What may be spent; 0 means no limit."),
-    now(
-        "protected_paths",
-        Shape::Paths,
-        "More paths that no Player may change; they add to those that are always protected.",
-    ),
+    now("protected_paths", Shape::Paths, "More paths that no Player may change."),
     now("commands", Shape::Table(COMMANDS), "Who is obeyed."),
     now("network", Shape::Table(NETWORK), "What commands and agents may reach."),
 ];
@@ -100,17 +105,20 @@ pub(crate) static KEYS: &[Key] = &[
 static CHECKS: &[Key] = &[now(
     "depth",
     Shape::OneOf(&["quick", "standard", "thorough"]),
-    "How much time experiments with changed code may take together: a fifth of the plain test run, all of it, or ten times it; \
-     never less than 20 seconds.",
+    "Time for experiments: a fifth of the plain test run, as long, or ten times as long. At least 20 seconds.",
 )];
 
 static COVERAGE: &[Key] = &[
-    now("command", Shape::Command, "Measures the coverage."),
-    now("file", Shape::Path, "The coverage file that the command writes."),
+    now("command", Shape::Command, "Command that measures the coverage."),
+    now(
+        "file",
+        Shape::Path,
+        "File that the command writes: lcov, Cobertura or cargo-llvm-cov JSON.",
+    ),
     now(
         "threshold",
         Shape::Number(0.0, 100.0),
-        "The least share of changed lines, in percent.",
+        "Lowest coverage of the changed lines, in percent.",
     ),
 ];
 
@@ -131,7 +139,7 @@ static BUDGET: &[Key] = &[
     now(
         "usd_per_task",
         Shape::Number(0.0, 100_000.0),
-        "US dollars for one Task.",
+        "US dollars for one task.",
     ),
     now(
         "usd_per_feature",
@@ -141,7 +149,7 @@ static BUDGET: &[Key] = &[
     now(
         "tokens_per_task",
         Shape::Whole(0, 1_000_000_000_000),
-        "Tokens for one Task.",
+        "Tokens for one task.",
     ),
     now(
         "tokens_per_feature",
@@ -151,30 +159,32 @@ static BUDGET: &[Key] = &[
     now(
         "hours_per_task",
         Shape::Number(0.0, 10_000.0),
-        "Hours that agents run for one Task.",
+        "Hours of agent time for one task.",
     ),
     now(
         "hours_per_feature",
         Shape::Number(0.0, 10_000.0),
-        "Hours that agents run for one Feature.",
+        "Hours of agent time for one Feature.",
     ),
 ];
 
 static COMMANDS: &[Key] = &[now(
     "permission",
     Shape::OneOf(&["write", "maintain", "admin"]),
-    "The least permission of people whose commands are obeyed.",
+    "Lowest permission of people who may use commands.",
 )];
 
 static NETWORK: &[Key] = &[now(
     "allow",
     Shape::Hosts,
-    "Hosts that commands and agents may reach by https, as far as the server allows.",
+    "Hosts that commands and agents may reach by HTTPS, if the server allows them too.",
 )];
 
-/// The JSON Schema of `.github/autobuild.yml`, for editors.
+/// The JSON Schema of `.github/autobuild.yml`, for editors and for the page of settings.
 pub fn json_schema() -> Json {
     let mut schema = shapes::schema(&Shape::Table(KEYS));
+    let usual = json!(RepositorySettings::default());
+    add_defaults(&mut schema, &usual);
     if let Some(object) = schema.as_object_mut() {
         object.insert(
             "$schema".to_owned(),
@@ -183,4 +193,26 @@ pub fn json_schema() -> Json {
         object.insert("title".to_owned(), json!("AutoBuild settings of a repository"));
     }
     schema
+}
+
+/// Writes what holds without a key beside it, where that is one value.
+fn add_defaults(schema: &mut Json, usual: &Json) {
+    let Some(properties) = schema.get_mut("properties").and_then(Json::as_object_mut) else {
+        return;
+    };
+    for (name, property) in properties {
+        let Some(usual) = usual.get(name) else {
+            continue;
+        };
+        // A complexity from which plans wait is written as its number.
+        let written = usual.get("from").unwrap_or(usual);
+        let several = written
+            .as_object()
+            .is_some_and(|values| values.values().any(Json::is_null));
+        if property.get("properties").is_some() {
+            add_defaults(property, usual);
+        } else if let Some(property) = property.as_object_mut().filter(|_| !written.is_null() && !several) {
+            property.insert("default".to_owned(), written.clone());
+        }
+    }
 }

@@ -271,10 +271,10 @@ impl Parser {
     }
 
     fn unused(&self) -> Vec<String> {
-        let later = VARIABLES.iter().filter(|(_, kind)| matches!(kind, Kind::Later));
+        let later = VARIABLES.iter().filter(|variable| variable.kind == Kind::Later);
         later
-            .filter(|(name, _)| self.found.values.contains_key(name))
-            .map(|(name, _)| format!("{PREFIX}{name}"))
+            .filter(|variable| self.found.values.contains_key(variable.name))
+            .map(|variable| format!("{PREFIX}{}", variable.name))
             .collect()
     }
 }
@@ -302,7 +302,7 @@ mod tests {
         repository::RepositorySettings,
         server::ServerSettings,
         shapes::Offer,
-        variables::{Given, VARIABLES},
+        variables::{Given, PREFIX, Usual, VARIABLES},
     };
     use secrecy::ExposeSecret;
     use std::{io, path::Path};
@@ -499,9 +499,21 @@ mod tests {
 
     #[test]
     fn every_variable_may_stand_in_the_file() {
-        for (name, _) in VARIABLES {
+        for name in VARIABLES.iter().map(|variable| variable.name) {
             let problems = load(&[], &[], Some(&format!("{} = \"?\"", name.to_lowercase()))).err();
             assert!(!problems.unwrap_or_default().contains("no such setting"), "{name}");
+        }
+    }
+
+    #[test]
+    fn giving_a_default_changes_nothing() {
+        let shown = |environment: &[(&str, &str)]| format!("{:?}", load(&[], environment, None).unwrap());
+        let usual = shown(&[]);
+        for variable in VARIABLES {
+            if let Usual::Value(value) = variable.usual {
+                let name = format!("{PREFIX}{}", variable.name);
+                assert_eq!(shown(&[(&name, value)]), usual, "{name}");
+            }
         }
     }
 }

@@ -5,11 +5,24 @@ use domain::nearest::nearest;
 use std::{collections::BTreeMap, fmt, io, path::Path};
 
 /// What every name begins with in the environment.
-pub(crate) const PREFIX: &str = "AUTOBUILD_";
+pub const PREFIX: &str = "AUTOBUILD_";
+
+/// One setting of the server.
+pub struct Variable {
+    /// Its name without its prefix. In the file it stands in lower case, with or without the prefix.
+    pub name: &'static str,
+    /// How it is treated.
+    pub kind: Kind,
+    /// What holds if it is not given.
+    pub usual: Usual,
+    /// What it is for, for the page of settings.
+    pub about: &'static str,
+}
 
 /// Whether a value may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// It may.
     Plain,
     /// Never shown; may also be given as `<NAME>_FILE`.
     Secret,
@@ -19,53 +32,278 @@ pub(crate) enum Kind {
     Later,
 }
 
-/// Every name without its prefix. In the file a name stands in lower case, with or without the prefix.
-pub(crate) static VARIABLES: &[(&str, Kind)] = &[
-    ("CONFIG", Kind::File),
-    ("LISTEN", Kind::Plain),
-    ("PUBLIC_URL", Kind::Later),
-    ("DATABASE_URL", Kind::Secret),
-    ("DATA_DIR", Kind::Plain),
-    ("GITHUB_API_URL", Kind::Plain),
-    ("GITHUB_URL", Kind::Plain),
-    ("APP_ID", Kind::Plain),
-    ("PRIVATE_KEY", Kind::Secret),
-    ("WEBHOOK_SECRET", Kind::Secret),
-    ("WEBHOOK_SECRET_PREVIOUS", Kind::Secret),
-    ("COACH_APP_ID", Kind::Plain),
-    ("COACH_PRIVATE_KEY", Kind::Secret),
-    ("AGENT", Kind::Plain),
-    ("AGENT_PLANNER", Kind::Plain),
-    ("AGENT_DESIGNER", Kind::Plain),
-    ("AGENT_PLAYER", Kind::Plain),
-    ("AGENT_COACH", Kind::Plain),
-    ("ANTHROPIC_API_KEY", Kind::Secret),
-    ("ANTHROPIC_URL", Kind::Plain),
-    ("OPENAI_API_KEY", Kind::Secret),
-    ("OPENAI_URL", Kind::Plain),
-    ("MODEL_FAST", Kind::Plain),
-    ("MODEL_STRONG", Kind::Plain),
-    ("MODEL_FALLBACK", Kind::Plain),
-    ("MODELS", Kind::Plain),
-    ("SANDBOX_MIN_LEVEL", Kind::Plain),
-    ("SANDBOX_MAX_LEVEL", Kind::Plain),
-    ("SANDBOX_MEMORY", Kind::Plain),
-    ("SANDBOX_PROCESSES", Kind::Plain),
-    ("SANDBOX_CPU", Kind::Plain),
-    ("SANDBOX_FILE", Kind::Plain),
-    ("SANDBOX_DISK", Kind::Plain),
-    ("NETWORK_ALLOW", Kind::Plain),
-    ("NETWORK_PINNED", Kind::Plain),
-    ("WRITE_SPACING_MS", Kind::Plain),
-    ("BUDGET_USD_PER_MONTH", Kind::Plain),
-    ("BUDGET_USD_PER_INSTALLATION_MONTH", Kind::Plain),
-    ("BUDGET_TOKENS_PER_MONTH", Kind::Plain),
-    ("BUDGET_TOKENS_PER_INSTALLATION_MONTH", Kind::Plain),
-    ("BUDGET_HOURS_PER_MONTH", Kind::Plain),
-    ("BUDGET_HOURS_PER_INSTALLATION_MONTH", Kind::Plain),
-    ("ADMIN_TOKEN", Kind::Secret),
-    ("LOG", Kind::Plain),
-    ("LOG_FORMAT", Kind::Plain),
+/// What holds if a setting is not given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usual {
+    /// Nothing.
+    Nothing,
+    /// This value: to give it changes nothing.
+    Value(&'static str),
+    /// A value that depends on the rest, in words.
+    Said(&'static str),
+}
+
+const fn variable(name: &'static str, kind: Kind, usual: Usual, about: &'static str) -> Variable {
+    Variable {
+        name,
+        kind,
+        usual,
+        about,
+    }
+}
+
+/// Every setting.
+pub static VARIABLES: &[Variable] = &[
+    variable(
+        "CONFIG",
+        Kind::File,
+        Usual::Nothing,
+        "The settings file; also `--config`.",
+    ),
+    variable(
+        "LISTEN",
+        Kind::Plain,
+        Usual::Value("127.0.0.1:8080"),
+        "Address of the HTTP server; also `--listen`.",
+    ),
+    variable(
+        "PUBLIC_URL",
+        Kind::Later,
+        Usual::Nothing,
+        "Checked, but not used in this version.",
+    ),
+    variable(
+        "DATABASE_URL",
+        Kind::Secret,
+        Usual::Said("SQLite in the data folder"),
+        "Where the database is: `sqlite:FILE` or `postgres://…`.",
+    ),
+    variable(
+        "DATA_DIR",
+        Kind::Plain,
+        Usual::Said("`$XDG_DATA_HOME/autobuild`, else `~/.local/share/autobuild`"),
+        "Folder of the database, mirrors and checkouts.",
+    ),
+    variable(
+        "GITHUB_API_URL",
+        Kind::Plain,
+        Usual::Value("https://api.github.com"),
+        "Address of GitHub's API.",
+    ),
+    variable(
+        "GITHUB_URL",
+        Kind::Plain,
+        Usual::Value("https://github.com"),
+        "Address of GitHub. For GitHub Enterprise Server, one of the two is enough. Plain `http` is allowed on loopback only.",
+    ),
+    variable("APP_ID", Kind::Plain, Usual::Nothing, "Id of the AutoBuild App."),
+    variable("PRIVATE_KEY", Kind::Secret, Usual::Nothing, "Its private key, as PEM."),
+    variable("WEBHOOK_SECRET", Kind::Secret, Usual::Nothing, "Its webhook secret."),
+    variable(
+        "WEBHOOK_SECRET_PREVIOUS",
+        Kind::Secret,
+        Usual::Nothing,
+        "The old webhook secret, while you change it.",
+    ),
+    variable(
+        "COACH_APP_ID",
+        Kind::Plain,
+        Usual::Nothing,
+        "Id of the Coach App. Without it, reviews are comment reviews.",
+    ),
+    variable(
+        "COACH_PRIVATE_KEY",
+        Kind::Secret,
+        Usual::Nothing,
+        "Its private key, as PEM.",
+    ),
+    variable(
+        "AGENT",
+        Kind::Plain,
+        Usual::Value("claude"),
+        "Agent of all roles: `claude`, `codex`, `acp:COMMAND`, `command:COMMAND` or `scripted:FILE`.",
+    ),
+    variable(
+        "AGENT_PLANNER",
+        Kind::Plain,
+        Usual::Said("`AUTOBUILD_AGENT`"),
+        "Agent of the planner.",
+    ),
+    variable(
+        "AGENT_DESIGNER",
+        Kind::Plain,
+        Usual::Said("`AUTOBUILD_AGENT`"),
+        "Agent of the designer.",
+    ),
+    variable(
+        "AGENT_PLAYER",
+        Kind::Plain,
+        Usual::Said("`AUTOBUILD_AGENT`"),
+        "Agent of the Player.",
+    ),
+    variable(
+        "AGENT_COACH",
+        Kind::Plain,
+        Usual::Said("`AUTOBUILD_AGENT`"),
+        "Agent of the Coach.",
+    ),
+    variable(
+        "ANTHROPIC_API_KEY",
+        Kind::Secret,
+        Usual::Nothing,
+        "Key of Anthropic's API. `claude` needs it, unless the address below is set.",
+    ),
+    variable(
+        "ANTHROPIC_URL",
+        Kind::Plain,
+        Usual::Said("Anthropic's API"),
+        "A gateway instead of Anthropic's API.",
+    ),
+    variable(
+        "OPENAI_API_KEY",
+        Kind::Secret,
+        Usual::Nothing,
+        "Key of OpenAI's API. `codex` needs it, unless the address below is set.",
+    ),
+    variable(
+        "OPENAI_URL",
+        Kind::Plain,
+        Usual::Said("OpenAI's API"),
+        "A gateway instead of OpenAI's API.",
+    ),
+    variable(
+        "MODEL_FAST",
+        Kind::Plain,
+        Usual::Said("`claude=sonnet`; other agents choose"),
+        "Model for `fast`: one name, or one for each kind of agent, such as `claude=…, codex=…, acp=…`.",
+    ),
+    variable(
+        "MODEL_STRONG",
+        Kind::Plain,
+        Usual::Said("`claude=opus`; other agents choose"),
+        "Model for `strong`, written the same way.",
+    ),
+    variable(
+        "MODEL_FALLBACK",
+        Kind::Plain,
+        Usual::Nothing,
+        "Model to try once if the first is unknown, overloaded or limited.",
+    ),
+    variable(
+        "MODELS",
+        Kind::Plain,
+        Usual::Nothing,
+        "More model names that a repository may ask for, separated by commas.",
+    ),
+    variable(
+        "SANDBOX_MIN_LEVEL",
+        Kind::Plain,
+        Usual::Value("1"),
+        "Lowest isolation level that the service accepts, 0 to 3.",
+    ),
+    variable(
+        "SANDBOX_MAX_LEVEL",
+        Kind::Plain,
+        Usual::Value("3"),
+        "Highest isolation level that it uses.",
+    ),
+    variable(
+        "SANDBOX_MEMORY",
+        Kind::Plain,
+        Usual::Value("2GiB"),
+        "Memory of one run, with all that it starts.",
+    ),
+    variable(
+        "SANDBOX_PROCESSES",
+        Kind::Plain,
+        Usual::Value("1024"),
+        "Processes of one run at a time.",
+    ),
+    variable(
+        "SANDBOX_CPU",
+        Kind::Plain,
+        Usual::Value("4h"),
+        "Processor time of one run.",
+    ),
+    variable(
+        "SANDBOX_FILE",
+        Kind::Plain,
+        Usual::Value("4GiB"),
+        "Largest file of one run.",
+    ),
+    variable(
+        "SANDBOX_DISK",
+        Kind::Plain,
+        Usual::Value("10GiB"),
+        "Disk space of one run.",
+    ),
+    variable(
+        "NETWORK_ALLOW",
+        Kind::Plain,
+        Usual::Value("registries"),
+        "Hosts that sandboxes may reach at most: `example.com`, `*.example.com`, `registries` or `none`.",
+    ),
+    variable(
+        "NETWORK_PINNED",
+        Kind::Plain,
+        Usual::Nothing,
+        "Addresses of internal hosts: `host=address` or `host=address:port`.",
+    ),
+    variable(
+        "WRITE_SPACING_MS",
+        Kind::Plain,
+        Usual::Value("1000"),
+        "Milliseconds between two writes to GitHub, for each installation.",
+    ),
+    variable(
+        "BUDGET_USD_PER_MONTH",
+        Kind::Plain,
+        Usual::Value("0"),
+        "US dollars for each calendar month (UTC). In all budgets, 0 means no limit.",
+    ),
+    variable(
+        "BUDGET_USD_PER_INSTALLATION_MONTH",
+        Kind::Plain,
+        Usual::Value("0"),
+        "The same, for each installation.",
+    ),
+    variable(
+        "BUDGET_TOKENS_PER_MONTH",
+        Kind::Plain,
+        Usual::Value("0"),
+        "Tokens for each month.",
+    ),
+    variable(
+        "BUDGET_TOKENS_PER_INSTALLATION_MONTH",
+        Kind::Plain,
+        Usual::Value("0"),
+        "The same, for each installation.",
+    ),
+    variable(
+        "BUDGET_HOURS_PER_MONTH",
+        Kind::Plain,
+        Usual::Value("0"),
+        "Hours of agent time for each month.",
+    ),
+    variable(
+        "BUDGET_HOURS_PER_INSTALLATION_MONTH",
+        Kind::Plain,
+        Usual::Value("0"),
+        "The same, for each installation.",
+    ),
+    variable(
+        "ADMIN_TOKEN",
+        Kind::Secret,
+        Usual::Said("made and printed at start"),
+        "Bearer token for `/metrics`.",
+    ),
+    variable(
+        "LOG",
+        Kind::Plain,
+        Usual::Value("info,octocrab=off"),
+        "Filter of the log on standard error.",
+    ),
+    variable("LOG_FORMAT", Kind::Plain, Usual::Value("text"), "`text` or `json`."),
 ];
 
 /// Names that AutoBuild sets for the programs it runs; a server started by one of them finds them in its environment.
@@ -222,25 +460,26 @@ enum Known {
 }
 
 fn known(name: &str) -> Option<Known> {
-    let by_name = |name: &str| VARIABLES.iter().find(|(known, _)| *known == name);
-    if let Some((name, _)) = by_name(name) {
-        return Some(Known::Itself(name));
+    let by_name = |name: &str| VARIABLES.iter().find(|known| known.name == name);
+    if let Some(variable) = by_name(name) {
+        return Some(Known::Itself(variable.name));
     }
-    match by_name(name.strip_suffix("_FILE")?) {
-        Some((name, Kind::Secret)) => Some(Known::InFile(name)),
-        Some((_, Kind::Plain | Kind::File | Kind::Later)) | None => None,
-    }
+    let secret = by_name(name.strip_suffix("_FILE")?).filter(|variable| variable.kind == Kind::Secret);
+    secret.map(|variable| Known::InFile(variable.name))
 }
 
 fn unknown(name: &str, source: Source) -> ServerMistake {
-    let secrets = VARIABLES.iter().filter(|(_, kind)| matches!(kind, Kind::Secret));
-    let files: Vec<String> = secrets.map(|(name, _)| format!("{name}_FILE")).collect();
-    let names = VARIABLES.iter().map(|(name, _)| *name);
+    let secrets = VARIABLES.iter().filter(|variable| variable.kind == Kind::Secret);
+    let files: Vec<String> = secrets.map(|variable| format!("{}_FILE", variable.name)).collect();
+    let names = VARIABLES.iter().map(|variable| variable.name);
     let meant = nearest(name, names.chain(files.iter().map(String::as_str)));
     let problem = match meant {
         Some(name) => format!("there is no such setting, did you mean {PREFIX}{name}?"),
         None => {
-            let all: Vec<String> = VARIABLES.iter().map(|(name, _)| format!("{PREFIX}{name}")).collect();
+            let all: Vec<String> = VARIABLES
+                .iter()
+                .map(|variable| format!("{PREFIX}{}", variable.name))
+                .collect();
             format!("there is no such setting; valid: {}", all.join(", "))
         }
     };

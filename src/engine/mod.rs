@@ -22,6 +22,7 @@ mod schedule;
 pub mod settings;
 pub mod spans;
 mod upkeep;
+pub mod view;
 pub mod worker;
 
 use crate::{

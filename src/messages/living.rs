@@ -27,25 +27,34 @@ pub fn living(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| comment(feature, spending, links, measure))
 }
 
-fn comment(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
-    let head = vec![
-        format!(
-            "## {}: {}",
-            feature.key.shown(),
-            untrusted::inline(words::feature_name(feature), 200)
-        ),
+/// Where a Feature stands, what runs and what waits: the head of its living comment.
+pub fn standing(feature: &Feature, spending: &Spending, links: &Links) -> String {
+    fitting(|measure| sections(head(feature, spending, links, measure)))
+}
+
+fn head(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> Vec<String> {
+    vec![
         state_line(feature, links),
         details_of_state(feature, measure),
         suspended(feature),
         unsaid::lines(feature, links, measure),
         at_work(spending, measure),
         waiting(spending, measure),
-    ];
+    ]
+}
+
+fn comment(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
+    let title = format!(
+        "## {}: {}",
+        feature.key.shown(),
+        untrusted::inline(words::feature_name(feature), 200)
+    );
     let plan = match &feature.plan {
         Some(version) => with_plan(feature, version, spending, links, measure),
         None => Vec::new(),
     };
-    sections(head.into_iter().chain(plan).collect())
+    let head = head(feature, spending, links, measure);
+    sections(std::iter::once(title).chain(head).chain(plan).collect())
 }
 
 fn with_plan(

@@ -18,6 +18,7 @@ mod findings;
 mod gate_details;
 mod gates;
 mod graph;
+mod happened;
 mod ignored;
 mod items;
 mod links;
@@ -49,14 +50,16 @@ pub use commit::{
 };
 pub use domain::clean::clean;
 pub use feature_pull::{closed_feature_pull, feature_pull};
+pub use happened::happened;
 pub use links::Links;
-pub use living::living;
+pub use living::{living, standing};
 pub use measure::MAX_CHARS;
 pub use plan_file::{
     final_plan_file, is_record, plan_file, plan_file_path, plan_files, task_file, task_file_path, whole_plan_file,
 };
 pub use reply::reply;
 pub use review::{Inline, Review, ReviewEvent, Shown, blocked_review, fold_inline, review};
-pub use rules::word_findings;
+pub use rules::{about as about_rule, word_findings};
 pub use task_pull::{PullText, closed_pull, dismissal, task_pull};
 pub use waits::wait;
+pub use words::{cost, feature_name};

@@ -1,4 +1,4 @@
-//! The sentences about what the rules of integrity find: one for each rule.
+//! The sentences about the rules of integrity: what each is about, and what it found.
 
 use domain::{
     decision::Issue,
@@ -71,6 +71,44 @@ fn sentence(rule: Rule) -> &'static str {
         Rule::DiffersUnderTest => "{} lets the code behave differently under test",
         Rule::FileDeleted => "the change deletes this file, and the task does not name it",
         Rule::Unreadable => "the file is too large or too deep to be parsed, so its syntax was not checked",
+    }
+}
+
+/// What a rule is about, for the page of rules.
+pub fn about(rule: Rule) -> &'static str {
+    match rule {
+        Rule::TestDeleted => "A test is gone, or its file is.",
+        Rule::TestReplaced => {
+            "A test is gone, and new tests of its file may stand for it; or only a condition let it run."
+        }
+        Rule::TestEmptied => "A test has no body any more.",
+        Rule::TestRenamedAway => "A test has a name or place that its runner does not look at.",
+        Rule::TestVanished => "A test ran on the base and did not run here, and no changed line explains it.",
+        Rule::SkipAdded => "A new mark skips or ignores a test.",
+        Rule::SkipConditional => "A test runs only under a condition. Its run shows whether it ran here.",
+        Rule::AssertionRemoved => "A test checks less than before.",
+        Rule::AssertionTrivial => "An assertion always holds.",
+        Rule::PseudoTested => "New tests pass even with every function under test emptied (extreme mutation).",
+        Rule::SwallowedFailure => "A new test passes even if each of its assertions fails.",
+        Rule::WeakAssertion => "New tests pass for any return value of the right type.",
+        Rule::WeakenedTest => "A rewritten test passes on emptied code; the old form failed.",
+        Rule::GoldenFileRewritten => "Tests rewrite the stored files that they compare with.",
+        Rule::RunnerWeakened => "Settings of the test runner exclude tests, tolerate failures or shorten runs.",
+        Rule::CoverageWeakened => "Settings of the coverage tool exclude code or ask for less.",
+        Rule::CiWeakened => "The repository's CI checks less.",
+        Rule::Stub => "A function only promises its work, or only returns the answers of its tests.",
+        Rule::ResultsByHand => "Test results are written by hand.",
+        Rule::SnapshotByHand => "A stored snapshot changed, but nothing that it shows did.",
+        Rule::ShadowModule => "A new module takes the place of a real one.",
+        Rule::ExitInTest => "A test ends its process.",
+        Rule::RewrittenBySetup => "Set-up now rewrites tests or their settings. They are put back.",
+        Rule::ProtectedPath => "A Player changed a protected path.",
+        Rule::Secret => "A line looks like a credential. Nobody can waive this.",
+        Rule::MergeMarker => "A merge conflict is not resolved.",
+        Rule::FileTooLarge => "A file is over the size limit.",
+        Rule::DiffersUnderTest => "Code behaves differently under test.",
+        Rule::FileDeleted => "A file is gone that the task does not name.",
+        Rule::Unreadable => "A file cannot be parsed, so its syntax was not checked.",
     }
 }
 

@@ -12,7 +12,7 @@ use domain::{
 };
 
 /// What runs cost, in few words; a dash before the first.
-pub(super) fn cost(cost: &Cost) -> String {
+pub fn cost(cost: &Cost) -> String {
     let runs = |number: u32| count(usize::try_from(number).unwrap_or(usize::MAX), "run");
     let ended = cost.agent_runs.saturating_sub(cost.open_runs);
     match (cost.usd_micros, cost.estimated_runs, cost.unknown_runs) {
@@ -99,7 +99,7 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
 }
 
 /// A Feature's name: its id and what the plan, or else the issue, calls it.
-pub(super) fn feature_name(feature: &Feature) -> &str {
+pub fn feature_name(feature: &Feature) -> &str {
     match &feature.plan {
         Some(version) if !version.plan.name.trim().is_empty() => &version.plan.name,
         Some(_) | None => &feature.snapshot.title,

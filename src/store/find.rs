@@ -56,6 +56,8 @@ statements! {
     ALL = concat!("SELECT ", columns!(), " FROM feature",
                   " WHERE installation_id = COALESCE($1, installation_id) AND repo_id = COALESCE($2, repo_id)",
                   " ORDER BY repo_id, issue_number, run");
+    ENDED_LAST = concat!("SELECT ", columns!(), " FROM feature WHERE NOT (", unfinished!(), ")",
+                         " ORDER BY (SELECT MAX(at) FROM event e WHERE e.stream = feature.id) DESC, id LIMIT $1");
 }
 
 /// Whose Features.
@@ -107,6 +109,12 @@ impl Store {
     /// All Features, by repository, issue and run.
     pub async fn features(&self, scope: Scope) -> Result<Vec<FeatureRow>, StoreError> {
         self.many(ALL, scope).await
+    }
+
+    /// The Features that ended last, the newest first.
+    pub async fn ended_last(&self, most: u32) -> Result<Vec<FeatureRow>, StoreError> {
+        let rows = self.db.rows(ENDED_LAST, args![i64::from(most)]).await?;
+        rows.iter().map(feature::read).collect()
     }
 
     async fn one(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<FeatureRow>, StoreError> {

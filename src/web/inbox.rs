@@ -35,6 +35,16 @@ pub struct Inbox {
     patience: Duration,
     bodies: Bodies,
     admin: Option<SecretString>,
+    viewers: Viewers,
+}
+
+/// Who may see the dashboard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Viewers {
+    /// Who shows the administrator's token.
+    SignedIn,
+    /// Who asks for it by an address of this machine.
+    ThisMachine,
 }
 
 impl Inbox {
@@ -50,6 +60,7 @@ impl Inbox {
             patience: BODY_PATIENCE,
             bodies: Bodies::new(),
             admin: None,
+            viewers: Viewers::SignedIn,
         }
     }
 
@@ -68,6 +79,19 @@ impl Inbox {
         }
     }
 
+    /// The same inbox with a dashboard for everybody on this machine, for a service that listens on loopback alone.
+    #[must_use]
+    pub fn open_to_this_machine(self) -> Self {
+        Self {
+            viewers: Viewers::ThisMachine,
+            ..self
+        }
+    }
+
+    pub(super) fn viewers(&self) -> Viewers {
+        self.viewers
+    }
+
     pub(super) fn admin(&self) -> Option<&SecretString> {
         self.admin.as_ref()
     }
@@ -78,6 +102,15 @@ impl Inbox {
 
     pub(super) fn store(&self) -> &Store {
         &self.engine.store
+    }
+
+    pub(super) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Waits until the service is about to stop.
+    pub(super) async fn drained(&self) {
+        self.draining.cancelled().await;
     }
 
     /// How far programs are kept apart, for people.

@@ -20,6 +20,62 @@ use std::{fmt::Write, sync::Arc};
 /// The exposition format of Prometheus.
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+/// One figure that the page has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Family {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it only grows (`counter`) or not (`gauge`).
+    pub kind: &'static str,
+    /// What it counts.
+    pub about: &'static str,
+}
+
+const fn counter(name: &'static str, about: &'static str) -> Family {
+    let kind = "counter";
+    Family { name, kind, about }
+}
+
+const fn gauge(name: &'static str, about: &'static str) -> Family {
+    let kind = "gauge";
+    Family { name, kind, about }
+}
+
+const AGENT_RUNS: Family = counter("autobuild_agent_runs_total", "Agent runs that ended, by outcome.");
+const AGENT_COST_USD: Family = counter(
+    "autobuild_agent_cost_usd_total",
+    "Cost of agent runs in US dollars, where known.",
+);
+const AGENT_COST_ESTIMATED_RUNS: Family = counter(
+    "autobuild_agent_cost_estimated_runs_total",
+    "Agent runs whose cost is an estimate.",
+);
+const AGENT_COST_UNKNOWN_RUNS: Family = counter(
+    "autobuild_agent_cost_unknown_runs_total",
+    "Agent runs whose cost is unknown.",
+);
+const AGENT_SECONDS: Family = counter("autobuild_agent_seconds_total", "Duration of agent runs.");
+const AGENT_TOKENS: Family = counter("autobuild_agent_tokens_total", "Tokens of agent runs, by price class.");
+const AGENT_RUNS_OPEN: Family = gauge("autobuild_agent_runs_open", "Agent runs that have not ended.");
+const EFFECTS: Family = gauge("autobuild_effects", "Work that is not done, by state.");
+const MODEL_API_FAILURES: Family = gauge(
+    "autobuild_model_api_failures",
+    "Failures in a row of a model API that does not answer now.",
+);
+
+/// Every figure of the page.
+pub static FAMILIES: [Family; 9] = [
+    AGENT_RUNS,
+    AGENT_COST_USD,
+    AGENT_COST_ESTIMATED_RUNS,
+    AGENT_COST_UNKNOWN_RUNS,
+    AGENT_SECONDS,
+    AGENT_TOKENS,
+    AGENT_RUNS_OPEN,
+    EFFECTS,
+    MODEL_API_FAILURES,
+];
+
 /// `GET /metrics`.
 pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
     if !inbox.admin().is_some_and(|token| shows(&headers, token)) {
@@ -61,7 +117,8 @@ fn page(totals: &[RunTotal], troubles: &[ProviderTrouble], tally: &Tally) -> Str
 struct Page(String);
 
 impl Page {
-    fn family(&mut self, name: &str, kind: &str, about: &str, lines: Vec<(String, String)>) {
+    fn family(&mut self, family: &Family, lines: Vec<(String, String)>) {
+        let Family { name, kind, about } = family;
         let _ = writeln!(self.0, "# HELP {name} {about}\n# TYPE {name} {kind}");
         for (labels, value) in lines {
             let _ = writeln!(self.0, "{name}{{{labels}}} {value}");
@@ -75,48 +132,27 @@ fn runs(page: &mut Page, totals: &[RunTotal]) {
     let counted = |count: &dyn Fn(&RunTotal) -> String| -> Vec<(String, String)> {
         ended.iter().map(|total| (labels(total), count(total))).collect()
     };
-    let counter = "counter";
+    page.family(&AGENT_RUNS, counted(&|total| total.cost.agent_runs.to_string()));
     page.family(
-        "autobuild_agent_runs_total",
-        counter,
-        "Runs of agents that ended, by outcome.",
-        counted(&|total| total.cost.agent_runs.to_string()),
-    );
-    page.family(
-        "autobuild_agent_cost_usd_total",
-        counter,
-        "US dollars that runs cost, as far as it is known.",
+        &AGENT_COST_USD,
         counted(&|total| micros(total.cost.usd_micros.unwrap_or(0))),
     );
     page.family(
-        "autobuild_agent_cost_estimated_runs_total",
-        counter,
-        "Runs whose cost is an estimate.",
+        &AGENT_COST_ESTIMATED_RUNS,
         counted(&|total| total.cost.estimated_runs.to_string()),
     );
     page.family(
-        "autobuild_agent_cost_unknown_runs_total",
-        counter,
-        "Runs whose cost nobody knows.",
+        &AGENT_COST_UNKNOWN_RUNS,
         counted(&|total| total.cost.unknown_runs.to_string()),
     );
     page.family(
-        "autobuild_agent_seconds_total",
-        counter,
-        "Seconds that agents ran.",
+        &AGENT_SECONDS,
         counted(&|total| format!("{}.{:03}", total.cost.agent_ms / 1_000, total.cost.agent_ms % 1_000)),
     );
-    page.family(
-        "autobuild_agent_tokens_total",
-        counter,
-        "Tokens, by how they are priced.",
-        ended.iter().flat_map(|total| tokens(total)).collect(),
-    );
+    page.family(&AGENT_TOKENS, ended.iter().flat_map(|total| tokens(total)).collect());
     let running: u32 = open.iter().map(|total| total.cost.agent_runs).sum();
     page.family(
-        "autobuild_agent_runs_open",
-        "gauge",
-        "Runs of agents that have not ended.",
+        &AGENT_RUNS_OPEN,
         vec![("source=\"ledger\"".to_owned(), running.to_string())],
     );
 }
@@ -129,9 +165,7 @@ fn work(page: &mut Page, troubles: &[ProviderTrouble], tally: &Tally) {
         ("running", tally.running),
     ];
     page.family(
-        "autobuild_effects",
-        "gauge",
-        "Work that is not done, by state.",
+        &EFFECTS,
         states
             .map(|(state, count)| (format!("state=\"{state}\""), count.to_string()))
             .to_vec(),
@@ -140,12 +174,7 @@ fn work(page: &mut Page, troubles: &[ProviderTrouble], tally: &Tally) {
         let labels = format!("provider=\"{}\",cause=\"{}\"", escaped(&trouble.name), trouble.cause);
         (labels, trouble.failures.to_string())
     };
-    page.family(
-        "autobuild_model_api_failures",
-        "gauge",
-        "Failures in a row of a model's API that does not serve us now.",
-        troubles.iter().map(trouble).collect(),
-    );
+    page.family(&MODEL_API_FAILURES, troubles.iter().map(trouble).collect());
 }
 
 fn labels(total: &RunTotal) -> String {
@@ -211,5 +240,8 @@ mod tests {
             assert!(page.lines().any(|found| found == line), "{line}\n{page}");
         }
         assert!(!page.contains("outcome=\"running\""), "{page}");
+        let named: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
+        let known = FAMILIES.map(|family| format!("{} {}", family.name, family.kind));
+        assert_eq!(named, known, "FAMILIES lists every figure");
     }
 }

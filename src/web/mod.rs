@@ -1,4 +1,4 @@
-//! The HTTP face of the service: the webhook inbox, its health and its figures.
+//! The HTTP face of the service: the webhook inbox, its health, its figures and the dashboard.
 //!
 //! Never acts on a delivery: it is stored, acknowledged, and read by a worker.
 
@@ -6,6 +6,7 @@
 
 mod bodies;
 mod connections;
+mod dashboard;
 mod health;
 mod inbox;
 mod listen;
@@ -13,6 +14,7 @@ mod metrics;
 
 pub use inbox::{BODY_PATIENCE, Inbox};
 pub use listen::{HEADER_PATIENCE, Listener, serve};
+pub use metrics::{FAMILIES, Family};
 
 use axum::{
     Router,
@@ -31,5 +33,6 @@ pub fn router(inbox: Arc<Inbox>) -> Router {
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::metrics))
+        .merge(dashboard::routes())
         .with_state(inbox)
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 use forge::{Fault, FaultOrder, Mishap};
 use futures_util::StreamExt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Stories that are played at once by one test.
 const AT_ONCE: usize = 2;
@@ -19,9 +19,22 @@ const OCCURRENCES: usize = 8;
 /// The same where more would say nothing new.
 const FEW: usize = 2;
 
-/// In the test command, each kind of call is met once after each move: what it does differs from move to move.
-fn occurrences() -> usize {
-    if is_thorough() { OCCURRENCES } else { 1 }
+/// Which occurrences of a kind of call are met.
+#[derive(Clone, Copy)]
+enum Extent {
+    /// So many after each move.
+    OfEachMove(usize),
+    /// One in the whole story.
+    OfTheStory,
+}
+
+/// What is met in the test command, and in the thorough run everything.
+fn extent(quick: Extent) -> Extent {
+    if is_thorough() {
+        Extent::OfEachMove(OCCURRENCES)
+    } else {
+        quick
+    }
 }
 
 /// What befalls the service.
@@ -111,39 +124,63 @@ async fn play(story: &Story, cases: &[Case]) -> World {
     world
 }
 
-/// The cases of a story, so many in each play as fit.
-fn plays(calm: &Calm, blow: Blow, wanted: fn(&Kind) -> bool, occurrences: usize) -> Vec<Vec<Case>> {
-    let mut plays: Vec<Vec<Case>> = Vec::new();
-    for (step, calls) in calm.calls.iter().enumerate() {
-        let mut of_step = 0;
-        for (kind, times) in calls.iter().filter(|(kind, _)| wanted(kind)) {
-            let most = if kind.method == "PATCH" {
-                occurrences.min(FEW)
-            } else {
-                occurrences
-            };
-            for nth in 1..=(*times).min(most) {
-                if plays.len() == of_step {
-                    plays.push(Vec::new());
-                }
-                plays[of_step].push(Case {
-                    kind: kind.clone(),
-                    step,
-                    nth,
-                    blow,
-                });
-                of_step += 1;
+/// The cases of a story, so many in each play as fit: each play meets at most one after each move.
+fn plays(calm: &Calm, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) -> Vec<Vec<Case>> {
+    let mut of_moves: Vec<Vec<Case>> = calm.calls.iter().map(|_| Vec::new()).collect();
+    let kinds: BTreeSet<&Kind> = calm
+        .calls
+        .iter()
+        .flat_map(BTreeMap::keys)
+        .filter(|kind| wanted(kind))
+        .collect();
+    for kind in kinds {
+        let times = |step: usize| calm.calls[step].get(kind).copied().unwrap_or(0);
+        let mut steps: Vec<usize> = (0..calm.calls.len()).filter(|step| times(*step) > 0).collect();
+        let most = match extent {
+            Extent::OfEachMove(most) if kind.method == "PATCH" => most.min(FEW),
+            Extent::OfEachMove(most) => most,
+            Extent::OfTheStory => {
+                // After the move that has the fewest yet, so that there are few plays.
+                steps = steps
+                    .into_iter()
+                    .min_by_key(|step| of_moves[*step].len())
+                    .into_iter()
+                    .collect();
+                1
             }
+        };
+        for step in steps {
+            let cases = (1..=times(step).min(most)).map(|nth| Case {
+                kind: kind.clone(),
+                step,
+                nth,
+                blow,
+            });
+            of_moves[step].extend(cases);
         }
     }
-    plays
+    let longest = of_moves.iter().map(Vec::len).max().unwrap_or(0);
+    (0..longest)
+        .map(|play| of_moves.iter().filter_map(|cases| cases.get(play)).cloned().collect())
+        .collect()
 }
 
-/// Plays the story until each occurrence of a call that is `wanted` was met; each time it must end as if nothing had
+/// Plays the story until each of these occurrences of the calls that are `wanted` was met; each time it must end as if nothing had
 /// happened.
-async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool, occurrences: usize) {
+async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) {
     let calm = calm(&story()).await;
-    let plays = plays(&calm, blow, wanted, occurrences);
+    let plays = plays(&calm, blow, wanted, extent);
+    eprintln!(
+        "DBG {blow:?} {} plays {:?}",
+        plays.len(),
+        plays
+            .iter()
+            .map(|p| p
+                .iter()
+                .map(|c| format!("{} {} {} {}", c.step, c.nth, c.kind.method, c.kind.path))
+                .collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    );
     assert!(!plays.is_empty(), "the story makes no such call");
     let at_once = if blow == Blow::Lost { WAITING_AT_ONCE } else { AT_ONCE };
     let differences: Vec<String> = futures_util::stream::iter(plays)
@@ -174,32 +211,56 @@ fn only_when_cancelled(kind: &Kind) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_before_each_write_nothing_is_missing() {
-    every_call(Story::completed, Blow::Before, Kind::writes, occurrences()).await;
+    every_call(Story::completed, Blow::Before, Kind::writes, extent(Extent::OfTheStory)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_after_each_write_nothing_is_done_twice() {
-    every_call(Story::completed, Blow::After, Kind::writes, occurrences()).await;
+    every_call(
+        Story::completed,
+        Blow::After,
+        Kind::writes,
+        extent(Extent::OfEachMove(1)),
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_answer_to_a_write_is_made_up_for() {
-    every_call(Story::completed, Blow::Lost, Kind::writes, occurrences()).await;
+    every_call(Story::completed, Blow::Lost, Kind::writes, extent(Extent::OfTheStory)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_before_closing_or_dismissing_nothing_is_missing() {
-    every_call(Story::cancelled, Blow::Before, only_when_cancelled, occurrences()).await;
+    every_call(
+        Story::cancelled,
+        Blow::Before,
+        only_when_cancelled,
+        extent(Extent::OfTheStory),
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_after_closing_or_dismissing_nothing_is_done_twice() {
-    every_call(Story::cancelled, Blow::After, only_when_cancelled, occurrences()).await;
+    every_call(
+        Story::cancelled,
+        Blow::After,
+        only_when_cancelled,
+        extent(Extent::OfTheStory),
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_answer_to_closing_or_dismissing_is_made_up_for() {
-    every_call(Story::cancelled, Blow::Lost, only_when_cancelled, occurrences()).await;
+    every_call(
+        Story::cancelled,
+        Blow::Lost,
+        only_when_cancelled,
+        extent(Extent::OfTheStory),
+    )
+    .await;
 }
 
 /// Calls about check runs and their annotations.
@@ -209,33 +270,33 @@ fn about_checks(kind: &Kind) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_between_two_requests_for_annotations_none_is_missing_or_there_twice() {
-    every_call(Story::mended, Blow::Before, about_checks, FEW).await;
-    every_call(Story::mended, Blow::After, about_checks, FEW).await;
+    every_call(Story::mended, Blow::Before, about_checks, extent(Extent::OfTheStory)).await;
+    every_call(Story::mended, Blow::After, about_checks, extent(Extent::OfTheStory)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_answer_between_two_requests_for_annotations_is_made_up_for() {
-    every_call(Story::mended, Blow::Lost, about_checks, FEW).await;
+    every_call(Story::mended, Blow::Lost, about_checks, extent(Extent::OfTheStory)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_added_to_a_plan_is_pushed_and_merged_once_whenever_the_service_is_killed() {
     let lands = |kind: &Kind| kind.path.ends_with("/git-receive-pack") || kind.path.ends_with("/merge");
-    every_call(Story::mended, Blow::Before, lands, FEW).await;
-    every_call(Story::mended, Blow::After, lands, occurrences().max(FEW)).await;
+    every_call(Story::mended, Blow::Before, lands, extent(Extent::OfTheStory)).await;
+    every_call(Story::mended, Blow::After, lands, extent(Extent::OfEachMove(1))).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_it_reads_it_reads_again() {
     // A killed read of the API leaves nothing behind; a killed fetch may, so the test command meets those.
     let reads = |kind: &Kind| !kind.writes() && (is_thorough() || kind.path.contains(".git/"));
-    every_call(Story::completed, Blow::After, reads, 1).await;
+    every_call(Story::completed, Blow::After, reads, Extent::OfEachMove(1)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_push_that_comes_down_after_the_restart_is_adopted() {
     let pushes = |kind: &Kind| kind.path.ends_with("/git-receive-pack");
-    every_call(Story::completed, Blow::Late, pushes, OCCURRENCES).await;
+    every_call(Story::completed, Blow::Late, pushes, extent(Extent::OfEachMove(1))).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,12 +1,13 @@
-//! The service and its commands as their users meet them: starting, the demo, `run` and what goes with it, traces, the webhook inbox, agents, and what
-//! is deployed.
+//! The service and its commands as their users meet them: starting, the demo, `run` and what goes with it, traces, the
+//! webhook inbox, the dashboard, agents, and what is deployed and written of it.
 
 mod agents;
+mod completions;
 mod demo;
 mod deploy;
+mod docs;
 mod own;
 mod run;
-mod schema;
 mod start;
 mod trace;
 mod web;

@@ -136,27 +136,27 @@ impl Command {
     /// Every form that a command may have, each with what it does.
     pub fn usage() -> [(&'static str, &'static str); 9] {
         [
-            ("/autobuild help", "lists the commands with the repository's settings"),
+            ("/autobuild help", "Lists the commands and the repository's settings."),
             (
                 "/autobuild plan [words or YAML]",
-                "plans again: words go to the planner, a fenced YAML block replaces the plan",
+                "Plans again. Words go to the planner; a fenced YAML block replaces the plan.",
             ),
             (
                 "/autobuild approve [hash]",
-                "starts a plan that waits; on a blocked task's pull request, overrides the Coach",
+                "Starts a plan that waits. On a blocked task's pull request, overrides the Coach.",
             ),
             (
                 "/autobuild resume [guidance] [--max-turns=N]",
-                "goes on, with guidance for the Player and N more turns",
+                "Continues blocked or paused work, with guidance for the Player and N more turns.",
             ),
             (
                 "/autobuild retry [TASK-001]",
-                "starts a task again from the integration branch",
+                "Starts a task again from the integration branch.",
             ),
-            ("/autobuild skip TASK-001", "gives a task up"),
-            ("/autobuild pause", "stops after the running agents"),
-            ("/autobuild cancel", "stops at once; branches stay"),
-            ("/autobuild status", "answers with the state now"),
+            ("/autobuild skip TASK-001", "Gives up a task."),
+            ("/autobuild pause", "Stops after the running agents."),
+            ("/autobuild cancel", "Stops at once. Branches stay."),
+            ("/autobuild status", "Shows the current state."),
         ]
     }
 }

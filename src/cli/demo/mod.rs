@@ -121,7 +121,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     let mut places = Places::new(folder.keep(), &stage, &repository, &material)?;
     let transcript = Transcript::open(&stage, &repository, &places.transcript)?;
     let mut transcript = transcript.shown_on(terminal, demo.json, demo.verbose);
-    transcript.isolation(&stage.engine.sandbox);
+    transcript.opening(&stage.engine.sandbox, &stage.dashboard);
     transcript.left_out(&material.left_out().await);
     let seen = transcript.seen();
     let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));

@@ -23,6 +23,8 @@ pub(super) struct Places {
     repository: PathBuf,
     /// The repository's page.
     page: String,
+    /// The dashboard.
+    dashboard: String,
     /// The transcript.
     pub transcript: PathBuf,
     /// The repository that was imported, where it is a person's own.
@@ -65,6 +67,7 @@ impl Places {
         Ok(Self {
             repository: stage.forge.repository_dir(repository)?,
             page: format!("{}/{repository}", stage.forge.url()),
+            dashboard: stage.dashboard.clone(),
             transcript: folder.join("transcript.txt"),
             own: material.repository.clone(),
             staying: Staying::Kept,
@@ -74,9 +77,9 @@ impl Places {
 
     /// Says where the pages are.
     pub(super) fn announce_pages(&self, terminal: &Terminal) {
-        let page = &self.page;
+        let (page, dashboard) = (&self.page, &self.dashboard);
         terminal.exact(&format!(
-            "\nThe pages are served until Ctrl-C, and are gone then: {page}"
+            "\nThe pages are served until Ctrl-C, and are gone then: {page}, dashboard: {dashboard}"
         ));
     }
 

@@ -6,9 +6,9 @@ use crate::{
     cli::{
         local::{
             orders::{Kind, Order, Orders, Wish, numbered},
-            place::Place,
             report::Report,
         },
+        place::Place,
         stage::{
             Filed, LABEL, PERSON, Setup, Stage, full_name,
             human::{Human, Part},
@@ -256,7 +256,7 @@ impl Player {
         if order.number == job.number {
             let screen = job.screen;
             transcript = transcript.shown_on(&screen.terminal, screen.json, screen.verbose);
-            transcript.isolation(&stage.engine.sandbox);
+            transcript.opening(&stage.engine.sandbox, &stage.dashboard);
             transcript.left_out(&job.left_out);
         }
         let repo = RepoId(stage.forge.repo_id(&repository)?);

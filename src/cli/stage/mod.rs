@@ -86,6 +86,8 @@ pub struct Stage {
     pub forge: Forge,
     /// The service.
     pub engine: Arc<Engine>,
+    /// Where its dashboard is.
+    pub dashboard: String,
     stop: CancellationToken,
     closing: CancellationToken,
     work: Vec<JoinHandle<()>>,
@@ -115,7 +117,8 @@ impl Stage {
         let forge = Forge::start(options).await.context("starting the local forge")?;
         forge.create_organization(OWNER);
         forge.create_user(PERSON);
-        let hook = format!("http://{}/webhook", listener.address()?);
+        let dashboard = format!("http://{}/", listener.address()?);
+        let hook = format!("{dashboard}webhook");
         let (main, coach) = apps(&forge, &hook)?;
         let secret = main.webhook_secret.clone().unwrap_or_default();
         let keys = [main.private_key.clone(), coach.private_key.clone(), secret.clone()];
@@ -124,7 +127,8 @@ impl Stage {
         }
         let engine = assemble::engine(blueprint(&forge, setup, [&main, &coach])?).await?;
         let stop = CancellationToken::new();
-        let inbox = Arc::new(Inbox::new(engine.clone(), vec![secret], stop.clone()));
+        let inbox = Inbox::new(engine.clone(), vec![secret], stop.clone());
+        let inbox = Arc::new(inbox.open_to_this_machine());
         let work = vec![
             tokio::spawn(engine.clone().work(stop.clone())),
             tokio::spawn(web::serve(listener, web::router(inbox), stop.clone())),
@@ -132,6 +136,7 @@ impl Stage {
         Ok(Self {
             forge,
             engine,
+            dashboard,
             stop,
             closing: CancellationToken::new(),
             work,

@@ -111,8 +111,8 @@ impl Transcript {
         }
     }
 
-    /// Says how far everything that is run here is kept apart.
-    pub fn isolation(&mut self, sandbox: &Sandbox) {
+    /// Says how far everything that is run here is kept apart, and where it can be watched.
+    pub fn opening(&mut self, sandbox: &Sandbox, dashboard: &str) {
         if self.json {
             return;
         }
@@ -121,6 +121,7 @@ impl Transcript {
         if !sandbox.missing().is_empty() {
             self.line(&format!("missing for more: {}", sandbox.missing()), Tone::Quiet);
         }
+        self.line(&format!("dashboard, while this runs: {dashboard}"), Tone::Quiet);
     }
 
     /// Says what of the repository is not part of the import.

@@ -7,14 +7,14 @@ use crate::{
         job::{EffectError, LimitedBy},
         perform::{EffectContext, ask::Question, provider::provider_of},
     },
-    store::{EndedRun, NewRun, Started, WaitsOn},
+    store::{EndedRun, NewRun, Started},
 };
 use domain::{
     blocked::FailureClass,
     budget,
     budget::{Allowed, Budget, Call, CostReporting, Known, Share},
     complexity, cost,
-    cost::{Estimate, Spending, Waiting},
+    cost::{Estimate, Spending},
     ids::Millis,
     price, trace,
     usage::Usage,
@@ -152,21 +152,9 @@ impl EffectContext<'_> {
 impl EffectContext<'_> {
     /// What the Feature cost so far, what is expected of it, and what waits for a model's API.
     pub(super) async fn spending(&self) -> Result<Spending, EffectError> {
-        let (store, key, now) = (&self.engine.store, self.key(), self.engine.now());
-        let parked = store.parked(&key, now).await?;
-        let waiting = parked.into_iter().map(|parked| Waiting {
-            task: parked.subject.rsplit('/').next().and_then(|name| name.parse().ok()),
-            on: match parked.on {
-                WaitsOn::Provider(_) => cost::WaitsOn::Model,
-                WaitsOn::Forge => cost::WaitsOn::GitHub,
-            },
-            until: parked.until,
-        });
         Ok(Spending {
-            by_task: store.costs(&key).await?,
             estimate: self.estimate().await?,
-            waiting: waiting.collect(),
-            at_work: store.at_work(&key).await?,
+            ..self.engine.spending_so_far(&self.key()).await?
         })
     }
 

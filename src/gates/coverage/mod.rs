@@ -35,7 +35,7 @@ const MAX_KEPT: usize = 16 * 1024 * 1024;
 const MOST_ITEMS: usize = 30;
 
 /// The most lines that a coverage file may speak of, each mention counted.
-const MOST_LINES: u32 = 20_000_000;
+const MOST_LINES: u32 = 4_000_000;
 /// The most files.
 const MOST_FILES: usize = 200_000;
 /// The longest name of a file, in bytes: no system has longer ones.

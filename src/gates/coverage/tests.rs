@@ -128,7 +128,7 @@ fn a_file_that_is_nested_or_long_without_end_is_refused_in_one_pass() {
         r#"{{"data": [{{"files": [{{"filename": "a", "segments": [{}]}}]}}]}}"#,
         segments.join(",")
     );
-    assert!(refusal(&far).contains("more than 20000000 lines"));
+    assert!(refusal(&far).contains("more than 4000000 lines"));
 }
 
 #[test]

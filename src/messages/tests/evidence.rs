@@ -308,17 +308,18 @@ fn annotations_stand_on_lines_that_exist() {
 fn annotations_stay_under_the_limits_whatever_was_found() {
     let mut feature = world::busy(&decent);
     let task = &mut feature.tasks[1];
-    let long = "@ada fixes #1 \u{202e}".repeat(20_000);
+    let issue = |line: u32| {
+        let words = "@ada fixes #1 \u{202e}".repeat(if line == 1 { 20_000 } else { 200 });
+        Issue {
+            category: words.clone(),
+            suggestion: Some(words.clone()),
+            line: Some(line),
+            file: Some("./src/auth.rs".to_owned()),
+            ..Issue::must_fix("test", &words)
+        }
+    };
     if let Some(verdict) = &mut task.turns[0].verdict {
-        verdict.items = (1..=5_000)
-            .map(|line| Issue {
-                category: long.clone(),
-                suggestion: Some(long.clone()),
-                line: Some(line),
-                file: Some("./src/auth.rs".to_owned()),
-                ..Issue::must_fix("test", &long)
-            })
-            .collect();
+        verdict.items = (1..=5_000).map(issue).collect();
     }
     let found = messages::annotations(task, &task.turns[0], &|_| Some(u32::MAX));
     assert_eq!(found.len(), 200);

@@ -3,7 +3,6 @@
 mod evidence;
 mod hostile;
 mod pages;
-mod readme;
 mod sentences;
 mod world;
 

@@ -7,6 +7,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod dashboard;
 mod service;
 
 use crate::web::service::{Request, Service};

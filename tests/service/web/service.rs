@@ -97,7 +97,9 @@ impl Service {
         let address = listener.address().unwrap();
         let draining = CancellationToken::new();
         let secrets = [SECRET, PREVIOUS].map(SecretString::from).to_vec();
-        let inbox = Inbox::new(engine, secrets, draining.clone()).with_patience(body);
+        let inbox = Inbox::new(engine, secrets, draining.clone())
+            .with_patience(body)
+            .with_admin(SecretString::from("the administrator's"));
         let router = web::router(Arc::new(inbox));
         let server = tokio::spawn(web::serve(listening(listener), router, CancellationToken::new()));
         Self {

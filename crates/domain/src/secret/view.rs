@@ -26,8 +26,11 @@ pub(super) struct View {
 impl View {
     /// The view of a text; none where it is the text itself.
     pub(super) fn of(text: &str) -> Option<Self> {
-        let plain =
-            |c: char| !matches!(c, '\\' | '&' | '%') && (matches!(c, '\n' | '\t' | '\r') || !clean::is_invisible(c));
+        let plain = |c: char| match c {
+            '\\' | '&' | '%' => false,
+            ' '..='~' | '\n' | '\t' | '\r' => true,
+            c => !clean::is_invisible(c),
+        };
         if text.chars().all(plain) {
             return None;
         }

@@ -9,11 +9,12 @@ use super::{
     },
     conversation::remark_box,
     layout,
-    layout::{boxed, time},
+    layout::time,
     lists::short,
 };
 use git::bare::{CommitFacts, FileChange};
 use maud::{Markup, html};
+use page_parts::boxed;
 use std::sync::Arc;
 
 /// Diffs longer than this are left out of the page.

@@ -6,11 +6,11 @@ use super::{
         state::{Comment, InlineComment, Issue, Reaction, Repo, Review, State},
     },
     layout,
-    layout::{badge, boxed, time},
+    layout::time,
     lists::{short, state_badge},
-    markdown,
 };
 use maud::{Markup, html};
+use page_parts::{badge, boxed, markdown};
 
 /// The page of an issue.
 pub(super) fn issue_page(state: &State, repo: u64, number: u64) -> Option<Markup> {

@@ -3,9 +3,10 @@
 use super::{
     super::state::{Issue, Repo, State},
     layout,
-    layout::{badge, time},
+    layout::time,
 };
 use maud::{Markup, html};
+use page_parts::badge;
 
 /// All repositories.
 pub(super) fn index(state: &State) -> Markup {

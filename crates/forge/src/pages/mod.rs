@@ -4,7 +4,6 @@ mod changes;
 mod conversation;
 mod layout;
 mod lists;
-mod markdown;
 mod pull;
 
 use super::site::Site;

@@ -6,12 +6,12 @@ use super::{
         state::{CheckRun, Issue, Pull, Repo, State},
     },
     changes, conversation, layout,
-    layout::{badge, boxed, time},
+    layout::time,
     lists::short,
-    markdown,
 };
 use git::bare::{CommitFacts, Comparison};
 use maud::{Markup, html};
+use page_parts::{badge, boxed, markdown};
 use std::sync::Arc;
 
 pub(super) async fn page(site: &Arc<Site>, repo: u64, number: u64) -> Option<Markup> {

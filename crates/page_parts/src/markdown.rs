@@ -10,7 +10,7 @@ const HARMLESS: [&str; 9] = ["details", "summary", "sub", "sup", "br", "kbd", "b
 const MERMAID: &str = "mermaid";
 
 /// Renders a text.
-pub(super) fn render(text: &str) -> Markup {
+pub fn render(text: &str) -> Markup {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut graph = None;
     let events = Parser::new_ext(text, options)

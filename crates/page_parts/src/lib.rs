@@ -1,0 +1,23 @@
+//! What all pages share: the style, small parts, Markdown made harmless.
+
+pub mod markdown;
+
+use maud::{Markup, html};
+
+/// The style sheet of every page.
+pub const STYLE: &str = include_str!("pages.css");
+
+/// A coloured word: what state something is in.
+pub fn badge(kind: &str, text: &str) -> Markup {
+    html! { span class=(format!("badge {kind}")) { (text) } }
+}
+
+/// A box with a head and a body, as comments are shown.
+pub fn boxed(id: Option<&str>, kind: &str, head: &Markup, body: &Markup) -> Markup {
+    html! {
+        article id=[id] class=(format!("box {kind}")) {
+            div.head { (head) }
+            div.body { (body) }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! `autobuild completions`: what a shell needs to complete our commands.
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+/// What `completions` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+autobuild completions bash > ~/.local/share/bash-completion/completions/autobuild\n  \
+autobuild completions zsh > ~/.zfunc/_autobuild\n  \
+autobuild completions fish > ~/.config/fish/completions/autobuild.fish")]
+pub(super) struct Completions {
+    /// The shell.
+    shell: Shell,
+}
+
+/// Prints the completions of every command.
+pub(super) fn completions(given: &Completions, mut command: Command) -> ExitCode {
+    let mut script = Vec::new();
+    clap_complete::generate(given.shell, &mut command, "autobuild", &mut script);
+    match io::stdout().write_all(&script) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("autobuild: the completions could not be written: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! A Feature's page: where it stands, its waves, its tasks turn by turn, the runs of its agents and what waits.
+
+use crate::{
+    engine::{
+        Engine,
+        view::{FeatureView, ViewError, WorkView},
+    },
+    messages,
+    messages::Links,
+    store::{EffectState, RunState, StoredEffect, StoredRun},
+    web::dashboard::{
+        graph,
+        parts::{date, money, sentence, state_badge, took},
+    },
+};
+use domain::{
+    cost::Cost,
+    decision::{Outcome, Severity},
+    evidence::{Evidence, GateReport},
+    ids::{FeatureKey, RepoName, TaskId},
+    plan::yaml::kind_word,
+    shorten,
+    task::{Task, Turn},
+};
+use maud::{Markup, html};
+use page_parts::markdown;
+
+/// Steps that are listed.
+const MOST_STEPS: usize = 50;
+/// Items of a verdict that are listed.
+const MOST_ITEMS: usize = 20;
+/// Characters of what a Gate found.
+const LONGEST: usize = 400;
+
+/// What the page shows; none where there is no such Feature.
+pub(super) async fn content(engine: &Engine, key: &FeatureKey) -> Result<Option<Markup>, ViewError> {
+    let Some(view) = engine.feature_to_show(key).await? else {
+        return Ok(None);
+    };
+    let work = engine.work_to_show(key).await?;
+    let name = engine.name_to_show(&view.feature).await;
+    let shown = Shown {
+        web: engine.autobuild.urls().web(),
+        view: &view,
+        work: &work,
+        name: name.as_ref(),
+    };
+    Ok(Some(shown.page()))
+}
+
+struct Shown<'a> {
+    web: &'a str,
+    view: &'a FeatureView,
+    work: &'a WorkView,
+    name: Option<&'a RepoName>,
+}
+
+impl Shown<'_> {
+    fn page(&self) -> Markup {
+        let feature = &self.view.feature;
+        let (spending, links) = (&self.view.spending, self.links());
+        html! {
+            h1 { (messages::feature_name(feature)) " " span.number { (feature.key.shown()) } }
+            div { (markdown::render(&messages::standing(feature, spending, &links))) }
+            (self.facts())
+            (graph::waves(feature))
+            @for report in messages::blocked_in_short(feature) {
+                section.box.changes_requested { div.body { (markdown::render(&report)) } }
+            }
+            @if !feature.tasks.is_empty() { h2 { "Tasks" } }
+            @for task in &feature.tasks { (self.task(task)) }
+            (self.runs_of(None, "Planning"))
+            (steps(&self.work.effects))
+        }
+    }
+
+    fn links(&self) -> Links {
+        // Without a name the addresses lead to the forge's first page.
+        let unknown = RepoName {
+            owner: String::new(),
+            name: String::new(),
+        };
+        Links::new(self.web, self.name.unwrap_or(&unknown))
+    }
+
+    fn address(&self, tail: &str) -> Option<String> {
+        Some(format!("{}/{}{tail}", self.web.trim_end_matches('/'), self.name?))
+    }
+
+    fn facts(&self) -> Markup {
+        let feature = &self.view.feature;
+        let issue = feature.key.issue;
+        let spent: Cost = self.view.spending.in_all();
+        html! {
+            dl.facts {
+                dt { "Issue" }
+                dd { (self.linked(&format!("/issues/{issue}"), &format!("#{issue} {}", feature.snapshot.title))) }
+                @if let Some(name) = self.name { dt { "Repository" } dd { (name) } }
+                @if let Some(pull) = feature.pull {
+                    dt { "Pull request" } dd { (self.linked(&format!("/pull/{pull}"), &format!("#{pull}"))) }
+                }
+                @if let Some(integration) = &feature.integration {
+                    dt { "Branch" } dd { code { (integration.branch) } }
+                }
+                dt { "Cost so far" } dd { (messages::cost(&spent)) ", " (spent.agent_runs) " runs of agents" }
+                dt { "Labelled" } dd { (date(feature.snapshot.at)) " by " (feature.snapshot.labelled_by.login) }
+            }
+        }
+    }
+
+    fn linked(&self, tail: &str, words: &str) -> Markup {
+        html! {
+            @match self.address(tail) { Some(address) => { a href=(address) { (words) } } None => { (words) } }
+        }
+    }
+
+    fn task(&self, task: &Task) -> Markup {
+        html! {
+            article.box id=(task.id) {
+                div.head {
+                    b { (task.id) " " (task.plan.name) } " " (state_badge(task.state.word()))
+                    " · " (kind_word(task.plan.kind))
+                    @if let Some(pull) = task.pull { " · " (self.linked(&format!("/pull/{pull}"), &format!("#{pull}"))) }
+                    @if let Some(turn) = task.turns.last() {
+                        " · turn " (turn.number) " of " (task.limit.max(turn.number.0))
+                    }
+                    " · " (money(&self.view.spending.of(task.id)))
+                }
+                div.body {
+                    @for turn in &task.turns { (turn_of(task, turn, task.turns.last().is_some_and(|last| last.number == turn.number))) }
+                    @if task.turns.is_empty() { p.muted { "Not started." } }
+                    (self.runs_of(Some(task.id), "Runs of agents"))
+                }
+            }
+        }
+    }
+
+    fn runs_of(&self, task: Option<TaskId>, title: &str) -> Markup {
+        let runs: Vec<&StoredRun> = self.work.runs.iter().filter(|run| run.task == task).collect();
+        let id = format!(
+            "runs-{}",
+            task.map_or_else(|| "plan".to_owned(), |task| task.to_string())
+        );
+        let is_open = runs.iter().any(|run| run.state == RunState::Running);
+        html! {
+            @if !runs.is_empty() {
+                details id=(id) open[is_open] {
+                    summary { (title) " (" (runs.len()) ")" }
+                    div.scroll tabindex="0" role="region" aria-label=(format!("{title} of {id}")) {
+                        table.list {
+                            thead { tr { th { "role" } th { "turn" } th { "agent" } th { "state" } th { "time" } th { "cost" } th { "began" } } }
+                            tbody { @for run in &runs { (self.run(run)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn run(&self, run: &StoredRun) -> Markup {
+        let seen = self.view.spending.at_work.iter().find(|work| {
+            run.state == RunState::Running && work.task == run.task && work.turn == run.turn && work.role == run.role
+        });
+        let how = run.failure.clone().unwrap_or_else(|| run.state.to_string());
+        let cost = run
+            .usage
+            .usd_micros
+            .map_or_else(|| "–".to_owned(), domain::budget::dollars);
+        let address = format!("/features/{}/run?id={}", run.feature, encoded(&run.id));
+        html! {
+            tr {
+                td { a href=(address) { (run.role) } }
+                td { (run.turn) }
+                td { (run.agent) @if let Some(model) = &run.model { " " span.muted { (model) } } }
+                td {
+                    (how)
+                    @if let Some(seen) = seen { ", " (seen.seen.tool_calls) " tool calls" }
+                }
+                td { @if let Some(ended) = run.ended_at { (took(run.started_at, ended)) } @else { "–" } }
+                td { (cost) }
+                td { (date(run.started_at)) }
+            }
+        }
+    }
+}
+
+/// An id in an address: what is not a plain letter or digit stands as its bytes.
+fn encoded(text: &str) -> String {
+    let byte = |byte: u8| match byte.is_ascii_alphanumeric() {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    text.bytes().map(byte).collect()
+}
+
+/// One turn; only the last is open.
+fn turn_of(task: &Task, turn: &Turn, is_last: bool) -> Markup {
+    let verdict = turn.verdict.as_ref();
+    let said = verdict
+        .and_then(|verdict| verdict.decision.as_ref())
+        .map(|decision| decision.summary.as_str());
+    let (class, word) = match verdict.map(|verdict| verdict.outcome) {
+        Some(Outcome::Approve) => ("approved", "approved"),
+        Some(Outcome::Feedback) => ("changes_requested", "changes requested"),
+        None => ("in_progress", "no verdict yet"),
+    };
+    html! {
+        details.turn id=(format!("{}-{}", task.id, turn.number)) open[is_last] {
+            summary {
+                "Turn " (turn.number) " " (page_parts::badge(class, word)) " "
+                span.muted { (date(turn.started_at)) @if let Some(ended) = turn.ended_at { ", " (took(turn.started_at, ended)) } }
+            }
+            @if let Some(report) = &turn.report { p.says { b { "Player: " } (report.summary) } }
+            @if let Some(gates) = &turn.gates { (evidence(&format!("Gates of {}, turn {}", task.id, turn.number), gates)) }
+            @if let Some(said) = said { p.says { b { "Coach: " } (said) } }
+            @if let Some(verdict) = verdict {
+                @if !verdict.items.is_empty() {
+                    ul { @for item in verdict.items.iter().take(MOST_ITEMS) {
+                        li.says { (weight(item.severity)) ": " (sentence(&item.description)) @if let Some(file) = &item.file { " (" code { (file) } ")" } }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+/// What the Gates found, a line each.
+fn evidence(title: &str, gates: &GateReport) -> Markup {
+    let first = gates.setup.iter().map(|setup| ("set-up".to_owned(), setup));
+    let tests = std::iter::once(("tests".to_owned(), &gates.tests));
+    let more = gates.more.iter().map(|result| (result.gate.name(), &result.evidence));
+    let line = |evidence: &Evidence| match evidence {
+        Evidence::Passed(finding) | Evidence::Failed(finding) => shorten::middle(&finding.sentence(), LONGEST),
+        Evidence::Absent(absence) => absence.sentence(),
+    };
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(title) {
+            table.list { tbody {
+                @for (name, evidence) in first.chain(tests).chain(more) {
+                    tr { td { (name) } td { (page_parts::badge(colour(evidence), evidence.word())) } td.says { (sentence(&line(evidence))) } }
+                }
+            } }
+        }
+    }
+}
+
+fn weight(severity: Severity) -> &'static str {
+    match severity {
+        Severity::MustFix => "must fix",
+        Severity::ShouldFix => "should fix",
+        Severity::NiceToHave => "nice to have",
+    }
+}
+
+fn colour(evidence: &Evidence) -> &'static str {
+    match evidence {
+        Evidence::Passed(_) => "success",
+        Evidence::Failed(_) => "failure",
+        Evidence::Absent(_) => "pending",
+    }
+}
+
+/// What is still to be done, what waits and until when, and what was given up.
+fn steps(effects: &[StoredEffect]) -> Markup {
+    html! {
+        @if !effects.is_empty() {
+            h2 { "Steps" }
+            div.scroll tabindex="0" role="region" aria-label="Steps" {
+                table.list {
+                    thead { tr { th { "step" } th { "about" } th { "state" } th { "not before" } th { "tries" } th { "why it waits" } } }
+                    tbody {
+                        @for effect in effects.iter().take(MOST_STEPS) {
+                            tr {
+                                td { (effect.kind.replace('_', " ")) }
+                                td { (effect.subject) }
+                                td { (page_parts::badge(step_colour(effect.state), &effect.state.to_string())) }
+                                td { (date(effect.run_at)) }
+                                td { (effect.attempt) }
+                                td.says { (effect.last_error.as_deref().unwrap_or("–")) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn step_colour(state: EffectState) -> &'static str {
+    match state {
+        EffectState::Ready => "queued",
+        EffectState::Running => "building",
+        EffectState::Failed => "failure",
+        EffectState::Done | EffectState::Cancelled => "pending",
+    }
+}

@@ -1,0 +1,50 @@
+//! A run's page: what happened in it, event by event.
+
+use crate::{
+    engine::{Engine, view::ViewError},
+    messages,
+    messages::clean,
+    web::dashboard::parts::feature_address,
+};
+use domain::{ids::FeatureKey, shorten, trace, trace::TraceLine};
+use maud::{Markup, html};
+
+/// Characters of one event.
+const LONGEST: usize = 4_000;
+
+/// What the page shows; none where the Feature has no such run.
+pub(super) async fn content(engine: &Engine, key: &FeatureKey, id: &str) -> Result<Option<Markup>, ViewError> {
+    let runs = engine.store.runs_of(key, None).await?;
+    let Some(run) = runs.into_iter().find(|run| run.id == id) else {
+        return Ok(None);
+    };
+    let events = engine.store.run_events(id).await?.unwrap_or_default();
+    let task = run.task.map_or_else(|| "the plan".to_owned(), |task| task.to_string());
+    let lines: Vec<TraceLine> = trace::read(&events).collect();
+    Ok(Some(html! {
+        p { a href=(feature_address(key)) { (key.shown()) } }
+        h1 { "The " (run.role) " of " (task) ", turn " (run.turn) }
+        p.muted {
+            (run.agent) @if let Some(model) = &run.model { " · " (model) }
+            @if let Some(level) = run.level { " · isolation " (level) }
+            " · " (run.failure.unwrap_or_else(|| run.state.to_string()))
+        }
+        @if lines.is_empty() { p { "What happened is written down when the run ends." } }
+        div.scroll tabindex="0" role="region" aria-label="Events" {
+            table.list { tbody { @for line in &lines { (row(engine, line)) } } }
+        }
+    }))
+}
+
+fn row(engine: &Engine, line: &TraceLine) -> Markup {
+    match line {
+        TraceLine::Omitted { omitted } => {
+            html! { tr { td {} td {} td.muted { (omitted) " events are left out here" } } }
+        }
+        TraceLine::Event(event) => {
+            let (word, text) = messages::happened(&event.kind);
+            let text = engine.secrets.mask(&shorten::middle(&clean(&text), LONGEST));
+            html! { tr { td { (event.ms / 1_000) "." (event.ms % 1_000 / 100) " s" } td { (word) } td.says { (text) } } }
+        }
+    }
+}

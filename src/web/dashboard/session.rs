@@ -1,0 +1,157 @@
+//! Who may see the dashboard: whoever showed the administrator's token, for twelve hours. Nothing is stored: the cookie is
+//! signed with the token, and ends with it.
+
+use axum::http::{
+    HeaderMap,
+    header::{COOKIE, HOST},
+};
+use domain::ids::Millis;
+use hmac::{Hmac, Mac};
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+
+/// The cookie's name.
+const NAME: &str = "autobuild_session";
+/// How long it holds, in milliseconds.
+const LASTS: i64 = 12 * 60 * 60 * 1_000;
+
+/// Somebody who signed in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Session(String);
+
+/// Whether a request names this machine as its host: a page of elsewhere whose name was made to lead here does not.
+pub(super) fn is_of_this_machine(headers: &HeaderMap) -> bool {
+    let host = headers
+        .get(HOST)
+        .and_then(|host| host.to_str().ok())
+        .unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    ["localhost", "127.0.0.1", "[::1]"].contains(&name)
+}
+
+impl Session {
+    /// A session from now on.
+    pub(super) fn begin(admin: &SecretString, now: Millis) -> Self {
+        let until = now.0.saturating_add(LASTS);
+        Self(format!("{until}.{}", signed(admin, &format!("session {until}"))))
+    }
+
+    /// The session of a request, if it has one that holds.
+    pub(super) fn of(headers: &HeaderMap, admin: &SecretString, now: Millis) -> Option<Self> {
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let pairs = cookies.flat_map(|line| line.split(';'));
+        let mut of_name = pairs.filter_map(|pair| pair.trim().strip_prefix(NAME)?.strip_prefix('='));
+        of_name
+            .find(|value| holds(value, admin, now))
+            .map(|value| Self(value.to_owned()))
+    }
+
+    /// What a form of this session carries, so that no other site can send it.
+    pub(super) fn form_token(&self, admin: &SecretString) -> String {
+        signed(admin, &format!("form {}", self.0))
+    }
+
+    /// The header that gives it to a browser. Over plain HTTP, as on one's own machine, it cannot be `Secure`.
+    pub(super) fn cookie(&self, over_tls: bool) -> String {
+        let secure = if over_tls { "; Secure" } else { "" };
+        format!(
+            "{NAME}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age={}{secure}",
+            self.0,
+            LASTS / 1_000
+        )
+    }
+
+    /// The header that takes it back.
+    pub(super) fn no_cookie() -> String {
+        format!("{NAME}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0")
+    }
+}
+
+/// Whether a text is the administrator's token; compared by hashes, so that the time tells nothing of it.
+pub(super) fn is_token(shown: &str, admin: &SecretString) -> bool {
+    Sha256::digest(shown.trim()) == Sha256::digest(admin.expose_secret())
+}
+
+/// Whether two texts are the same, in a time that tells nothing.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    Sha256::digest(one) == Sha256::digest(other)
+}
+
+fn holds(value: &str, admin: &SecretString, now: Millis) -> bool {
+    let Some((until, signature)) = value.split_once('.') else {
+        return false;
+    };
+    let is_current = until.parse().is_ok_and(|until: i64| now.0 < until);
+    is_current && is_same(signature, &signed(admin, &format!("session {until}")))
+}
+
+fn signed(admin: &SecretString, text: &str) -> String {
+    let key = Sha256::digest(admin.expose_secret());
+    let mut mac = match Hmac::<Sha256>::new_from_slice(&key) {
+        Ok(mac) => mac,
+        // HMAC takes keys of any length.
+        Err(_) => return String::new(),
+    };
+    mac.update(text.as_bytes());
+    mac.finalize()
+        .into_bytes()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(cookie: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(COOKIE, cookie.parse().unwrap());
+        headers
+    }
+
+    #[test]
+    fn a_session_holds_for_its_time_and_its_token_alone() {
+        let (admin, other) = (SecretString::from("admin"), SecretString::from("other"));
+        let session = Session::begin(&admin, Millis(1_000));
+        let cookie = format!("a=b; {}={}", NAME, session.0);
+        assert_eq!(
+            Session::of(&headers(&cookie), &admin, Millis(2_000)),
+            Some(session.clone())
+        );
+        assert_eq!(Session::of(&headers(&cookie), &admin, Millis(1_000 + LASTS)), None);
+        assert_eq!(Session::of(&headers(&cookie), &other, Millis(2_000)), None);
+        for forged in [
+            "",
+            "x",
+            "99999999999999.",
+            "99999999999999.00",
+            &format!("9{}", session.0),
+        ] {
+            let cookie = format!("{NAME}={forged}");
+            assert_eq!(Session::of(&headers(&cookie), &admin, Millis(2_000)), None, "{forged}");
+        }
+        assert_ne!(
+            session.form_token(&admin),
+            Session::begin(&admin, Millis(1)).form_token(&admin)
+        );
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_its_own() {
+        let of = |host: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, host.parse().unwrap());
+            is_of_this_machine(&headers)
+        };
+        assert!(of("127.0.0.1:8080") && of("localhost") && of("[::1]:80"));
+        assert!(!of("evil.example:8080") && !of("127.0.0.1.evil.example") && !is_of_this_machine(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn the_cookie_is_for_the_browser_alone() {
+        let session = Session::begin(&SecretString::from("admin"), Millis(0));
+        assert!(session.cookie(true).ends_with("; Secure") && session.cookie(false).contains("HttpOnly; SameSite=Lax"));
+        assert!(!session.cookie(false).contains("Secure"));
+    }
+}

@@ -1,0 +1,270 @@
+//! The pages agree with the code: lists between markers are made from it, links lead to something, and each page is
+//! read in three minutes. `UPDATE_DOCS=1 cargo test --test service docs` writes what is out of date anew.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test that cannot go on has failed"
+)]
+
+use autobuild::{
+    config::{Kind, PREFIX, Usual, VARIABLES, json_schema},
+    messages,
+    web::FAMILIES,
+};
+use domain::{command, evidence::Weight, integrity::Rule, plan::TaskType};
+use serde_json::Value as Json;
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// What three minutes are enough for.
+const MOST_WORDS: usize = 900;
+
+const TYPES: [TaskType; 5] = [
+    TaskType::Scaffolding,
+    TaskType::Feature,
+    TaskType::Refactoring,
+    TaskType::Testing,
+    TaskType::Documentation,
+];
+
+const SCHEMA: &str = "src/config/autobuild.schema.json";
+const BEGIN: &str = "<!-- generated: ";
+const END: &str = "<!-- end -->";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The README and the pages, with their texts.
+fn pages() -> Vec<(PathBuf, String)> {
+    let docs = fs::read_dir(root().join("docs")).unwrap();
+    let docs = docs.map(|entry| entry.unwrap().path());
+    let pages = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let front = ["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root().join(name));
+    let mut pages: Vec<PathBuf> = pages.chain(front).collect();
+    pages.sort();
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        (path, text)
+    };
+    pages.into_iter().map(read).collect()
+}
+
+fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let head = head.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
+    let rule = vec!["---".to_owned(); head.len()];
+    [head, rule].into_iter().chain(rows).map(line).collect()
+}
+
+fn code(text: &str) -> String {
+    format!("`{text}`")
+}
+
+/// A value as YAML writes it on one line.
+fn yaml(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        Json::Object(entries) => {
+            let entries: Vec<String> = entries
+                .iter()
+                .map(|(key, value)| format!("{key}: {}", yaml(value)))
+                .collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+        other => other.to_string().trim_end_matches(".0").to_owned(),
+    }
+}
+
+fn settings(path: &str, schema: &Json) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for (name, property) in schema["properties"].as_object().unwrap() {
+        let key = format!("{path}{name}");
+        if property.get("properties").is_some() {
+            rows.extend(settings(&format!("{key}."), property));
+            continue;
+        }
+        let about = property["description"].as_str().unwrap();
+        let values = property["enum"].as_array();
+        let values: Vec<String> = values.into_iter().flatten().map(|value| code(&yaml(value))).collect();
+        let valid = match values.iter().all(|value| about.contains(value.as_str())) {
+            true => String::new(),
+            false => format!(" {}.", values.join(", ")),
+        };
+        let usual = property
+            .get("default")
+            .map_or_else(String::new, |value| code(&yaml(value)));
+        rows.push(vec![code(&key), usual, format!("{about}{valid}")]);
+    }
+    rows
+}
+
+fn variables() -> String {
+    let rows = VARIABLES.iter().map(|variable| {
+        let secret = match variable.kind {
+            Kind::Secret => " \\*",
+            Kind::Plain | Kind::File | Kind::Later => "",
+        };
+        let usual = match variable.usual {
+            Usual::Nothing => String::new(),
+            Usual::Value(value) => code(value),
+            Usual::Said(words) => words.to_owned(),
+        };
+        let name = format!("`{PREFIX}{}`{secret}", variable.name);
+        vec![name, usual, variable.about.to_owned()]
+    });
+    table(&["variable", "default", "meaning"], rows)
+}
+
+fn rules() -> String {
+    let word = |weight: Weight| match weight {
+        Weight::Demanded => "sent back",
+        Weight::Shown => "reported",
+    };
+    let rows = Rule::ALL.map(|rule| {
+        let usual = rule.weight(TaskType::Feature);
+        let others = TYPES.into_iter().filter(|kind| rule.weight(*kind) != usual);
+        let others = others.map(|kind| format!("; `{}`: {}", yaml(&serde_json::json!(kind)), word(rule.weight(kind))));
+        let weight = format!("{}{}", word(usual), others.collect::<String>());
+        vec![rule.name().to_owned(), messages::about_rule(rule).to_owned(), weight]
+    });
+    table(&["finding", "what it is", "effect"], rows)
+}
+
+/// The commands of the program, from its own help.
+fn programs_commands() -> String {
+    let help = Command::new(env!("CARGO_BIN_EXE_autobuild"))
+        .arg("--help")
+        .output()
+        .unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands = commands.take_while(|line| !line.is_empty());
+    let rows = commands
+        .filter_map(|line| line.trim().split_once("  "))
+        .filter(|(name, _)| *name != "help");
+    let rows = rows.map(|(name, about)| vec![code(&format!("autobuild {name}")), format!("{}.", about.trim())]);
+    table(&["command", "what it does"], rows)
+}
+
+/// Every list that the code knows, by the name of its marker.
+fn lists() -> BTreeMap<&'static str, String> {
+    let commands = command::Command::usage().map(|(form, does)| vec![code(form), does.to_owned()]);
+    let metrics = FAMILIES.map(|family| {
+        let cells = [&code(family.name), family.kind, family.about];
+        cells.map(str::to_owned).to_vec()
+    });
+    BTreeMap::from([
+        ("commands", table(&["command", "what it does"], commands)),
+        ("command line", programs_commands()),
+        ("metrics", table(&["metric", "type", "meaning"], metrics)),
+        (
+            "repository settings",
+            table(&["key", "default", "meaning"], settings("", &json_schema())),
+        ),
+        ("rules", rules()),
+        ("server settings", variables()),
+    ])
+}
+
+/// The page with its lists as they should be; those that it has are taken from `lists`.
+fn rewritten(text: &str, lists: &mut BTreeMap<&'static str, String>) -> String {
+    let mut parts = text.split(BEGIN);
+    let mut page = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(" -->\n").unwrap();
+        let (_, after) = rest.split_once(END).unwrap();
+        let list = lists
+            .remove(name)
+            .unwrap_or_else(|| format!("no list is called {name}\n"));
+        page.push_str(&format!("{BEGIN}{name} -->\n{list}{END}{after}"));
+    }
+    page
+}
+
+/// Compares a file with what it should be, or writes it; the answer is what to say of it.
+fn agree(path: &Path, is: &str, should: &str) -> Option<String> {
+    if is == should {
+        return None;
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(path, should).unwrap();
+        return None;
+    }
+    Some(format!("{} is out of date", path.display()))
+}
+
+#[test]
+fn lists_in_the_docs_are_those_of_the_code() {
+    let mut left = lists();
+    let mut stale: Vec<String> = Vec::new();
+    for (path, text) in pages() {
+        stale.extend(agree(&path, &text, &rewritten(&text, &mut left)));
+    }
+    assert!(left.is_empty(), "no page has these lists: {:?}", left.keys());
+    let path = root().join(SCHEMA);
+    let schema = format!("{}\n", serde_json::to_string_pretty(&json_schema()).unwrap());
+    stale.extend(agree(&path, &fs::read_to_string(&path).unwrap_or_default(), &schema));
+    let how = "UPDATE_DOCS=1 cargo test --test service docs";
+    assert!(stale.is_empty(), "{}\nwrite them anew with: {how}", stale.join("\n"));
+}
+
+#[test]
+fn docs_are_short() {
+    for (path, text) in pages() {
+        let words = text.split_whitespace().count();
+        assert!(
+            words <= MOST_WORDS,
+            "{}: {words} words, {MOST_WORDS} are allowed",
+            path.display()
+        );
+    }
+}
+
+/// The anchor that GitHub gives a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn links_in_the_docs_lead_to_something() {
+    let mut broken = Vec::new();
+    for (path, text) in pages() {
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|target| !target.contains("://") && !target.contains(char::is_whitespace)) {
+            let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+            let at = match file.is_empty() {
+                true => path.clone(),
+                false => path.parent().unwrap().join(file),
+            };
+            let leads = match heading.is_empty() {
+                true => at.exists(),
+                false => fs::read_to_string(&at)
+                    .unwrap_or_default()
+                    .lines()
+                    .any(|line| line.starts_with('#') && anchor(line) == heading),
+            };
+            if !leads {
+                broken.push(format!("{}: {target}", path.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "\n{}", broken.join("\n"));
+}
+
+#[test]
+fn the_readme_names_one_command_that_runs_it_and_one_that_tests_it() {
+    let text = fs::read_to_string(root().join("README.md")).unwrap();
+    for command in ["cargo run", "cargo test"] {
+        let lines = text.lines().filter(|line| line.starts_with(command));
+        assert_eq!(lines.count(), 1, "{command}");
+    }
+}

@@ -1,0 +1,148 @@
+//! The dashboard: who may see it, and what it shows of a whole demo.
+
+use crate::web::service::{Connected, Service};
+use std::process::Stdio;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    net::TcpStream,
+    process::Command,
+};
+
+fn get(path: &str, cookie: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {cookie}\r\n\r\n").into_bytes()
+}
+
+fn form(path: &str, cookie: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {cookie}\r\n\
+         content-type: application/x-www-form-urlencoded\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+async fn ask(service: &Service, request: &[u8]) -> (String, String) {
+    let mut connected: Connected = service.connect().await;
+    connected.send(request).await;
+    connected.whole_answer().await.unwrap()
+}
+
+#[tokio::test]
+async fn who_shows_the_token_sees_the_work_and_nobody_else_does() {
+    let service = Service::start().await;
+    for path in ["/", "/features/1/2/3", "/features/1/2/3/run?id=x"] {
+        let (head, _) = ask(&service, &get(path, "autobuild_session=9999999999999.00")).await;
+        assert!(
+            head.contains("303") && head.contains("location: /sign-in"),
+            "{path}: {head}"
+        );
+    }
+    for path in ["/live", "/features/1/2/3/live"] {
+        assert!(ask(&service, &get(path, "")).await.0.contains(" 401 "), "{path}");
+    }
+    let (head, page) = ask(&service, &form("/sign-in", "", "token=guessed")).await;
+    assert!(
+        head.contains(" 403 ") && page.contains("This is not the token."),
+        "{head}"
+    );
+    let (head, _) = ask(&service, &form("/sign-in", "", "token=the+administrator%27s")).await;
+    let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    assert!(
+        cookie.contains("HttpOnly; SameSite=Lax") && !head.contains("the administrator's"),
+        "{head}"
+    );
+    let session = cookie.split(';').next().unwrap();
+    let (head, page) = ask(&service, &get("/", session)).await;
+    assert!(head.contains(" 200 ") && head.contains("script-src 'self'"), "{head}");
+    assert!(
+        page.contains("Nothing waits for you.") && page.contains("Sign out"),
+        "{page}"
+    );
+    for path in ["/features/1/2/3", "/features/1/2/3/run?id=x", "/features/1/2/3/run"] {
+        assert!(ask(&service, &get(path, session)).await.0.contains(" 404 "), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn only_the_pages_own_form_signs_out() {
+    let service = Service::start().await;
+    let (head, _) = ask(&service, &form("/sign-in", "", "token=the+administrator%27s")).await;
+    let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    let session = cookie.split(';').next().unwrap();
+    let (head, _) = ask(&service, &form("/sign-out", session, "token=forged")).await;
+    assert!(!head.contains("set-cookie"), "{head}");
+    let (_, page) = ask(&service, &get("/", session)).await;
+    let token = page
+        .split_once("name=\"token\" value=\"")
+        .unwrap()
+        .1
+        .split('"')
+        .next()
+        .unwrap();
+    let (head, _) = ask(&service, &form("/sign-out", session, &format!("token={token}"))).await;
+    assert!(head.contains("Max-Age=0"), "{head}");
+}
+
+/// A page of the demo's dashboard; of a stream, its first event.
+async fn page_of(address: &str, path: &str, host: &str, until: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut read = Vec::new();
+    let mut piece = [0; 65_536];
+    loop {
+        let count = stream.read(&mut piece).await.unwrap();
+        read.extend_from_slice(&piece[..count]);
+        let text = String::from_utf8_lossy(&read);
+        if count == 0 || text.contains(until) {
+            return text.into_owned();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_whole_demo_can_be_watched() {
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_autobuild"))
+        .arg("demo")
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
+    let mut address = String::new();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        if let Some((_, rest)) = line.split_once("dashboard: http://") {
+            address = rest.trim_end_matches('/').to_owned();
+            break;
+        }
+    }
+    let all = page_of(&address, "/", &address, "</html>").await;
+    let feature = all
+        .split_once("href=\"/features/")
+        .unwrap()
+        .1
+        .split('"')
+        .next()
+        .unwrap();
+    let path = format!("/features/{feature}");
+    let page = page_of(&address, &path, &address, "</html>").await;
+    for shown in [
+        "State: completed.",
+        "<svg",
+        "TASK-005",
+        "changes requested",
+        "red before green",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    let run = page.split_once("/run?id=").unwrap().1.split('"').next().unwrap();
+    let run = page_of(&address, &format!("{path}/run?id={run}"), &address, "</html>").await;
+    assert!(run.contains("prints") && run.contains("ready_for_validation"), "{run}");
+    let live = page_of(&address, &format!("{path}/live"), &address, "State: completed.").await;
+    assert!(
+        live.contains("text/event-stream") && live.contains("data: <h1>"),
+        "{live}"
+    );
+    let elsewhere = page_of(&address, "/", "elsewhere.example", "\r\n\r\n").await;
+    assert!(elsewhere.contains("303"), "{elsewhere}");
+}
