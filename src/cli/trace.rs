@@ -2,7 +2,7 @@
 //! works beside a service that does.
 
 use crate::{
-    cli::local::Place,
+    cli::place::Place,
     config::ServerSettings,
     messages,
     messages::clean,

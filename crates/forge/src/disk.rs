@@ -1,7 +1,18 @@
 //! The file that holds the forge's memory, replaced as a whole.
 
-use super::{forge::Saving, refusal::Refusal, state::State};
+use super::{refusal::Refusal, state::State};
 use std::{io, io::Write, path::Path};
+
+/// When a forge writes what it knows to its file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Saving {
+    /// Soon after a change. A process that is killed may forget the last changes.
+    #[default]
+    Soon,
+    /// Before anybody is told of a change: answers and deliveries wait for the file, so that a process that is killed at
+    /// any moment goes on with what its callers know. Acknowledged deliveries are forgotten.
+    First,
+}
 
 /// Why the forge could not be opened or saved.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 use crate::{
     clock::Clock,
     disk,
-    disk::{ForgeError, io_error},
+    disk::{ForgeError, Saving, io_error},
     git_http,
     hooks::Post,
     server,
@@ -33,17 +33,6 @@ pub struct ForgeOptions {
     pub retry_until_acknowledged: bool,
     /// When what it knows is written to its file.
     pub saving: Saving,
-}
-
-/// When a forge writes what it knows to its file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Saving {
-    /// Soon after a change. A process that is killed may forget the last changes.
-    #[default]
-    Soon,
-    /// Before anybody is told of a change: answers and deliveries wait for the file, so that a process that is killed at
-    /// any moment goes on with what its callers know. Acknowledged deliveries are forgotten.
-    First,
 }
 
 impl ForgeOptions {

@@ -35,10 +35,10 @@ mod state;
 
 pub use clock::Clock;
 pub use control::{AppCredentials, InlineRemark, NewApp, NewCiJob, Person, RepoSource};
-pub use disk::ForgeError;
+pub use disk::{ForgeError, Saving};
 pub use faults::{Fault, FaultOrder, Mishap};
 pub use feed::{EventOutcome, FeedEvent, LineRemark};
-pub use forge::{Forge, ForgeOptions, Saving};
+pub use forge::{Forge, ForgeOptions};
 pub use log::{CallKind, LoggedCall};
 pub use refusal::Refusal;
 pub use state::{BranchRule, Role, RuleKind, Settings};

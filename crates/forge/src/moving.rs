@@ -4,8 +4,7 @@
 use crate::{
     acts::branches_and_tags,
     disk,
-    disk::io_error,
-    forge::Saving,
+    disk::{Saving, io_error},
     refusal::Result,
     site::Site,
     state::{Access, Actor},

@@ -2,10 +2,9 @@
 
 use super::{
     disk,
-    disk::ForgeError,
+    disk::{ForgeError, Saving},
     faults::Faults,
     feed::FeedEvent,
-    forge::Saving,
     hooks::Post,
     log::CallLog,
     refusal::Result,

@@ -5,14 +5,12 @@ mod follow;
 mod lock;
 mod manage;
 mod orders;
-mod place;
 mod plan;
 mod report;
 mod run;
 mod work;
 
 pub(super) use manage::{Complete, Resume, Status, complete, resume, status};
-pub(super) use place::Place;
 pub(super) use plan::{FeatureCommand, Plan, TaskCommand, feature, plan, task};
 pub(super) use run::{Run, run};
 
@@ -27,6 +25,7 @@ use crate::{
             work::{Job, Screen, Worked},
         },
         models,
+        place::Place,
         serve::start_log,
         stage::{stop::Stop, terminal::Terminal},
     },

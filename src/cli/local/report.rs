@@ -1,10 +1,8 @@
 //! How far a Feature is, as the commands tell it: one table with a row for each task.
 
 use crate::cli::{
-    local::{
-        orders::{Order, Wish},
-        place::short,
-    },
+    local::orders::{Order, Wish},
+    place::short,
     stage::{
         excerpt,
         terminal::{Terminal, Tone},

@@ -6,9 +6,9 @@ use crate::{
     cli::{
         local::{
             orders::{Kind, Order, Orders, Wish, numbered},
-            place::Place,
             report::Report,
         },
+        place::Place,
         stage::{
             Filed, LABEL, PERSON, Setup, Stage, full_name,
             human::{Human, Part},

@@ -4,6 +4,7 @@ mod world;
 
 mod calls;
 mod credentials;
+mod killed;
 mod mistreated;
 mod moves;
 mod refusals;
