@@ -98,9 +98,8 @@ impl Tail {
         if !screen.json {
             for line in lines.lines() {
                 self.said = if is_said(line) { self.said + 1 } else { 0 };
-                match self.said {
-                    ..=MOST_SAID => screen.terminal.line("", "  ", line, Tone::Plain),
-                    _ => {}
+                if self.said <= MOST_SAID {
+                    screen.terminal.line("", "  ", line, Tone::Plain);
                 }
             }
         }

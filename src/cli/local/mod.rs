@@ -97,7 +97,7 @@ impl Session {
         let secrets = Secrets::new(&agents_secrets(&KEYS.map(str::to_owned)));
         let terminal = Terminal::open(who.json);
         let below = terminal.clone();
-        let filter = if who.verbose { "info" } else { "off" };
+        let filter = if who.verbose { "info" } else { "error" };
         start_log(filter, LogFormat::Text, secrets.clone(), move |part| below.log(part));
         let place = Place::here().await?;
         Ok(Self {

@@ -13,6 +13,7 @@ use crate::{
 };
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use domain::ids::TaskId;
 use serde_json::{Map, Value, json};
 use std::{path::Path, process::ExitCode};
 
@@ -209,13 +210,14 @@ pub async fn feature(feature: FeatureCommand) -> ExitCode {
 
 async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
     let session = Session::open("feature", &feature.who).await?;
-    let Found { mut order, task } = session.find(&feature.feature, None)?;
-    let name = order.name();
+    let named = &feature.feature;
+    let is_task = named.to_ascii_uppercase().parse::<TaskId>().is_ok();
     anyhow::ensure!(
-        task.is_none(),
-        "{} is a task: name its Feature, {name}",
-        feature.feature
+        !is_task,
+        "{named} is a task: name its Feature, or go on with `autobuild resume {named}`"
     );
+    let Found { mut order, .. } = session.find(named, None)?;
+    let name = order.name();
     anyhow::ensure!(!order.completed, "{name} is completed");
     let settings = feature.options.settings()?;
     let report = session.orders.report(order.number)?;
