@@ -7,7 +7,10 @@ use domain::{
     usage::Usage,
 };
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::VecDeque,
+    path::{Path, PathBuf},
+};
 use tokio::{sync::watch, time::Instant};
 
 /// Most characters that are kept of one text of an event.
@@ -22,16 +25,25 @@ const MAX_CALL: usize = 2_000;
 const MAX_ALL: usize = 800_000;
 /// Most events of a run.
 const MAX_EVENTS: usize = 5_000;
+/// Tool calls that people are shown while it runs.
+const MOST_RECENT: usize = 20;
 
 /// What a running agent is doing, for people who wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
     /// Tools that it has called.
     pub tool_calls: u32,
-    /// The last of them with the start of its input, in one line.
-    pub last_tool: Option<String>,
+    /// The last of them, each with the start of its input in one line, the newest last.
+    pub recent: VecDeque<String>,
     /// Why it waits for its model, while it does.
     pub waiting: Option<String>,
+}
+
+impl Activity {
+    /// The newest tool call.
+    pub fn last_tool(&self) -> Option<&str> {
+        self.recent.back().map(String::as_str)
+    }
 }
 
 /// The events of one run.
@@ -176,7 +188,11 @@ impl Journal {
             TraceKind::ToolCall { tool, input, .. } => {
                 self.activity.tool_calls = self.activity.tool_calls.saturating_add(1);
                 let input = called(&self.plain(input, MAX_CALL), &self.checkout);
-                self.activity.last_tool = Some(one_line(&format!("{} {input}", self.plain(tool, 60))));
+                let line = one_line(&format!("{} {input}", self.plain(tool, 60)));
+                self.activity.recent.push_back(line);
+                if self.activity.recent.len() > MOST_RECENT {
+                    self.activity.recent.pop_front();
+                }
                 self.activity.waiting = None;
             }
             TraceKind::Waiting { why, .. } => self.activity.waiting = Some(self.plain(why, 200)),
@@ -285,7 +301,7 @@ mod tests {
                 tool: tool.to_owned(),
                 input,
             });
-            watched.borrow().last_tool.clone().unwrap()
+            watched.borrow().last_tool().unwrap().to_owned()
         };
         assert_eq!(
             shown("Read", "file_path", &format!("{folder}/src/lib.rs")),
@@ -310,7 +326,7 @@ mod tests {
         });
         let seen = watched.borrow_and_update().clone();
         assert_eq!((seen.tool_calls, seen.waiting.as_deref()), (1, Some("rate limit")));
-        assert_eq!(seen.last_tool.as_deref(), Some("Bash cargo test"));
+        assert_eq!(seen.last_tool(), Some("Bash cargo test"));
         journal.note(TraceKind::Text { text: "on".to_owned() });
         assert_eq!(watched.borrow_and_update().waiting, None);
     }

@@ -11,7 +11,7 @@ use domain::{
     feature::Feature,
     ids::{FeatureKey, RepoName},
 };
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 /// Ended Features that are shown.
 const MOST_ENDED: u32 = 30;
@@ -32,6 +32,8 @@ pub struct FeatureView {
 pub struct WorkView {
     /// The runs of its agents, oldest first.
     pub runs: Vec<StoredRun>,
+    /// The last tool calls of those that are under way, by run.
+    pub calls: BTreeMap<String, Vec<String>>,
     /// Its effects that are not done, oldest first.
     pub effects: Vec<StoredEffect>,
 }
@@ -102,6 +104,7 @@ impl Engine {
         });
         Ok(WorkView {
             runs: self.store.runs_of(key, None).await?,
+            calls: self.store.calls(key).await?,
             effects,
         })
     }

@@ -36,6 +36,7 @@ migrations! {
     3 "run";
     4 "progress";
     5 "repository_settings";
+    6 "calls";
 }
 
 /// Where the history itself is kept; made before anything can be asked of it.

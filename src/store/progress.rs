@@ -14,10 +14,14 @@ use domain::{
     at_work::{AtWork, Doing, Seen},
     ids::{FeatureKey, Millis, TurnNumber},
 };
+use std::collections::BTreeMap;
 
 statements! {
     SEEN = "UPDATE run SET tool_calls = $5, waiting = $6, seen_at = $7 WHERE id = $1 AND state = 'running' \
             AND EXISTS (SELECT 1 FROM effect e WHERE e.id = $2 AND e.worker = $3 AND e.fence = $4 AND e.state = 'running')";
+    CALLS = "UPDATE run SET calls = $5 WHERE id = $1 AND state = 'running' \
+             AND EXISTS (SELECT 1 FROM effect e WHERE e.id = $2 AND e.worker = $3 AND e.fence = $4 AND e.state = 'running')";
+    CALLS_OF = "SELECT id, calls FROM run WHERE feature_id = $1 AND state = 'running' AND calls IS NOT NULL";
     WAITS = "SELECT id FROM effect WHERE feature_id = $1 AND kind = $2 AND state = 'ready' LIMIT 1";
     AT_WORK = "SELECT task, turn, role, tool_calls, waiting, seen_at FROM run WHERE feature_id = $1 AND state = 'running' \
                AND seen_at IS NOT NULL AND EXISTS (SELECT 1 FROM effect e WHERE e.id = run.effect_id \
@@ -56,6 +60,26 @@ impl Store {
             }
         }
         Ok(Fenced::Written)
+    }
+
+    /// Writes down the last tool calls of the run `id`, for who watches it.
+    pub async fn saw_calls(&self, hold: &Hold, id: &str, calls: &[&str]) -> Result<Fenced, StoreError> {
+        let calls = serde_json::Value::from(calls).to_string();
+        let arguments = args![id, &hold.effect, &hold.worker, hold.fence, &calls];
+        let mut tx = self.db.write().await?;
+        let written = tx.run(CALLS, arguments).await?;
+        tx.commit().await?;
+        Ok(if written == 0 { Fenced::Lost } else { Fenced::Written })
+    }
+
+    /// The last tool calls of the runs of a Feature that are under way, by run.
+    pub async fn calls(&self, feature: &FeatureKey) -> Result<BTreeMap<String, Vec<String>>, StoreError> {
+        let rows = self.db.rows(CALLS_OF, args![&feature.to_string()]).await?;
+        let read = |row: &Row| {
+            let calls = serde_json::from_str(&row.text("calls")?).unwrap_or_default();
+            Ok((row.text("id")?, calls))
+        };
+        rows.iter().map(read).collect()
     }
 
     /// The runs of a Feature that are under way and were seen to do something.

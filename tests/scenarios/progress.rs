@@ -39,6 +39,22 @@ async fn shows(world: &World, line: bool) {
     assert!(shown.is_ok(), "{line}: {}", world.answers(ISSUE).await);
 }
 
+/// Goes on once the store has tool calls for who watches the Feature.
+async fn has_calls(world: &World) {
+    let key = world.feature().await.key;
+    let seen = async {
+        while world.engine.store.calls(&key).await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let seen = tokio::time::timeout(Duration::from_secs(60), seen).await;
+    let calls = world.engine.store.calls(&key).await.unwrap();
+    assert!(
+        seen.is_ok() && calls.values().flatten().all(|call| call.starts_with("Bash")),
+        "{calls:?}"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_an_agent_does_is_shown_while_it_runs_and_not_longer() {
     let setup = Setup::new().acp(Role::Player, AGENT);
@@ -50,6 +66,7 @@ async fn what_an_agent_does_is_shown_while_it_runs_and_not_longer() {
     for _ in 0..2 {
         pipes.started().await;
         shows(&world, true).await;
+        has_calls(&world).await;
         pipes.go().await;
     }
     world.settle().await;

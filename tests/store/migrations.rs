@@ -25,6 +25,7 @@ const SAMPLES: &[&str] = &[
     include_str!("../data/migrations/0003.sql"),
     include_str!("../data/migrations/0004.sql"),
     include_str!("../data/migrations/0005.sql"),
+    include_str!("../data/migrations/0006.sql"),
 ];
 
 struct Both {

@@ -41,7 +41,7 @@ pub fn plain(work: &Work, now: Millis) -> String {
     }
     if work.activity.waiting.is_some() {
         line.push_str(" · waits for its model's API");
-    } else if let Some(tool) = &work.activity.last_tool {
+    } else if let Some(tool) = work.activity.last_tool() {
         line.push_str(&format!(" · {}", clean(tool).replace('\n', " ")));
     }
     line
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(plain(&player, Millis(13_999)), "TASK-002 · turn 2 · Player · 12 s");
         player.activity = Activity {
             tool_calls: 14,
-            last_tool: Some("Bash cargo\ntest\u{1b}[2J".to_owned()),
+            recent: ["Bash cargo\ntest\u{1b}[2J".to_owned()].into(),
             waiting: None,
         };
         let told = "TASK-002 · turn 2 · Player · 1 min 02 s · 14 tool calls · Bash cargo test";

@@ -16,6 +16,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+/// Many tool calls within this time are written down at once.
+const CALLS_EVERY: Duration = Duration::from_millis(700);
+
 /// What is told of one run.
 pub(super) struct Progress<'a> {
     context: &'a EffectContext<'a>,
@@ -59,7 +62,12 @@ impl<'a> Progress<'a> {
             over.cancel();
             ended
         };
-        tokio::join!(working, self.tell(&over)).0
+        let calls = Calls {
+            context: self.context,
+            run: self.run,
+            watched: self.watched.clone(),
+        };
+        tokio::join!(working, self.tell(&over), calls.tell(&over)).0
     }
 
     /// A run that failed leads to no event at once: the comment must not show it as running until then.
@@ -106,6 +114,41 @@ impl<'a> Progress<'a> {
     fn show(&self, which: &str, from: Millis) -> NewEffect {
         let id = format!("{}/shown/{which}", self.run);
         schedule::shown_again(self.context.job, self.context.key(), id, from)
+    }
+}
+
+/// The tool calls of one run, for who watches it at this moment.
+struct Calls<'a> {
+    context: &'a EffectContext<'a>,
+    run: &'a str,
+    watched: watch::Receiver<Activity>,
+}
+
+impl Calls<'_> {
+    async fn tell(mut self, over: &CancellationToken) {
+        loop {
+            tokio::select! {
+                () = over.cancelled() => return,
+                changed = self.watched.changed() => if changed.is_err() { return },
+            }
+            self.write().await;
+            tokio::select! {
+                () = over.cancelled() => return,
+                () = tokio::time::sleep(CALLS_EVERY) => {}
+            }
+        }
+    }
+
+    async fn write(&mut self) {
+        let activity = self.watched.borrow_and_update().clone();
+        if activity.recent.is_empty() {
+            return;
+        }
+        let calls: Vec<&str> = activity.recent.iter().map(String::as_str).collect();
+        let store = &self.context.engine.store;
+        if let Err(error) = store.saw_calls(&self.context.job.hold, self.run, &calls).await {
+            tracing::debug!(%error, run = %self.run, "the tool calls of {} could not be written down", self.run);
+        }
     }
 }
 

@@ -152,6 +152,9 @@ impl Shown<'_> {
                             tbody { @for run in &runs { (self.run(run)) } }
                         }
                     }
+                    @for calls in runs.iter().filter_map(|run| self.work.calls.get(&run.id)) {
+                        ul { @for call in calls { li { code { (call) } } } }
+                    }
                 }
             }
         }

@@ -1,8 +1,11 @@
 //! What is shown, sent again whenever it has changed: server-sent events, each a page's whole content.
 
-use crate::web::{
-    Inbox,
-    dashboard::{feature, overview},
+use crate::{
+    engine::view::ViewError,
+    web::{
+        Inbox,
+        dashboard::{feature, overview},
+    },
 };
 use axum::{
     body::{Body, Bytes},
@@ -26,6 +29,7 @@ struct Viewer {
     inbox: Arc<Inbox>,
     feature: Option<FeatureKey>,
     shown: Option<[u8; 32]>,
+    looked: bool,
     quiet: u32,
     ended: bool,
 }
@@ -36,6 +40,7 @@ pub(super) fn stream(inbox: Arc<Inbox>, feature: Option<FeatureKey>) -> Response
         inbox,
         feature,
         shown: None,
+        looked: false,
         quiet: 0,
         ended: false,
     };
@@ -54,7 +59,7 @@ impl Viewer {
             if self.ended {
                 return None;
             }
-            if self.shown.is_some() {
+            if self.looked {
                 tokio::select! {
                     () = self.inbox.drained() => {
                         self.ended = true;
@@ -64,8 +69,11 @@ impl Viewer {
                     () = tokio::time::sleep(LATEST) => {}
                 }
             }
+            self.looked = true;
             match self.content().await {
-                Some(content) => match self.news(&content) {
+                // The next look may find the database again.
+                Err(error) => tracing::debug!(%error, "a page could not be made anew"),
+                Ok(Some(content)) => match self.news(&content) {
                     Some(event) => return Some(event),
                     None if self.quiet >= QUIET => {
                         self.quiet = 0;
@@ -73,7 +81,7 @@ impl Viewer {
                     }
                     None => self.quiet = self.quiet.saturating_add(1),
                 },
-                None => {
+                Ok(None) => {
                     self.ended = true;
                     return Some("event: gone\ndata:\n\n".to_owned());
                 }
@@ -81,17 +89,13 @@ impl Viewer {
         }
     }
 
-    /// What the page shows now; none where it is not to be had.
-    async fn content(&self) -> Option<Markup> {
+    /// What the page shows now; none where it is gone.
+    async fn content(&self) -> Result<Option<Markup>, ViewError> {
         let engine = self.inbox.engine();
-        let content = match &self.feature {
+        match &self.feature {
             Some(key) => feature::content(engine, key).await,
             None => overview::content(engine).await.map(Some),
-        };
-        content.unwrap_or_else(|error| {
-            tracing::debug!(%error, "a page could not be made anew");
-            None
-        })
+        }
     }
 
     fn news(&mut self, content: &Markup) -> Option<String> {

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
-    process::Command,
+    process::{Child, Command},
 };
 
 fn get(path: &str, cookie: &str) -> Vec<u8> {
@@ -100,22 +100,29 @@ async fn page_of(address: &str, path: &str, host: &str, until: &str) -> String {
     }
 }
 
-#[tokio::test]
-async fn a_whole_demo_can_be_watched() {
+/// A demo, and the address of its dashboard from the line that has this before it.
+async fn demo(arguments: &[&str], before: &str) -> (Child, String) {
     let mut demo = Command::new(env!("CARGO_BIN_EXE_autobuild"))
         .arg("demo")
+        .args(arguments)
         .stdout(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
-    let mut address = String::new();
-    while let Some(line) = lines.next_line().await.unwrap() {
-        if let Some((_, rest)) = line.split_once("dashboard: http://") {
-            address = rest.trim_end_matches('/').to_owned();
-            break;
+    loop {
+        let line = lines.next_line().await.unwrap().unwrap();
+        if let Some((_, rest)) = line.split_once(before) {
+            // Whoever prints must not stop because nobody reads.
+            tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+            return (demo, rest.trim_end_matches('/').to_owned());
         }
     }
+}
+
+#[tokio::test]
+async fn a_whole_demo_can_be_watched() {
+    let (_demo, address) = demo(&[], "dashboard: http://").await;
     let all = page_of(&address, "/", &address, "</html>").await;
     let feature = all
         .split_once("href=\"/features/")
