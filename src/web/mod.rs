@@ -33,6 +33,6 @@ pub fn router(inbox: Arc<Inbox>) -> Router {
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::metrics))
-        .merge(dashboard::routes())
+        .merge(dashboard::routes(&inbox))
         .with_state(inbox)
 }

@@ -121,7 +121,10 @@ impl Transcript {
         if !sandbox.missing().is_empty() {
             self.line(&format!("missing for more: {}", sandbox.missing()), Tone::Quiet);
         }
-        self.line(&format!("dashboard, while this runs: {dashboard}"), Tone::Quiet);
+        // The address opens everything of this run: it is for who started it, not for a file that stays.
+        if let Some(terminal) = &self.terminal {
+            terminal.exact(&format!("dashboard, while this runs: {dashboard}"));
+        }
     }
 
     /// Says what of the repository is not part of the import.

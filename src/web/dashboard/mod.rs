@@ -7,20 +7,15 @@ mod live;
 mod overview;
 mod parts;
 mod run;
-mod session;
 
 use crate::{
     engine::view::ViewError,
-    web::{
-        Inbox,
-        dashboard::session::{Session, is_of_this_machine, is_same, is_token},
-        inbox::Viewers,
-    },
+    web::{Inbox, inbox::Viewers},
 };
 use axum::{
     Form, Router,
     extract::{
-        Path, Query, State,
+        Path, Query, Request, State,
         rejection::{FormRejection, QueryRejection},
     },
     http::{
@@ -30,11 +25,13 @@ use axum::{
             X_CONTENT_TYPE_OPTIONS,
         },
     },
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
 use domain::ids::FeatureKey;
 use maud::{DOCTYPE, Markup, html};
+use page_parts::session::{Entry, NO_KEY, OTHER_HOST, Reach, Session, is_key, is_of_this_machine, is_same};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -45,7 +42,29 @@ const SCRIPT: &str = include_str!("live.js");
 const ICON: &str = include_str!("icon.svg");
 
 /// The dashboard's routes.
-pub(super) fn routes() -> Router<Arc<Inbox>> {
+pub(super) fn routes(inbox: &Arc<Inbox>) -> Router<Arc<Inbox>> {
+    pages().layer(from_fn_with_state(Arc::clone(inbox), door))
+}
+
+/// Where a run on one's own machine shows its work: asks every request for the run's key or the session that it began.
+async fn door(State(inbox): State<Arc<Inbox>>, request: Request, next: Next) -> Response {
+    let key = match (inbox.viewers(), inbox.admin()) {
+        (Viewers::WithKey, Some(key)) => key,
+        (Viewers::SignedIn, _) | (Viewers::WithKey, None) => return next.run(request).await,
+    };
+    let refused = |said: &'static str| (StatusCode::FORBIDDEN, said).into_response();
+    if !is_of_this_machine(request.headers()) {
+        return refused(OTHER_HOST);
+    }
+    let address = (request.uri().path(), request.uri().query());
+    match Entry::of(address, request.headers(), key, inbox.now().0) {
+        Entry::In(_) => next.run(request).await,
+        Entry::Begins { cookie, to } => (StatusCode::SEE_OTHER, [(LOCATION, to), (SET_COOKIE, cookie)]).into_response(),
+        Entry::Refused => refused(NO_KEY),
+    }
+}
+
+fn pages() -> Router<Arc<Inbox>> {
     Router::new()
         .route("/", get(overview_page))
         .route("/live", get(overview_live))
@@ -139,17 +158,9 @@ async fn feature_live(State(inbox): State<Arc<Inbox>>, path: Key, headers: Heade
     }
 }
 
-/// Who asks; none: somebody who may not see it.
-enum Viewer {
-    SignedIn(Session),
-    ThisMachine,
-}
-
-fn of(inbox: &Inbox, headers: &HeaderMap) -> Option<Viewer> {
-    match inbox.viewers() {
-        Viewers::ThisMachine => is_of_this_machine(headers).then_some(Viewer::ThisMachine),
-        Viewers::SignedIn => Session::of(headers, inbox.admin()?, inbox.now()).map(Viewer::SignedIn),
-    }
+/// The session of who asks; none: somebody who may not see it.
+fn of(inbox: &Inbox, headers: &HeaderMap) -> Option<Session> {
+    Session::of(headers, inbox.admin()?, inbox.now().0)
 }
 
 fn to_sign_in() -> Response {
@@ -159,14 +170,14 @@ fn to_sign_in() -> Response {
 /// A page, or why there is none.
 fn answer(
     inbox: &Inbox,
-    viewer: &Viewer,
+    viewer: &Session,
     title: &str,
     live: Option<&str>,
     content: Result<Option<Markup>, ViewError>,
 ) -> Response {
-    let token = match viewer {
-        Viewer::SignedIn(session) => inbox.admin().map(|admin| session.form_token(admin)),
-        Viewer::ThisMachine => None,
+    let token = match inbox.viewers() {
+        Viewers::SignedIn => inbox.admin().map(|admin| viewer.form_token(admin)),
+        Viewers::WithKey => None,
     };
     let bar = html! {
         nav aria-label="Pages" {
@@ -251,9 +262,9 @@ async fn sign_in(
     form: Result<Form<Token>, FormRejection>,
 ) -> Response {
     let shown = form.map(|Form(form)| form.token).unwrap_or_default();
-    match inbox.admin().filter(|admin| is_token(&shown, admin)) {
+    match inbox.admin().filter(|admin| is_key(&shown, admin)) {
         Some(admin) => {
-            let cookie = Session::begin(admin, inbox.now()).cookie(is_over_tls(&headers));
+            let cookie = Session::begin(admin, inbox.now().0).cookie(reach(&headers));
             (StatusCode::SEE_OTHER, [(LOCATION, "/"), (SET_COOKIE, cookie.as_str())]).into_response()
         }
         None => sign_in_form(StatusCode::FORBIDDEN, "This is not the token."),
@@ -261,8 +272,11 @@ async fn sign_in(
 }
 
 /// What the proxy in front says: the service itself speaks plain HTTP.
-fn is_over_tls(headers: &HeaderMap) -> bool {
-    headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
+fn reach(headers: &HeaderMap) -> Reach {
+    match headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https") {
+        true => Reach::Tls,
+        false => Reach::Plain,
+    }
 }
 
 async fn sign_out(
@@ -277,14 +291,14 @@ async fn sign_out(
             .is_some_and(|admin| is_same(&session.form_token(admin), &shown))
     };
     match of(&inbox, &headers) {
-        Some(Viewer::SignedIn(session)) if is_own(&session) => {
-            let gone = Session::no_cookie();
+        Some(session) if is_own(&session) => {
+            let gone = session.no_cookie();
             (
                 StatusCode::SEE_OTHER,
                 [(LOCATION, "/sign-in"), (SET_COOKIE, gone.as_str())],
             )
                 .into_response()
         }
-        Some(Viewer::SignedIn(_) | Viewer::ThisMachine) | None => to_sign_in(),
+        Some(_) | None => to_sign_in(),
     }
 }
