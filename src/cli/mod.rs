@@ -81,3 +81,24 @@ pub fn run() -> ExitCode {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_says_what_it_does_and_shows_examples() {
+        let mut cli = Cli::command();
+        cli.build();
+        for command in cli.get_subcommands().filter(|command| command.get_name() != "help") {
+            let name = command.get_name();
+            assert!(command.get_about().is_some(), "{name}");
+            let more = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(more.contains("Examples:\n  "), "{name} shows no examples: {more}");
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{name}: {argument}");
+            }
+        }
+    }
+}

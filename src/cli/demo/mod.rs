@@ -93,7 +93,7 @@ pub(super) async fn demo(demo: Demo) -> ExitCode {
     let below = terminal.clone();
     start_log(filter, LogFormat::Text, secrets.clone(), move |part| below.log(part));
     let code = run(&demo, &terminal, &secrets).await.unwrap_or_else(|error| {
-        terminal.moving("");
+        terminal.clear();
         eprintln!("autobuild demo: {}", secrets.mask(&format!("{error:#}")));
         ExitCode::FAILURE
     });
@@ -166,7 +166,7 @@ async fn finish(
         // What happened is shown before what came of it.
         let last = stage.forge.events().last().map_or(0, |event| event.seq);
         let _ = seen.wait_for(|shown| *shown >= last).await;
-        terminal.moving("");
+        terminal.clear();
         places.print(&ended, terminal, demo.json);
         if !demo.json {
             places.announce_pages(terminal);

@@ -78,10 +78,10 @@ impl Places {
 
     /// Says where the pages are.
     pub(super) fn announce_pages(&self, terminal: &Terminal) {
-        let (page, dashboard) = (&self.page, &self.dashboard);
-        terminal.exact(&format!(
-            "\nThe pages are served until Ctrl-C, and are gone then: {page}, dashboard: {dashboard}"
-        ));
+        terminal.exact("");
+        terminal.line("", "", "The pages are served until Ctrl-C, and are gone then:", Tone::Plain);
+        terminal.exact(&format!("  dashboard   {}", self.dashboard));
+        terminal.exact(&format!("  repository  {}", self.page));
     }
 
     /// Says how it ended, why, and where everything is that stays.

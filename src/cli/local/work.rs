@@ -157,7 +157,7 @@ impl Job<'_> {
             }
             if told {
                 self.screen
-                    .moving(&format!("works on {}; Ctrl-C leaves it", busy.join(", ")));
+                    .below(&format!("works on {}; Ctrl-C leaves it", busy.join(", ")));
             }
             tokio::time::sleep(LOOK).await;
         }
@@ -215,7 +215,7 @@ impl Job<'_> {
 impl Screen {
     /// Says how an order stands.
     pub fn tell(&self, order: &Order, report: &Report) {
-        self.terminal.moving("");
+        self.terminal.clear();
         match self.json {
             true => self.terminal.exact(&report.json(order).to_string()),
             false => report.print(order, &self.terminal),
@@ -244,9 +244,10 @@ impl Screen {
         }
     }
 
-    fn moving(&self, text: &str) {
+    /// A line below everything that is drawn.
+    pub fn below(&self, text: &str) {
         if !self.json {
-            self.terminal.moving(text);
+            self.terminal.below(text);
         }
     }
 }

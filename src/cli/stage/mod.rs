@@ -5,6 +5,7 @@ mod at_work;
 pub mod excerpt;
 pub mod human;
 pub mod issue;
+pub mod picture;
 pub mod rest;
 pub mod stop;
 pub mod terminal;

@@ -24,7 +24,7 @@ use secrecy::SecretString;
 use serde_json::json;
 use sha2::Sha256;
 use sqlx::{Connection, SqliteConnection};
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
