@@ -5,9 +5,9 @@ use super::{
     disk::{ForgeError, Saving},
     faults::Faults,
     feed::FeedEvent,
-    forge::Readers,
     hooks::Post,
     log::CallLog,
+    readers::Readers,
     refusal::Result,
     state::{Outcome, State},
 };

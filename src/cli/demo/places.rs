@@ -79,7 +79,12 @@ impl Places {
     /// Says where the pages are.
     pub(super) fn announce_pages(&self, terminal: &Terminal) {
         terminal.exact("");
-        terminal.line("", "", "The pages are served until Ctrl-C, and are gone then:", Tone::Plain);
+        terminal.line(
+            "",
+            "",
+            "The pages are served until Ctrl-C, and are gone then:",
+            Tone::Plain,
+        );
         terminal.exact(&format!("  dashboard   {}", self.dashboard));
         terminal.exact(&format!("  repository  {}", self.page));
     }

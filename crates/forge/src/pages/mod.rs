@@ -6,7 +6,7 @@ mod layout;
 mod lists;
 mod pull;
 
-use super::{cgi::text_answer, clock, forge::Readers, site::Site, state::Repo};
+use super::{cgi::text_answer, clock, readers::Readers, site::Site, state::Repo};
 use axum::body::Body;
 use http::{
     HeaderValue, Response, StatusCode,
