@@ -20,7 +20,14 @@ use std::process::ExitCode;
 
 /// Turns labelled issues into reviewed pull requests: a Player writes, a Coach verifies.
 #[derive(Debug, Parser)]
-#[command(name = "autobuild", version, about, arg_required_else_help = true)]
+#[command(
+    name = "autobuild",
+    version,
+    about,
+    arg_required_else_help = true,
+    after_help = "Examples:\n  autobuild demo\n  autobuild run issue.md --agent claude --use-my-login\n  autobuild serve \
+--check\n\n`autobuild COMMAND --help` shows examples of a command."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -7,7 +7,12 @@ use crate::cli::{
         report::Report,
         work::Screen,
     },
-    stage::{picture::spinner, stop::Stop, terminal::Tone, transcript::is_said},
+    stage::{
+        picture::spinner,
+        stop::Stop,
+        terminal::Tone,
+        transcript::{is_said, parts},
+    },
 };
 use std::{
     fs::File,
@@ -112,7 +117,8 @@ impl Tail {
             for line in lines.lines() {
                 self.said = if is_said(line) { self.said + 1 } else { 0 };
                 if self.said <= MOST_SAID {
-                    screen.terminal.line("", "  ", line, Tone::Plain);
+                    let (lead, gutter, text) = parts(line);
+                    screen.terminal.line(lead, gutter, text, Tone::Plain);
                 }
             }
         }

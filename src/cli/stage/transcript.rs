@@ -61,6 +61,17 @@ pub fn is_said(line: &str) -> bool {
     line.starts_with(GUTTER.trim_end())
 }
 
+/// A line of a transcript as it was printed: what stood before its text, what stands before further rows, its text.
+pub fn parts(line: &str) -> (&str, &str, &str) {
+    let lead = [GUTTER, MARGIN, AFTER_TIME]
+        .into_iter()
+        .find(|lead| line.starts_with(lead));
+    match lead.and_then(|lead| Some((lead, line.strip_prefix(lead)?))) {
+        Some((lead, text)) => (lead, lead, text),
+        None => ("", AFTER_TIME, line),
+    }
+}
+
 /// Writes the transcript.
 pub struct Transcript {
     file: File,
