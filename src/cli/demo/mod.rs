@@ -133,7 +133,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     let mut stop = Stop::listen()?;
     let rest = tokio::select! {
         rest = until_rest(&stage, &filed, &mut human) => rest?,
-        () = stop.told() => Rest::Interrupted,
+        () = stop.told() => interrupted(terminal),
     };
     let ended = rest.report(&stage, &filed, "--approve approves it").await?;
     // The sample is nobody's work; only who asked for its end wants to look at what it left.
@@ -188,6 +188,11 @@ async fn finish(
     }
     tidy(&places);
     Ok(ended.code())
+}
+
+fn interrupted(terminal: &Terminal) -> Rest {
+    terminal.below("Stopping: agents that work are told to end.");
+    Rest::Interrupted
 }
 
 /// Lets the service work and the human speak, in turn, until neither has anything to do.

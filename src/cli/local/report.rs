@@ -370,7 +370,10 @@ mod tests {
             ..Report::default()
         };
         let cut = report.table(Some(60));
-        assert!(cut.iter().any(|(line, _)| line.ends_with("Write the notes t…")), "{cut:?}");
+        assert!(
+            cut.iter().any(|(line, _)| line.ends_with("Write the notes t…")),
+            "{cut:?}"
+        );
         for columns in [40, 60, 80] {
             let table = report.table(Some(columns));
             assert!(

@@ -108,6 +108,9 @@ impl Job<'_> {
             worked = self.until_rest(&stage, &mut players) => worked,
             () = stop.told() => Ok(Worked::Interrupted),
         };
+        if matches!(worked, Ok(Worked::Interrupted)) {
+            self.screen.below("Stopping: agents that work are told to end.");
+        }
         let mut did = Vec::new();
         for player in players.values() {
             did.push((player.order.number, traces::gather(&stage, player.filed.repo).await?));
