@@ -48,7 +48,7 @@ pub use effect::{MAX_EFFECT_PAYLOAD, NewEffect, StoredEffect};
 pub use error::{OpenError, StoreError, StoreFailure};
 pub use event::{NewEvent, StoredEvent};
 pub use feature::{FeatureRow, StoredFeature};
-pub use find::{FoundFeature, Scope};
+pub use find::{FoundFeature, ListedFeature, Scope};
 pub use hold::{Fenced, Finish, Hold, Lease, Outcome};
 pub use lane::{EffectState, Ordered};
 pub use migrate::{MIGRATIONS, Migration};

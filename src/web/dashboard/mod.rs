@@ -1,32 +1,36 @@
-//! The dashboard: what the service does, for who shows the administrator's token. Pages are made by the server and work
-//! without a script; where there is one, they are replaced as soon as they have changed.
+//! The dashboard: what the service does, for those who show the administrator's token. The server makes the pages, and they
+//! work without a script. With one, they follow the work.
 
 mod feature;
 mod graph;
 mod live;
 mod overview;
 mod parts;
+mod readings;
 mod run;
 mod session;
 
-use crate::{
-    engine::view::ViewError,
-    web::{
-        Inbox,
-        dashboard::session::{Session, is_of_this_machine, is_same, is_token},
-        inbox::Viewers,
+pub(super) use readings::OpenPages;
+
+use crate::web::{
+    Inbox,
+    admin::{Peer, Shown},
+    dashboard::{
+        readings::{Page, Reading},
+        session::{Session, is_of_this_machine, is_same},
     },
+    inbox::Viewers,
 };
 use axum::{
     Form, Router,
     extract::{
         Path, Query, State,
-        rejection::{FormRejection, QueryRejection},
+        rejection::{FormRejection, PathRejection, QueryRejection},
     },
     http::{
         HeaderMap, HeaderValue, StatusCode,
         header::{
-            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, REFERRER_POLICY, SET_COOKIE,
+            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, REFERRER_POLICY, RETRY_AFTER, SET_COOKIE,
             X_CONTENT_TYPE_OPTIONS,
         },
     },
@@ -39,8 +43,8 @@ use serde::Deserialize;
 use std::sync::Arc;
 
 /// Only what this service serves itself, and no other page may frame it.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
-                      base-uri 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 const SCRIPT: &str = include_str!("live.js");
 const ICON: &str = include_str!("icon.svg");
 
@@ -77,30 +81,31 @@ async fn asset(kind: &'static str, text: &'static str) -> Response {
         .into_response()
 }
 
-type Key = Path<(u64, u64, u32)>;
+type Key = Result<Path<(u64, u64, u32)>, PathRejection>;
 
-fn key(Path((repo, issue, run)): Key) -> Option<FeatureKey> {
+fn key(path: Key) -> Option<FeatureKey> {
+    let Path((repo, issue, run)) = path.ok()?;
     format!("{repo}/{issue}/{run}").parse().ok()
 }
 
 async fn overview_page(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    let Some(viewer) = of(&inbox, &headers) else {
+    let Some(viewer) = viewer_of(&inbox, &headers) else {
         return to_sign_in();
     };
-    let content = overview::content(inbox.engine()).await.map(Some);
-    answer(&inbox, &viewer, "AutoBuild", Some("/live"), content)
+    let reading = readings::read(&inbox, Page::Overview).await;
+    answer(&inbox, &viewer, ("AutoBuild", "/live"), &reading)
 }
 
 async fn feature_page(State(inbox): State<Arc<Inbox>>, path: Key, headers: HeaderMap) -> Response {
-    let Some(viewer) = of(&inbox, &headers) else {
+    let Some(viewer) = viewer_of(&inbox, &headers) else {
         return to_sign_in();
     };
     let Some(key) = key(path) else {
-        return answer(&inbox, &viewer, "Not found", None, Ok(None));
+        return not_found(&inbox, Some(&viewer));
     };
-    let content = feature::content(inbox.engine(), &key).await;
+    let reading = readings::read(&inbox, Page::Feature(key)).await;
     let live = format!("/features/{key}/live");
-    answer(&inbox, &viewer, &key.shown(), Some(&live), content)
+    answer(&inbox, &viewer, (&key.shown(), &live), &reading)
 }
 
 #[derive(Deserialize)]
@@ -114,29 +119,44 @@ async fn run_page(
     which: Result<Query<WhichRun>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
-    let Some(viewer) = of(&inbox, &headers) else {
+    let Some(viewer) = viewer_of(&inbox, &headers) else {
         return to_sign_in();
     };
-    let content = match (key(path), which) {
-        (Some(key), Ok(Query(which))) => run::content(inbox.engine(), &key, &which.id).await,
-        (None, _) | (_, Err(_)) => Ok(None),
+    let (Some(key), Ok(Query(which))) = (key(path), which) else {
+        return not_found(&inbox, Some(&viewer));
     };
-    answer(&inbox, &viewer, "A run", None, content)
+    match run::content(inbox.engine(), &key, &which.id).await {
+        Ok(Some(content)) => page(StatusCode::OK, "A run", &bar(&inbox, Some(&viewer)), None, &content),
+        Ok(None) => not_found(&inbox, Some(&viewer)),
+        Err(error) => {
+            tracing::warn!(%error, "a run's page could not be made");
+            let reading = match error.is_unreadable() {
+                true => Reading::Unreadable,
+                false => Reading::NoDatabase,
+            };
+            answer(&inbox, &viewer, ("A run", ""), &reading)
+        }
+    }
 }
 
 async fn overview_live(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    match of(&inbox, &headers) {
-        Some(_) => live::stream(inbox, None),
+    match viewer_of(&inbox, &headers) {
+        Some(_) => live::stream(inbox, Page::Overview, headers),
         None => StatusCode::UNAUTHORIZED.into_response(),
     }
 }
 
 async fn feature_live(State(inbox): State<Arc<Inbox>>, path: Key, headers: HeaderMap) -> Response {
-    match (of(&inbox, &headers), key(path)) {
-        (Some(_), Some(key)) => live::stream(inbox, Some(key)),
+    match (viewer_of(&inbox, &headers), key(path)) {
+        (Some(_), Some(key)) => live::stream(inbox, Page::Feature(key), headers),
         (Some(_), None) => StatusCode::NOT_FOUND.into_response(),
         (None, _) => StatusCode::UNAUTHORIZED.into_response(),
     }
+}
+
+/// Whatever is at no address of ours.
+pub(super) async fn nowhere(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+    not_found(&inbox, viewer_of(&inbox, &headers).as_ref())
 }
 
 /// Who asks; none: somebody who may not see it.
@@ -145,10 +165,13 @@ enum Viewer {
     ThisMachine,
 }
 
-fn of(inbox: &Inbox, headers: &HeaderMap) -> Option<Viewer> {
+fn viewer_of(inbox: &Inbox, headers: &HeaderMap) -> Option<Viewer> {
     match inbox.viewers() {
         Viewers::ThisMachine => is_of_this_machine(headers).then_some(Viewer::ThisMachine),
-        Viewers::SignedIn => Session::of(headers, inbox.admin()?, inbox.now()).map(Viewer::SignedIn),
+        Viewers::SignedIn => {
+            let session = Session::of(headers, inbox.admin()?.token(), inbox.now())?;
+            (!inbox.pages().sessions.has_ended(&session)).then_some(Viewer::SignedIn(session))
+        }
     }
 }
 
@@ -156,19 +179,18 @@ fn to_sign_in() -> Response {
     (StatusCode::SEE_OTHER, [(LOCATION, "/sign-in")]).into_response()
 }
 
-/// A page, or why there is none.
-fn answer(
-    inbox: &Inbox,
-    viewer: &Viewer,
-    title: &str,
-    live: Option<&str>,
-    content: Result<Option<Markup>, ViewError>,
-) -> Response {
-    let token = match viewer {
-        Viewer::SignedIn(session) => inbox.admin().map(|admin| session.form_token(admin)),
+/// What the forms of a viewer's pages carry.
+fn form_token(inbox: &Inbox, viewer: &Viewer) -> Option<String> {
+    match viewer {
+        Viewer::SignedIn(session) => inbox.admin().map(|admin| session.form_token(admin.token())),
         Viewer::ThisMachine => None,
-    };
-    let bar = html! {
+    }
+}
+
+/// The links of every page.
+fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
+    let token = viewer.and_then(|viewer| form_token(inbox, viewer));
+    html! {
         nav aria-label="Pages" {
             a href="/" { "Work" }
             @if let Some(token) = token {
@@ -178,19 +200,41 @@ fn answer(
                 }
             }
         }
-    };
-    match content {
-        Ok(Some(content)) => page(StatusCode::OK, title, &bar, live, &content),
-        Ok(None) => {
-            let said = html! { h1 { "There is no such page" } p { a href="/" { "All work" } } };
-            page(StatusCode::NOT_FOUND, "Not found", &bar, None, &said)
-        }
-        Err(error) => {
-            tracing::warn!(%error, "a page could not be made");
-            let said = html! { h1 { "The database does not answer" } p { "Reload the page in a moment." } };
-            page(StatusCode::SERVICE_UNAVAILABLE, "Not now", &bar, None, &said)
-        }
     }
+}
+
+/// What a page shows of a reading.
+fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
+    let engine = inbox.engine();
+    match reading {
+        Reading::Overview(view) => overview::content(engine, viewer, view),
+        Reading::Feature(view, work) => feature::content(engine, view, work),
+        Reading::Gone => html! { h1 { "There is no such page" } p { a href="/" { "All work" } } },
+        Reading::Unreadable => html! {
+            h1 { "This page cannot be shown" }
+            p { "AutoBuild cannot read what it stored: another version may have written it. Its log names the cause." }
+            p { a href="/" { "All work" } }
+        },
+        Reading::NoDatabase => html! { h1 { "The database does not answer" } p { "Reload the page in a moment." } },
+    }
+}
+
+/// A page, or why there is none.
+fn answer(inbox: &Inbox, viewer: &Viewer, (title, live): (&str, &str), reading: &Reading) -> Response {
+    let (bar, content) = (bar(inbox, Some(viewer)), content(inbox, viewer, reading));
+    let (status, title, live) = match reading {
+        Reading::Overview(_) | Reading::Feature(..) => (StatusCode::OK, title, Some(live)),
+        Reading::Gone => (StatusCode::NOT_FOUND, "Not found", None),
+        Reading::Unreadable => (StatusCode::INTERNAL_SERVER_ERROR, "Unreadable", None),
+        Reading::NoDatabase => (StatusCode::SERVICE_UNAVAILABLE, "Not now", None),
+    };
+    page(status, title, &bar, live, &content)
+}
+
+fn not_found(inbox: &Inbox, viewer: Option<&Viewer>) -> Response {
+    let content = html! { h1 { "There is no such page" } p { a href="/" { "All work" } } };
+    let bar = bar(inbox, viewer);
+    page(StatusCode::NOT_FOUND, "Not found", &bar, None, &content)
 }
 
 fn page(status: StatusCode, title: &str, bar: &Markup, live: Option<&str>, content: &Markup) -> Response {
@@ -247,16 +291,27 @@ struct Token {
 
 async fn sign_in(
     State(inbox): State<Arc<Inbox>>,
+    peer: Peer,
     headers: HeaderMap,
     form: Result<Form<Token>, FormRejection>,
 ) -> Response {
     let shown = form.map(|Form(form)| form.token).unwrap_or_default();
-    match inbox.admin().filter(|admin| is_token(&shown, admin)) {
-        Some(admin) => {
-            let cookie = Session::begin(admin, inbox.now()).cookie(is_over_tls(&headers));
+    let Some(admin) = inbox.admin() else {
+        return sign_in_form(StatusCode::FORBIDDEN, "This is not the token.");
+    };
+    match admin.judge(&shown, peer, inbox.now()) {
+        Shown::Right => {
+            let session = inbox.pages().sessions.begin(admin.token(), inbox.now());
+            let cookie = session.cookie(is_over_tls(&headers));
             (StatusCode::SEE_OTHER, [(LOCATION, "/"), (SET_COOKIE, cookie.as_str())]).into_response()
         }
-        None => sign_in_form(StatusCode::FORBIDDEN, "This is not the token."),
+        Shown::Wrong => sign_in_form(StatusCode::FORBIDDEN, "This is not the token."),
+        Shown::TooSoon { seconds } => {
+            let wrong = format!("Too many wrong tokens came from this address. Try again in {seconds} s.");
+            let mut response = sign_in_form(StatusCode::TOO_MANY_REQUESTS, &wrong);
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+            response
+        }
     }
 }
 
@@ -271,20 +326,13 @@ async fn sign_out(
     form: Result<Form<Token>, FormRejection>,
 ) -> Response {
     let shown = form.map(|Form(form)| form.token).unwrap_or_default();
-    let is_own = |session: &Session| {
-        inbox
-            .admin()
-            .is_some_and(|admin| is_same(&session.form_token(admin), &shown))
+    let (Some(Viewer::SignedIn(session)), Some(admin)) = (viewer_of(&inbox, &headers), inbox.admin()) else {
+        return to_sign_in();
     };
-    match of(&inbox, &headers) {
-        Some(Viewer::SignedIn(session)) if is_own(&session) => {
-            let gone = Session::no_cookie();
-            (
-                StatusCode::SEE_OTHER,
-                [(LOCATION, "/sign-in"), (SET_COOKIE, gone.as_str())],
-            )
-                .into_response()
-        }
-        Some(Viewer::SignedIn(_) | Viewer::ThisMachine) | None => to_sign_in(),
+    if !is_same(&session.form_token(admin.token()), &shown) {
+        return to_sign_in();
     }
+    inbox.pages().sessions.end(session, admin.token(), inbox.now());
+    let gone = [(LOCATION, "/sign-in".to_owned()), (SET_COOKIE, Session::no_cookie())];
+    (StatusCode::SEE_OTHER, gone).into_response()
 }

@@ -6,6 +6,7 @@ use domain::{
     ids::{FeatureKey, Millis},
 };
 use maud::{Markup, html};
+use std::fmt::Display;
 
 /// Where a Feature's page is.
 pub(super) fn feature_address(key: &FeatureKey) -> String {
@@ -46,9 +47,9 @@ pub(super) fn money(cost: &Cost) -> String {
 }
 
 /// `1 step`, `2 steps`.
-pub(super) fn count(number: u64, thing: &str) -> String {
-    match number {
-        1 => format!("1 {thing}"),
-        number => format!("{number} {thing}s"),
+pub(super) fn count<N: Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
+    match number == N::from(1) {
+        true => format!("1 {thing}"),
+        false => format!("{number} {thing}s"),
     }
 }

@@ -9,11 +9,44 @@ use domain::ids::Millis;
 use hmac::{Hmac, Mac};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
 
 /// The cookie's name.
 const NAME: &str = "autobuild_session";
 /// How long it holds, in milliseconds.
 const LASTS: i64 = 12 * 60 * 60 * 1_000;
+
+/// The sessions of this process: how many began, and which ended before their time. Their cookies would still hold.
+#[derive(Debug, Default)]
+pub(super) struct Sessions {
+    begun: AtomicU64,
+    ended: Mutex<Vec<Session>>,
+}
+
+impl Sessions {
+    /// A new one.
+    pub(super) fn begin(&self, admin: &SecretString, now: Millis) -> Session {
+        Session::begin(admin, now, self.begun.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Ends a session; those whose time is over are forgotten.
+    pub(super) fn end(&self, session: Session, admin: &SecretString, now: Millis) {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.retain(|session| holds(&session.0, admin, now));
+        ended.push(session);
+    }
+
+    /// Whether it was ended.
+    pub(super) fn has_ended(&self, session: &Session) -> bool {
+        self.ended
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(session)
+    }
+}
 
 /// Somebody who signed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,10 +63,11 @@ pub(super) fn is_of_this_machine(headers: &HeaderMap) -> bool {
 }
 
 impl Session {
-    /// A session from now on.
-    pub(super) fn begin(admin: &SecretString, now: Millis) -> Self {
-        let until = now.0.saturating_add(LASTS);
-        Self(format!("{until}.{}", signed(admin, &format!("session {until}"))))
+    /// A session from now on; `number` tells it from others that begin at the same moment.
+    fn begin(admin: &SecretString, now: Millis, number: u64) -> Self {
+        let named = format!("{}-{number}", now.0.saturating_add(LASTS));
+        let signature = signed(admin, &format!("session {named}"));
+        Self(format!("{named}.{signature}"))
     }
 
     /// The session of a request, if it has one that holds.
@@ -67,22 +101,18 @@ impl Session {
     }
 }
 
-/// Whether a text is the administrator's token; compared by hashes, so that the time tells nothing of it.
-pub(super) fn is_token(shown: &str, admin: &SecretString) -> bool {
-    Sha256::digest(shown.trim()) == Sha256::digest(admin.expose_secret())
-}
-
 /// Whether two texts are the same, in a time that tells nothing.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     Sha256::digest(one) == Sha256::digest(other)
 }
 
 fn holds(value: &str, admin: &SecretString, now: Millis) -> bool {
-    let Some((until, signature)) = value.split_once('.') else {
+    let Some((named, signature)) = value.split_once('.') else {
         return false;
     };
+    let until = named.split('-').next().unwrap_or_default();
     let is_current = until.parse().is_ok_and(|until: i64| now.0 < until);
-    is_current && is_same(signature, &signed(admin, &format!("session {until}")))
+    is_current && is_same(signature, &signed(admin, &format!("session {named}")))
 }
 
 fn signed(admin: &SecretString, text: &str) -> String {
@@ -113,7 +143,7 @@ mod tests {
     #[test]
     fn a_session_holds_for_its_time_and_its_token_alone() {
         let (admin, other) = (SecretString::from("admin"), SecretString::from("other"));
-        let session = Session::begin(&admin, Millis(1_000));
+        let session = Session::begin(&admin, Millis(1_000), 0);
         let cookie = format!("a=b; {}={}", NAME, session.0);
         assert_eq!(
             Session::of(&headers(&cookie), &admin, Millis(2_000)),
@@ -133,7 +163,7 @@ mod tests {
         }
         assert_ne!(
             session.form_token(&admin),
-            Session::begin(&admin, Millis(1)).form_token(&admin)
+            Session::begin(&admin, Millis(1_000), 1).form_token(&admin)
         );
     }
 
@@ -150,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_cookie_is_for_the_browser_alone() {
-        let session = Session::begin(&SecretString::from("admin"), Millis(0));
+        let session = Session::begin(&SecretString::from("admin"), Millis(0), 0);
         assert!(session.cookie(true).ends_with("; Secure") && session.cookie(false).contains("HttpOnly; SameSite=Lax"));
         assert!(!session.cookie(false).contains("Secure"));
     }
