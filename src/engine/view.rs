@@ -120,7 +120,8 @@ impl SeenFeatures {
     }
 }
 
-fn has_ended(state: &State) -> bool {
+/// Whether a Feature will never go on.
+pub(super) fn has_ended(state: &State) -> bool {
     match state {
         State::Completed | State::Cancelled { .. } | State::Failed { .. } => true,
         State::Planning { .. }

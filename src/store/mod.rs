@@ -27,6 +27,7 @@ mod migrate;
 mod open;
 mod progress;
 mod provider;
+mod queue;
 mod repository_settings;
 mod row;
 mod run;
@@ -54,9 +55,10 @@ pub use lane::{EffectState, Ordered};
 pub use migrate::{MIGRATIONS, Migration};
 pub use open::{FoundDatabase, OpenOptions};
 pub use provider::{ParkCause, ParkTimes, Parked, ProviderTrouble, Trouble, WaitsOn};
+pub use queue::{HeldBy, QueuedEffect};
 pub use repository_settings::{KnownSettings, Standing};
 pub use run::{EndedRun, MAX_RUN_EVENTS, NewRun, Started};
-pub use run_read::{RunState, RunTotal, StoredRun};
+pub use run_read::{DaySpent, RunState, RunTotal, StoredRun};
 pub use store::Store;
 pub use tally::Tally;
 pub use task::{TaskRow, TurnRow};
@@ -78,6 +80,7 @@ pub fn statements() -> Vec<&'static str> {
         migrate::STATEMENTS,
         progress::STATEMENTS,
         provider::STATEMENTS,
+        queue::STATEMENTS,
         repository_settings::STATEMENTS,
         run::STATEMENTS,
         run_read::STATEMENTS,

@@ -100,6 +100,11 @@ impl Inbox {
         self.admin.as_ref()
     }
 
+    /// What only this service knows, and nobody is told.
+    pub(super) fn own_secret(&self) -> Option<&SecretString> {
+        self.secrets.first()
+    }
+
     pub(super) fn pages(&self) -> &OpenPages {
         &self.pages
     }

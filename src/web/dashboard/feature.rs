@@ -1,23 +1,26 @@
 //! A Feature's page: where it stands, its waves, its tasks turn by turn, the runs of its agents and what waits.
 
 use crate::{
+    config::RepositorySettings,
     engine::{
         Engine,
         view::{FeatureView, WorkView},
     },
     messages,
     messages::Links,
-    store::{EffectState, RunState, StoredRun},
+    store::{EffectState, RunState, StoredEffect, StoredRun},
     web::dashboard::{
         graph,
-        parts::{count, date, money, sentence, state_badge, took},
+        parts::{Form, count, date, minute, money, sentence, state_badge, took},
+        plot::Plot,
+        queue,
     },
 };
 use domain::{
     cost::Cost,
     decision::{Outcome, Severity},
     evidence::{Evidence, GateReport},
-    ids::{RepoName, TaskId},
+    ids::{Millis, RepoName, TaskId},
     plan::yaml::kind_word,
     secret::Secrets,
     shorten,
@@ -34,8 +37,10 @@ const MOST_ITEMS: usize = 20;
 const LONGEST: usize = 400;
 
 /// What the page shows.
-pub(super) fn content(engine: &Engine, view: &FeatureView, work: &WorkView) -> Markup {
+pub(super) fn content(engine: &Engine, form: &Form, view: &FeatureView, work: &WorkView) -> Markup {
     Shown {
+        engine,
+        form,
         web: engine.autobuild.urls().web(),
         secrets: &engine.secrets,
         view,
@@ -45,6 +50,8 @@ pub(super) fn content(engine: &Engine, view: &FeatureView, work: &WorkView) -> M
 }
 
 struct Shown<'a> {
+    engine: &'a Engine,
+    form: &'a Form,
     web: &'a str,
     secrets: &'a Secrets,
     view: &'a FeatureView,
@@ -66,8 +73,35 @@ impl Shown<'_> {
             @if !feature.tasks.is_empty() { h2 { "Tasks" } }
             @for task in &feature.tasks { (self.task(task)) }
             (self.runs_of(None))
+            (self.money())
             (self.steps())
         }
+    }
+
+    /// What its runs cost over time, against what the repository allows.
+    fn money(&self) -> Markup {
+        let settings: Option<RepositorySettings> = serde_json::from_value(self.view.feature.settings.clone()).ok();
+        let mut ended: Vec<(Millis, u64)> = self
+            .work
+            .runs
+            .iter()
+            .filter_map(|run| Some((run.ended_at?, run.usage.usd_micros?)))
+            .collect();
+        ended.sort_unstable();
+        let (Some((first, _)), Some((last, _))) = (ended.first().copied(), ended.last().copied()) else {
+            return html! {};
+        };
+        let began = self.work.runs.iter().map(|run| run.started_at).min().unwrap_or(first);
+        let plot = Plot {
+            id: "spent-over-time",
+            title: "Spent over time",
+            spent: ended,
+            limit: settings.and_then(|settings| settings.budget.of_feature().usd_micros),
+            edges: (began, last),
+            now: last,
+            when: minute,
+        };
+        html! { h2 { "Spending" } (plot.draw()) }
     }
 
     /// What agents, people and programs wrote, without secrets.
@@ -246,8 +280,14 @@ impl Shown<'_> {
 
     /// What is still to be done, what waits and until when, and what was given up.
     fn steps(&self) -> Markup {
-        let effects = &self.work.effects;
+        let (failed, effects): (Vec<&StoredEffect>, Vec<&StoredEffect>) = self
+            .work
+            .effects
+            .iter()
+            .partition(|effect| effect.state == EffectState::Failed);
         html! {
+            @if !failed.is_empty() { h2 { "Failed steps" } }
+            @for effect in failed.iter().rev().take(MOST_STEPS) { (queue::failed(self.engine, self.form, effect)) }
             @if !effects.is_empty() {
                 h2 { "Steps" }
                 div.scroll tabindex="0" role="region" aria-label="Steps" {
@@ -257,7 +297,7 @@ impl Shown<'_> {
                             @for effect in effects.iter().take(MOST_STEPS) {
                                 tr {
                                     td { (effect.kind.replace('_', " ")) }
-                                    td { (effect.subject) }
+                                    td { (queue::subject(effect.feature, &effect.subject)) }
                                     td { (page_parts::badge(step_colour(effect.state), &effect.state.to_string())) }
                                     td { (date(effect.run_at)) }
                                     td { (effect.attempt) }

@@ -77,7 +77,13 @@ impl Stream {
                 // The next reading may find the database again.
                 None | Some(Reading::NoDatabase) => {}
                 Some(Reading::Gone) => return self.last("event: gone\ndata:\n\n"),
-                Some(reading @ (Reading::Overview(_) | Reading::Feature(..) | Reading::Unreadable)) => {
+                Some(
+                    reading @ (Reading::Overview(_)
+                    | Reading::Feature(..)
+                    | Reading::Queue(_)
+                    | Reading::Spending(_)
+                    | Reading::Unreadable),
+                ) => {
                     let content = content(&self.inbox, &viewer, reading);
                     if let Some(event) = self.news(&content) {
                         return Some(event);

@@ -6,9 +6,12 @@ mod graph;
 mod live;
 mod overview;
 mod parts;
+mod plot;
+mod queue;
 mod readings;
 mod run;
 mod session;
+mod spending;
 
 pub(super) use readings::OpenPages;
 
@@ -30,8 +33,8 @@ use axum::{
     http::{
         HeaderMap, HeaderValue, StatusCode,
         header::{
-            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, REFERRER_POLICY, RETRY_AFTER, SET_COOKIE,
-            X_CONTENT_TYPE_OPTIONS,
+            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, LOCATION, ORIGIN, REFERRER_POLICY, RETRY_AFTER,
+            SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
         },
     },
     response::{IntoResponse, Response},
@@ -53,6 +56,11 @@ pub(super) fn routes() -> Router<Arc<Inbox>> {
     Router::new()
         .route("/", get(overview_page))
         .route("/live", get(overview_live))
+        .route("/queue", get(queue_page))
+        .route("/queue/live", get(queue_live))
+        .route("/queue/try-again", post(try_again))
+        .route("/spending", get(spending_page))
+        .route("/spending/live", get(spending_live))
         .route("/features/{repo}/{issue}/{run}", get(feature_page))
         .route("/features/{repo}/{issue}/{run}/live", get(feature_live))
         .route("/features/{repo}/{issue}/{run}/run", get(run_page))
@@ -89,11 +97,23 @@ fn key(path: Key) -> Option<FeatureKey> {
 }
 
 async fn overview_page(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    let Some(viewer) = viewer_of(&inbox, &headers) else {
-        return to_sign_in();
-    };
-    let reading = readings::read(&inbox, Page::Overview).await;
-    answer(&inbox, &viewer, ("AutoBuild", "/live"), &reading)
+    whole(&inbox, &headers, Page::Overview, ("AutoBuild", "/live")).await
+}
+
+async fn queue_page(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+    whole(&inbox, &headers, Page::Queue, ("Queue", "/queue/live")).await
+}
+
+async fn spending_page(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+    whole(&inbox, &headers, Page::Spending, ("Spending", "/spending/live")).await
+}
+
+/// A page as it is now, for who may see it.
+async fn whole(inbox: &Arc<Inbox>, headers: &HeaderMap, page: Page, named: (&str, &str)) -> Response {
+    match viewer_of(inbox, headers) {
+        Some(viewer) => answer(inbox, &viewer, named, &readings::read(inbox, page).await),
+        None => to_sign_in(),
+    }
 }
 
 async fn feature_page(State(inbox): State<Arc<Inbox>>, path: Key, headers: HeaderMap) -> Response {
@@ -140,17 +160,71 @@ async fn run_page(
 }
 
 async fn overview_live(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+    follow(inbox, headers, Page::Overview)
+}
+
+async fn queue_live(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+    follow(inbox, headers, Page::Queue)
+}
+
+async fn spending_live(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+    follow(inbox, headers, Page::Spending)
+}
+
+/// A page as it changes, for who may see it.
+fn follow(inbox: Arc<Inbox>, headers: HeaderMap, page: Page) -> Response {
     match viewer_of(&inbox, &headers) {
-        Some(_) => live::stream(inbox, Page::Overview, headers),
+        Some(_) => live::stream(inbox, page, headers),
         None => StatusCode::UNAUTHORIZED.into_response(),
     }
 }
 
+#[derive(Default, Deserialize)]
+struct WhichStep {
+    token: String,
+    id: String,
+}
+
+/// Tries a step again that was given up: the operator asks, on a form of ours.
+async fn try_again(
+    State(inbox): State<Arc<Inbox>>,
+    headers: HeaderMap,
+    form: Result<Form<WhichStep>, FormRejection>,
+) -> Response {
+    let Some(viewer) = viewer_of(&inbox, &headers) else {
+        return to_sign_in();
+    };
+    let Form(which) = form.unwrap_or_default();
+    let is_ours = form_token(&inbox, &viewer).is_some_and(|token| is_same(&token, &which.token));
+    if !is_ours || !is_from_here(&headers) {
+        let content = html! {
+            h1 { "This form is not of this page" }
+            p { "Open " a href="/queue" { "the queue" } " and press the button there." }
+        };
+        return page(
+            StatusCode::FORBIDDEN,
+            "Not allowed",
+            &bar(&inbox, Some(&viewer)),
+            None,
+            &content,
+        );
+    }
+    match inbox.engine().try_again(&which.id).await {
+        Ok(tried) => {
+            tracing::info!(id = %which.id, ?tried, "an operator wants {} tried again", which.id);
+            (StatusCode::SEE_OTHER, [(LOCATION, "/queue")]).into_response()
+        }
+        Err(error) => {
+            tracing::warn!(%error, "a step could not be tried again");
+            answer(&inbox, &viewer, ("Queue", ""), &Reading::NoDatabase)
+        }
+    }
+}
+
 async fn feature_live(State(inbox): State<Arc<Inbox>>, path: Key, headers: HeaderMap) -> Response {
-    match (viewer_of(&inbox, &headers), key(path)) {
-        (Some(_), Some(key)) => live::stream(inbox, Page::Feature(key), headers),
-        (Some(_), None) => StatusCode::NOT_FOUND.into_response(),
-        (None, _) => StatusCode::UNAUTHORIZED.into_response(),
+    match key(path) {
+        Some(key) => follow(inbox, headers, Page::Feature(key)),
+        None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
@@ -183,16 +257,21 @@ fn to_sign_in() -> Response {
 fn form_token(inbox: &Inbox, viewer: &Viewer) -> Option<String> {
     match viewer {
         Viewer::SignedIn(session) => inbox.admin().map(|admin| session.form_token(admin.token())),
-        Viewer::ThisMachine => None,
+        Viewer::ThisMachine => inbox.own_secret().map(session::token_of_this_machine),
     }
 }
 
 /// The links of every page.
 fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
-    let token = viewer.and_then(|viewer| form_token(inbox, viewer));
+    let token = match viewer {
+        Some(viewer @ Viewer::SignedIn(_)) => form_token(inbox, viewer),
+        Some(Viewer::ThisMachine) | None => None,
+    };
     html! {
         nav aria-label="Pages" {
             a href="/" { "Work" }
+            a href="/queue" { "Queue" }
+            a href="/spending" { "Spending" }
             @if let Some(token) = token {
                 form method="post" action="/sign-out" {
                     input type="hidden" name="token" value=(token);
@@ -206,9 +285,12 @@ fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
 /// What a page shows of a reading.
 fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
     let engine = inbox.engine();
+    let form = parts::Form::new(form_token(inbox, viewer).unwrap_or_default());
     match reading {
         Reading::Overview(view) => overview::content(engine, viewer, view),
-        Reading::Feature(view, work) => feature::content(engine, view, work),
+        Reading::Feature(view, work) => feature::content(engine, &form, view, work),
+        Reading::Queue(queue) => queue::content(engine, &form, queue),
+        Reading::Spending(figures) => spending::content(figures),
         Reading::Gone => html! { h1 { "There is no such page" } p { a href="/" { "All work" } } },
         Reading::Unreadable => html! {
             h1 { "This page cannot be shown" }
@@ -223,7 +305,9 @@ fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
 fn answer(inbox: &Inbox, viewer: &Viewer, (title, live): (&str, &str), reading: &Reading) -> Response {
     let (bar, content) = (bar(inbox, Some(viewer)), content(inbox, viewer, reading));
     let (status, title, live) = match reading {
-        Reading::Overview(_) | Reading::Feature(..) => (StatusCode::OK, title, Some(live)),
+        Reading::Overview(_) | Reading::Feature(..) | Reading::Queue(_) | Reading::Spending(_) => {
+            (StatusCode::OK, title, Some(live))
+        }
         Reading::Gone => (StatusCode::NOT_FOUND, "Not found", None),
         Reading::Unreadable => (StatusCode::INTERNAL_SERVER_ERROR, "Unreadable", None),
         Reading::NoDatabase => (StatusCode::SERVICE_UNAVAILABLE, "Not now", None),
@@ -312,6 +396,16 @@ async fn sign_in(
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
             response
         }
+    }
+}
+
+/// Whether a browser that says where a form comes from names this very address.
+fn is_from_here(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    match (text(ORIGIN), text(HOST)) {
+        (None, _) => true,
+        (Some(origin), Some(host)) => origin.split_once("://").is_some_and(|(_, from)| from == host),
+        (Some(_), None) => false,
     }
 }
 

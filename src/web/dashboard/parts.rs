@@ -24,6 +24,46 @@ pub(super) fn date(at: Millis) -> Markup {
     html! { time datetime=(at.to_rfc3339()) { (at.format("%Y-%m-%d %H:%M:%S UTC")) } }
 }
 
+/// The day of a moment, in UTC.
+pub(super) fn day(at: Millis) -> String {
+    let at = chrono::DateTime::from_timestamp_millis(at.0).unwrap_or_default();
+    at.format("%Y-%m-%d").to_string()
+}
+
+/// The minute of a moment, in UTC.
+pub(super) fn minute(at: Millis) -> String {
+    let at = chrono::DateTime::from_timestamp_millis(at.0).unwrap_or_default();
+    at.format("%Y-%m-%d %H:%M").to_string()
+}
+
+/// How old something is, roughly.
+pub(super) fn age(since: Millis, now: Millis) -> String {
+    const MINUTE: i64 = 60_000;
+    match now.0.saturating_sub(since.0) / MINUTE {
+        ..1 => "less than a minute".to_owned(),
+        minutes @ 1..120 => count(minutes.unsigned_abs(), "minute"),
+        minutes @ 120..2_880 => count((minutes / 60).unsigned_abs(), "hour"),
+        minutes => count((minutes / 1_440).unsigned_abs(), "day"),
+    }
+}
+
+/// What a viewer's forms carry, so that no other site can send them.
+pub(super) struct Form {
+    token: String,
+}
+
+impl Form {
+    /// Of a viewer with this token.
+    pub(super) fn new(token: String) -> Self {
+        Self { token }
+    }
+
+    /// The field that carries it.
+    pub(super) fn token(&self) -> Markup {
+        html! { input type="hidden" name="token" value=(self.token); }
+    }
+}
+
 /// How long something took, in seconds or minutes.
 pub(super) fn took(from: Millis, until: Millis) -> String {
     domain::budget::hours(u64::try_from(until.0.saturating_sub(from.0)).unwrap_or(0))
@@ -50,6 +90,9 @@ pub(super) fn money(cost: &Cost) -> String {
 pub(super) fn count<N: Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
     match number == N::from(1) {
         true => format!("1 {thing}"),
-        false => format!("{number} {thing}s"),
+        false => match thing.strip_suffix('y').filter(|_| thing.ends_with("ry")) {
+            Some(stem) => format!("{number} {stem}ies"),
+            None => format!("{number} {thing}s"),
+        },
     }
 }

@@ -3,6 +3,8 @@
 use crate::{
     engine::{
         Engine,
+        figures::{Counted, Figures},
+        queue::Queue,
         view::{FeatureView, Overview, SeenFeatures, ViewError, WorkView},
     },
     web::{Inbox, dashboard::session::Sessions},
@@ -27,6 +29,10 @@ const NAME_AGAIN: i64 = 10 * 60_000;
 pub(super) enum Page {
     /// All work.
     Overview,
+    /// What is to be done.
+    Queue,
+    /// Money and success.
+    Spending,
     /// One Feature.
     Feature(FeatureKey),
 }
@@ -36,6 +42,8 @@ pub(super) enum Page {
 pub(super) enum Reading {
     Overview(Overview),
     Feature(Box<FeatureView>, WorkView),
+    Queue(Queue),
+    Spending(Figures),
     /// There is no such Feature.
     Gone,
     /// What is stored cannot be read.
@@ -52,6 +60,7 @@ pub(super) type Seen = watch::Receiver<Option<Arc<Reading>>>;
 pub(in crate::web) struct OpenPages {
     open: Mutex<HashMap<Page, Weak<watch::Sender<Option<Arc<Reading>>>>>>,
     features: SeenFeatures,
+    counted: Counted,
     names: AskedNames,
     pub(super) sessions: Sessions,
 }
@@ -121,7 +130,7 @@ async fn keep_reading(inbox: Arc<Inbox>, page: Page, sender: Sender) {
 
 /// What a page shows now.
 pub(super) async fn read(inbox: &Arc<Inbox>, page: Page) -> Reading {
-    match try_read(inbox.engine(), &inbox.pages().features, page).await {
+    match try_read(inbox.engine(), inbox.pages(), page).await {
         Ok(reading) => {
             learn_names(inbox, &reading);
             reading
@@ -136,9 +145,11 @@ pub(super) async fn read(inbox: &Arc<Inbox>, page: Page) -> Reading {
     }
 }
 
-async fn try_read(engine: &Engine, features: &SeenFeatures, page: Page) -> Result<Reading, ViewError> {
+async fn try_read(engine: &Engine, pages: &OpenPages, page: Page) -> Result<Reading, ViewError> {
     Ok(match page {
-        Page::Overview => Reading::Overview(engine.overview(features).await?),
+        Page::Overview => Reading::Overview(engine.overview(&pages.features).await?),
+        Page::Queue => Reading::Queue(engine.queue().await?),
+        Page::Spending => Reading::Spending(engine.figures(&pages.counted).await?),
         Page::Feature(key) => match engine.feature_to_show(&key).await? {
             Some(view) => Reading::Feature(Box::new(view), engine.work_to_show(&key).await?),
             None => Reading::Gone,
@@ -154,7 +165,11 @@ fn learn_names(inbox: &Arc<Inbox>, reading: &Reading) {
             rows.map(|row| (row.installation, row.key.repo)).collect()
         }
         Reading::Feature(view, _) => [(view.feature.installation, view.feature.key.repo)].into(),
-        Reading::Gone | Reading::Unreadable | Reading::NoDatabase => return,
+        Reading::Spending(figures) => {
+            let spent = figures.spent.iter();
+            spent.map(|spent| (spent.installation, spent.repo)).collect()
+        }
+        Reading::Queue(_) | Reading::Gone | Reading::Unreadable | Reading::NoDatabase => return,
     };
     let due = inbox.pages().names.due(shown, inbox.now());
     if due.is_empty() {

@@ -101,6 +101,11 @@ impl Session {
     }
 }
 
+/// What forms carry on pages that are open to this machine.
+pub(super) fn token_of_this_machine(secret: &SecretString) -> String {
+    signed(secret, "form of this machine")
+}
+
 /// Whether two texts are the same, in a time that tells nothing.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     Sha256::digest(one) == Sha256::digest(other)

@@ -169,6 +169,88 @@ async fn an_address_without_a_page_answers_with_one() {
     assert!(!page.contains("Sign out"), "{page}");
 }
 
+#[tokio::test]
+async fn a_failed_step_is_tried_again_by_the_pages_own_button_alone() {
+    let service = Service::start().await;
+    let session = signed_in(&service).await;
+    service
+        .tamper(
+            "INSERT INTO effect (id, kind, lane, subject, feature_id, ordered, installation_id, payload, state, priority, \
+             run_at, attempt, last_error) VALUES \
+             ('say', 'living', 'forge', '22/42/1', '22/42/1', 0, 11, '{\"living\":{\"emission\":1}}', 'failed', 1, 1, 9, \
+              'refused <b>twice</b>'), \
+             ('plan', 'plan', 'agent', '22/42/1', '22/42/1', 1, 11, '{\"plan\":{\"emission\":1}}', 'failed', 1, 1, 0, 'x')",
+        )
+        .await;
+    let (_, page) = ask(&service, &get("/queue", &session)).await;
+    assert!(
+        page.contains("refused &lt;b&gt;twice&lt;/b&gt;") && page.contains("10 tries"),
+        "{page}"
+    );
+    assert_eq!(
+        page.matches("Try again").count(),
+        1,
+        "nobody waits for a comment; a plan's Feature knows: {page}"
+    );
+    let ready = "SELECT count(*) FROM effect WHERE state = 'ready'";
+    let token = page
+        .rsplit_once("name=\"token\" value=\"")
+        .unwrap()
+        .1
+        .split('"')
+        .next()
+        .unwrap();
+    let press = |token: &str| form("/queue/try-again", &session, &format!("token={token}&id=say"));
+    let foreign = String::from_utf8(press(token)).unwrap();
+    let foreign = foreign.replace("\r\ncookie", "\r\norigin: http://elsewhere.example\r\ncookie");
+    for refused in [press("forged"), foreign.into_bytes()] {
+        let (head, _) = ask(&service, &refused).await;
+        assert!(head.contains(" 403 "), "{head}");
+        assert_eq!(service.count(ready).await, 0);
+    }
+    let (head, _) = ask(
+        &service,
+        &form("/queue/try-again", "", &format!("token={token}&id=say")),
+    )
+    .await;
+    assert!(head.contains("location: /sign-in"), "{head}");
+    for _ in 0..2 {
+        let (head, _) = ask(&service, &press(token)).await;
+        assert!(head.contains("location: /queue"), "{head}");
+        assert_eq!(service.count(ready).await, 1);
+    }
+    let plan = form("/queue/try-again", &session, &format!("token={token}&id=plan"));
+    ask(&service, &plan).await;
+    assert_eq!(service.count(ready).await, 1, "its end would change nothing");
+}
+
+#[tokio::test]
+async fn spending_is_shown_against_time_also_as_a_table() {
+    let service = Service::start().await;
+    let session = signed_in(&service).await;
+    let (_, page) = ask(&service, &get("/spending", &session)).await;
+    assert!(
+        page.contains("not enough yet") && page.contains("$0.00, no limit"),
+        "{page}"
+    );
+    service
+        .tamper(
+            "INSERT INTO run (id, effect_id, fence, installation_id, repo_id, feature_id, turn, role, agent, state, \
+             usd_micros, started_at, ended_at) SELECT 'r', 'e', 1, 11, 22, '22/42/1', 1, 'player', 'claude', 'ended', \
+             1250000, unixepoch() * 1000, unixepoch() * 1000",
+        )
+        .await;
+    let (_, page) = ask(&service, &get("/spending", &session)).await;
+    for shown in [
+        "<svg",
+        "As a table",
+        "$1.25, no limit",
+        "<td>repository 22</td><td>1</td><td>$1.25</td>",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+}
+
 /// A page of the demo's dashboard; of a stream, its first event.
 async fn page_of(address: &str, path: &str, host: &str, until: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
