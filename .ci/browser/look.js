@@ -81,8 +81,16 @@ async function main() {
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
   try {
-    const address = (await found(/dashboard, while this runs: (http:\S+)/)).replace(/\/$/, "");
+    const opening = await found(/dashboard, while this runs: (http:\S+)/);
+    const address = new URL(opening).origin;
     const page = await browser.newPage();
+    const opened = await page.goto(opening);
+    check(opened.ok() && page.url() === `${address}/`, "the printed address opens the dashboard, and its key leaves the address");
+    const stranger = await (await browser.newPage()).goto(`${address}/`);
+    check(stranger.status() === 403, "without the key nobody sees it");
+    const own = { storageState: await page.context().storageState() };
+    const newPage = browser.newPage.bind(browser);
+    browser.newPage = (options) => newPage({ ...own, ...options });
     const elsewhere = [];
     page.on("request", (request) => { if (!request.url().startsWith(address) && !request.url().startsWith("data:")) elsewhere.push(request.url()); });
     const complaints = [];

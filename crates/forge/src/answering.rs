@@ -52,7 +52,7 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
     let slices: Vec<&str> = parts.iter().map(String::as_str).collect();
     let api = head.uri.path().starts_with("/api/") || rest::is_api(&slices);
     if seen.method == "GET" && !api {
-        let response = pages::serve(site, &slices).await.unwrap_or_else(pages::missing);
+        let response = pages::serve(site, &slices, head).await;
         let status = response.status().as_u16();
         log(site, seen, status, &Caller::Anonymous, CallKind::Page, true);
         return response;

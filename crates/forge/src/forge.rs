@@ -7,9 +7,11 @@ use crate::{
     git_http,
     hooks::Post,
     server,
+    server::Hosts,
     site::Site,
     state::{Actor, Outcome},
 };
+use secrecy::SecretString;
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
@@ -33,6 +35,18 @@ pub struct ForgeOptions {
     pub retry_until_acknowledged: bool,
     /// When what it knows is written to its file.
     pub saving: Saving,
+    /// Who may read the pages.
+    pub readers: Readers,
+}
+
+/// Who may read the forge's pages.
+#[derive(Clone, Debug, Default)]
+pub enum Readers {
+    /// Everybody, of public repositories.
+    #[default]
+    Everybody,
+    /// Whoever opens them by an address with this key, of all repositories; see [`page_parts::session`].
+    WithKey(SecretString),
 }
 
 impl ForgeOptions {
@@ -46,6 +60,7 @@ impl ForgeOptions {
             seed: None,
             retry_until_acknowledged: false,
             saving: Saving::Soon,
+            readers: Readers::Everybody,
         }
     }
 }
@@ -87,12 +102,17 @@ impl Forge {
             format!("http://{address}"),
             post,
             (options.retry_until_acknowledged, options.saving),
+            options.readers,
         ));
         let stop = CancellationToken::new();
         let tasks = vec![
             tokio::spawn(couriers.run(Arc::downgrade(&site))),
             tokio::spawn(Arc::clone(&site).keep_saved()),
-            tokio::spawn(server::serve(Arc::clone(&site), listener, stop.clone())),
+            tokio::spawn(server::serve(
+                Arc::clone(&site),
+                (listener, Hosts::of(address)),
+                stop.clone(),
+            )),
         ];
         let forge = Self { site, stop, tasks };
         forge.catch_up().await?;

@@ -38,7 +38,7 @@ pub use control::{AppCredentials, InlineRemark, NewApp, NewCiJob, Person, RepoSo
 pub use disk::{ForgeError, Saving};
 pub use faults::{Fault, FaultOrder, Mishap};
 pub use feed::{EventOutcome, FeedEvent, LineRemark};
-pub use forge::{Forge, ForgeOptions};
+pub use forge::{Forge, ForgeOptions, Readers};
 pub use log::{CallKind, LoggedCall};
 pub use refusal::Refusal;
 pub use state::{BranchRule, Role, RuleKind, Settings};

@@ -5,6 +5,7 @@ use super::{
     disk::{ForgeError, Saving},
     faults::Faults,
     feed::FeedEvent,
+    forge::Readers,
     hooks::Post,
     log::CallLog,
     refusal::Result,
@@ -40,6 +41,7 @@ pub(super) struct Site {
     pub(super) faults: Faults,
     pub(super) calls: CallLog,
     pub(super) post: Post,
+    pub(super) readers: Readers,
     pub(super) feed: broadcast::Sender<FeedEvent>,
     changed: Notify,
     saving: Saving,
@@ -66,6 +68,7 @@ impl Site {
         base: String,
         post: Post,
         (retries, saving): (bool, Saving),
+        readers: Readers,
     ) -> Self {
         state.base.clone_from(&base);
         Self {
@@ -75,6 +78,7 @@ impl Site {
             faults: Faults::default(),
             calls: CallLog::default(),
             post,
+            readers,
             feed: broadcast::Sender::new(1024),
             changed: Notify::new(),
             saving,

@@ -1,6 +1,7 @@
-//! What all pages share: the style, small parts, Markdown made harmless.
+//! What all pages share: the style, small parts, Markdown made harmless, and who may see them.
 
 pub mod markdown;
+pub mod session;
 
 use maud::{Markup, html};
 

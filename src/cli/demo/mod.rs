@@ -10,7 +10,7 @@ use crate::{
             places::{Places, Staying, tidy},
             sample::Material,
         },
-        models,
+        local, models,
         serve::start_log,
         stage::{
             Filed, LABEL, Setup, Stage,
@@ -92,14 +92,12 @@ pub(super) async fn demo(demo: Demo) -> ExitCode {
     let terminal = Terminal::open(demo.json);
     let below = terminal.clone();
     start_log(filter, LogFormat::Text, secrets.clone(), move |part| below.log(part));
-    match run(&demo, &terminal, &secrets).await {
-        Ok(code) => code,
-        Err(error) => {
-            terminal.moving("");
-            eprintln!("autobuild demo: {}", secrets.mask(&format!("{error:#}")));
-            ExitCode::FAILURE
-        }
-    }
+    let code = run(&demo, &terminal, &secrets).await.unwrap_or_else(|error| {
+        terminal.moving("");
+        eprintln!("autobuild demo: {}", secrets.mask(&format!("{error:#}")));
+        ExitCode::FAILURE
+    });
+    local::written("demo").unwrap_or(code)
 }
 
 async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Result<ExitCode> {

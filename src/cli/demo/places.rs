@@ -8,6 +8,7 @@ use crate::cli::{
         terminal::{Terminal, Tone},
     },
 };
+use page_parts::session::with_key;
 use std::{
     fs::Permissions,
     os::unix::fs::PermissionsExt,
@@ -66,7 +67,7 @@ impl Places {
     pub(super) fn new(folder: PathBuf, stage: &Stage, repository: &str, material: &Material) -> anyhow::Result<Self> {
         Ok(Self {
             repository: stage.forge.repository_dir(repository)?,
-            page: format!("{}/{repository}", stage.forge.url()),
+            page: with_key(&format!("{}/{repository}", stage.forge.url()), &stage.key),
             dashboard: stage.dashboard.clone(),
             transcript: folder.join("transcript.txt"),
             own: material.repository.clone(),

@@ -10,7 +10,7 @@ mod plot;
 mod queue;
 mod readings;
 mod run;
-mod session;
+mod sessions;
 mod spending;
 
 pub(super) use readings::OpenPages;
@@ -18,16 +18,13 @@ pub(super) use readings::OpenPages;
 use crate::web::{
     Inbox,
     admin::{Peer, Shown},
-    dashboard::{
-        readings::{Page, Reading},
-        session::{Session, is_of_this_machine, is_same},
-    },
+    dashboard::readings::{Page, Reading},
     inbox::Viewers,
 };
 use axum::{
     Form, Router,
     extract::{
-        Path, Query, State,
+        Path, Query, Request, State,
         rejection::{FormRejection, PathRejection, QueryRejection},
     },
     http::{
@@ -37,11 +34,13 @@ use axum::{
             SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
         },
     },
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
 use domain::ids::FeatureKey;
 use maud::{DOCTYPE, Markup, html};
+use page_parts::session::{Entry, NO_KEY, OTHER_HOST, Reach, Session, is_of_this_machine, is_same};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -52,7 +51,29 @@ const SCRIPT: &str = include_str!("live.js");
 const ICON: &str = include_str!("icon.svg");
 
 /// The dashboard's routes.
-pub(super) fn routes() -> Router<Arc<Inbox>> {
+pub(super) fn routes(inbox: &Arc<Inbox>) -> Router<Arc<Inbox>> {
+    pages().layer(from_fn_with_state(Arc::clone(inbox), door))
+}
+
+/// Where a run on one's own machine shows its work: asks every request for the run's key or the session that it began.
+async fn door(State(inbox): State<Arc<Inbox>>, request: Request, next: Next) -> Response {
+    let key = match (inbox.viewers(), inbox.admin()) {
+        (Viewers::WithKey, Some(admin)) => admin.token(),
+        (Viewers::SignedIn, _) | (Viewers::WithKey, None) => return next.run(request).await,
+    };
+    let refused = |said: &'static str| (StatusCode::FORBIDDEN, said).into_response();
+    if !is_of_this_machine(request.headers()) {
+        return refused(OTHER_HOST);
+    }
+    let address = (request.uri().path(), request.uri().query());
+    match Entry::of(address, request.headers(), key, inbox.now().0) {
+        Entry::In(_) => next.run(request).await,
+        Entry::Begins { cookie, to } => (StatusCode::SEE_OTHER, [(LOCATION, to), (SET_COOKIE, cookie)]).into_response(),
+        Entry::Refused => refused(NO_KEY),
+    }
+}
+
+fn pages() -> Router<Arc<Inbox>> {
     Router::new()
         .route("/", get(overview_page))
         .route("/live", get(overview_live))
@@ -75,6 +96,7 @@ pub(super) fn routes() -> Router<Arc<Inbox>> {
             "/assets/live.js",
             get(|| asset("text/javascript; charset=utf-8", SCRIPT)),
         )
+        .fallback(nowhere)
 }
 
 async fn asset(kind: &'static str, text: &'static str) -> Response {
@@ -229,24 +251,14 @@ async fn feature_live(State(inbox): State<Arc<Inbox>>, path: Key, headers: Heade
 }
 
 /// Whatever is at no address of ours.
-pub(super) async fn nowhere(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+async fn nowhere(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
     not_found(&inbox, viewer_of(&inbox, &headers).as_ref())
 }
 
-/// Who asks; none: somebody who may not see it.
-enum Viewer {
-    SignedIn(Session),
-    ThisMachine,
-}
-
-fn viewer_of(inbox: &Inbox, headers: &HeaderMap) -> Option<Viewer> {
-    match inbox.viewers() {
-        Viewers::ThisMachine => is_of_this_machine(headers).then_some(Viewer::ThisMachine),
-        Viewers::SignedIn => {
-            let session = Session::of(headers, inbox.admin()?.token(), inbox.now())?;
-            (!inbox.pages().sessions.has_ended(&session)).then_some(Viewer::SignedIn(session))
-        }
-    }
+/// The session of who asks; none: somebody who may not see it.
+fn viewer_of(inbox: &Inbox, headers: &HeaderMap) -> Option<Session> {
+    let session = Session::of(headers, inbox.admin()?.token(), inbox.now().0)?;
+    (!inbox.pages().sessions.has_ended(&session)).then_some(session)
 }
 
 fn to_sign_in() -> Response {
@@ -254,18 +266,15 @@ fn to_sign_in() -> Response {
 }
 
 /// What the forms of a viewer's pages carry.
-fn form_token(inbox: &Inbox, viewer: &Viewer) -> Option<String> {
-    match viewer {
-        Viewer::SignedIn(session) => inbox.admin().map(|admin| session.form_token(admin.token())),
-        Viewer::ThisMachine => inbox.own_secret().map(session::token_of_this_machine),
-    }
+fn form_token(inbox: &Inbox, viewer: &Session) -> Option<String> {
+    inbox.admin().map(|admin| viewer.form_token(admin.token()))
 }
 
 /// The links of every page.
-fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
-    let token = match viewer {
-        Some(viewer @ Viewer::SignedIn(_)) => form_token(inbox, viewer),
-        Some(Viewer::ThisMachine) | None => None,
+fn bar(inbox: &Inbox, viewer: Option<&Session>) -> Markup {
+    let token = match inbox.viewers() {
+        Viewers::SignedIn => viewer.and_then(|viewer| form_token(inbox, viewer)),
+        Viewers::WithKey => None,
     };
     html! {
         nav aria-label="Pages" {
@@ -283,11 +292,11 @@ fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
 }
 
 /// What a page shows of a reading.
-fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
+fn content(inbox: &Inbox, viewer: &Session, reading: &Reading) -> Markup {
     let engine = inbox.engine();
     let form = parts::Form::new(form_token(inbox, viewer).unwrap_or_default());
     match reading {
-        Reading::Overview(view) => overview::content(engine, viewer, view),
+        Reading::Overview(view) => overview::content(engine, inbox.viewers(), view),
         Reading::Feature(view, work) => feature::content(engine, &form, view, work),
         Reading::Queue(queue) => queue::content(engine, &form, queue),
         Reading::Spending(figures) => spending::content(figures),
@@ -302,7 +311,7 @@ fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
 }
 
 /// A page, or why there is none.
-fn answer(inbox: &Inbox, viewer: &Viewer, (title, live): (&str, &str), reading: &Reading) -> Response {
+fn answer(inbox: &Inbox, viewer: &Session, (title, live): (&str, &str), reading: &Reading) -> Response {
     let (bar, content) = (bar(inbox, Some(viewer)), content(inbox, viewer, reading));
     let (status, title, live) = match reading {
         Reading::Overview(_) | Reading::Feature(..) | Reading::Queue(_) | Reading::Spending(_) => {
@@ -315,7 +324,7 @@ fn answer(inbox: &Inbox, viewer: &Viewer, (title, live): (&str, &str), reading: 
     page(status, title, &bar, live, &content)
 }
 
-fn not_found(inbox: &Inbox, viewer: Option<&Viewer>) -> Response {
+fn not_found(inbox: &Inbox, viewer: Option<&Session>) -> Response {
     let content = html! { h1 { "There is no such page" } p { a href="/" { "All work" } } };
     let bar = bar(inbox, viewer);
     page(StatusCode::NOT_FOUND, "Not found", &bar, None, &content)
@@ -386,7 +395,7 @@ async fn sign_in(
     match admin.judge(&shown, peer, inbox.now()) {
         Shown::Right => {
             let session = inbox.pages().sessions.begin(admin.token(), inbox.now());
-            let cookie = session.cookie(is_over_tls(&headers));
+            let cookie = session.cookie(reach(&headers));
             (StatusCode::SEE_OTHER, [(LOCATION, "/"), (SET_COOKIE, cookie.as_str())]).into_response()
         }
         Shown::Wrong => sign_in_form(StatusCode::FORBIDDEN, "This is not the token."),
@@ -410,8 +419,11 @@ fn is_from_here(headers: &HeaderMap) -> bool {
 }
 
 /// What the proxy in front says: the service itself speaks plain HTTP.
-fn is_over_tls(headers: &HeaderMap) -> bool {
-    headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
+fn reach(headers: &HeaderMap) -> Reach {
+    match headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https") {
+        true => Reach::Tls,
+        false => Reach::Plain,
+    }
 }
 
 async fn sign_out(
@@ -420,13 +432,13 @@ async fn sign_out(
     form: Result<Form<Token>, FormRejection>,
 ) -> Response {
     let shown = form.map(|Form(form)| form.token).unwrap_or_default();
-    let (Some(Viewer::SignedIn(session)), Some(admin)) = (viewer_of(&inbox, &headers), inbox.admin()) else {
+    let (Some(session), Some(admin)) = (viewer_of(&inbox, &headers), inbox.admin()) else {
         return to_sign_in();
     };
     if !is_same(&session.form_token(admin.token()), &shown) {
         return to_sign_in();
     }
+    let gone = [(LOCATION, "/sign-in".to_owned()), (SET_COOKIE, session.no_cookie())];
     inbox.pages().sessions.end(session, admin.token(), inbox.now());
-    let gone = [(LOCATION, "/sign-in".to_owned()), (SET_COOKIE, Session::no_cookie())];
     (StatusCode::SEE_OTHER, gone).into_response()
 }

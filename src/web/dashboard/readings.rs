@@ -7,7 +7,7 @@ use crate::{
         queue::Queue,
         view::{FeatureView, Overview, SeenFeatures, ViewError, WorkView},
     },
-    web::{Inbox, dashboard::session::Sessions},
+    web::{Inbox, dashboard::sessions::Sessions},
 };
 use domain::ids::{FeatureKey, InstallationId, Millis, RepoId};
 use std::{

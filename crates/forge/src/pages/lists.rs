@@ -8,19 +8,20 @@ use super::{
 use maud::{Markup, html};
 use page_parts::badge;
 
-/// All repositories.
-pub(super) fn index(state: &State) -> Markup {
+/// The repositories that are shown.
+pub(super) fn index(state: &State, is_shown: impl Fn(&Repo) -> bool) -> Markup {
+    let repos: Vec<&Repo> = state.repos.values().filter(|repo| is_shown(repo)).collect();
     let body = html! {
         h1 { "Repositories" }
         ul.rows {
-            @for repo in state.repos.values() {
+            @for repo in &repos {
                 @let name = state.full_name(repo);
                 li {
                     a href=(format!("/{name}")) { (name) } " "
                     span.muted { (repo.issues.len()) " issues and pull requests" }
                 }
             }
-            @if state.repos.is_empty() { li.muted { "None yet." } }
+            @if repos.is_empty() { li.muted { "None yet." } }
         }
     };
     layout::page("Local forge", &body)
