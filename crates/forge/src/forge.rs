@@ -6,12 +6,12 @@ use crate::{
     disk::{ForgeError, Saving, io_error},
     git_http,
     hooks::Post,
+    readers::Readers,
     server,
     server::Hosts,
     site::Site,
     state::{Actor, Outcome},
 };
-use secrecy::SecretString;
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
@@ -35,18 +35,8 @@ pub struct ForgeOptions {
     pub retry_until_acknowledged: bool,
     /// When what it knows is written to its file.
     pub saving: Saving,
-    /// Who may read the pages.
+    /// Who may read the pages, and act on them.
     pub readers: Readers,
-}
-
-/// Who may read the forge's pages.
-#[derive(Clone, Debug, Default)]
-pub enum Readers {
-    /// Everybody, of public repositories.
-    #[default]
-    Everybody,
-    /// Whoever opens them by an address with this key, of all repositories; see [`page_parts::session`].
-    WithKey(SecretString),
 }
 
 impl ForgeOptions {

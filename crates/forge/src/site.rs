@@ -5,9 +5,9 @@ use super::{
     disk::{ForgeError, Saving},
     faults::Faults,
     feed::FeedEvent,
-    forge::Readers,
     hooks::Post,
     log::CallLog,
+    readers::Readers,
     refusal::Result,
     state::{Outcome, State},
 };
@@ -112,6 +112,11 @@ impl Site {
         drop(state);
         self.changed.notify_one();
         result
+    }
+
+    /// How many changes there were.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
     }
 
     /// What changes until this is dropped comes into the file as one.

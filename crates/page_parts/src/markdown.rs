@@ -1,6 +1,7 @@
 //! Markdown as GitHub shows it, as far as reading needs it. Raw HTML is shown as text but for a few harmless tags.
 
-use maud::{Markup, PreEscaped};
+use crate::{graph, mermaid};
+use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd};
 
 /// Tags that may stand in a text as they are, without attributes.
@@ -12,29 +13,47 @@ const MERMAID: &str = "mermaid";
 /// Renders a text.
 pub fn render(text: &str) -> Markup {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut graph = None;
+    let mut reading = None;
     let events = Parser::new_ext(text, options)
-        .flat_map(|event| fold_graph(event, &mut graph))
+        .flat_map(|event| draw_graph(event, &mut reading))
         .flat_map(tame);
     let mut out = String::new();
     pulldown_cmark::html::push_html(&mut out, events);
     PreEscaped(out)
 }
 
-/// GitHub draws a graph; here its text is folded away. `graph` is set while one is being read.
+/// GitHub draws a graph, and so does this; one that it cannot read is folded away as text. `reading` holds the text of the
+/// graph that is being read.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the enum is not ours: it has many variants, and more will come"
 )]
-fn fold_graph<'a>(event: Event<'a>, graph: &mut Option<()>) -> Vec<Event<'a>> {
-    match &event {
-        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) if language.as_ref() == MERMAID => {
-            *graph = Some(());
-            vec![Event::Html("<details><summary>Graph, as text</summary>".into()), event]
+fn draw_graph<'a>(event: Event<'a>, reading: &mut Option<String>) -> Vec<Event<'a>> {
+    match (&event, reading.as_mut()) {
+        (Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))), None) if language.as_ref() == MERMAID => {
+            *reading = Some(String::new());
+            Vec::new()
         }
-        Event::End(TagEnd::CodeBlock) if graph.take().is_some() => vec![event, Event::Html("</details>".into())],
+        (Event::Text(text), Some(read)) => {
+            read.push_str(text);
+            Vec::new()
+        }
+        (Event::End(TagEnd::CodeBlock), Some(read)) => {
+            let text = std::mem::take(read);
+            *reading = None;
+            vec![Event::InlineMath(drawn(&text).into())]
+        }
         _ => vec![event],
     }
+}
+
+/// A graph as a picture, or its text in a fold.
+fn drawn(text: &str) -> String {
+    let shown = match mermaid::read(text) {
+        Some(graph) => graph::draw("graph", "Graph", &graph),
+        None => html! { details { summary { "Graph, as text" } pre { code { (text) } } } },
+    };
+    shown.0
 }
 
 /// One event, with everything taken out that could act.
@@ -45,6 +64,8 @@ fn fold_graph<'a>(event: Event<'a>, graph: &mut Option<()>) -> Vec<Event<'a>> {
 fn tame(event: Event<'_>) -> Vec<Event<'_>> {
     match event {
         Event::Html(raw) | Event::InlineHtml(raw) => tame_html(&raw),
+        // No parser makes this one, since the option is off: it carries what this crate itself has drawn.
+        Event::InlineMath(drawn) => vec![Event::Html(drawn)],
         Event::Start(Tag::Link {
             link_type,
             dest_url,
@@ -135,11 +156,26 @@ mod tests {
     }
 
     #[test]
+    fn a_graph_is_drawn_and_nothing_in_it_acts() {
+        let graph = |label: &str| {
+            let text = format!("```mermaid\nflowchart LR\nsubgraph w [\"Wave 1\"]\na[\"{label}\"]:::blocked\nend\n```");
+            render(&text).0
+        };
+        let shown = graph("TASK-001<br/>Parse");
+        assert!(
+            shown.contains("<svg") && shown.contains("class=\"blocked\"") && shown.contains("Wave 1"),
+            "{shown}"
+        );
+        assert!(!graph("<script>x</script>").contains("<script"));
+        assert!(!render("$x$ <svg onload=x>").0.contains("<svg"));
+    }
+
+    #[test]
     fn code_is_escaped_and_tables_are_tables() {
         let shown = render("```mermaid\ngraph TD; A-->B\n```\n\n| a | b |\n|---|---|\n| <b>1</b> | 2 |").0;
         assert!(shown.contains("A--&gt;B") && shown.contains("<table>"), "{shown}");
         assert!(
-            shown.contains("</pre>\n</details>") && shown.matches("<details>").count() == 1,
+            shown.contains("</pre></details>") && shown.matches("<details>").count() == 1,
             "{shown}"
         );
     }

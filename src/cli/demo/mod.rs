@@ -10,7 +10,7 @@ use crate::{
             places::{Places, Staying, tidy},
             sample::Material,
         },
-        local, models,
+        local, models, open,
         serve::start_log,
         stage::{
             Filed, LABEL, Setup, Stage,
@@ -59,6 +59,9 @@ pub(super) struct Demo {
     /// Prints the transcript as JSON lines.
     #[arg(long)]
     json: bool,
+    /// Opens the dashboard in your browser.
+    #[arg(long)]
+    open: bool,
     /// The forge's port; the system chooses one if none is given.
     #[arg(long, value_name = "N", default_value_t = 0)]
     port: u16,
@@ -120,6 +123,9 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     let transcript = Transcript::open(&stage, &repository, &places.transcript)?;
     let mut transcript = transcript.shown_on(terminal, demo.json, demo.verbose);
     transcript.opening(&stage.engine.sandbox, &stage.dashboard);
+    if demo.open {
+        open::open(&stage.dashboard);
+    }
     transcript.left_out(&material.left_out().await);
     let seen = transcript.seen();
     let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));

@@ -47,7 +47,6 @@ use std::sync::Arc;
 /// Only what this service serves itself, and no other page may frame it.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-const SCRIPT: &str = include_str!("live.js");
 const ICON: &str = include_str!("icon.svg");
 
 /// The dashboard's routes.
@@ -94,7 +93,7 @@ fn pages() -> Router<Arc<Inbox>> {
         .route("/assets/icon.svg", get(|| asset("image/svg+xml", ICON)))
         .route(
             "/assets/live.js",
-            get(|| asset("text/javascript; charset=utf-8", SCRIPT)),
+            get(|| asset("text/javascript; charset=utf-8", page_parts::SCRIPT)),
         )
         .fallback(nowhere)
 }
