@@ -107,8 +107,9 @@ async function acts(browser, forge, repository, own) {
   await page.fill("#body", "Thank you all");
   await page.click("form.act button.main");
   await page.waitForSelector("text=Thank you all");
+  const asked = Date.now();
   await watching.waitForSelector("text=Thank you all", { timeout: 5_000 });
-  check(true, "a comment shows on another open page by itself");
+  check(true, `a comment shows on another open page by itself, ${Date.now() - asked} ms later`);
   await looks(browser, `${forge}${issue}`, "forge-issue", own);
   const pull = await page.evaluate(() => [...document.querySelectorAll("main a")].map((one) => one.pathname).find((one) => /\/pull\/\d+$/.test(one)));
   if (pull) await looks(browser, `${forge}${pull}`, "forge-pull", own);
@@ -224,10 +225,11 @@ async function median(browser, address) {
 
 async function weight(browser, address) {
   const page = await browser.newPage();
-  let bytes = 0;
-  page.on("response", async (response) => { if (!/live$/.test(new URL(response.url()).pathname)) bytes += (await response.body().catch(() => "")).length; });
+  const bodies = [];
+  page.on("response", (response) => { if (!/live$/.test(new URL(response.url()).pathname)) bodies.push(response.body()); });
   await page.goto(address, { waitUntil: "load" });
-  await page.waitForTimeout(300);
+  await page.waitForFunction(() => document.getElementById("live").textContent === "live");
+  const bytes = (await Promise.all(bodies)).reduce((sum, body) => sum + body.length, 0);
   await page.close();
   return bytes;
 }

@@ -15,11 +15,6 @@ pub const HERE: &str = ": here\n\n";
 pub struct LastSent(Option<[u8; 32]>);
 
 impl LastSent {
-    /// Whether nothing was sent yet.
-    pub fn is_none(&self) -> bool {
-        self.0.is_none()
-    }
-
     /// The event that shows the content; none if the reader has it already.
     pub fn news(&mut self, content: &Markup) -> Option<String> {
         let hash: [u8; 32] = Sha256::digest(&content.0).into();

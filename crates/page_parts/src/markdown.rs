@@ -2,7 +2,7 @@
 
 use crate::{graph, mermaid};
 use maud::{Markup, PreEscaped, html};
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// Tags that may stand in a text as they are, without attributes.
 const HARMLESS: [&str; 9] = ["details", "summary", "sub", "sup", "br", "kbd", "b", "i", "hr"];
@@ -13,13 +13,63 @@ const MERMAID: &str = "mermaid";
 /// Renders a text.
 pub fn render(text: &str) -> Markup {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut reading = None;
+    let (mut reading, mut headings) = (None, Headings::default());
     let events = Parser::new_ext(text, options)
         .flat_map(|event| draw_graph(event, &mut reading))
+        .map(|event| headings.below_the_page(event))
         .flat_map(tame);
     let mut out = String::new();
     pulldown_cmark::html::push_html(&mut out, events);
     PreEscaped(out)
+}
+
+/// The headings of a text below that of its page: the first is of the second level, and none skips a level.
+#[derive(Default)]
+struct Headings {
+    /// How far the first was moved up.
+    moved: usize,
+    /// The level of the last; 0 before the first.
+    last: usize,
+}
+
+impl Headings {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the enum is not ours: it has many variants, and more will come"
+    )]
+    fn below_the_page<'a>(&mut self, event: Event<'a>) -> Event<'a> {
+        match event {
+            Event::Start(Tag::Heading {
+                level,
+                id,
+                classes,
+                attrs,
+            }) => {
+                let level = self.next(level as usize);
+                Event::Start(Tag::Heading {
+                    level,
+                    id,
+                    classes,
+                    attrs,
+                })
+            }
+            Event::End(TagEnd::Heading(_)) => Event::End(TagEnd::Heading(self.level())),
+            other => other,
+        }
+    }
+
+    fn next(&mut self, level: usize) -> HeadingLevel {
+        if self.last == 0 {
+            self.moved = level.saturating_sub(2);
+            self.last = 1;
+        }
+        self.last = level.saturating_sub(self.moved).clamp(2, 6).min(self.last + 1);
+        self.level()
+    }
+
+    fn level(&self) -> HeadingLevel {
+        HeadingLevel::try_from(self.last).unwrap_or(HeadingLevel::H6)
+    }
 }
 
 /// GitHub draws a graph, and so does this; one that it cannot read is folded away as text. `reading` holds the text of the
@@ -80,6 +130,15 @@ fn tame(event: Event<'_>) -> Vec<Event<'_>> {
         // Pictures would be fetched from elsewhere; their text stays.
         Event::Start(Tag::Image { .. }) => vec![Event::Text("[image: ".into())],
         Event::End(TagEnd::Image) => vec![Event::Text("]".into())],
+        // A box that nobody hears the meaning of is none.
+        Event::TaskListMarker(done) => {
+            let said = if done {
+                " checked aria-label=\"Done\""
+            } else {
+                " aria-label=\"To do\""
+            };
+            vec![Event::Html(format!("<input type=\"checkbox\" disabled{said}>").into())]
+        }
         other => vec![other],
     }
 }
@@ -168,6 +227,15 @@ mod tests {
         );
         assert!(!graph("<script>x</script>").contains("<script"));
         assert!(!render("$x$ <svg onload=x>").0.contains("<svg"));
+    }
+
+    #[test]
+    fn headings_begin_below_the_page_and_skip_no_level() {
+        let shown = render("### A\n##### B\n### C\n# D").0;
+        for heading in ["<h2>A</h2>", "<h3>B</h3>", "<h2>C</h2>", "<h2>D</h2>"] {
+            assert!(shown.contains(heading), "{heading}: {shown}");
+        }
+        assert!(render("- [x] a").0.contains("aria-label=\"Done\""));
     }
 
     #[test]

@@ -70,6 +70,9 @@ pub(super) struct Demo {
     verbose: bool,
 }
 
+/// How a plan that waits is approved.
+const APPROVES: &str = "approve it on its page, or start with --approve";
+
 /// The keys that the environment may hold, which the log never shows.
 pub(super) const KEYS: [&str; 4] = [
     "ANTHROPIC_API_KEY",
@@ -141,7 +144,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
         rest = until_rest(&stage, &filed, &mut human) => rest?,
         () = stop.told() => Rest::Interrupted,
     };
-    let ended = rest.report(&stage, &filed, "--approve approves it").await?;
+    let ended = rest.report(&stage, &filed, APPROVES).await?;
     // The sample is nobody's work; only who asked for its end wants to look at what it left.
     places.staying = match (demo.once, material.has_story()) {
         (false, true) => Staying::Until,
@@ -163,7 +166,7 @@ async fn finish(
     demo: &Demo,
     terminal: &Terminal,
     (stage, filed): (Stage, Filed),
-    (ended, places): (Ended, Places),
+    (mut ended, places): (Ended, Places),
     (mut seen, shown): (watch::Receiver<u64>, JoinHandle<()>),
     stop: &mut Stop,
 ) -> anyhow::Result<ExitCode> {
@@ -178,6 +181,14 @@ async fn finish(
             places.announce_pages(terminal);
         }
         stop.told().await;
+        // People may have brought it further.
+        if let Some(rest) = Rest::now(&stage, &filed).await? {
+            let now = rest.report(&stage, &filed, APPROVES).await?;
+            if now.how != ended.how {
+                places.print(&now, terminal, demo.json);
+            }
+            ended = now;
+        }
     }
     let did = traces::gather(&stage, filed.repo).await?;
     stage.close().await?;

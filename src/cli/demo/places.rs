@@ -82,6 +82,8 @@ impl Places {
         terminal.exact(&format!(
             "\nThe pages are served until Ctrl-C, and are gone then: {page}, dashboard: {dashboard}"
         ));
+        let act = "On them you comment, approve, merge and commit by hand; the work goes on.";
+        terminal.line("", "", act, Tone::Quiet);
     }
 
     /// Says how it ended, why, and where everything is that stays.

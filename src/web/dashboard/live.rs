@@ -31,6 +31,8 @@ struct Stream {
     /// Of the request that opened it.
     headers: HeaderMap,
     seen: Seen,
+    /// Whether the newest reading was not looked at yet.
+    is_unread: bool,
     sent: LastSent,
     quiet: u32,
     state: State,
@@ -48,6 +50,7 @@ pub(super) fn stream(inbox: Arc<Inbox>, page: Page, headers: HeaderMap) -> Respo
         seen: readings::follow(&inbox, page),
         inbox,
         headers,
+        is_unread: true,
         sent: LastSent::default(),
         quiet: 0,
         state: State::Open,
@@ -70,8 +73,8 @@ impl Stream {
             let Some(viewer) = viewer_of(&self.inbox, &self.headers) else {
                 return self.last(GONE);
             };
-            let is_new = self.sent.is_none() || self.seen.has_changed().unwrap_or(true);
-            let reading = self.seen.borrow_and_update().clone().filter(|_| is_new);
+            let reading = self.seen.borrow_and_update().clone().filter(|_| self.is_unread);
+            self.is_unread = false;
             match reading.as_deref() {
                 // The next reading may find the database again.
                 None | Some(Reading::NoDatabase) => {}
@@ -91,8 +94,9 @@ impl Stream {
                 }
             }
             tokio::select! {
-                changed = self.seen.changed() => if changed.is_err() {
-                    return self.last(LATER);
+                changed = self.seen.changed() => match changed {
+                    Ok(()) => self.is_unread = true,
+                    Err(_) => return self.last(LATER),
                 },
                 () = tokio::time::sleep(LOOK) => self.quiet = self.quiet.saturating_add(1),
             }

@@ -97,14 +97,32 @@ async fn sign_out(service: &Service, session: &str) {
     ask(service, &form("/sign-out", session, &format!("token={token}"))).await;
 }
 
+/// Features that appear, one after the other.
+const BUILT: [(&str, &str); 2] = [
+    (
+        "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, data) \
+         VALUES ('22/41/1', 11, 22, 41, 1, 'building', 1, '{}')",
+        "issue #41",
+    ),
+    (
+        "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, data) \
+         VALUES ('22/42/1', 11, 22, 42, 1, 'building', 1, '{}')",
+        "issue #42",
+    ),
+];
+
 #[tokio::test]
-async fn a_stream_ends_with_its_session_and_the_cookie_no_longer_holds() {
+async fn a_stream_follows_the_work_and_ends_with_its_session() {
     let service = Service::start().await;
     let (session, other) = (signed_in(&service).await, signed_in(&service).await);
     let mut stream = service.connect().await;
     stream.send(&get("/live", &session)).await;
     let begun = stream.until("<h1>Work</h1>").await;
     assert!(begun.contains("text/event-stream"), "{begun}");
+    for (insert, shown) in BUILT {
+        service.tamper(insert).await;
+        stream.until(shown).await;
+    }
     sign_out(&service, &session).await;
     stream.until("event: gone").await;
     let (head, _) = ask(&service, &get("/", &session)).await;

@@ -73,19 +73,19 @@ pub(super) fn check_button(hand: &Hand<'_>, at: &str, run: u64, identifier: &str
 }
 
 /// A box for a comment.
-pub(super) fn comment_box(hand: &Hand<'_>, at: &str, issue: &Issue) -> Markup {
+pub(super) fn comment_box(hand: &Hand<'_>, at: &str) -> Markup {
     let inner = html! {
         label for="body" { "Comment as " (hand.hands.login) }
         textarea #body name="body" rows="4" required {}
         button.main { "Comment" }
     };
-    html! { @if issue.open { (form(hand, at, "comment", &inner)) } }
+    form(hand, at, "comment", &inner)
 }
 
 /// A box for a comment or a review.
 pub(super) fn review_box(hand: &Hand<'_>, at: &str, issue: &Issue) -> Markup {
     html! {
-        @if issue.open {
+        @if !issue.open { (comment_box(hand, at)) } @else {
             form.act method="post" action=(format!("{at}/act")) {
                 input type="hidden" name="token" value=(hand.token);
                 label for="body" { "Comment or review as " (hand.hands.login) }

@@ -26,7 +26,7 @@ pub(super) fn issue_page(state: &State, repo: u64, number: u64, hand: Option<&Ha
             (timeline(state, repo, issue))
             @if let Some(hand) = hand { (acts::buttons(hand, &at, issue)) }
         },
-        boxes: html! { @if let Some(hand) = hand { (acts::comment_box(hand, &at, issue)) } },
+        boxes: html! { @if let Some(hand) = hand { (acts::comment_box(hand, &at)) } },
     })
 }
 
