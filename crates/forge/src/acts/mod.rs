@@ -12,6 +12,7 @@ mod pulls;
 mod pushes;
 mod repos;
 mod reviews;
+mod signing;
 mod suites;
 
 pub(super) use checks::CheckRunChange;
