@@ -31,7 +31,7 @@ pub(crate) fn telling_names<'a>(evidence: &'a Evidence, baseline: &Baseline) -> 
     all_names(evidence).or_else(as_before)
 }
 
-/// The failing tests that are not held against the work: those that failed before, and those that a person waived.
+/// The failing tests that are not counted against the work: those that failed before, and those that a person waived.
 pub(crate) fn excused(tests: &Evidence, baseline: &Baseline, waived: &[WaivedTest]) -> Vec<Excused> {
     let Some(found) = names(tests) else { return Vec::new() };
     let before: BTreeSet<&str> = match baseline.ground() {

@@ -83,7 +83,7 @@ impl Run<'_> {
         compare::is_sound(ran, &self.excused(ran))
     }
 
-    /// The failing tests that are not held against the work, as far as one run can tell.
+    /// The failing tests that are not counted against the work, as far as one run can tell.
     fn excused(&self, ran: &Evidence) -> Vec<Excused> {
         let mut excused = compare::excused(ran, self.subject.baseline, self.subject.waived);
         // Another test of that name is not the one that failed before.

@@ -41,7 +41,7 @@ pub(super) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue],
     };
     let heading = match verdict.outcome {
         Outcome::Approve => "#### Remarks",
-        Outcome::Feedback => "#### What to mend first",
+        Outcome::Feedback => "#### Fix first",
     };
     let body = sections(vec![
         brief(&listed, measure),
@@ -240,8 +240,8 @@ fn discrepancies(turn: &Turn, measure: &Measure) -> String {
         )
     });
     let title = match turn.discrepancies.len() {
-        1 => "1 claim of the Player that is not so".to_owned(),
-        n => format!("{n} claims of the Player that are not so"),
+        1 => "1 claim of the Player that is false".to_owned(),
+        n => format!("{n} claims of the Player that are false"),
     };
     folded_unless_empty(&title, &listed)
 }

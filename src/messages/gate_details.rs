@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Outputs that are shown of one report.
 const OUTPUTS: usize = 12;
 
-/// Failing tests that are not held against the work, by the reason.
+/// Failing tests that are not counted against the work, by the reason.
 pub(super) fn excused(gates: &GateReport, measure: &Measure) -> String {
     let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for excused in &gates.excused {
@@ -26,7 +26,7 @@ pub(super) fn excused(gates: &GateReport, measure: &Measure) -> String {
         .map(|(why, tests)| format!("- {why}: {}", names(tests, measure)))
         .collect();
     titled(
-        "Failing tests that are not held against this change:",
+        "Failing tests that do not count against this change:",
         &lines.join("\n"),
     )
 }
@@ -34,7 +34,7 @@ pub(super) fn excused(gates: &GateReport, measure: &Measure) -> String {
 /// Whoever waived a test is named without being called: this stands in every later report.
 fn reason(why: &Excuse) -> String {
     match why {
-        Excuse::Baseline => "failed on the base commit already".to_owned(),
+        Excuse::Baseline => "already failed on the base commit".to_owned(),
         Excuse::Flaky => "passed when it was run once more on this commit, and the change does not touch it".to_owned(),
         Excuse::Waived { by } => format!("waived by {}", untrusted::code(&by.login, 60)),
     }

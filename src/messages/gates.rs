@@ -39,19 +39,19 @@ pub(super) fn folded_table(kind: TaskType, gates: &GateReport, told: &[Issue], m
 fn isolation(gates: &GateReport) -> String {
     match gates.isolation {
         None => String::new(),
-        Some(Level::L0) => "What ran here ran without isolation (L0).".to_owned(),
+        Some(Level::L0) => "These programs ran without isolation (L0).".to_owned(),
         Some(level) => format!("What ran here ran in isolation {level}: {}.", level.means()),
     }
 }
 
 fn rows(kind: TaskType, gates: &GateReport) -> Vec<String> {
     let tests = match kind {
-        TaskType::Feature | TaskType::Refactoring | TaskType::Testing => "demanded",
-        TaskType::Scaffolding | TaskType::Documentation => "demanded if any exist",
+        TaskType::Feature | TaskType::Refactoring | TaskType::Testing => "required",
+        TaskType::Scaffolding | TaskType::Documentation => "required if any exist",
     };
     let setup = gates.setup.as_ref();
     setup
-        .map(|setup| row("set-up", "demanded", setup, Tests::None))
+        .map(|setup| row("set-up", "required", setup, Tests::None))
         .into_iter()
         .chain(std::iter::once(tests_row(tests, gates)))
         .chain(gates.more.iter().map(other_row))
@@ -70,8 +70,8 @@ fn tests_row(weight: &str, gates: &GateReport) -> String {
 
 fn other_row(result: &GateResult) -> String {
     let weight = match result.weight {
-        Weight::Demanded => "demanded",
-        Weight::Shown => "shown only",
+        Weight::Demanded => "required",
+        Weight::Shown => "informational",
     };
     let tests = match result.gate {
         Gate::BaseTests => Tests::Counted,

@@ -99,14 +99,14 @@ fn with_plan(
 pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
     let word = feature.state.word();
     let more = match &feature.state {
-        State::Planning { .. } => "The plan is being made.".to_owned(),
+        State::Planning { .. } => "AutoBuild is making the plan.".to_owned(),
         State::AwaitingApproval => "The plan waits for a person with write access.".to_owned(),
         State::Building { .. } => phase(feature),
         State::Paused { by, .. } => format!(
-            "{} paused it. What runs ends, nothing new starts. `/autobuild resume` goes on.",
+            "{} paused it. Running agents finish; nothing new starts. `/autobuild resume` goes on.",
             words::person(by)
         ),
-        State::Blocked { .. } => "It cannot go on by itself.".to_owned(),
+        State::Blocked { .. } => "It needs a person to go on.".to_owned(),
         State::InReview => match feature.pull {
             Some(pull) => format!("{} waits for a person to review and merge it.", links.pull(pull)),
             None => "Its pull request waits for a person.".to_owned(),
@@ -124,14 +124,14 @@ pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
 fn details_of_state(feature: &Feature, measure: &Measure) -> String {
     match &feature.state {
         State::Failed { message } => format!(
-            "What is wrong with it:\n\n{}\n\nMend it with `/autobuild plan` and words to the planner, or a fenced `yaml` \
+            "What is wrong with it:\n\n{}\n\nFix it with `/autobuild plan` and words to the planner, or a fenced `yaml` \
              block that is the plan.",
             untrusted::fence(message, "text", measure.output)
         ),
         State::Blocked { reason, .. } => {
             let ways = match matches!(reason, BlockReason::TasksBlocked { .. }) {
-                true => "Each task's blocked report says what can be done.",
-                false => "A comment of its own on this issue says what can be done.",
+                true => "Each task's blocked report says what you can do.",
+                false => "A comment on this issue says what you can do.",
             };
             format!("{}\n\n{ways}", reasons::blocked(reason, measure))
         }
@@ -160,18 +160,20 @@ pub(super) fn phase(feature: &Feature) -> String {
         return String::new();
     };
     match phase {
-        Phase::Planning { .. } => "The plan is being made.".to_owned(),
+        Phase::Planning { .. } => "AutoBuild is making the plan.".to_owned(),
         Phase::PreFlight { .. } => "Set-up and tests run on the default branch before any Player starts.".to_owned(),
         Phase::Syncing { task, .. } => format!("{task} resolves a conflict with the default branch."),
-        Phase::OpeningBranch { .. } => "The integration branch is being made.".to_owned(),
-        Phase::MergingDefault { .. } => "The default branch is being merged into the integration branch.".to_owned(),
+        Phase::OpeningBranch { .. } => "AutoBuild is making the integration branch.".to_owned(),
+        Phase::MergingDefault { .. } => {
+            "AutoBuild is merging the default branch into the integration branch.".to_owned()
+        }
         Phase::Tasks => format!("Wave {} of {} is at work.", feature.wave, feature.last_wave()),
         Phase::Gate { .. } => format!(
             "The Gates run on the merged result of wave {} of {}.",
             feature.wave,
             feature.last_wave()
         ),
-        Phase::OpeningPull { .. } => "The pull request into the default branch is being opened.".to_owned(),
+        Phase::OpeningPull { .. } => "AutoBuild is opening the pull request into the default branch.".to_owned(),
     }
 }
 
@@ -519,7 +521,7 @@ fn before(before: &Before, on: &str, text: usize) -> String {
                 (false, more) => format!("{} and {more} more", names.join(", ")),
             };
             format!(
-                "Tests that fail on {on} already are not held against a task, and cover for no new failure: {names}. {}.",
+                "Tests that fail on {on} already are not counted against a task, and cover for no new failure: {names}. {}.",
                 untrusted::inline(tests, text)
             )
         }

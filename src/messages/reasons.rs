@@ -45,7 +45,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
     }
 }
 
-const GATES_ABSENT: &str = "A Gate that this work needs could not run. That is not the Player's fault.";
+const GATES_ABSENT: &str = "A Gate that this work needs could not run. The Player is not at fault.";
 const DEFAULT_CONFLICT: &str = "The default branch conflicts with the integration branch in:";
 const WAVE_GATE_RED: &str = "The tasks of the wave pass alone, but their merged result does not.";
 const BAD_SETTINGS: &str = "The repository's settings, `.github/autobuild.yml`, cannot be read.";
@@ -89,17 +89,17 @@ fn agent_failed(failure: &AgentFailure, max: usize) -> String {
     let why = agent(failure, max);
     match failure.class() {
         FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused | FailureClass::Unfit => {
-            format!("An agent could not do its work, and another try would not help: {why}. That used up no turn.")
+            format!("An agent could not do its work, and another try would not help: {why}. This used no turn.")
         }
         FailureClass::Closed => {
-            format!("An agent waited for its model as long as it may: {why}. That used up no turn.")
+            format!("An agent waited for its model as long as it may: {why}. This used no turn.")
         }
         FailureClass::Limit => format!(
             "An agent was stopped at a limit, and so was the run that went on from there: {why}. What it had done is kept. \
-             That used up no turn."
+             This used no turn."
         ),
         FailureClass::NoProgram | FailureClass::Spent | FailureClass::Run => {
-            format!("An agent gave no usable result after every try: {why}. That used up no turn.")
+            format!("An agent gave no usable result after every try: {why}. This used no turn.")
         }
     }
 }
@@ -305,7 +305,7 @@ pub(super) fn settings_mistake(mistake: &SettingsMistake) -> String {
     match mistake {
         SettingsMistake::TooLarge { most } => format!("`.github/autobuild.yml` is larger than {most} bytes"),
         SettingsMistake::NoFile => {
-            "`.github/autobuild.yml` is no file: a folder, a submodule, or a link that leads to no \
+            "`.github/autobuild.yml` is not a file: a folder, a submodule, or a link that leads to no \
                                     file of the repository"
                 .to_owned()
         }

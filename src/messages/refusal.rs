@@ -58,7 +58,7 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
 
 /// Said also where there is no run to ask for the state of.
 pub(super) const NO_RUN: &str =
-    "Nothing is being built for this issue. To start, label it, or comment `/autobuild plan`.";
+    "AutoBuild is not working on this issue. To start, label it, or comment `/autobuild plan`.";
 
 const PERMISSION_UNKNOWN: &str = "Not done: GitHub could not say whether you have write access, also after 10 minutes of \
                                   asking. Try again later: give a command in a new comment; remove a label and set it again.";
@@ -73,26 +73,26 @@ const NO_CRITERIA: &str = "Not started: a Feature of one task needs acceptance c
                            criteria if each is bound to a check, one of them other than `human`: \
                            `- [ ] It greets` followed by ``` `test: greet::works` ```, ``` `file: docs/greet.md` ```, \
                            ``` `command: make docs` ``` or ``` `human` ```. Otherwise a designer writes or binds them, and \
-                           the setting `pre_loop: never` forbids that. Mend one of the two, then remove the label and set \
+                           the setting `pre_loop: never` forbids that. Fix one of the two, then remove the label and set \
                            it again.";
 
 fn not_looked_at(trigger: Trigger, reason: &BlockReason) -> String {
     let (what, again) = match trigger {
         Trigger::Label => (
             "Not started: AutoBuild could not look at the label.",
-            "Once that is mended, remove the label and set it again.",
+            "Once that is fixed, remove the label and set it again.",
         ),
         Trigger::Command => (
             "Not done: AutoBuild could not look at the command.",
-            "Once that is mended, give the command again in a new comment.",
+            "Once that is fixed, give the command again in a new comment.",
         ),
         Trigger::Review => (
             "Not done: AutoBuild could not look at the review.",
-            "Once that is mended, submit the review again.",
+            "Once that is fixed, submit the review again.",
         ),
         Trigger::Button => (
-            "Not done: AutoBuild could not look at the button that was pressed.",
-            "Once that is mended, press it again, or give its command in a comment.",
+            "Not done: AutoBuild could not look at the button.",
+            "Once that is fixed, press it again, or give its command in a comment.",
         ),
     };
     format!("{what} {}\n\n{again}", reasons::blocked(reason, &MEASURES[0]))
@@ -100,7 +100,7 @@ fn not_looked_at(trigger: Trigger, reason: &BlockReason) -> String {
 
 fn no_permission(needed: &str) -> String {
     format!(
-        "Not done: only people with {} access are obeyed here. Ask one of them to give the command or the label.",
+        "Not done: only people with {} access can give commands or set the label here. Ask one of them.",
         untrusted::inline(needed, 60)
     )
 }

@@ -116,6 +116,6 @@ fn bad_settings(mistakes: &[SettingsMistake], measure: &Measure) -> String {
         bullets(mistakes, measure.rows.min(60), |mistake| {
             untrusted::inline(&reasons::settings_mistake(mistake), measure.text.min(600))
         }),
-        "Mend them on the default branch, then give the command or the label again.".to_owned(),
+        "Fix them on the default branch, then give the command or the label again.".to_owned(),
     ])
 }

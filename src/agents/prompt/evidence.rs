@@ -137,7 +137,7 @@ fn excused(excused: &[Excused]) -> String {
         })
         .collect();
     let list = fenced("excused tests", &listed(&lines, MAX_LIST), MAX_OUTPUT);
-    format!("\nFailing tests that are not held against this work:\n\n{list}\n")
+    format!("\nFailing tests that are not counted against this work:\n\n{list}\n")
 }
 
 fn capital(name: &str) -> String {

@@ -53,7 +53,7 @@ impl PlannerInput<'_> {
         prompt.section("The repository", &format!("{known} {limit} Its files:\n\n{files}"));
         prompt.instructions(self.instructions);
         if let Some(refusal) = self.refusal {
-            let body = "Your last plan for this issue was refused. Mend exactly this and answer with the whole plan:";
+            let body = "Your last plan for this issue was refused. Fix exactly this and answer with the whole plan:";
             let refusal = fenced("refusal", refusal, MAX_REFUSAL);
             prompt.section("Why the last plan was refused", &format!("{body}\n\n{refusal}"));
         }

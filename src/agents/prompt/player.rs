@@ -191,7 +191,7 @@ impl PlayerInput<'_> {
             );
             let _ = write!(
                 body,
-                "\n\nThese tests failed before your task began. They are not yours to mend and not held against you, and \
+                "\n\nThese tests failed before your task began. They are not yours to fix and do not count against you, and \
                  they excuse no new failure:\n\n{failing}"
             );
         }

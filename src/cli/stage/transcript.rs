@@ -505,7 +505,7 @@ mod tests {
 
     #[test]
     fn a_state_that_means_something_has_a_colour() {
-        assert_eq!(state_tone("blocked. It cannot go on by itself."), Some(Tone::Bad));
+        assert_eq!(state_tone("blocked. It needs a person to go on."), Some(Tone::Bad));
         assert_eq!(state_tone("blocked"), Some(Tone::Bad));
         assert_eq!(state_tone("in_review. #7 waits"), Some(Tone::Good));
         assert_eq!(state_tone("coach_turn (Gates), turn 1 of 2"), None);

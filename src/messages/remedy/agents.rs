@@ -27,7 +27,7 @@ pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
             code(program)
         ),
         AgentFailure::Failed { how } => format!(
-            "Read what the agent printed last and mend its set-up, its account or its quota: {}",
+            "Read what the agent printed last and fix its set-up, its account or its quota: {}",
             plain(how)
         ),
         AgentFailure::TimedOut { seconds } => format!(

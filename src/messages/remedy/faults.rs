@@ -8,7 +8,7 @@ use domain::blocked::Fault;
 
 /// What can be done after a refusal.
 pub(super) fn refused() -> Vec<String> {
-    fixed(&["Compare these words with the repository's rules and the App's permissions, mend them, then resume"])
+    fixed(&["Compare these words with the repository's rules and the App's permissions, fix them, then resume"])
 }
 
 /// What can be done about a failure that is neither an agent's nor a verdict.
@@ -27,7 +27,7 @@ pub(super) fn actions(fault: &Fault) -> Vec<String> {
             "It could harm whoever checks the repository out, so AutoBuild makes no exception".to_owned(),
         ],
         Fault::Repository { what } => vec![format!(
-            "Mend the repository, then resume ({})",
+            "Fix the repository, then resume ({})",
             plain(&reasons::repository_fault(what))
         )],
         Fault::DiskFull { .. } => fixed(&["Make room on the disk of AutoBuild's data folder, then resume"]),

@@ -74,7 +74,7 @@ fn failed(evidence: &Evidence) -> Option<&Finding> {
 
 fn set_up(finding: &Finding) -> Vec<String> {
     vec![format!(
-        "Run the set-up {} on the branch: it {}; mend `setup` in `.github/autobuild.yml` or what the change did to it, \
+        "Run the set-up {} on the branch: it {}; fix `setup` in `.github/autobuild.yml` or what the change did to it, \
          then resume",
         code(&finding.command),
         ended(finding)
@@ -95,7 +95,7 @@ fn tests(gates: &GateReport, finding: &Finding) -> Vec<String> {
             code(&finding.command),
             first_failing(gates, finding)
         ),
-        "If a test asks for the wrong thing, push a commit that mends the test, then resume".to_owned(),
+        "If a test asks for the wrong thing, push a commit that fixes the test, then resume".to_owned(),
     ]
 }
 
@@ -146,7 +146,7 @@ fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
         Gate::Experiments | Gate::Probe(_) => Vec::new(),
         Gate::Ci => vec![
             format!("Open the failing run of the repository's CI: {}", plain(&finding.sentence())),
-            "If that run fails on the default branch too, mend it there, or set `ci: ignore`, then resume".to_owned(),
+            "If that run fails on the default branch too, fix it there, or set `ci: ignore`, then resume".to_owned(),
         ],
     }
 }
@@ -261,7 +261,7 @@ fn absence(source: Source, reason: &Absence) -> Option<String> {
             code(path),
             plain(reason)
         ),
-        Absence::Unnamed => "Mend the tests that fail on the default branch, or name a JUnit file as `test_report` in \
+        Absence::Unnamed => "Fix the tests that fail on the default branch, or name a JUnit file as `test_report` in \
                              `.github/autobuild.yml`, so that new failures can be told from old ones; then resume"
             .to_owned(),
         Absence::Unfinished { what } => format!(

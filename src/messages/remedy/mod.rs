@@ -53,7 +53,7 @@ fn by_cause(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
         BlockReason::OutOfTurns { .. } => after_gates(
             failing,
             &["Read the last feedback and resume with guidance that answers it, and with more turns"],
-            &["If a criterion asks for the wrong thing, skip the task and mend the plan"],
+            &["If a criterion asks for the wrong thing, skip the task and fix the plan"],
         ),
         BlockReason::NoChangeTwice => after_gates(
             failing,
@@ -125,7 +125,7 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
         BlockReason::PreFlightFailed { fault, what, .. } => vec![
             match fault {
                 PreFlightFault::NotRun => format!(
-                    "Make it run on the default branch: mend or set `setup` and `test` in `.github/autobuild.yml` there, or \
+                    "Make it run on the default branch: fix or set `setup` and `test` in `.github/autobuild.yml` there, or \
                      install what they need where AutoBuild runs ({})",
                     plain(&reasons::preflight_cause(what))
                 ),
@@ -145,7 +145,7 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
             fixed(&["Answer the blocked report of each task: resume, approve, retry or skip it"])
         }
         BlockReason::BadSettings { .. } => {
-            fixed(&["Mend `.github/autobuild.yml` on the default branch as the mistakes say, then resume"])
+            fixed(&["Fix `.github/autobuild.yml` on the default branch as the mistakes say, then resume"])
         }
         BlockReason::Crashed { .. } => fixed(&["Look into AutoBuild's log, then resume"]),
         BlockReason::OutOfTurns { .. }

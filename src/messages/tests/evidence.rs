@@ -22,7 +22,7 @@ use domain::{
     task::{Origin, Task, Turn},
 };
 
-/// Failures that are not held against the work, for each of the three reasons.
+/// Failures that are not counted against the work, for each of the three reasons.
 pub(super) fn excused(say: Words<'_>) -> Vec<Excused> {
     let excused = |test: &str, why| Excused { test: say(test), why };
     vec![
@@ -360,7 +360,7 @@ fn a_report_of_nothing_but_tests_needs_no_more_rows() {
     };
     let said = review_of(&feature, &task, &turn);
     assert!(
-        said.contains("| tests | demanded | absent | – | – | no command is set and none could be detected |"),
+        said.contains("| tests | required | absent | – | – | no command is set and none could be detected |"),
         "{said}"
     );
 }

@@ -18,7 +18,7 @@ pub struct GateReport {
     pub setup: Option<Evidence>,
     /// The test command.
     pub tests: Evidence,
-    /// Failing tests that are not held against the work, each with the reason.
+    /// Failing tests that are not counted against the work, each with the reason.
     #[serde(default)]
     pub excused: Vec<Excused>,
     /// The other Gates, in the order in which people read them.
@@ -29,20 +29,20 @@ pub struct GateReport {
     pub isolation: Option<Level>,
 }
 
-/// A failing test that is not held against the work.
+/// A failing test that is not counted against the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excused {
     /// The test's name.
     pub test: String,
-    /// Why it is not held against the work.
+    /// Why it is not counted against the work.
     pub why: Excuse,
 }
 
-/// Why a failing test is not held against the work.
+/// Why a failing test is not counted against the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Excuse {
-    /// It failed on the base commit already.
+    /// It already failed on the base commit.
     Baseline,
     /// The change does not touch it, and it passed when it was run once more on the same commit.
     Flaky,

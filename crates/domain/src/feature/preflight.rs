@@ -74,7 +74,7 @@ pub enum Before {
         /// The command and its counts, in a sentence.
         tests: String,
     },
-    /// Some fail already: these are not held against a task.
+    /// Some fail already: these are not counted against a task.
     Red {
         /// The command and its counts, in a sentence.
         tests: String,
