@@ -62,7 +62,7 @@ impl Shown<'_> {
         let feature = &self.view.feature;
         let (spending, links) = (&self.view.spending, self.links());
         html! {
-            h1 { (self.masked(&messages::feature_name(feature))) " " span.number { (feature.key.shown()) } }
+            h1 { (self.masked(messages::feature_name(feature))) " " span.number { (feature.key.shown()) } }
             div { (markdown::render(&self.masked(&messages::standing(feature, spending, &links)))) }
             (self.facts())
             (graph::waves(self.secrets, feature))

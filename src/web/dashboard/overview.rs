@@ -94,7 +94,7 @@ fn row(engine: &Engine, view: &ListedView) -> Markup {
         li {
             (state_badge(feature.state.word())) " "
             a href=(feature_address(&feature.key)) {
-                (feature.key.shown()) ": " (engine.secrets.mask(&messages::feature_name(feature)))
+                (feature.key.shown()) ": " (engine.secrets.mask(messages::feature_name(feature)))
             }
             div.muted {
                 (repository) " · issue #" (feature.key.issue)

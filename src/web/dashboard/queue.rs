@@ -18,7 +18,7 @@ pub(super) fn content(engine: &Engine, form: &Form, queue: &Queue) -> Markup {
         h1 { "Queue" }
         @if queue.steps.is_empty() { p { "Nothing is to be done." } }
         @else {
-            p.muted { (count(queue.steps.len() as u64, "step")) ", the oldest first." }
+            p.muted { (count(queue.steps.len(), "step")) ", the oldest first." }
             div.scroll tabindex="0" role="region" aria-label="Steps" {
                 table.list {
                     thead { tr { th { "step" } th { "about" } th { "why it waits" } th { "until" } th { "age" } } }
