@@ -50,26 +50,10 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
         return response;
     }
     let slices: Vec<&str> = parts.iter().map(String::as_str).collect();
-    let api = head.uri.path().starts_with("/api/") || rest::is_api(&slices);
-    if !api && pages::is_act(&seen.method, &slices) {
-        let body = whole(body).await.unwrap_or_default();
-        let response = pages::act(site, &slices, head, &body).await;
-        log(
-            site,
-            seen,
-            response.status().as_u16(),
-            &Caller::Anonymous,
-            CallKind::Page,
-            true,
-        );
-        return response;
-    }
-    if seen.method == "GET" && !api {
-        let response = pages::serve(site, &slices, head).await;
-        let status = response.status().as_u16();
-        log(site, seen, status, &Caller::Anonymous, CallKind::Page, true);
-        return response;
-    }
+    let body = match of_pages(site, seen, (&slices, head), body).await {
+        Ok(response) => return response,
+        Err(body) => body,
+    };
     let kind = match slices.as_slice() {
         ["graphql"] | ["api", "graphql"] => CallKind::GraphQl,
         ["app", "installations", _, "access_tokens"] => CallKind::Mint,
@@ -99,6 +83,26 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
     let response = json_response(answered);
     log(site, seen, response.status().as_u16(), &named, kind, known);
     response
+}
+
+/// The answer of a page; of a call to the API its body, which is not a page's to read.
+async fn of_pages(
+    site: &Arc<Site>,
+    seen: &Seen,
+    (parts, head): (&[&str], &http::request::Parts),
+    body: Body,
+) -> Result<Response<Body>, Body> {
+    let api = head.uri.path().starts_with("/api/") || rest::is_api(parts);
+    let response = if !api && pages::is_act(&seen.method, parts) {
+        pages::act(site, parts, head, &whole(body).await.unwrap_or_default()).await
+    } else if !api && seen.method == "GET" {
+        pages::serve(site, parts, head).await
+    } else {
+        return Err(body);
+    };
+    let status = response.status().as_u16();
+    log(site, seen, status, &Caller::Anonymous, CallKind::Page, true);
+    Ok(response)
 }
 
 async fn caller_and_body(caller: Result<Caller>, body: Body) -> Result<(Caller, Value)> {

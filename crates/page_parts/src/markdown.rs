@@ -45,7 +45,7 @@ impl Headings {
                 classes,
                 attrs,
             }) => {
-                let level = self.next(level as usize);
+                let level = self.next(depth(level));
                 Event::Start(Tag::Heading {
                     level,
                     id,
@@ -72,12 +72,19 @@ impl Headings {
     }
 }
 
+fn depth(level: HeadingLevel) -> usize {
+    match level {
+        HeadingLevel::H1 => 1,
+        HeadingLevel::H2 => 2,
+        HeadingLevel::H3 => 3,
+        HeadingLevel::H4 => 4,
+        HeadingLevel::H5 => 5,
+        HeadingLevel::H6 => 6,
+    }
+}
+
 /// GitHub draws a graph, and so does this; one that it cannot read is folded away as text. `reading` holds the text of the
 /// graph that is being read.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the enum is not ours: it has many variants, and more will come"
-)]
 fn draw_graph<'a>(event: Event<'a>, reading: &mut Option<String>) -> Vec<Event<'a>> {
     match (&event, reading.as_mut()) {
         (Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))), None) if language.as_ref() == MERMAID => {

@@ -1,10 +1,7 @@
 //! A Feature's page: where it stands, its waves, its tasks turn by turn, the runs of its agents and what waits.
 
 use crate::{
-    engine::{
-        Engine,
-        view::{FeatureView, WorkView},
-    },
+    engine::view::{FeatureView, WorkView},
     messages,
     messages::Links,
     store::{EffectState, RunState, StoredEffect, StoredRun},
@@ -36,12 +33,11 @@ const MOST_ITEMS: usize = 20;
 const LONGEST: usize = 400;
 
 /// What the page shows.
-pub(super) fn content(engine: &Engine, form: &Form, view: &FeatureView, work: &WorkView) -> Markup {
+pub(super) fn content(web: &str, secrets: &Secrets, form: &Form, (view, work): (&FeatureView, &WorkView)) -> Markup {
     Shown {
-        engine,
         form,
-        web: engine.autobuild.urls().web(),
-        secrets: &engine.secrets,
+        web,
+        secrets,
         view,
         work,
     }
@@ -49,7 +45,6 @@ pub(super) fn content(engine: &Engine, form: &Form, view: &FeatureView, work: &W
 }
 
 struct Shown<'a> {
-    engine: &'a Engine,
     form: &'a Form,
     web: &'a str,
     secrets: &'a Secrets,
@@ -62,7 +57,7 @@ impl Shown<'_> {
         let feature = &self.view.feature;
         let (spending, links) = (&self.view.spending, self.links());
         html! {
-            h1 { (self.masked(&messages::feature_name(feature))) " " span.number { (feature.key.shown()) } }
+            h1 { (self.masked(messages::feature_name(feature))) " " span.number { (feature.key.shown()) } }
             div { (markdown::render(&self.masked(&messages::standing(feature, spending, &links)))) }
             (self.facts())
             (graph::waves(self.secrets, feature))
@@ -285,7 +280,7 @@ impl Shown<'_> {
             .partition(|effect| effect.state == EffectState::Failed);
         html! {
             @if !failed.is_empty() { h2 { "Failed steps" } }
-            @for effect in failed.iter().rev().take(MOST_STEPS) { (queue::failed(self.engine, self.form, effect)) }
+            @for effect in failed.iter().rev().take(MOST_STEPS) { (queue::failed(self.secrets, self.form, effect)) }
             @if !effects.is_empty() {
                 h2 { "Steps" }
                 div.scroll tabindex="0" role="region" aria-label="Steps" {
@@ -341,5 +336,97 @@ fn step_colour(state: EffectState) -> &'static str {
         EffectState::Running => "building",
         EffectState::Failed => "failure",
         EffectState::Done | EffectState::Cancelled => "pending",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::content;
+    use crate::{
+        engine::view::{FeatureView, WorkView},
+        store::{EffectState, Ordered, StoredEffect},
+        web::dashboard::parts::Form,
+    };
+    use domain::{
+        cost::Spending,
+        effect::Lane,
+        feature::{Feature, Rules, Snapshot, step},
+        ids::{FeatureKey, InstallationId, IssueNumber, Millis, RepoId},
+        secret::Secrets,
+    };
+    use secrecy::SecretString;
+    use serde_json::json;
+
+    const SECRET: &str = "hush-hush-0123456789";
+
+    fn feature() -> Feature {
+        let key = FeatureKey {
+            repo: RepoId(22),
+            issue: IssueNumber(42),
+            run: 1,
+        };
+        let person = json!({"id": 33, "login": "ada"});
+        let snapshot = json!({
+            "title": format!("Use {SECRET}"), "body": "", "author": person, "labelled_by": person, "at": 0, "trust": "writers",
+        });
+        let rules = json!({"max_turns": 5, "max_parallel_tasks": 2, "merge": "auto", "plan_approval": "never"});
+        let snapshot: Snapshot = serde_json::from_value(snapshot).unwrap();
+        let rules: Rules = serde_json::from_value(rules).unwrap();
+        step::labelled(key, InstallationId(11), snapshot, rules).feature
+    }
+
+    fn failed() -> StoredEffect {
+        StoredEffect {
+            seq: 1,
+            id: "e".to_owned(),
+            kind: "plan".to_owned(),
+            lane: Lane::Agent,
+            subject: "22/42/1".to_owned(),
+            feature: None,
+            ordered: Ordered::InOrder,
+            installation: InstallationId(11),
+            repo: None,
+            payload: "{}".to_owned(),
+            state: EffectState::Failed,
+            priority: 1,
+            run_at: Millis(0),
+            attempt: 0,
+            crashes: 0,
+            fence: 1,
+            worker: None,
+            lease_until: None,
+            deadline: None,
+            cancel_requested: false,
+            external_id: None,
+            last_error: Some(format!("could not read {SECRET}")),
+            parked: 0,
+            parked_since: None,
+            waits_for: None,
+        }
+    }
+
+    #[test]
+    fn no_secret_is_shown_whoever_wrote_it() {
+        let view = FeatureView {
+            feature: feature(),
+            spending: Spending::default(),
+            limit: None,
+            name: None,
+        };
+        let work = WorkView {
+            effects: vec![failed()],
+            ..WorkView::default()
+        };
+        let page = |secrets: &Secrets| {
+            let form = Form::new("token".to_owned());
+            content("https://github.com", secrets, &form, (&view, &work)).0
+        };
+        let shown = page(&Secrets::default()).matches(SECRET).count();
+        assert!(shown >= 3, "title, issue and step: {shown}");
+        let masked = page(&Secrets::new(&[SecretString::from(SECRET)]));
+        assert!(
+            !masked.contains("hush") && masked.contains("could not read"),
+            "{masked}"
+        );
     }
 }

@@ -292,12 +292,12 @@ fn bar(inbox: &Inbox, viewer: Option<&Session>) -> Markup {
 
 /// What a page shows of a reading.
 fn content(inbox: &Inbox, viewer: &Session, reading: &Reading) -> Markup {
-    let engine = inbox.engine();
+    let (web, secrets) = (inbox.engine().autobuild.urls().web(), &inbox.engine().secrets);
     let form = parts::Form::new(form_token(inbox, viewer).unwrap_or_default());
     match reading {
-        Reading::Overview(view) => overview::content(engine, inbox.viewers(), view),
-        Reading::Feature(view, work) => feature::content(engine, &form, view, work),
-        Reading::Queue(queue) => queue::content(engine, &form, queue),
+        Reading::Overview(view) => overview::content(secrets, inbox.viewers(), view),
+        Reading::Feature(view, work) => feature::content(web, secrets, &form, (view, work)),
+        Reading::Queue(queue) => queue::content(secrets, &form, queue),
         Reading::Spending(figures) => spending::content(figures),
         Reading::Gone => html! { h1 { "There is no such page" } p { a href="/" { "All work" } } },
         Reading::Unreadable => html! {

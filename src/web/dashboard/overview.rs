@@ -1,10 +1,7 @@
 //! The first page: every Feature that runs, waits, is blocked or in review, and those that ended last.
 
 use crate::{
-    engine::{
-        Engine,
-        view::{ListedView, Overview},
-    },
+    engine::view::{ListedView, Overview},
     messages,
     store::{ProviderTrouble, Tally, Trouble},
     web::{
@@ -12,11 +9,11 @@ use crate::{
         inbox::Viewers,
     },
 };
-use domain::feature::State;
+use domain::{feature::State, secret::Secrets};
 use maud::{Markup, html};
 
 /// What the page shows.
-pub(super) fn content(engine: &Engine, viewers: Viewers, view: &Overview) -> Markup {
+pub(super) fn content(secrets: &Secrets, viewers: Viewers, view: &Overview) -> Markup {
     let (waits, runs): (Vec<&ListedView>, Vec<&ListedView>) =
         view.unfinished.iter().partition(|view| waits_for_a_person(view));
     let ended: Vec<&ListedView> = view.ended.iter().collect();
@@ -28,11 +25,11 @@ pub(super) fn content(engine: &Engine, viewers: Viewers, view: &Overview) -> Mar
         h1 { "Work" }
         (machine(&view.tally, &view.troubles))
         h2 { "Waits for a person" }
-        (list(engine, &waits, "Nothing waits for you."))
+        (list(secrets, &waits, "Nothing waits for you."))
         h2 { "At work" }
-        (list(engine, &runs, idle))
+        (list(secrets, &runs, idle))
         h2 { "Ended last" }
-        (list(engine, &ended, "Nothing has ended yet."))
+        (list(secrets, &ended, "Nothing has ended yet."))
     }
 }
 
@@ -64,16 +61,16 @@ fn machine(tally: &Tally, troubles: &[ProviderTrouble]) -> Markup {
     }
 }
 
-fn list(engine: &Engine, views: &[&ListedView], none: &str) -> Markup {
+fn list(secrets: &Secrets, views: &[&ListedView], none: &str) -> Markup {
     html! {
         ul.rows {
-            @for view in views { (row(engine, view)) }
+            @for view in views { (row(secrets, view)) }
             @if views.is_empty() { li.muted { (none) } }
         }
     }
 }
 
-fn row(engine: &Engine, view: &ListedView) -> Markup {
+fn row(secrets: &Secrets, view: &ListedView) -> Markup {
     let repository = view
         .name
         .as_ref()
@@ -94,7 +91,7 @@ fn row(engine: &Engine, view: &ListedView) -> Markup {
         li {
             (state_badge(feature.state.word())) " "
             a href=(feature_address(&feature.key)) {
-                (feature.key.shown()) ": " (engine.secrets.mask(&messages::feature_name(feature)))
+                (feature.key.shown()) ": " (secrets.mask(messages::feature_name(feature)))
             }
             div.muted {
                 (repository) " · issue #" (feature.key.issue)

@@ -1,24 +1,24 @@
 //! The queue's page: why each step waits, for what and until when; and the steps that were given up.
 
 use crate::{
-    engine::{
-        Engine,
-        queue::{Queue, Why, can_be_tried_again, why},
-    },
+    engine::queue::{Queue, Why, can_be_tried_again, why},
     store::{HeldBy, QueuedEffect, StoredEffect},
     web::dashboard::parts::{Form, age, count, date, feature_address},
 };
-use domain::ids::{FeatureKey, Millis, TaskId};
+use domain::{
+    ids::{FeatureKey, Millis, TaskId},
+    secret::Secrets,
+};
 use maud::{Markup, html};
 
 /// What the page shows.
-pub(super) fn content(engine: &Engine, form: &Form, queue: &Queue) -> Markup {
+pub(super) fn content(secrets: &Secrets, form: &Form, queue: &Queue) -> Markup {
     let about = |step: &QueuedEffect| subject(step.feature, &step.subject);
     html! {
         h1 { "Queue" }
         @if queue.steps.is_empty() { p { "Nothing is to be done." } }
         @else {
-            p.muted { (count(queue.steps.len() as u64, "step")) ", the oldest first." }
+            p.muted { (count(queue.steps.len(), "step")) ", the oldest first." }
             div.scroll tabindex="0" role="region" aria-label="Steps" {
                 table.list {
                     thead { tr { th { "step" } th { "about" } th { "why it waits" } th { "until" } th { "age" } } }
@@ -26,7 +26,7 @@ pub(super) fn content(engine: &Engine, form: &Form, queue: &Queue) -> Markup {
                         tr {
                             td { (named(&step.kind)) }
                             td { (about(step)) }
-                            td.says { (reason(engine, step, queue.at)) }
+                            td.says { (reason(secrets, step, queue.at)) }
                             td { (until(step, queue.at)) }
                             td { (age(step.first_due, queue.at)) }
                         }
@@ -36,7 +36,7 @@ pub(super) fn content(engine: &Engine, form: &Form, queue: &Queue) -> Markup {
         }
         h2 { "Failed steps" }
         @if queue.failed.is_empty() { p { "No step has failed." } }
-        @for step in &queue.failed { (failed(engine, form, step)) }
+        @for step in &queue.failed { (failed(secrets, form, step)) }
     }
 }
 
@@ -59,9 +59,9 @@ pub(super) fn subject(feature: Option<FeatureKey>, subject: &str) -> Markup {
 }
 
 /// Why a step waits, in words.
-fn reason(engine: &Engine, step: &QueuedEffect, now: Millis) -> Markup {
+fn reason(secrets: &Secrets, step: &QueuedEffect, now: Millis) -> Markup {
     let failed = || {
-        let said = engine.secrets.mask(step.last_error.as_deref().unwrap_or_default());
+        let said = secrets.mask(step.last_error.as_deref().unwrap_or_default());
         html! { "Failed " (count(step.attempt, "time")) ", is tried again: " (said) }
     };
     match why(step, now) {
@@ -86,10 +86,8 @@ fn until(step: &QueuedEffect, now: Millis) -> Markup {
 }
 
 /// A step that was given up, and what can be done about it.
-pub(super) fn failed(engine: &Engine, form: &Form, step: &StoredEffect) -> Markup {
-    let said = engine
-        .secrets
-        .mask(step.last_error.as_deref().unwrap_or("It did not say why."));
+pub(super) fn failed(secrets: &Secrets, form: &Form, step: &StoredEffect) -> Markup {
+    let said = secrets.mask(step.last_error.as_deref().unwrap_or("It did not say why."));
     html! {
         article.box.changes_requested {
             div.head {

@@ -55,20 +55,24 @@ pub(super) enum Reading {
 /// The newest reading, from the first on.
 pub(super) type Seen = watch::Receiver<Option<Arc<Reading>>>;
 
+/// Where the readings of an open page go.
+type Sender = Arc<watch::Sender<Option<Arc<Reading>>>>;
+
+/// The open pages. Each lives as long as its reader.
+type Open = HashMap<Page, Weak<watch::Sender<Option<Arc<Reading>>>>>;
+
 /// The pages that are open anywhere, and what is remembered between two looks at them.
 #[derive(Default)]
 pub(in crate::web) struct OpenPages {
-    open: Mutex<HashMap<Page, Weak<watch::Sender<Option<Arc<Reading>>>>>>,
+    open: Mutex<Open>,
     features: SeenFeatures,
     counted: Counted,
     names: AskedNames,
     pub(super) sessions: Sessions,
 }
 
-type Sender = Arc<watch::Sender<Option<Arc<Reading>>>>;
-
 impl OpenPages {
-    fn open(&self) -> MutexGuard<'_, HashMap<Page, Weak<watch::Sender<Option<Arc<Reading>>>>>> {
+    fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -107,14 +111,15 @@ pub(super) fn follow(inbox: &Arc<Inbox>, page: Page) -> Seen {
 async fn keep_reading(inbox: Arc<Inbox>, page: Page, sender: Sender) {
     let mut wakeups = inbox.store().wakeups();
     loop {
-        let reading = read(&inbox, page).await;
-        sender.send_if_modified(|shown| {
+        let (reading, error) = look(&inbox, page).await;
+        let is_news = sender.send_if_modified(|shown| {
             let is_new = shown.as_deref() != Some(&reading);
             if is_new {
                 *shown = Some(Arc::new(reading));
             }
             is_new
         });
+        error.iter().filter(|_| is_news).for_each(warn);
         tokio::select! {
             () = inbox.drained() => break,
             () = sender.closed() => {}
@@ -130,18 +135,26 @@ async fn keep_reading(inbox: Arc<Inbox>, page: Page, sender: Sender) {
 
 /// What a page shows now.
 pub(super) async fn read(inbox: &Arc<Inbox>, page: Page) -> Reading {
+    let (reading, error) = look(inbox, page).await;
+    error.iter().for_each(warn);
+    reading
+}
+
+fn warn(error: &ViewError) {
+    tracing::warn!(%error, "a page could not be made");
+}
+
+/// What a page shows now, and what prevents it from showing more.
+async fn look(inbox: &Arc<Inbox>, page: Page) -> (Reading, Option<ViewError>) {
     match try_read(inbox.engine(), inbox.pages(), page).await {
         Ok(reading) => {
             learn_names(inbox, &reading);
-            reading
+            (reading, None)
         }
-        Err(error) => {
-            tracing::warn!(%error, "a page could not be made");
-            match error.is_unreadable() {
-                true => Reading::Unreadable,
-                false => Reading::NoDatabase,
-            }
-        }
+        Err(error) => match error.is_unreadable() {
+            true => (Reading::Unreadable, Some(error)),
+            false => (Reading::NoDatabase, Some(error)),
+        },
     }
 }
 
