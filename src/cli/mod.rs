@@ -10,6 +10,7 @@ mod health;
 mod local;
 mod models;
 mod network;
+mod open;
 mod place;
 mod serve;
 mod stage;

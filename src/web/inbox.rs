@@ -6,7 +6,9 @@ use crate::{
     store::{NewDelivery, Source, Store},
     web::{
         MAX_BODY,
+        admin::Admin,
         bodies::{Bodies, Unread, Whole},
+        dashboard::OpenPages,
     },
 };
 use axum::{
@@ -34,8 +36,9 @@ pub struct Inbox {
     draining: CancellationToken,
     patience: Duration,
     bodies: Bodies,
-    admin: Option<SecretString>,
+    admin: Option<Admin>,
     viewers: Viewers,
+    pages: OpenPages,
 }
 
 /// Who may see the dashboard.
@@ -61,6 +64,7 @@ impl Inbox {
             bodies: Bodies::new(),
             admin: None,
             viewers: Viewers::SignedIn,
+            pages: OpenPages::default(),
         }
     }
 
@@ -74,7 +78,7 @@ impl Inbox {
     #[must_use]
     pub fn with_admin(self, token: SecretString) -> Self {
         Self {
-            admin: Some(token),
+            admin: Some(Admin::new(token)),
             ..self
         }
     }
@@ -84,7 +88,7 @@ impl Inbox {
     #[must_use]
     pub fn with_key(self, key: SecretString) -> Self {
         Self {
-            admin: Some(key),
+            admin: Some(Admin::new(key)),
             viewers: Viewers::WithKey,
             ..self
         }
@@ -94,8 +98,12 @@ impl Inbox {
         self.viewers
     }
 
-    pub(super) fn admin(&self) -> Option<&SecretString> {
+    pub(super) fn admin(&self) -> Option<&Admin> {
         self.admin.as_ref()
+    }
+
+    pub(super) fn pages(&self) -> &OpenPages {
+        &self.pages
     }
 
     pub(super) fn now(&self) -> Millis {

@@ -4,6 +4,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod admin;
 mod bodies;
 mod connections;
 mod dashboard;

@@ -51,6 +51,19 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
     }
     let slices: Vec<&str> = parts.iter().map(String::as_str).collect();
     let api = head.uri.path().starts_with("/api/") || rest::is_api(&slices);
+    if !api && pages::is_act(&seen.method, &slices) {
+        let body = whole(body).await.unwrap_or_default();
+        let response = pages::act(site, &slices, head, &body).await;
+        log(
+            site,
+            seen,
+            response.status().as_u16(),
+            &Caller::Anonymous,
+            CallKind::Page,
+            true,
+        );
+        return response;
+    }
     if seen.method == "GET" && !api {
         let response = pages::serve(site, &slices, head).await;
         let status = response.status().as_u16();

@@ -35,7 +35,7 @@ pub struct ForgeOptions {
     pub retry_until_acknowledged: bool,
     /// When what it knows is written to its file.
     pub saving: Saving,
-    /// Who may read the pages.
+    /// Who may read the pages, and act on them.
     pub readers: Readers,
 }
 

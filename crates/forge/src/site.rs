@@ -114,6 +114,11 @@ impl Site {
         result
     }
 
+    /// How many changes there were.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
+    }
+
     /// Holds back saving until it is dropped: all changes until then are saved together.
     pub(super) async fn whole(&self) -> RwLockReadGuard<'_, ()> {
         self.whole.read().await

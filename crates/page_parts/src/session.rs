@@ -83,7 +83,7 @@ impl Entry {
         let shown = keys.first().and_then(|pair| pair.split_once('='));
         match shown.filter(|(_, shown)| is_key(shown, key)) {
             Some(_) => Self::Begins {
-                cookie: Session::begin(key, now).cookie(Reach::ThisMachine),
+                cookie: Session::begin(key, now, 0).cookie(Reach::ThisMachine),
                 to: match (path.trim_start_matches('/'), rest.is_empty()) {
                     (path, true) => format!("/{path}"),
                     (path, false) => format!("/{path}?{}", rest.join("&")),
@@ -95,13 +95,19 @@ impl Entry {
 }
 
 impl Session {
-    /// A session from now on.
-    pub fn begin(key: &SecretString, now: i64) -> Self {
-        let until = now.saturating_add(LASTS);
+    /// A session from now on; `number` tells it from others that begin at the same moment.
+    pub fn begin(key: &SecretString, now: i64, number: u64) -> Self {
+        let named = format!("{}-{number}", now.saturating_add(LASTS));
+        let signature = signed(key, &format!("session {named}"));
         Self {
             name: name(key),
-            value: format!("{until}.{}", signed(key, &format!("session {until}"))),
+            value: format!("{named}.{signature}"),
         }
+    }
+
+    /// Whether its time has not come.
+    pub fn holds(&self, key: &SecretString, now: i64) -> bool {
+        holds(&self.value, key, now)
     }
 
     /// The session of a request, if it has one that holds.
@@ -152,11 +158,12 @@ pub fn is_same(one: &str, other: &str) -> bool {
 }
 
 fn holds(value: &str, key: &SecretString, now: i64) -> bool {
-    let Some((until, signature)) = value.split_once('.') else {
+    let Some((named, signature)) = value.split_once('.') else {
         return false;
     };
+    let until = named.split('-').next().unwrap_or_default();
     let is_current = until.parse().is_ok_and(|until: i64| now < until);
-    is_current && is_same(signature, &signed(key, &format!("session {until}")))
+    is_current && is_same(signature, &signed(key, &format!("session {named}")))
 }
 
 fn signed(key: &SecretString, text: &str) -> String {
@@ -187,7 +194,7 @@ mod tests {
     #[test]
     fn a_session_holds_for_its_time_and_its_key_alone() {
         let (key, other) = (SecretString::from("key"), SecretString::from("other"));
-        let session = Session::begin(&key, 1_000);
+        let session = Session::begin(&key, 1_000, 0);
         let cookie = format!("a=b; {}={}", session.name, session.value);
         assert_eq!(Session::of(&headers(&cookie), &key, 2_000), Some(session.clone()));
         assert_eq!(Session::of(&headers(&cookie), &key, 1_000 + LASTS), None);
@@ -202,7 +209,7 @@ mod tests {
             let cookie = format!("{}={forged}", session.name);
             assert_eq!(Session::of(&headers(&cookie), &key, 2_000), None, "{forged}");
         }
-        assert_ne!(session.form_token(&key), Session::begin(&key, 1).form_token(&key));
+        assert_ne!(session.form_token(&key), Session::begin(&key, 1, 0).form_token(&key));
     }
 
     #[test]
@@ -248,13 +255,13 @@ mod tests {
         assert_eq!(to, "/a/b?x=1&y=2");
         assert!(cookie.ends_with("SameSite=Strict") && cookie.contains("HttpOnly") && !cookie.contains("secret"));
         let session = headers(cookie.split(';').next().unwrap());
-        assert_eq!(entry(None, &session), Entry::In(Session::begin(&key, 5)));
+        assert_eq!(entry(None, &session), Entry::In(Session::begin(&key, 5, 0)));
         assert_eq!(with_key("http://127.0.0.1:1/", &key), "http://127.0.0.1:1/?key=secret");
     }
 
     #[test]
     fn the_cookie_is_for_the_browser_alone() {
-        let session = Session::begin(&SecretString::from("admin"), 0);
+        let session = Session::begin(&SecretString::from("admin"), 0, 0);
         assert!(session.cookie(Reach::Tls).ends_with("SameSite=Lax; Secure"));
         assert!(
             session

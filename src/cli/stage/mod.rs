@@ -37,7 +37,9 @@ use domain::{
     ids::{AppId, IssueNumber, RepoId},
     secret::Secrets,
 };
-use forge::{AppCredentials, Forge, ForgeOptions, NewApp, Readers, RepoSource, Role, Saving, Settings};
+use forge::{
+    AppCredentials, Forge, ForgeOptions, Hands, NewApp, QuickReply, Readers, RepoSource, Role, Saving, Settings, Where,
+};
 use page_parts::session::with_key;
 use sandbox::SandboxOptions;
 use secrecy::{ExposeSecret, SecretString};
@@ -56,6 +58,21 @@ const OWNER: &str = "acme";
 pub const PERSON: &str = "mona";
 /// The label that starts everything.
 pub const LABEL: &str = "autobuild";
+
+/// What a person says to AutoBuild most often.
+const REPLIES: [QuickReply; 7] = [
+    reply(Where::Issues, "Approve the plan", "/autobuild approve"),
+    reply(Where::Issues, "Resume", "/autobuild resume"),
+    reply(Where::Issues, "Pause", "/autobuild pause"),
+    reply(Where::Issues, "Cancel", "/autobuild cancel"),
+    reply(Where::Pulls, "Approve in the Coach's place", "/autobuild approve"),
+    reply(Where::Pulls, "Resume", "/autobuild resume"),
+    reply(Where::Pulls, "Try again from the start", "/autobuild retry"),
+];
+
+const fn reply(on: Where, label: &'static str, text: &'static str) -> QuickReply {
+    QuickReply { label, text, on }
+}
 
 /// The service's database in the stage's folder.
 pub const DATABASE: &str = "autobuild.db";
@@ -115,7 +132,13 @@ impl Stage {
             listen: SocketAddr::from(([127, 0, 0, 1], setup.port)),
             retry_until_acknowledged: true,
             saving: setup.saving,
-            readers: Readers::WithKey(key.clone()),
+            readers: Readers::WithKey {
+                key: key.clone(),
+                hands: Hands {
+                    login: PERSON.to_owned(),
+                    replies: &REPLIES,
+                },
+            },
             ..ForgeOptions::new(setup.folder.join("forge"))
         };
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
