@@ -132,11 +132,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     transcript.left_out(&material.left_out().await);
     let seen = transcript.seen();
     let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));
-    let mut human = Human::new(match (material.has_story(), demo.approve) {
-        (true, _) => Part::Sample,
-        (false, true) => Part::ApprovesPlan,
-        (false, false) => Part::Silent,
-    });
+    let mut human = Human::new(part(demo, &material));
     let filed = stage.file(&repository, &material.title, &material.body)?;
     stage.label(&filed, LABEL)?;
     let mut stop = Stop::listen()?;
@@ -159,6 +155,15 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
         &mut stop,
     )
     .await
+}
+
+/// The part of the human: the sample's story, or that of a person who watches.
+fn part(demo: &Demo, material: &Material) -> Part {
+    match (material.has_story(), demo.approve) {
+        (true, _) => Part::Sample,
+        (false, true) => Part::ApprovesPlan,
+        (false, false) => Part::Silent,
+    }
 }
 
 /// Says how it ended, serves the pages while somebody may look at them, and leaves what stays.
