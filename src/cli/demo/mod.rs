@@ -157,6 +157,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     .await
 }
 
+/// The part of the human: the sample's story, or that of a person who watches.
 fn part(demo: &Demo, material: &Material) -> Part {
     match (material.has_story(), demo.approve) {
         (true, _) => Part::Sample,

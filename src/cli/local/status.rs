@@ -80,10 +80,11 @@ fn print(session: &Session, order: &Order, report: &Report) {
         (false, true) => Tone::Good,
         (false, false) => Tone::Bad,
     };
-    let branch = match (&report.branch, &report.head) {
-        (Some(branch), _) => branch,
-        (None, Some(_)) => "its branch is gone",
-        (None, None) => "no branch yet",
+    let branch = match (&report.branch, &report.head, order.ended) {
+        (Some(branch), _, _) => branch,
+        (None, Some(_), _) => "its branch is gone",
+        (None, None, None) => "no branch yet",
+        (None, None, Some(_)) => "no branch",
     };
     let state = match (order.ended, report.ok && report.head.is_some()) {
         (Some(End::Completed), _) => "completed".to_owned(),

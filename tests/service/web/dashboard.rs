@@ -307,26 +307,47 @@ async fn demo(arguments: &[&str], before: &str) -> (Child, String, String) {
     }
 }
 
-#[tokio::test]
-async fn a_whole_demo_can_be_watched() {
-    let (_demo, address, opening) = demo(&[], "dashboard   http://").await;
-    let stranger = (address.as_str(), "");
+/// The session that the key begins; without the key, or under another name, nobody gets one.
+async fn session(address: &str, opening: &str) -> String {
+    let stranger = (address, "");
     for path in ["/", "/live", "/features/1/2/3", "/?key=guessed"] {
-        let refused = page_of(&address, path, stranger, "?key=").await;
+        let refused = page_of(address, path, stranger, "?key=").await;
         assert!(refused.contains(" 403 "), "{path}: {refused}");
     }
-    let elsewhere = page_of(&address, &opening, ("elsewhere.example", ""), "this machine alone").await;
+    let elsewhere = page_of(address, opening, ("elsewhere.example", ""), "this machine alone").await;
     assert!(
         elsewhere.contains(" 403 ") && !elsewhere.contains("set-cookie"),
         "{elsewhere}"
     );
-    let began = page_of(&address, &opening, stranger, "\r\n\r\n").await;
+    let began = page_of(address, opening, stranger, "\r\n\r\n").await;
     assert!(began.contains("location: /\r\n"), "{began}");
-    let cookie = began
-        .lines()
-        .find_map(|line| line.strip_prefix("set-cookie: "))
-        .unwrap();
-    let own = (address.as_str(), cookie.split(';').next().unwrap());
+    let cookie = began.lines().find_map(|line| line.strip_prefix("set-cookie: "));
+    cookie.unwrap().split(';').next().unwrap().to_owned()
+}
+
+/// The forge's pages that a dashboard's page leads to open with the same session, and its repositories do not.
+async fn pages_of_the_forge(page: &str, cookie: &str) {
+    let on_forge = page.split_once("href=\"http://").unwrap().1.split('"').next().unwrap();
+    let (forge, issue) = on_forge.split_once('/').unwrap();
+    let (path, _) = issue.split_once('#').unwrap_or((issue, ""));
+    let path = format!("/{path}");
+    let refused = page_of(forge, &path, (forge, ""), "?key=").await;
+    assert!(refused.contains(" 403 "), "{refused}");
+    let fetch = "/acme/tally.git/info/refs?service=git-upload-pack";
+    let fetched = page_of(forge, fetch, (forge, ""), "required").await;
+    assert!(
+        fetched.contains(" 401 "),
+        "the source is fetched with a token alone: {fetched}"
+    );
+    let shown = page_of(forge, &path, (forge, cookie), "</html>").await;
+    assert!(shown.contains(" 200 "), "one key opens the forge's pages too: {shown}");
+}
+
+#[tokio::test]
+async fn a_whole_demo_can_be_watched() {
+    let (_demo, address, opening) = demo(&[], "dashboard   http://").await;
+    let cookie = session(&address, &opening).await;
+    let own = (address.as_str(), cookie.as_str());
     let all = page_of(&address, "/", own, "</html>").await;
     let feature = all
         .split_once("href=\"/features/")
@@ -354,18 +375,5 @@ async fn a_whole_demo_can_be_watched() {
         live.contains("text/event-stream") && live.contains("data: <h1>"),
         "{live}"
     );
-    let on_forge = page.split_once("href=\"http://").unwrap().1.split('"').next().unwrap();
-    let (forge, issue) = on_forge.split_once('/').unwrap();
-    let (path, _) = issue.split_once('#').unwrap_or((issue, ""));
-    let path = format!("/{path}");
-    let refused = page_of(forge, &path, (forge, ""), "?key=").await;
-    assert!(refused.contains(" 403 "), "{refused}");
-    let fetch = "/acme/tally.git/info/refs?service=git-upload-pack";
-    let fetched = page_of(forge, fetch, (forge, ""), "required").await;
-    assert!(
-        fetched.contains(" 401 "),
-        "the source is fetched with a token alone: {fetched}"
-    );
-    let shown = page_of(forge, &path, (forge, own.1), "</html>").await;
-    assert!(shown.contains(" 200 "), "one key opens the forge's pages too: {shown}");
+    pages_of_the_forge(&page, own.1).await;
 }
