@@ -8,6 +8,7 @@ mod deploy;
 mod docs;
 mod own;
 mod run;
+mod setup;
 mod start;
 mod trace;
 mod web;

@@ -8,4 +8,5 @@ mod killed;
 mod mistreated;
 mod moves;
 mod refusals;
+mod registration;
 mod webhooks;
