@@ -103,11 +103,13 @@ async function walk(browser, forge, data) {
     check(again.status() === 410, "after the last step the page is gone");
     check(elsewhere.length === 0, `no request to another host ${elsewhere}`);
     check(leaked.length === 0, `no address with a token or a code is told to others ${leaked}`);
-    // On GitHub: the link to a new issue with the label, its title, and the button.
-    const labelled = 3;
+    const issue = await page.getAttribute("a:has-text('A first issue')", "href");
+    check(/\/acme\/shop\/issues\/new\?labels=autobuild&title=/.test(issue), "the link to a first issue brings the label");
+    // On GitHub: that link, and the button that creates the issue.
+    const labelled = 2;
     console.log(`first App: ${done.length - coach} actions, and ${labelled} on GitHub to the first labelled issue`);
     console.log(`both Apps: ${done.length} actions, and ${labelled} on GitHub; ${((Date.now() - began) / 1000).toFixed(0)} s with looking at each page`);
-    check(done.length - coach + labelled <= 11 && done.length + labelled <= 14, "few enough, where no desktop opens the link");
+    check(done.length - coach + labelled <= 10 && done.length + labelled <= 14, "at most 10 with the first App, 14 with both");
   } finally {
     service.kill("SIGKILL");
   }

@@ -526,7 +526,7 @@ pub(super) fn done(kept: &KeptApps, made: &[Made], shown: Option<&KeptApps>, fol
                     li {
                         (made_in_short(one)) ". "
                         a href=(format!("{web}/{}/issues", one.repository)) { "Issues" } " · "
-                        a href=(format!("{web}/{}/issues/new?labels=autobuild", one.repository)) { "New issue with the label" }
+                        a href=(first_issue(web, &one.repository)) { "A first issue, filled in" }
                         @if let Ok(Onboarded::Proposed(number)) = &one.result {
                             " · " a href=(format!("{web}/{}/pull/{number}", one.repository)) { "The pull request" }
                         }
@@ -550,6 +550,20 @@ pub(super) fn done(kept: &KeptApps, made: &[Made], shown: Option<&KeptApps>, fol
         p { a href="/" { "To the work" } }
     };
     guarded(frame(StatusCode::OK, "AutoBuild is set up", &content, false), None)
+}
+
+/// Where GitHub opens a small issue that is written and labelled already.
+fn first_issue(web: &str, repository: &str) -> String {
+    let [(label, _, _), _] = messages::LABELS;
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("labels", label)
+        .append_pair("title", "Say in the README how to run the tests")
+        .append_pair(
+            "body",
+            "Add a short section that names the commands for set-up and tests.",
+        )
+        .finish();
+    format!("{web}/{repository}/issues/new?{query}")
 }
 
 /// The credentials, as the environment gives them.
