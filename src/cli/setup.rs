@@ -13,7 +13,7 @@ use std::{io, io::IsTerminal, net::SocketAddr, process::ExitCode, sync::Arc};
 /// What `setup` takes. Everything else comes from the environment and the file, as for `serve`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Start `autobuild serve` first. Where there is no browser, the link is printed: it works once.\n\nExample:\n  \
+    after_help = "Start `autobuild serve` first. Where there is no browser, the link is printed: it works once.\n\nExamples:\n  \
 autobuild serve &\n  autobuild setup"
 )]
 pub(super) struct SetupCommand {

@@ -17,6 +17,8 @@ use std::{collections::BTreeMap, fmt, net::SocketAddr, path::PathBuf, time::Dura
 use tracing_subscriber::EnvFilter;
 
 const MAX_SPACING_MS: u64 = 60_000;
+/// The shortest administrator's token, in characters.
+const LEAST_TOKEN: usize = 20;
 
 /// Turns texts into values and remembers what was wrong.
 pub(crate) struct Parser {
@@ -40,7 +42,7 @@ impl Parser {
         let database_url = self.database_url(data_dir.as_ref());
         let (app, coach_app, oauth) = (self.app(), self.coach_app(), self.oauth());
         let write_spacing = self.parse("WRITE_SPACING_MS", spacing);
-        let admin_token = self.secret("ADMIN_TOKEN");
+        let admin_token = self.parse("ADMIN_TOKEN", admin_token);
         let log = self.parse("LOG", log_filter);
         let log_format = self.parse("LOG_FORMAT", |text| match text {
             "text" => Ok(LogFormat::Text),
@@ -298,6 +300,16 @@ fn spacing(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A token that guessing finds opens everything.
+fn admin_token(text: &str) -> Result<SecretString, String> {
+    match text.chars().count() < LEAST_TOKEN {
+        true => Err(format!(
+            "must have at least {LEAST_TOKEN} characters, for example those of `openssl rand -hex 16`"
+        )),
+        false => Ok(SecretString::from(text)),
+    }
+}
+
 fn log_filter(text: &str) -> Result<String, &'static str> {
     match EnvFilter::try_new(text) {
         Ok(_) => Ok(text.to_owned()),
@@ -396,7 +408,7 @@ mod tests {
                 ("AUTOBUILD_COACH_APP_ID", "13"),
                 ("AUTOBUILD_COACH_PRIVATE_KEY", PEM),
                 ("AUTOBUILD_DATABASE_URL", "postgres://ada:hush-2@db/autobuild"),
-                ("AUTOBUILD_ADMIN_TOKEN", "hush-3"),
+                ("AUTOBUILD_ADMIN_TOKEN", "hush-3-of-at-least-20"),
             ],
             None,
         )
@@ -408,6 +420,19 @@ mod tests {
         assert_eq!(app.webhook_secret.expose_secret(), "hush-1");
         let shown = format!("{settings:?}");
         assert!(!shown.contains("hush") && !shown.contains("MIIsecret"), "{shown}");
+    }
+
+    #[test]
+    fn an_administrators_token_that_can_be_guessed_is_refused() {
+        let refused = |token: &str| load(&[], &[("AUTOBUILD_ADMIN_TOKEN", token)], None).unwrap_err();
+        for token in ["hush", "nineteen-characters"] {
+            let said = refused(token);
+            assert!(
+                said.contains("AUTOBUILD_ADMIN_TOKEN") && said.contains("at least 20") && !said.contains("hush"),
+                "{said}"
+            );
+        }
+        load(&[], &[("AUTOBUILD_ADMIN_TOKEN", "twenty-characters-it")], None).unwrap();
     }
 
     #[test]

@@ -302,7 +302,7 @@ pub static VARIABLES: &[Variable] = &[
         "ADMIN_TOKEN",
         Kind::Secret,
         Usual::Said("made and printed at start"),
-        "Bearer token for `/metrics`.",
+        "The administrator's token for the dashboard and `/metrics`; at least 20 characters.",
     ),
     variable(
         "LOG",

@@ -8,6 +8,7 @@
 pub mod apply;
 pub mod coach_installations;
 pub mod data_folder;
+pub mod figures;
 mod in_flight;
 pub mod ingest;
 pub mod job;
@@ -15,6 +16,7 @@ mod lease;
 pub mod onboarding;
 mod perform;
 mod persist;
+pub mod queue;
 pub mod repository;
 pub mod repository_settings;
 pub mod roster;

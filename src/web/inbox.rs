@@ -6,7 +6,9 @@ use crate::{
     store::{NewDelivery, Source, Store},
     web::{
         MAX_BODY,
+        admin::Admin,
         bodies::{Bodies, Unread, Whole},
+        dashboard::OpenPages,
     },
 };
 use axum::{
@@ -34,17 +36,18 @@ pub struct Inbox {
     draining: CancellationToken,
     patience: Duration,
     bodies: Bodies,
-    admin: Option<SecretString>,
+    admin: Option<Admin>,
     viewers: Viewers,
+    pages: OpenPages,
 }
 
 /// Who may see the dashboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Viewers {
-    /// Who shows the administrator's token.
+    /// Who showed the administrator's token.
     SignedIn,
-    /// Who asks for it by an address of this machine.
-    ThisMachine,
+    /// Who shows the key of this run, on this machine.
+    WithKey,
 }
 
 impl Inbox {
@@ -61,6 +64,7 @@ impl Inbox {
             bodies: Bodies::new(),
             admin: None,
             viewers: Viewers::SignedIn,
+            pages: OpenPages::default(),
         }
     }
 
@@ -74,16 +78,18 @@ impl Inbox {
     #[must_use]
     pub fn with_admin(self, token: SecretString) -> Self {
         Self {
-            admin: Some(token),
+            admin: Some(Admin::new(token)),
             ..self
         }
     }
 
-    /// The same inbox with a dashboard for everybody on this machine, for a service that listens on loopback alone.
+    /// The same inbox with a dashboard for whoever opens it by an address with this key, for a service that listens on
+    /// loopback alone. The key stands for the administrator's token.
     #[must_use]
-    pub fn open_to_this_machine(self) -> Self {
+    pub fn with_key(self, key: SecretString) -> Self {
         Self {
-            viewers: Viewers::ThisMachine,
+            admin: Some(Admin::new(key)),
+            viewers: Viewers::WithKey,
             ..self
         }
     }
@@ -92,8 +98,12 @@ impl Inbox {
         self.viewers
     }
 
-    pub(super) fn admin(&self) -> Option<&SecretString> {
+    pub(super) fn admin(&self) -> Option<&Admin> {
         self.admin.as_ref()
+    }
+
+    pub(super) fn pages(&self) -> &OpenPages {
+        &self.pages
     }
 
     pub(super) fn now(&self) -> Millis {

@@ -4,6 +4,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod admin;
 mod bodies;
 mod connections;
 mod dashboard;
@@ -37,6 +38,6 @@ pub fn router(inbox: Arc<Inbox>) -> Router {
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::metrics))
-        .merge(dashboard::routes())
+        .merge(dashboard::routes(&inbox))
         .with_state(inbox)
 }

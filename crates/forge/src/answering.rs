@@ -51,7 +51,7 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
     }
     let slices: Vec<&str> = parts.iter().map(String::as_str).collect();
     let api = head.uri.path().starts_with("/api/") || rest::is_api(&slices);
-    if !api && pages::is_of_a_person(&seen.method, &slices) {
+    if !api && pages::is_of_a_person(site, &seen.method, &slices) {
         let response = pages::for_person(site, head, &slices, body).await;
         log(
             site,
@@ -63,8 +63,21 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
         );
         return response;
     }
+    if !api && pages::is_act(&seen.method, &slices) {
+        let body = whole(body).await.unwrap_or_default();
+        let response = pages::act(site, &slices, head, &body).await;
+        log(
+            site,
+            seen,
+            response.status().as_u16(),
+            &Caller::Anonymous,
+            CallKind::Page,
+            true,
+        );
+        return response;
+    }
     if seen.method == "GET" && !api {
-        let response = pages::serve(site, &slices).await.unwrap_or_else(pages::missing);
+        let response = pages::serve(site, &slices, head).await;
         let status = response.status().as_u16();
         log(site, seen, status, &Caller::Anonymous, CallKind::Page, true);
         return response;

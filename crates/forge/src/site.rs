@@ -7,6 +7,7 @@ use super::{
     feed::FeedEvent,
     hooks::Post,
     log::CallLog,
+    readers::Readers,
     refusal::Result,
     state::{Outcome, State},
 };
@@ -40,6 +41,7 @@ pub(super) struct Site {
     pub(super) faults: Faults,
     pub(super) calls: CallLog,
     pub(super) post: Post,
+    pub(super) readers: Readers,
     pub(super) feed: broadcast::Sender<FeedEvent>,
     changed: Notify,
     saving: Saving,
@@ -66,6 +68,7 @@ impl Site {
         base: String,
         post: Post,
         (retries, saving): (bool, Saving),
+        readers: Readers,
     ) -> Self {
         state.base.clone_from(&base);
         Self {
@@ -75,6 +78,7 @@ impl Site {
             faults: Faults::default(),
             calls: CallLog::default(),
             post,
+            readers,
             feed: broadcast::Sender::new(1024),
             changed: Notify::new(),
             saving,
@@ -110,7 +114,12 @@ impl Site {
         result
     }
 
-    /// What changes until this is dropped comes into the file as one.
+    /// How many changes there were.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
+    }
+
+    /// Holds back saving until it is dropped: all changes until then are saved together.
     pub(super) async fn whole(&self) -> RwLockReadGuard<'_, ()> {
         self.whole.read().await
     }
@@ -196,7 +205,7 @@ impl Site {
         gate.lock_owned().await
     }
 
-    /// What `head` changes since it left `base`, remembered.
+    /// The changes of `head` since it left `base`, remembered.
     pub(super) async fn comparison(&self, repo: u64, base: &str, head: &str) -> Result<Arc<Comparison>> {
         let key = (repo, base.to_owned(), head.to_owned());
         if let Some(known) = lock(&self.comparisons).get(&key) {
@@ -211,7 +220,7 @@ impl Site {
         Ok(fresh)
     }
 
-    /// Whether `head` merges into `base` without conflict, remembered.
+    /// Tells if `head` merges into `base` without a conflict, remembered.
     pub(super) async fn mergeable(&self, repo: u64, base: &str, head: &str) -> Result<bool> {
         let key = (repo, base.to_owned(), head.to_owned());
         if let Some(known) = lock(&self.mergeable).get(&key) {

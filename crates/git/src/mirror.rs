@@ -31,7 +31,7 @@ pub struct Mirrors {
     shared: Arc<Shared>,
 }
 
-/// Where things lie, and what limits how many are made at once.
+/// The folders of all mirrors, and the limit on how many are filled at once.
 pub(crate) struct Shared {
     root: PathBuf,
     pub(crate) trash: Trash,
@@ -105,7 +105,7 @@ impl Mirrors {
         Ok(())
     }
 
-    /// Where the mirror of a repository lies below a data folder.
+    /// The folder of a repository's mirror below a data folder.
     #[must_use]
     pub fn folder(data_dir: &Path, repo: RepoId) -> PathBuf {
         below(&data_dir.join("git"), repo)
@@ -131,7 +131,7 @@ impl Mirrors {
     }
 }
 
-/// Whether this process has made sure of the mirror's folder.
+/// Records that this process has checked the mirror's folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Made {
     NotChecked,
@@ -148,13 +148,13 @@ pub struct Mirror {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// Where the mirror of a repository lies below the folder of all.
+/// The folder of a repository's mirror below the folder of all.
 fn below(root: &Path, repo: RepoId) -> PathBuf {
     root.join("mirrors").join(format!("{repo}.git"))
 }
 
 impl Mirror {
-    /// Where the mirror lies. Only git and this room may write there.
+    /// The mirror's folder. Only git and this room may write there.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
@@ -168,18 +168,8 @@ impl Mirror {
         let refspecs = refspecs.collect::<Result<Vec<_>, _>>()?;
         self.ready()?;
         let _writing = self.writing.lock().await;
-        let call = GitCall::new(&self.dir, "fetch").talking_to(remote);
-        let call = IGNORED_IN_HISTORY
-            .iter()
-            .fold(call, |call, id| call.config(&format!("fetch.fsck.{id}"), "ignore"));
-        let call = call.args([
-            "--quiet",
-            "--prune",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-        ]);
-        let output = call.arg("--").arg(remote.url()).args(refspecs).run().await?;
+        let call = self.fetching(remote).arg("--prune").arg("--");
+        let output = call.arg(remote.url()).args(refspecs).run().await?;
         if output.code == 0 {
             Ok(())
         } else {
@@ -187,12 +177,21 @@ impl Mirror {
         }
     }
 
+    /// A fetch, yet without its remote and what comes from there.
+    pub(crate) fn fetching(&self, remote: &Remote) -> GitCall {
+        let call = GitCall::new(&self.dir, "fetch").talking_to(remote);
+        let call = IGNORED_IN_HISTORY
+            .iter()
+            .fold(call, |call, id| call.config(&format!("fetch.fsck.{id}"), "ignore"));
+        call.args(["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"])
+    }
+
     /// The commit at the tip of a branch as of the last fetch.
     pub async fn rev_parse(&self, branch: &BranchName) -> Result<Option<Sha>, GitError> {
         self.commit_at(&branch.full()).await
     }
 
-    /// Whether the mirror holds this commit.
+    /// Looks for a commit in the mirror.
     pub async fn has_commit(&self, sha: &Sha) -> Result<bool, GitError> {
         let key = (Arc::clone(&self.dir), sha.clone());
         if self.shared.memory.is_there(&key) {
@@ -222,22 +221,32 @@ impl Mirror {
 
     /// The branches that the remote has now, of those named by `branches` (names, or folders as `autobuild/*`).
     pub async fn ls_remote(&self, remote: &Remote, branches: &[&str]) -> Result<BTreeMap<String, Sha>, GitError> {
+        self.list_refs(remote, "refs/heads/", branches).await
+    }
+
+    /// The refs below `space` (as `refs/heads/`) that the remote has now, by their names below it.
+    pub(crate) async fn list_refs(
+        &self,
+        remote: &Remote,
+        space: &str,
+        patterns: &[&str],
+    ) -> Result<BTreeMap<String, Sha>, GitError> {
         self.ready()?;
         let mut call = GitCall::new(&self.dir, "ls-remote")
             .talking_to(remote)
             .cap(LS_REMOTE_CAP);
-        call = call.args(["--quiet", "--refs", "--heads", "--"]).arg(remote.url());
-        for pattern in branches {
+        call = call.args(["--quiet", "--refs", "--"]).arg(remote.url());
+        for pattern in patterns {
             mirror_refspec(pattern)?;
-            call = call.arg(format!("refs/heads/{pattern}"));
+            call = call.arg(format!("{space}{pattern}"));
         }
         let output = call.run().await?;
         if output.code != 0 {
             return Err(remote_failure("ls-remote", &output, remote.url()));
         }
         let text = output.text();
-        let lines = text.lines().filter_map(|line| line.split_once("\trefs/heads/"));
-        let refs = lines.filter_map(|(sha, name)| Some((name.to_owned(), sha.parse().ok()?)));
+        let lines = text.lines().filter_map(|line| line.split_once('\t'));
+        let refs = lines.filter_map(|(sha, name)| Some((name.strip_prefix(space)?.to_owned(), sha.parse().ok()?)));
         Ok(refs.collect())
     }
 
@@ -264,7 +273,7 @@ impl Mirror {
     }
 }
 
-/// Where a held commit is named.
+/// The ref that keeps a held commit.
 pub(crate) fn held_ref(id: &str) -> Result<String, GitError> {
     let name = format!("refs/autobuild/held/{id}");
     name.parse::<BranchName>()?;
@@ -280,7 +289,7 @@ pub(crate) fn make_bare(dir: &Path, borrowed: Option<&Path>) -> std::io::Result<
     fs::rename(unfinished, head)
 }
 
-/// Whether [`make_bare`] came to its end here: a process ends at any point, also between a file's name and its content.
+/// Tells a whole repository from one whose making was cut off: a process can end between a file's name and its content.
 fn is_complete(dir: &Path) -> bool {
     let has_content = |name: &str| fs::metadata(dir.join(name)).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
     has_content("HEAD") && has_content("config")

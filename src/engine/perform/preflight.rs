@@ -1,6 +1,7 @@
 //! Pre-flight: what forbids the work or makes it impossible, found before any agent costs money.
 
 use crate::{
+    config::CommitsBy,
     engine::{
         job::{Done, EffectError},
         perform::{EffectContext, baseline::baseline},
@@ -104,6 +105,7 @@ async fn forbidding_rule(context: &EffectContext<'_>) -> Result<Option<String>, 
     let names: BTreeSet<String> = std::iter::once(context.key().integration_branch())
         .chain(tasks)
         .collect();
+    let commits = context.settings().commits;
     for name in names {
         let rules = match context.repo().rules_for(&name).await {
             Ok(rules) => rules,
@@ -111,7 +113,7 @@ async fn forbidding_rule(context: &EffectContext<'_>) -> Result<Option<String>, 
             Err(GithubError::Forbidden { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        for rule in rules.iter().filter(|rule| forbids(rule, &name)) {
+        for rule in rules.iter().filter(|rule| forbids(rule, &name, commits)) {
             if !context.repo().may_bypass(rule).await? {
                 return Ok(Some(named(rule, &name)));
             }
@@ -121,9 +123,10 @@ async fn forbidding_rule(context: &EffectContext<'_>) -> Result<Option<String>, 
 }
 
 /// Whether the rule keeps AutoBuild from making the branch, or from pushing unsigned commits to it.
-fn forbids(rule: &Rule, branch: &str) -> bool {
+fn forbids(rule: &Rule, branch: &str, commits: CommitsBy) -> bool {
     match rule.kind.as_str() {
-        "creation" | "update" | "pull_request" | "merge_queue" | "required_signatures" => true,
+        "creation" | "update" | "pull_request" | "merge_queue" => true,
+        "required_signatures" => commits == CommitsBy::Git,
         "branch_name_pattern" => !fits(rule, branch),
         _ => false,
     }
@@ -212,8 +215,10 @@ mod tests {
             (rule("branch_name_pattern", json!("odd")), false),
         ];
         for (rule, expected) in table {
-            assert_eq!(forbids(&rule, branch), expected, "{rule:?}");
+            assert_eq!(forbids(&rule, branch, CommitsBy::Git), expected, "{rule:?}");
         }
+        let signatures = rule("required_signatures", json!(null));
+        assert!(!forbids(&signatures, branch, CommitsBy::Github));
         let named = named(&rule("creation", json!(null)), branch);
         assert_eq!(named, "creation of ruleset 4, which holds for autobuild/7/integration");
     }

@@ -117,6 +117,7 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
                 "Except the branches autobuild/** from the rule {}, or let AutoBuild bypass it, then resume",
                 plain(rule)
             ),
+            "Or, if the rule asks for signed commits, set `commits: github` in `.github/autobuild.yml`, then resume".to_owned(),
             "Or, if the rule is about what a commit holds, resume with guidance on what to leave out: without guidance a \
              commit that was refused is pushed again as it is"
                 .to_owned(),
@@ -146,7 +147,7 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
         BlockReason::BadSettings { .. } => {
             fixed(&["Mend `.github/autobuild.yml` on the default branch as the mistakes say, then resume"])
         }
-        BlockReason::Crashed { .. } => fixed(&["Ask whoever runs AutoBuild to look into its log, then resume"]),
+        BlockReason::Crashed { .. } => fixed(&["Look into AutoBuild's log, then resume"]),
         BlockReason::OutOfTurns { .. }
         | BlockReason::NoChangeTwice
         | BlockReason::SameIssues

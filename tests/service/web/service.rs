@@ -24,7 +24,7 @@ use secrecy::SecretString;
 use serde_json::json;
 use sha2::Sha256;
 use sqlx::{Connection, SqliteConnection};
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -76,15 +76,7 @@ impl Service {
             web_url: "http://127.0.0.1:9".to_owned(),
             database_url: SecretString::from(format!("sqlite:{database}")),
             data_dir: folder.path().to_owned(),
-            agents: Agents {
-                planner: agent.clone(),
-                designer: agent.clone(),
-                player: agent.clone(),
-                coach: agent,
-                named: BTreeMap::new(),
-                environment: Vec::new(),
-                access: Access::service(ModelSettings::default()),
-            },
+            agents: Agents::all(agent, Access::service(ModelSettings::default())),
             secrets: Secrets::default(),
             settings,
             caps: Caps::Github,
@@ -183,6 +175,21 @@ impl Connected {
     pub async fn answer(&mut self) -> Option<(u16, String)> {
         let (head, body) = self.whole_answer().await?;
         Some((head.split(' ').nth(1).unwrap().parse().unwrap(), body))
+    }
+
+    /// Everything that comes until this does.
+    pub async fn until(&mut self, awaited: &str) -> String {
+        let mut read = Vec::new();
+        loop {
+            let mut piece = [0; 4_096];
+            let count = self.0.read(&mut piece).await.unwrap();
+            read.extend_from_slice(&piece[..count]);
+            let text = String::from_utf8_lossy(&read);
+            assert!(count > 0 || text.contains(awaited), "{text}");
+            if text.contains(awaited) {
+                return text.into_owned();
+            }
+        }
     }
 
     /// Head and body of the next answer.

@@ -8,20 +8,19 @@ use super::{
         state::{InlineComment, State},
     },
     conversation::remark_box,
-    layout,
-    layout::time,
+    layout::{Shown, time},
     lists::short,
 };
 use git::bare::{CommitFacts, FileChange};
 use maud::{Markup, html};
-use page_parts::boxed;
+use page_parts::{badge, boxed};
 use std::sync::Arc;
 
 /// Diffs longer than this are left out of the page.
 const LONGEST_DIFF: usize = 5_000;
 
 /// The page of a commit.
-pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Option<Markup> {
+pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Option<Shown> {
     if !(4..=40).contains(&sha.len()) || !sha.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
@@ -32,15 +31,23 @@ pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Optio
         None => Vec::new(),
     };
     site.read(|state| {
-        let name = state.full_name(state.repos.get(&repo)?);
+        let repo = state.repos.get(&repo)?;
+        let name = state.full_name(repo);
         let body = html! {
             p { a href=(format!("/{name}")) { (name) } }
             h1 { (commit.message.lines().next().unwrap_or_default()) }
-            p.muted { (commit.author_name) " · " code { (commit.sha) } }
+            p.muted {
+                (commit.author_name) " · " code { (commit.sha) }
+                @if repo.signed.contains(&commit.sha) { " " (badge("completed", "Verified")) }
+            }
             pre { (commit.message) }
             (files_shown(state, &files, &[]))
         };
-        Some(layout::page(&format!("{} · {name}", short(&commit.sha)), &body))
+        Some(Shown {
+            title: format!("{} · {name}", short(&commit.sha)),
+            content: body,
+            boxes: html! {},
+        })
     })
 }
 

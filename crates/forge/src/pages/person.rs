@@ -4,6 +4,7 @@ use super::{apps, layout, response};
 use crate::{
     acts::unguessable,
     answering::whole,
+    readers::Readers,
     refusal::{Refusal, Result},
     site::Site,
     state::{State, Token, UserKind},
@@ -44,9 +45,13 @@ pub(in crate::pages) fn is_path(parts: &[&str]) -> bool {
     }
 }
 
-/// Whether a request is for one of these pages.
-pub(crate) fn is_of_a_person(method: &str, parts: &[&str]) -> bool {
-    ["GET", "POST"].contains(&method) && is_path(parts)
+/// Whether a request is for one of these pages. Where a key opens the pages, it says who acts, and there are none.
+pub(crate) fn is_of_a_person(site: &Site, method: &str, parts: &[&str]) -> bool {
+    let is_open = match site.readers {
+        Readers::Everybody => true,
+        Readers::WithKey { .. } => false,
+    };
+    is_open && ["GET", "POST"].contains(&method) && is_path(parts)
 }
 
 /// Answers it.
