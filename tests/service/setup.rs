@@ -5,6 +5,7 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::expect_used,
+    clippy::too_many_lines,
     missing_docs,
     reason = "a test that cannot go on has failed"
 )]

@@ -53,34 +53,16 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
     let api = head.uri.path().starts_with("/api/") || rest::is_api(&slices);
     if !api && pages::is_of_a_person(site, &seen.method, &slices) {
         let response = pages::for_person(site, head, &slices, body).await;
-        log(
-            site,
-            seen,
-            response.status().as_u16(),
-            &Caller::Anonymous,
-            CallKind::Page,
-            true,
-        );
-        return response;
+        return page(site, seen, response);
     }
     if !api && pages::is_act(&seen.method, &slices) {
         let body = whole(body).await.unwrap_or_default();
         let response = pages::act(site, &slices, head, &body).await;
-        log(
-            site,
-            seen,
-            response.status().as_u16(),
-            &Caller::Anonymous,
-            CallKind::Page,
-            true,
-        );
-        return response;
+        return page(site, seen, response);
     }
     if seen.method == "GET" && !api {
         let response = pages::serve(site, &slices, head).await;
-        let status = response.status().as_u16();
-        log(site, seen, status, &Caller::Anonymous, CallKind::Page, true);
-        return response;
+        return page(site, seen, response);
     }
     let kind = match slices.as_slice() {
         ["graphql"] | ["api", "graphql"] => CallKind::GraphQl,
@@ -110,6 +92,13 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
     };
     let response = json_response(answered);
     log(site, seen, response.status().as_u16(), &named, kind, known);
+    response
+}
+
+/// A page that is answered, in the log.
+fn page(site: &Site, seen: &Seen, response: Response<Body>) -> Response<Body> {
+    let status = response.status().as_u16();
+    log(site, seen, status, &Caller::Anonymous, CallKind::Page, true);
     response
 }
 
