@@ -39,7 +39,15 @@ const MAP: [(&str, &[&str]); 9] = [
     ("telemetry", &["domain"]),
     (
         "web",
-        &["page_parts", "domain", "engine", "github", "messages", "store"],
+        &[
+            "page_parts",
+            "domain",
+            "config",
+            "engine",
+            "github",
+            "messages",
+            "store",
+        ],
     ),
 ];
 

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// A service that is alive answers at once.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The answers are a few lines.
 const MOST: usize = 64 * 1024;
@@ -75,7 +75,7 @@ pub(super) async fn health(health: Health) -> ExitCode {
 }
 
 /// Where a listener of this machine is reached from it: one on all addresses, by loopback.
-fn reached(listen: SocketAddr) -> SocketAddr {
+pub(super) fn reached(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
@@ -84,7 +84,7 @@ fn reached(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-async fn ask(address: SocketAddr, path: &str) -> anyhow::Result<(http::StatusCode, String)> {
+pub(super) async fn ask(address: SocketAddr, path: &str) -> anyhow::Result<(http::StatusCode, String)> {
     let client: Client<_, Empty<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
     let request = http::Request::get(format!("http://{address}{path}")).body(Empty::new())?;
     let answer = client.request(request).await?;

@@ -13,6 +13,7 @@ mod network;
 mod open;
 mod place;
 mod serve;
+mod setup;
 mod stage;
 mod trace;
 
@@ -38,6 +39,8 @@ struct Cli {
 enum Command {
     /// Runs the service against GitHub.
     Serve(serve::Serve),
+    /// Opens the page that connects the service with GitHub.
+    Setup(setup::SetupCommand),
     /// Builds an issue in the repository in front of you, and leaves a branch.
     Run(local::Run),
     /// Plans an issue in the repository in front of you, and stops there.
@@ -75,6 +78,7 @@ pub fn run() -> ExitCode {
     runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve::serve(serve).await,
+            Command::Setup(setup) => setup::setup(setup).await,
             Command::Run(run) => local::run(run).await,
             Command::Plan(plan) => local::plan(plan).await,
             Command::Feature(feature) => local::feature(feature).await,

@@ -5,14 +5,14 @@ use crate::{
     cli::{
         assemble,
         assemble::{Agents, AppKey, Blueprint},
-        check, network,
+        check, network, setup,
     },
     config::{LogFormat, RepositorySettings, Role, ServerSettings},
-    engine::{Engine, settings::EngineSettings},
+    engine::{Engine, data_folder::DataFolder, settings::EngineSettings},
     github::{AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Caps},
     telemetry::TelemetrySettings,
     web,
-    web::{Inbox, Listener},
+    web::{Face, Inbox, Listener, Setup},
 };
 use anyhow::Context;
 use clap::Args;
@@ -25,8 +25,13 @@ use std::{
     io::{IsTerminal, Write},
     process::ExitCode,
     sync::Arc,
+    time::Duration,
 };
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::watch,
+    task::JoinHandle,
+};
 use tokio_util::sync::CancellationToken;
 
 /// What `serve` takes. Everything else comes from the environment and the file.
@@ -52,6 +57,7 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
     if serve.check {
         return check::check(&flags(serve)).await;
     }
+    let flags = flags(serve);
     let git = match InstalledGit::look().await {
         Ok(git) => git,
         Err(unusable) => {
@@ -59,7 +65,7 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let settings = match ServerSettings::of_process(&flags(serve)) {
+    let settings = match ServerSettings::of_process(&flags) {
         Ok(settings) => settings,
         Err(mistakes) => {
             mistakes.iter().for_each(|mistake| eprintln!("autobuild: {mistake}"));
@@ -82,7 +88,7 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
     if let Some(warning) = git.warning() {
         tracing::warn!("{warning}");
     }
-    match run(settings, collector, &secrets).await {
+    match run(&flags, settings, collector, &secrets).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("autobuild: {}", secrets.mask(&format!("{error:#}")));
@@ -156,29 +162,51 @@ impl<O: Fn(&str) -> io::Result<()>> Write for Masked<O> {
     }
 }
 
-async fn run(settings: ServerSettings, collector: Option<TelemetrySettings>, secrets: &Secrets) -> anyhow::Result<()> {
+async fn run(
+    flags: &[(String, String)],
+    settings: ServerSettings,
+    collector: Option<TelemetrySettings>,
+    secrets: &Secrets,
+) -> anyhow::Result<()> {
     if !settings.unused.is_empty() {
         tracing::warn!(
             "settings that this version reads and does not act on: {}",
             settings.unused.join(", ")
         );
     }
-    let app = settings.app.clone().context(
-        "no App is configured: set AUTOBUILD_APP_ID, AUTOBUILD_PRIVATE_KEY and AUTOBUILD_WEBHOOK_SECRET (see docs/organisation.md)",
-    )?;
-    if settings.coach_app.is_none() {
-        tracing::warn!("no Coach App is configured: reviews will be comment reviews");
-    }
     let listener = Listener::bind(settings.listen)
         .await
         .with_context(|| format!("listening on {}", settings.listen))?;
     let address = listener.address()?;
-    let engine = assemble::engine(blueprint(&settings, &app, collector, secrets)?).await?;
-    let signing = std::iter::once(app.webhook_secret)
-        .chain(app.previous_webhook_secret)
-        .collect();
+    let setup = setup::open(&settings, address, secrets)?;
+    let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let (face, closed) = (Face::new(setup.clone()), CancellationToken::new());
+    let mut open = Open {
+        admin: admin_token(&settings, secrets)?,
+        server: tokio::spawn(web::serve(listener, face.router(), closed.clone())),
+        changes: setup.as_ref().map(|setup| setup.changes()),
+        face,
+        setup,
+        terminate,
+        interrupt,
+        closed,
+    };
     tracing::info!("listening on http://{address}");
-    until_stopped(engine, signing, admin_token(&settings, secrets)?, listener).await
+    let mut settings = settings;
+    loop {
+        match open.once(&settings, collector.clone(), secrets).await? {
+            Next::End => return Ok(()),
+            Next::Again => settings = with_new_apps(flags)?,
+        }
+    }
+}
+
+/// The settings again, since the set-up changed the Apps.
+fn with_new_apps(flags: &[(String, String)]) -> anyhow::Result<ServerSettings> {
+    ServerSettings::of_process(flags).map_err(|mistakes| {
+        let mistakes: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        anyhow::anyhow!(mistakes.join("; "))
+    })
 }
 
 /// Says at the start what would fail later: wrong keys, permissions that were not granted.
@@ -214,38 +242,127 @@ fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<S
     Ok(token)
 }
 
-/// Serves and works until SIGTERM or Ctrl-C, then drains. What GitHub sends meanwhile is still stored: it sends nothing
-/// twice.
-async fn until_stopped(
-    engine: Arc<Engine>,
-    signing: Vec<SecretString>,
+/// What stays while the service behind it comes and goes.
+struct Open {
+    face: Face,
+    setup: Option<Arc<Setup>>,
+    changes: Option<watch::Receiver<u64>>,
     admin: SecretString,
-    listener: Listener,
-) -> anyhow::Result<()> {
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let (stop, closed) = (CancellationToken::new(), CancellationToken::new());
-    let inbox = Arc::new(Inbox::new(engine.clone(), signing, stop.clone()).with_admin(admin));
-    // Nobody waits for GitHub's answer, least of all the deliveries that arrive meanwhile.
-    let rights = tokio::spawn(check_rights(engine.clone()));
-    let mut worker = tokio::spawn(engine.clone().work(stop.clone()));
-    let mut server = tokio::spawn(web::serve(listener, web::router(inbox), closed.clone()));
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-        // Neither ends before it is told to: whoever started the service can start it again.
-        ended = &mut worker => anyhow::bail!("the worker ended early: {}", early(ended)),
-        ended = &mut server => anyhow::bail!("the HTTP server ended early: {}", early(ended)),
+    server: JoinHandle<()>,
+    closed: CancellationToken,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+/// What follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// Somebody stopped the process.
+    End,
+    /// The set-up changed the Apps.
+    Again,
+}
+
+impl Open {
+    /// Works with the Apps that there are, until SIGTERM, Ctrl-C, or a change of the Apps.
+    async fn once(
+        &mut self,
+        settings: &ServerSettings,
+        collector: Option<TelemetrySettings>,
+        secrets: &Secrets,
+    ) -> anyhow::Result<Next> {
+        let Some(app) = &settings.app else {
+            // The set-up alone uses the data folder.
+            let _folder = DataFolder::take(&settings.data_dir)?;
+            return self.rest().await;
+        };
+        if settings.coach_app.is_none() {
+            tracing::warn!("no Coach App is configured: reviews will be comment reviews");
+        }
+        let made = match blueprint(settings, app, collector, secrets) {
+            Ok(blueprint) => assemble::engine(blueprint).await,
+            Err(error) => Err(error),
+        };
+        match (made, self.setup.clone().filter(|setup| setup.is_open())) {
+            (Ok(engine), _) => self.work(engine, app).await,
+            (Err(error), None) => Err(error),
+            (Err(error), Some(setup)) => {
+                let why = secrets.mask(&format!("{error:#}"));
+                tracing::error!("the service cannot start: {why}");
+                setup.service_failed(why);
+                self.rest().await
+            }
+        }
     }
-    tracing::info!("draining: calls to GitHub end, agents get their grace");
-    stop.cancel();
-    rights.abort();
-    let drained = worker.await.context("the worker");
-    closed.cancel();
-    drained?;
-    server.await.context("the HTTP server")?;
-    engine.settings.telemetry.flush().await;
-    engine.store.close().await;
-    Ok(())
+
+    /// What happens first. Whoever started the service can start it again: the server never ends before it is told to.
+    async fn rest(&mut self) -> anyhow::Result<Next> {
+        let changed = async {
+            match &mut self.changes {
+                Some(changes) => changes.changed().await.is_ok(),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.terminate.recv() => Ok(Next::End),
+            _ = self.interrupt.recv() => Ok(Next::End),
+            true = changed => Ok(Next::Again),
+            ended = &mut self.server => anyhow::bail!("the HTTP server ended early: {}", early(ended)),
+        }
+    }
+
+    /// Serves and works, then drains. What GitHub sends meanwhile is still stored: it sends nothing twice.
+    async fn work(&mut self, engine: Arc<Engine>, app: &crate::config::App) -> anyhow::Result<Next> {
+        let stop = CancellationToken::new();
+        let signing = std::iter::once(&app.webhook_secret).chain(&app.previous_webhook_secret);
+        let inbox = Inbox::new(engine.clone(), signing.cloned().collect(), stop.clone());
+        self.face
+            .show(Some(web::router(Arc::new(inbox.with_admin(self.admin.clone())))));
+        if let Some(setup) = self.setup.as_ref().filter(|setup| setup.is_open()) {
+            setup.service_works(engine.clone());
+        }
+        // Nobody waits for GitHub's answer, least of all the deliveries that arrive meanwhile.
+        let rights = tokio::spawn(check_rights(engine.clone()));
+        let mut worker = tokio::spawn(engine.clone().work(stop.clone()));
+        let next = tokio::select! {
+            next = self.rest() => next?,
+            ended = &mut worker => anyhow::bail!("the worker ended early: {}", early(ended)),
+        };
+        tracing::info!("draining: calls to GitHub end, agents get their grace");
+        stop.cancel();
+        rights.abort();
+        if let Some(setup) = &self.setup {
+            setup.service_ends();
+        }
+        let drained = worker.await.context("the worker");
+        self.face.show(None);
+        if next == Next::End {
+            self.closed.cancel();
+        }
+        drained?;
+        if next == Next::End {
+            (&mut self.server).await.context("the HTTP server")?;
+        }
+        let_go(&engine).await;
+        engine.settings.telemetry.flush().await;
+        engine.store.close().await;
+        Ok(next)
+    }
+}
+
+/// How long requests of the last service may hold it before the next one starts.
+const LET_GO: Duration = Duration::from_secs(10);
+
+/// Waits until no request holds the engine any more: the next one takes its data folder.
+async fn let_go(engine: &Arc<Engine>) {
+    let held = async {
+        while Arc::strong_count(engine) > 1 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    if tokio::time::timeout(LET_GO, held).await.is_err() {
+        tracing::warn!("requests of the last service go on");
+    }
 }
 
 fn early(ended: Result<(), tokio::task::JoinError>) -> String {

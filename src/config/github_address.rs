@@ -66,6 +66,12 @@ fn is_loopback(url: &Url) -> bool {
 }
 
 impl GithubAddress {
+    /// Whether it is github.com, as long as nobody says otherwise.
+    #[must_use]
+    pub fn is_usual(&self) -> bool {
+        self.web.host_str() == Some("github.com")
+    }
+
     /// Completes what was given: one address alone says where the other is, so that a token for one GitHub is never
     /// sent to another.
     pub(crate) fn complete(api: Option<Url>, web: Option<Url>) -> Result<Self, NotAnAddress> {
@@ -81,6 +87,14 @@ impl GithubAddress {
                 api,
             }),
             (Some(api), None) => Ok(Self { web: at(&api, ""), api }),
+            // A tenant of GitHub Enterprise Cloud.
+            (None, Some(web)) if web.host_str().is_some_and(|host| host.ends_with(".ghe.com")) => {
+                let host = web.host_str().unwrap_or_default();
+                Ok(Self {
+                    api: safe_address(&format!("https://api.{host}"))?,
+                    web,
+                })
+            }
             (None, Some(web)) if web.host_str() != Some("github.com") => Ok(Self {
                 api: at(&web, "/api/v3"),
                 web,

@@ -9,6 +9,7 @@
 mod agent;
 mod budgets;
 mod github_address;
+mod kept_apps;
 mod models;
 mod network;
 mod repository;
@@ -26,7 +27,10 @@ mod variables;
 pub use agent::{AgentCommand, NotAnAgent};
 pub use budgets::{Budget, MonthlyBudget};
 pub use domain::feature::{Mode, Records};
-pub use github_address::{GithubAddress, safe_address};
+pub use github_address::{GithubAddress, NotAnAddress, safe_address};
+pub use kept_apps::{
+    KEPT_APPS_FILE, KeptApp, KeptApps, KeptOAuthClient, NotKept, github_named, read_private, write_private,
+};
 pub use models::{ModelApi, ModelNames, ModelSettings, NotModels, Strength};
 pub use network::NetworkCeiling;
 pub use repository::{INSTRUCTION_PATHS, RepositorySettings, SETTINGS_FILE};
@@ -36,7 +40,7 @@ pub use repository_values::{
     RoleTimeouts,
 };
 pub use role::{ByRole, Role};
-pub use server::{App, CoachApp, LogFormat, ServerSettings};
+pub use server::{App, AppsFrom, CoachApp, LogFormat, OAuthClient, ServerSettings};
 pub use server_edge::{process_environment, read_settings_file};
 pub use server_sandbox::SandboxSettings;
 pub use shapes::Offer;

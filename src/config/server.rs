@@ -15,6 +15,7 @@ use crate::config::{
 use domain::ids::AppId;
 use secrecy::SecretString;
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
+use url::Url;
 
 /// Settings of the server, complete and checked.
 #[derive(Clone, Debug)]
@@ -31,6 +32,12 @@ pub struct ServerSettings {
     pub app: Option<App>,
     /// The Coach App.
     pub coach_app: Option<CoachApp>,
+    /// Where the Apps are from.
+    pub apps_from: AppsFrom,
+    /// By what people sign in with the AutoBuild App.
+    pub oauth: Option<OAuthClient>,
+    /// Where GitHub and browsers reach the service, where somebody said so.
+    pub public_url: Option<Url>,
     /// Least time between writes to GitHub per installation.
     pub write_spacing: Duration,
     /// What may be spent in a calendar month.
@@ -55,6 +62,24 @@ pub struct ServerSettings {
     pub(crate) agents: BTreeMap<Role, AgentCommand>,
     /// The agents that repositories may name.
     pub(crate) named_agents: BTreeMap<String, AgentCommand>,
+}
+
+/// Where credentials of Apps come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppsFrom {
+    /// Flags, the environment or the settings file.
+    Settings,
+    /// The set-up, which keeps them in the data folder, or will.
+    SetUp,
+}
+
+/// By what people sign in with an App.
+#[derive(Clone, Debug)]
+pub struct OAuthClient {
+    /// Its client id.
+    pub id: String,
+    /// Its client secret.
+    pub secret: SecretString,
 }
 
 /// Credentials of the AutoBuild App.

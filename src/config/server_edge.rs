@@ -1,9 +1,10 @@
 //! The two places where server settings touch the world: the process's environment and the files it names.
 
 use crate::config::{
+    kept_apps::{KEPT_APPS_FILE, KeptApps},
     models::ModelSettings,
     network::NetworkCeiling,
-    server::ServerSettings,
+    server::{AppsFrom, ServerSettings},
     server_parse::Parser,
     server_sandbox::SandboxSettings,
     variables::{Found, Given, PREFIX, ServerMistake, Source},
@@ -119,11 +120,40 @@ impl ServerSettings {
             })
         });
         let file = file.transpose()?;
-        Self::load(&Given {
+        let settings = Self::load(&Given {
             flags,
             environment: &environment,
             file: file.as_deref(),
             read: &read_settings_file,
-        })
+        })?;
+        settings.with_kept().map_err(|mistake| vec![mistake])
+    }
+
+    /// With the Apps that the set-up keeps, where the settings name none.
+    fn with_kept(mut self) -> Result<Self, ServerMistake> {
+        if self.app.is_some() || self.coach_app.is_some() {
+            return Ok(self);
+        }
+        self.apps_from = AppsFrom::SetUp;
+        let mistake = |name: &str, problem: String| ServerMistake {
+            source: Source::Nowhere,
+            name: format!("{PREFIX}{name}"),
+            problem,
+        };
+        let kept = KeptApps::read(&self.data_dir).map_err(|error| mistake("DATA_DIR", error.to_string()))?;
+        let Some(kept) = kept else { return Ok(self) };
+        if !self.github.is_usual() && self.github != kept.github() {
+            let problem = format!(
+                "the Apps in {KEPT_APPS_FILE} of the data folder are registered at {}: leave the setting out, or name another \
+                 AUTOBUILD_DATA_DIR",
+                kept.github().web
+            );
+            return Err(mistake("GITHUB_URL", problem));
+        }
+        self.github = kept.github();
+        (self.app, self.coach_app) = (kept.app(), kept.coach_app());
+        self.oauth = self.oauth.or_else(|| kept.oauth());
+        self.public_url = self.public_url.or(Some(kept.public_url));
+        Ok(self)
     }
 }

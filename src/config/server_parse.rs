@@ -7,7 +7,7 @@ use crate::config::{
     network,
     network::NetworkCeiling,
     role::Role,
-    server::{App, CoachApp, LogFormat, ServerSettings},
+    server::{App, AppsFrom, CoachApp, LogFormat, OAuthClient, ServerSettings},
     server_sandbox::SandboxSettings,
     variables::{Found, Kind, PREFIX, ServerMistake, Source, VARIABLES, Value, mistake},
 };
@@ -36,12 +36,11 @@ impl Parser {
             text.parse::<SocketAddr>()
                 .map_err(|_| "is not an address with a port, such as 127.0.0.1:8080")
         });
-        // Known and checked; nothing acts on it yet.
-        self.parse("PUBLIC_URL", web_address);
+        let public_url = self.parse("PUBLIC_URL", web_address);
         let github = self.github();
         let data_dir = self.data_dir(environment);
         let database_url = self.database_url(data_dir.as_ref());
-        let (app, coach_app) = (self.app(), self.coach_app());
+        let (app, coach_app, oauth) = (self.app(), self.coach_app(), self.oauth());
         let write_spacing = self.parse("WRITE_SPACING_MS", spacing);
         let admin_token = self.parse("ADMIN_TOKEN", admin_token);
         let log = self.parse("LOG", log_filter);
@@ -64,6 +63,9 @@ impl Parser {
                     github,
                     app,
                     coach_app,
+                    apps_from: AppsFrom::Settings,
+                    oauth,
+                    public_url,
                     budget,
                     write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
                     network,
@@ -234,6 +236,14 @@ impl Parser {
         Some(CoachApp {
             id: id?,
             private_key: private_key?,
+        })
+    }
+
+    fn oauth(&mut self) -> Option<OAuthClient> {
+        self.missing(&["CLIENT_ID", "CLIENT_SECRET"])?;
+        Some(OAuthClient {
+            id: self.text("CLIENT_ID")?.text,
+            secret: self.secret("CLIENT_SECRET")?,
         })
     }
 
@@ -506,6 +516,8 @@ mod tests {
         assert_eq!(enterprise.api.as_str(), "https://ghe.example/api/v3");
         let enterprise = github("AUTOBUILD_GITHUB_API_URL", "https://ghe.example/api/v3");
         assert_eq!(enterprise.web.as_str(), "https://ghe.example/");
+        let tenant = github("AUTOBUILD_GITHUB_URL", "https://acme.ghe.com");
+        assert_eq!(tenant.api.as_str(), "https://api.acme.ghe.com/");
         for loopback in ["http://localhost:1", "http://[::1]:1", "http://127.9.9.9"] {
             github("AUTOBUILD_GITHUB_API_URL", loopback);
         }

@@ -68,9 +68,9 @@ pub static VARIABLES: &[Variable] = &[
     ),
     variable(
         "PUBLIC_URL",
-        Kind::Later,
+        Kind::Plain,
         Usual::Nothing,
-        "Checked, but not used in this version.",
+        "Address that GitHub and browsers reach. The set-up proposes it.",
     ),
     variable(
         "DATABASE_URL",
@@ -117,6 +117,13 @@ pub static VARIABLES: &[Variable] = &[
         Usual::Nothing,
         "Its private key, as PEM.",
     ),
+    variable(
+        "CLIENT_ID",
+        Kind::Plain,
+        Usual::Nothing,
+        "Client id of the AutoBuild App, with which people sign in.",
+    ),
+    variable("CLIENT_SECRET", Kind::Secret, Usual::Nothing, "Its client secret."),
     variable(
         "AGENT",
         Kind::Plain,

@@ -13,6 +13,7 @@ mod in_flight;
 pub mod ingest;
 pub mod job;
 mod lease;
+pub mod onboarding;
 mod perform;
 mod persist;
 pub mod queue;

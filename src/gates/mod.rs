@@ -39,6 +39,7 @@ mod turn;
 mod vanished_tests;
 mod verify;
 mod wave;
+pub mod workflows;
 mod xml;
 
 pub use checks::is_called;

@@ -2,8 +2,10 @@
 
 use super::{
     app,
-    app::{App, Identity, SetupError},
+    app::{App, Identity, InstalledOn, SetupError},
     error::GithubError,
+    hook_log,
+    hook_log::HookDelivery,
     http::{Call, Credential, Question, Reply, Wire, segment},
     model::{Actor, Repository},
     repo::Repo,
@@ -16,6 +18,7 @@ use domain::{
     secret::Secrets,
 };
 use secrecy::SecretString;
+use serde::Deserialize;
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -36,6 +39,12 @@ pub struct Client {
 
 /// A name is looked up again after so long: a repository may have been renamed, and the name given to another.
 const NAME_MS: i64 = 10 * 60_000;
+
+#[derive(Deserialize)]
+struct Covered {
+    total_count: u64,
+    repositories: Vec<Repository>,
+}
 
 struct KnownName {
     name: RepoName,
@@ -97,6 +106,33 @@ impl Client {
     /// The installation that covers a repository; none where the App is not installed.
     pub async fn installation_of(&self, name: &RepoName) -> Result<Option<InstallationId>, GithubError> {
         app::installation_of(&self.wire, name).await
+    }
+
+    /// Where the App is installed.
+    pub async fn installations(&self) -> Result<Vec<InstalledOn>, GithubError> {
+        app::installations(&self.wire).await
+    }
+
+    /// The first repositories that an installation covers, as many as a page of GitHub's holds, and how many there are.
+    pub async fn repositories(&self, installation: InstallationId) -> Result<(Vec<Repository>, u64), GithubError> {
+        let key = TokenKey {
+            installation,
+            repo: None,
+            rights: Rights::Metadata,
+        };
+        let call = Call::get("/installation/repositories?per_page=100");
+        let covered: Covered = self.ask(key, &Question::Rest(call)).await?.json()?;
+        Ok((covered.repositories, covered.total_count))
+    }
+
+    /// Deliveries to the App's webhook, newest first, as many as a page of GitHub's holds.
+    pub async fn hook_deliveries(&self) -> Result<Vec<HookDelivery>, GithubError> {
+        hook_log::deliveries(&self.wire).await
+    }
+
+    /// Has GitHub send a delivery again.
+    pub async fn redeliver(&self, delivery: &HookDelivery) -> Result<(), GithubError> {
+        hook_log::redeliver(&self.wire, delivery).await
     }
 
     /// The App's bot user, as author of what it writes; asked once. GitHub tells it only to an installation.

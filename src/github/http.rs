@@ -213,6 +213,20 @@ impl Wire {
     }
 }
 
+/// Makes a call as nobody: what it carries is all that it needs.
+pub(super) async fn anonymous(base: &str, call: &Call<'_>, now: Millis) -> Result<Reply, GithubError> {
+    let malformed = |error: octocrab::Error| GithubError::Malformed { source: error.into() };
+    let crab = connect(base).map_err(malformed)?;
+    let reply = match tokio::time::timeout(WHOLE_CALL, exchange(&crab, call, call.body)).await {
+        Ok(result) => result.map_err(|failure| failure.into_error(call.intent))?,
+        Err(late) => return Err(Failure::InFlight(late.into()).into_error(call.intent)),
+    };
+    match reply.status.is_success() {
+        true => Ok(reply),
+        false => Err(refusal(&reply, call.intent, now)),
+    }
+}
+
 fn connect(base: &str) -> octocrab::Result<Octocrab> {
     Octocrab::builder()
         .base_uri(base)?

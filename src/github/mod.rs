@@ -18,12 +18,15 @@ mod comments;
 mod contents;
 mod error;
 mod graphql;
+mod hook_log;
 mod http;
 mod issues;
 mod merge;
 pub mod model;
+mod onboarding;
 mod pulls;
 mod refs;
+mod registration;
 mod repo;
 mod repos;
 mod reviews;
@@ -33,7 +36,7 @@ pub mod tokens;
 mod urls;
 pub mod webhook;
 
-pub use app::{App, Identity, SetupError};
+pub use app::{App, Identity, InstalledOn, SetupError};
 pub use checks::{
     AnnotationLevel, CheckAction, CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, MOST_ANNOTATIONS,
 };
@@ -44,9 +47,11 @@ pub use comments::{Reaction, ReactionTarget};
 pub use contents::Content;
 pub use error::{Cause, GithubError};
 pub use graphql::IssueEdit;
+pub use hook_log::HookDelivery;
 pub use http::READ_PAUSES;
 pub use merge::{Merge, MergeMethod, MergeRefusal};
 pub use pulls::{NewPull, OpenedPull, PullChange};
+pub use registration::{Registered, exchange};
 pub use repo::Repo;
 pub use repos::{AccessLevel, RepositoryAccess, Rule};
 pub use reviews::{InlineComment, NewReview, PostedReview, ReviewEvent, ReviewRequest};

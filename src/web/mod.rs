@@ -8,14 +8,18 @@ mod admin;
 mod bodies;
 mod connections;
 mod dashboard;
+mod face;
 mod health;
 mod inbox;
 mod listen;
 mod metrics;
+mod setup;
 
+pub use face::Face;
 pub use inbox::{BODY_PATIENCE, Inbox};
 pub use listen::{HEADER_PATIENCE, Listener, serve};
 pub use metrics::{FAMILIES, Family};
+pub use setup::{SIGNED_IN, Setup, SetupLink, SetupOptions};
 
 use axum::{
     Router,

@@ -9,6 +9,7 @@ mod docs;
 mod local;
 mod own;
 mod run;
+mod setup;
 mod start;
 mod terminal;
 mod trace;

@@ -93,7 +93,9 @@ async fn of_pages(
     body: Body,
 ) -> Result<Response<Body>, Body> {
     let api = head.uri.path().starts_with("/api/") || rest::is_api(parts);
-    let response = if !api && pages::is_act(&seen.method, parts) {
+    let response = if !api && pages::is_of_a_person(site, &seen.method, parts) {
+        pages::for_person(site, head, parts, body).await
+    } else if !api && pages::is_act(&seen.method, parts) {
         pages::act(site, parts, head, &whole(body).await.unwrap_or_default()).await
     } else if !api && seen.method == "GET" {
         pages::serve(site, parts, head).await

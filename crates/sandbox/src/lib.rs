@@ -8,6 +8,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod browser;
 mod capture;
 mod cgroup;
 mod choice;
@@ -25,6 +26,7 @@ mod spec;
 mod strays;
 mod visible;
 
+pub use browser::open_in_browser;
 pub use capture::{Output, OutputCap};
 pub use choice::{Sandbox, SandboxOptions};
 pub use confine::Confine;

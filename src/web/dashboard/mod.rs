@@ -86,16 +86,23 @@ fn pages() -> Router<Arc<Inbox>> {
         .route("/features/{repo}/{issue}/{run}/run", get(run_page))
         .route("/sign-in", get(sign_in_page).post(sign_in))
         .route("/sign-out", post(sign_out))
-        .route(
-            "/assets/pages.css",
-            get(|| asset("text/css; charset=utf-8", page_parts::STYLE)),
-        )
-        .route("/assets/icon.svg", get(|| asset("image/svg+xml", ICON)))
+        .route("/assets/pages.css", get(style))
+        .route("/assets/icon.svg", get(icon))
         .route(
             "/assets/live.js",
             get(|| asset("text/javascript; charset=utf-8", page_parts::SCRIPT)),
         )
         .fallback(nowhere)
+}
+
+/// The style sheet of every page.
+pub(super) async fn style() -> Response {
+    asset("text/css; charset=utf-8", page_parts::STYLE).await
+}
+
+/// The icon of every page.
+pub(super) async fn icon() -> Response {
+    asset("image/svg+xml", ICON).await
 }
 
 async fn asset(kind: &'static str, text: &'static str) -> Response {

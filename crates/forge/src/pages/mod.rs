@@ -2,12 +2,16 @@
 //! somebody may act, they have boxes and buttons.
 
 mod acts;
+mod apps;
 mod changes;
 mod conversation;
 mod layout;
 mod lists;
 mod live;
+mod person;
 mod pull;
+
+pub(super) use person::{for_person, is_of_a_person};
 
 use super::{cgi::text_answer, clock, readers::Readers, refusal::Refusal, site::Site, state::Repo};
 use acts::{Hand, Order};

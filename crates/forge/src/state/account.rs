@@ -87,6 +87,30 @@ pub struct App {
     /// PKCS#1, base64 of the DER.
     pub public_key: String,
     pub created_at: Moment,
+    /// What its registration says besides.
+    #[serde(default)]
+    pub details: AppDetails,
+}
+
+/// What the registration of an App says of it for people.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct AppDetails {
+    pub description: String,
+    /// Its own page, elsewhere.
+    pub homepage: String,
+    /// Where people are sent once it is installed.
+    pub setup_url: Option<String>,
+    /// Where people may be sent once they signed in with it.
+    pub callback_urls: Vec<String>,
+    /// What it shows when it asks who signed in.
+    pub client_secret: String,
+}
+
+/// A code that stands for an App that was registered from a manifest, until it is exchanged for the App's credentials.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ManifestCode {
+    pub app: u64,
+    pub made_at: Moment,
 }
 
 /// Where an App's webhooks go.

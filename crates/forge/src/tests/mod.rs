@@ -9,4 +9,5 @@ mod mistreated;
 mod moves;
 mod readers;
 mod refusals;
+mod registration;
 mod webhooks;

@@ -1,0 +1,157 @@
+//! What the set-up makes in a repository: labels, and a pull request with proposed settings. Each is looked for before it
+//! is made, so that a second try makes nothing twice.
+
+use crate::{
+    config::{RepositorySettings, SETTINGS_FILE},
+    engine::{Engine, job::EffectError, repository::DefaultBranch},
+    gates::{commands, workflows},
+    github::{Content, NewPull, OpenedPull},
+    messages,
+};
+use domain::{
+    ids::{InstallationId, PullNumber, RepoId},
+    shell_command::ShellCommand,
+};
+use std::time::Duration;
+
+/// The branch of the proposal. It is none of a Feature's.
+const BRANCH: &str = "autobuild-settings";
+
+/// The largest workflow that is read, in bytes.
+const MAX_WORKFLOW: usize = 256 * 1024;
+
+/// What was done about the settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Onboarded {
+    /// A pull request proposes them.
+    Proposed(PullNumber),
+    /// There are some already.
+    HadSettings,
+    /// There is no commit to propose them on.
+    NoCommits,
+}
+
+impl Engine {
+    /// Sets a repository up.
+    pub async fn onboard(&self, installation: InstallationId, id: RepoId) -> Result<Onboarded, EffectError> {
+        let repo = self.autobuild.repo(installation, id);
+        for (name, color, about) in messages::LABELS {
+            repo.make_label(name, color, about).await?;
+            self.space().await;
+        }
+        let known = repo.repository().await?;
+        if repo.branch_head(&known.default_branch).await?.is_none() {
+            return Ok(Onboarded::NoCommits);
+        }
+        let default = self.fetch_default(installation, id, None).await?;
+        match repo.content(SETTINGS_FILE, &default.head, MAX_WORKFLOW).await? {
+            Content::Missing => {}
+            Content::File(_) | Content::TooLarge | Content::NoFile => return Ok(Onboarded::HadSettings),
+        }
+        if let Some(pull) = repo.find_pull(BRANCH).await? {
+            return Ok(Onboarded::Proposed(pull.number));
+        }
+        self.propose(installation, id, &default).await
+    }
+
+    async fn propose(
+        &self,
+        installation: InstallationId,
+        id: RepoId,
+        default: &DefaultBranch,
+    ) -> Result<Onboarded, EffectError> {
+        let repo = self.autobuild.repo(installation, id);
+        let chosen = commands::at(&default.mirror, &default.head, &RepositorySettings::default()).await?;
+        let workflows = started_workflows(default).await?;
+        let found = messages::DetectedSettings {
+            setup: chosen.setup.as_ref().map(ShellCommand::text),
+            test: chosen.test.as_ref().map(ShellCommand::text),
+            why: &chosen.why,
+            workflows: &workflows,
+        };
+        let pull = messages::onboarding_pull(&found);
+        repo.make_branch(BRANCH, &default.head).await?;
+        self.space().await;
+        let head = repo.branch_head(BRANCH).await?;
+        let has_file = match &head {
+            Some(head) => repo.content(SETTINGS_FILE, head, MAX_WORKFLOW).await? != Content::Missing,
+            None => false,
+        };
+        if !has_file {
+            let text = messages::proposed_settings(&found);
+            repo.add_file(BRANCH, SETTINGS_FILE, &text, &pull.title).await?;
+            self.space().await;
+        }
+        let opened = repo.create_pull(NewPull {
+            title: &pull.title,
+            body: &pull.body,
+            head: BRANCH,
+            base: &default.name,
+            ready: true,
+        });
+        Ok(match opened.await? {
+            OpenedPull::Opened(pull) | OpenedPull::Adopted(pull) => Onboarded::Proposed(pull.number),
+            OpenedPull::NoCommits => Onboarded::HadSettings,
+        })
+    }
+
+    /// Writes to GitHub keep their distance.
+    async fn space(&self) {
+        let pause = u64::try_from(self.settings.write_spacing_ms).unwrap_or(0);
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+    }
+}
+
+/// The workflows that AutoBuild's branches start, and by what.
+async fn started_workflows(default: &DefaultBranch) -> Result<Vec<(String, Vec<String>)>, EffectError> {
+    let mut started = Vec::new();
+    for path in commands::paths(&default.mirror, &default.head).await? {
+        if !workflows::is_workflow(&path) {
+            continue;
+        }
+        if let Some(file) = default.mirror.read_file(&default.head, &path, MAX_WORKFLOW).await? {
+            let events = workflows::started_by(&file.text());
+            if !events.is_empty() {
+                started.push((path, events));
+            }
+        }
+    }
+    Ok(started)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        config::{Offer, RepositorySettings},
+        messages,
+    };
+    use domain::shell_command::ShellCommand;
+
+    #[test]
+    fn what_is_proposed_is_read_again_as_it_was_meant() {
+        let offer = Offer {
+            agents: Vec::new(),
+            models: Vec::new(),
+        };
+        let workflows = [("a.yml\nlabel: evil".to_owned(), vec!["push".to_owned()])];
+        for (setup, test) in [
+            (None, None),
+            (Some("npm ci"), Some("npm test -- --grep \"a: b\" 'c\\d' # e")),
+        ] {
+            let text = messages::proposed_settings(&messages::DetectedSettings {
+                setup,
+                test,
+                why: "",
+                workflows: &workflows,
+            });
+            let read = RepositorySettings::parse(&text, &offer).unwrap();
+            assert_eq!(read.setup.as_ref().map(ShellCommand::text), setup);
+            assert_eq!(read.test.as_ref().map(ShellCommand::text), test);
+            let usual = RepositorySettings::default();
+            assert_eq!(
+                (&read.label, read.budget, read.ci),
+                (&usual.label, usual.budget, usual.ci)
+            );
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What the HTTP server shows while the service behind it comes, goes and comes again: the set-up, and whatever service
+//! there is at this moment.
+
+use crate::web::{dashboard, setup, setup::Setup};
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{Method, StatusCode, header::LOCATION},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use hyper::service::Service;
+use hyper_util::service::TowerToHyperService;
+use std::{sync::Arc, time::Duration};
+use tokio::sync::watch;
+
+/// How long a delivery waits for the service: GitHub waits 10 seconds, and sends nothing twice.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// The face of the service.
+#[derive(Clone)]
+pub struct Face {
+    service: watch::Sender<Option<Router>>,
+    setup: Option<Arc<Setup>>,
+}
+
+impl Face {
+    /// A face without a service behind it.
+    #[must_use]
+    pub fn new(setup: Option<Arc<Setup>>) -> Self {
+        Self {
+            service: watch::Sender::new(None),
+            setup,
+        }
+    }
+
+    /// Shows a service, or none, from now on.
+    pub fn show(&self, service: Option<Router>) {
+        self.service.send_replace(service);
+    }
+
+    /// Everything that is served.
+    pub fn router(&self) -> Router {
+        let behind = Router::new().fallback(forward).with_state(self.clone());
+        match &self.setup {
+            None => behind,
+            Some(setup) => setup::routes(Arc::clone(setup))
+                .route("/assets/pages.css", get(dashboard::style))
+                .route("/assets/icon.svg", get(dashboard::icon))
+                .fallback_service(behind),
+        }
+    }
+}
+
+async fn forward(State(face): State<Face>, request: Request) -> Response {
+    let mut service = face.service.subscribe();
+    if request.uri().path() == "/webhook" && service.borrow().is_none() && face.awaits() {
+        let _ = tokio::time::timeout(PATIENCE, service.wait_for(Option::is_some)).await;
+    }
+    let router = service.borrow().clone();
+    match router {
+        Some(router) => match TowerToHyperService::new(router).call(request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        },
+        None => face.without_service(&request),
+    }
+}
+
+impl Face {
+    /// Whether a service is about to come.
+    fn awaits(&self) -> bool {
+        self.setup.as_ref().is_none_or(|setup| setup.has_app())
+    }
+
+    fn without_service(&self, request: &Request) -> Response {
+        match (request.method(), request.uri().path()) {
+            (_, "/healthz") => "ok\n".into_response(),
+            (&Method::GET, "/") if self.setup.as_ref().is_some_and(|setup| setup.is_open()) => {
+                (StatusCode::SEE_OTHER, [(LOCATION, "/setup")]).into_response()
+            }
+            _ => (StatusCode::SERVICE_UNAVAILABLE, "not set up yet, or starting\n").into_response(),
+        }
+    }
+}

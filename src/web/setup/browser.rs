@@ -1,0 +1,134 @@
+//! Which browser may see the page: the one that showed the link. Its cookie is known by its hash alone.
+
+use super::{Setup, back, link::SetupLink, page, progress::Hash};
+use axum::{
+    http::{
+        HeaderMap, HeaderValue,
+        header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE},
+    },
+    response::{IntoResponse, Response},
+};
+use sha2::{Digest, Sha256};
+use url::Url;
+
+const NAME: &str = "autobuild_setup";
+
+/// How long the cookie holds, in seconds.
+const LASTS: u32 = 12 * 60 * 60;
+
+/// Browsers that are remembered at once.
+const MOST: usize = 10;
+
+const SCRIPT: &str = include_str!("go.js");
+
+/// A browser that may see the page.
+pub(super) struct Browser {
+    pub(super) cookie: String,
+    /// What its forms carry, so that no other site can send them.
+    pub(super) form: String,
+    /// The address by which it came.
+    pub(super) address: Url,
+}
+
+/// The fields of a form, or of a query.
+pub(super) struct Form(Vec<(String, String)>);
+
+impl Form {
+    pub(super) fn read(text: &[u8]) -> Self {
+        Self(url::form_urlencoded::parse(text).into_owned().collect())
+    }
+
+    pub(super) fn field(&self, name: &str) -> Option<&str> {
+        let mut own = self.0.iter();
+        own.find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A field, or nothing.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.field(name).unwrap_or_default()
+    }
+
+    pub(super) fn fields<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let own = self.0.iter().filter(move |(key, _)| key == name);
+        own.map(|(_, value)| value.as_str())
+    }
+}
+
+impl Browser {
+    /// The browser that asks, if it showed the link.
+    pub(super) fn of(setup: &Setup, headers: &HeaderMap) -> Option<Self> {
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let pairs = cookies.flat_map(|line| line.split(';'));
+        let mut own = pairs.filter_map(|pair| pair.trim().strip_prefix(NAME)?.strip_prefix('='));
+        let known = &setup.now().progress.browsers;
+        let cookie = own.find(|cookie| known.contains(&Hash::of(cookie)))?.to_owned();
+        let form = Sha256::digest(format!("form {cookie}"));
+        Some(Self {
+            form: form.iter().map(|byte| format!("{byte:02x}")).collect(),
+            cookie,
+            address: address(headers)?,
+        })
+    }
+
+    /// The browser, if the form is one of its own page.
+    pub(super) fn sending(setup: &Setup, headers: &HeaderMap, form: &Form) -> Option<Self> {
+        let browser = Self::of(setup, headers)?;
+        let is_own = Sha256::digest(form.text("form")) == Sha256::digest(&browser.form);
+        is_own.then_some(browser)
+    }
+}
+
+/// The address by which a browser came; a proxy in front says whether it came by TLS.
+fn address(headers: &HeaderMap) -> Option<Url> {
+    let text = |value: Option<&HeaderValue>| value.and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let host = text(headers.get("x-forwarded-host")).or_else(|| text(headers.get(HOST)));
+    let scheme = if is_over_tls(headers) { "https" } else { "http" };
+    let fallback = || Url::parse("http://localhost").ok();
+    Url::parse(&format!("{scheme}://{}", host.unwrap_or_default()))
+        .ok()
+        .or_else(fallback)
+}
+
+fn is_over_tls(headers: &HeaderMap) -> bool {
+    headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
+}
+
+/// Lets a browser in that shows the link, which is of no use afterwards.
+pub(super) fn admit(setup: &Setup, token: &str, headers: &HeaderMap) -> Response {
+    let link = match SetupLink::read(&setup.options.folder) {
+        Ok(link) => link,
+        Err(error) => return page::failed(&error.to_string()),
+    };
+    let fits = |link: &SetupLink| Sha256::digest(&link.token) == Sha256::digest(token);
+    if !link.as_ref().is_some_and(fits) {
+        // Who opens the link a second time, in the same browser, is in already.
+        return match Browser::of(setup, headers) {
+            Some(_) => back(),
+            None => page::closed(),
+        };
+    }
+    let Some(cookie) = (setup.options.random)() else {
+        return page::failed("the system has no randomness");
+    };
+    let kept = setup.progress(|progress| {
+        if progress.browsers.len() >= MOST {
+            progress.browsers.remove(0);
+        }
+        progress.browsers.push(Hash::of(&cookie));
+    });
+    if let Err(error) = kept {
+        return page::failed(&error.to_string());
+    }
+    SetupLink::remove(&setup.options.folder);
+    let secure = if is_over_tls(headers) { "; Secure" } else { "" };
+    let cookie = format!("{NAME}={cookie}; Path=/setup; HttpOnly; SameSite=Lax; Max-Age={LASTS}{secure}");
+    let mut response = back();
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    page::guarded(response, None)
+}
+
+pub(super) async fn script() -> Response {
+    ([(CONTENT_TYPE, "text/javascript; charset=utf-8")], SCRIPT).into_response()
+}

@@ -1,0 +1,167 @@
+//! The manifests that are posted to GitHub, made from `app-manifest.yml`. Pure.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use url::Url;
+
+/// Both Apps, as the repository has them.
+const MANIFESTS: &str = include_str!("../../../app-manifest.yml");
+
+/// Where GitHub sends the browser back once an App is registered.
+pub(super) const REGISTERED: &str = "/setup/registered";
+
+/// Where it sends people who signed in.
+pub const SIGNED_IN: &str = "/sign-in/github";
+
+/// One of the two Apps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Which {
+    /// The one that writes.
+    Autobuild,
+    /// The one that reviews.
+    Coach,
+}
+
+impl Which {
+    pub(super) const BOTH: [Self; 2] = [Self::Autobuild, Self::Coach];
+
+    /// What it is called on the page.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Autobuild => "AutoBuild",
+            Self::Coach => "AutoBuild Coach",
+        }
+    }
+
+    /// What it is called in forms.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::Autobuild => "autobuild",
+            Self::Coach => "coach",
+        }
+    }
+
+    pub(super) fn of_key(key: &str) -> Option<Self> {
+        Self::BOTH.into_iter().find(|which| which.key() == key)
+    }
+}
+
+/// What `app-manifest.yml` says of an App.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    name: String,
+    description: String,
+    url: String,
+    public: bool,
+    hook_attributes: Hook,
+    pub(super) default_permissions: BTreeMap<String, String>,
+    #[serde(default)]
+    default_events: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Hook {
+    /// An example, instead of which the service's own address is posted.
+    #[serde(rename = "url")]
+    _url: String,
+    active: bool,
+}
+
+impl Manifest {
+    /// The manifest of an App; none where the file were not ours.
+    pub(super) fn of(which: Which) -> Option<Self> {
+        let both: Vec<Self> = serde_saphyr::from_multiple(MANIFESTS).ok()?;
+        both.into_iter().find(|manifest| manifest.name == which.name())
+    }
+
+    /// A name that hardly anybody took: names of Apps are unique on a whole GitHub.
+    pub(super) fn proposed_name(&self, suffix: &str) -> String {
+        format!("{} {suffix}", self.name)
+    }
+
+    /// What is posted, for a service at this address. The browser comes back to where it is: only there it is known.
+    pub(super) fn posted(&self, name: &str, service: &Url, browser: &Url) -> Value {
+        let under = |url: &Url, path: &str| format!("{}{path}", url.as_str().trim_end_matches('/'));
+        let (at, back) = (|path: &str| under(service, path), |path: &str| under(browser, path));
+        let mut posted = json!({
+            "name": name,
+            "description": self.description,
+            "url": self.url,
+            "public": self.public,
+            "hook_attributes": { "url": at("/webhook"), "active": self.hook_attributes.active },
+            "redirect_url": back(REGISTERED),
+            "callback_urls": [at(SIGNED_IN)],
+            "setup_url": back("/setup"),
+            "default_permissions": self.default_permissions,
+        });
+        if let (Some(posted), false) = (posted.as_object_mut(), self.default_events.is_empty()) {
+            let events: &mut Map<String, Value> = posted;
+            events.insert("default_events".to_owned(), json!(self.default_events));
+        }
+        posted
+    }
+
+    /// What an App lacks that has these permissions: each as (name, level).
+    pub(super) fn lacking(&self, granted: &BTreeMap<String, String>) -> Vec<(String, String)> {
+        let has = |name: &str, level: &str| match granted.get(name).map(String::as_str) {
+            Some("write" | "admin") => true,
+            Some(given) => given == level,
+            None => name == "metadata",
+        };
+        let lacking = self
+            .default_permissions
+            .iter()
+            .filter(|(name, level)| !has(name, level));
+        lacking.map(|(name, level)| (name.clone(), level.clone())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_posted_manifests_hold_what_the_file_says_and_the_services_addresses() {
+        let service: Url = "https://build.example/".parse().unwrap();
+        let here: Url = "http://127.0.0.1:8080".parse().unwrap();
+        let main = Manifest::of(Which::Autobuild).unwrap();
+        let posted = main.posted(&main.proposed_name("7f3a"), &service, &here);
+        assert_eq!(posted["name"], "AutoBuild 7f3a");
+        assert_eq!(
+            posted["hook_attributes"],
+            json!({"url": "https://build.example/webhook", "active": true})
+        );
+        assert_eq!(posted["redirect_url"], "http://127.0.0.1:8080/setup/registered");
+        assert_eq!(posted["callback_urls"], json!(["https://build.example/sign-in/github"]));
+        assert_eq!(posted["setup_url"], "http://127.0.0.1:8080/setup");
+        assert_eq!(posted["public"], false);
+        assert_eq!(posted["default_permissions"]["contents"], "write");
+        assert!(posted["default_events"].as_array().unwrap().contains(&json!("issues")));
+        assert!(posted.get("request_oauth_on_install").is_none());
+
+        let coach = Manifest::of(Which::Coach).unwrap();
+        let name = coach.proposed_name("7f3a");
+        assert!(name.len() <= 34, "GitHub takes no longer one");
+        let posted = coach.posted(&name, &service, &here);
+        assert_eq!(posted["hook_attributes"]["active"], false);
+        assert!(posted.get("default_events").is_none());
+    }
+
+    #[test]
+    fn what_an_app_lacks_is_named() {
+        let coach = Manifest::of(Which::Coach).unwrap();
+        let granted = |pairs: &[(&str, &str)]| {
+            let pairs = pairs
+                .iter()
+                .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()));
+            coach.lacking(&pairs.collect())
+        };
+        assert_eq!(granted(&[("pull_requests", "write")]), []);
+        let lacks = [("pull_requests".to_owned(), "write".to_owned())];
+        assert_eq!(granted(&[("pull_requests", "read"), ("contents", "write")]), lacks);
+    }
+}

@@ -1,0 +1,601 @@
+//! The page of the set-up, in words. Each step says what happened, what is missing, and how to undo it.
+
+use super::{
+    Places,
+    finish::{MOST, Made},
+    manifest::Which,
+    progress::{Choice, CodeStanding, Installed, NoChoice, NoReturn, NotOurs, Standing, Step},
+    prove::Proof,
+};
+use crate::{
+    config::{GithubAddress, KEPT_APPS_FILE, KeptApp, KeptApps},
+    engine::onboarding::Onboarded,
+    messages,
+};
+use axum::{
+    http::{
+        HeaderValue, StatusCode,
+        header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
+    },
+    response::{IntoResponse, Response},
+};
+use maud::{DOCTYPE, Markup, html};
+use secrecy::ExposeSecret;
+use std::{fmt::Write, path::Path};
+use url::Url;
+
+/// What is shown.
+pub(super) struct Shown<'a> {
+    pub(super) step: Step,
+    pub(super) autobuild: Standing<'a>,
+    pub(super) coach: Standing<'a>,
+    pub(super) choice: Option<&'a Choice>,
+    pub(super) kept: Option<&'a KeptApps>,
+    /// The GitHub that the settings name.
+    pub(super) github: Option<&'a GithubAddress>,
+    /// Where the service may be reached.
+    pub(super) proposed: &'a Url,
+    pub(super) proof: &'a Proof,
+    /// Why the service does not start.
+    pub(super) failed: Option<&'a String>,
+    pub(super) places: &'a Places,
+    pub(super) manifests: &'a [Posted],
+    pub(super) folder: &'a Path,
+    /// What a form of the page carries.
+    pub(super) form: &'a str,
+    pub(super) note: Option<Note>,
+}
+
+/// A manifest that a button posts.
+pub(super) struct Posted {
+    pub(super) which: Which,
+    pub(super) to: String,
+    pub(super) manifest: String,
+}
+
+/// What has just happened.
+pub(super) enum Note {
+    Chosen,
+    NoChoice(NoChoice),
+    ChoiceIsFixed,
+    NoReturn(NoReturn),
+    NotImported(String),
+    NoService,
+    TooMany(usize),
+    /// Something was not made.
+    Made(Vec<Made>),
+}
+
+/// The page.
+pub(super) fn page(shown: &Shown<'_>) -> Response {
+    let goes_on = matches!(shown.note, Some(Note::Chosen));
+    let content = html! {
+        h1 { "Set up AutoBuild" }
+        @if let Some(note) = &shown.note { (note_box(note)) }
+        @if let Some(why) = shown.failed {
+            p.wrong role="alert" {
+                "The service cannot start with these credentials yet: " (why)
+                ". Mend it and start " code { "autobuild serve" } " again: this page goes on where it is."
+            }
+        }
+        (choice_section(shown))
+        @if shown.step >= Step::Register { (apps_section(shown, goes_on)) }
+        @if shown.step >= Step::Install { (address_section(shown)) (install_section(shown)) }
+        @if shown.step == Step::Repositories { (repositories_section(shown)) }
+    };
+    let github = shown.choice.map(|choice| &choice.web);
+    guarded(frame(StatusCode::OK, "Set up AutoBuild", &content, goes_on), github)
+}
+
+fn frame(status: StatusCode, title: &str, content: &Markup, script: bool) -> Response {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                link rel="stylesheet" href="/assets/pages.css";
+                link rel="icon" href="/assets/icon.svg";
+                @if script { script src="/setup/go.js" defer {} }
+            }
+            body {
+                a.skip href="#main" { "To the content" }
+                header { "AutoBuild" }
+                main #main { (content) }
+            }
+        }
+    };
+    (status, page.into_string()).into_response()
+}
+
+/// With the headers that keep the page, its address and its forms to itself and to one GitHub.
+pub(super) fn guarded(mut response: Response, github: Option<&Url>) -> Response {
+    let github = github.map(|url| url.origin().ascii_serialization()).unwrap_or_default();
+    let policy = format!(
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self' {github}; \
+         base-uri 'none'; frame-ancestors 'none'"
+    );
+    let headers = response.headers_mut();
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // GitHub may see from which host a form comes, never from which address.
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("strict-origin"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// For who did not show the link.
+pub(super) fn closed() -> Response {
+    let content = html! {
+        h1 { "This page needs its link" }
+        p {
+            "Open the link that " code { "autobuild serve" } " printed when it started. It works once, in one browser. "
+            "On the service's machine, " code { "autobuild setup" } " prints a new one."
+        }
+    };
+    guarded(frame(StatusCode::FORBIDDEN, "Set up AutoBuild", &content, false), None)
+}
+
+/// After the last step.
+pub(super) fn over() -> Response {
+    let content = html! {
+        h1 { "AutoBuild is set up" }
+        p { "There is nothing more to do here. " a href="/" { "To the work" } }
+    };
+    guarded(frame(StatusCode::GONE, "AutoBuild is set up", &content, false), None)
+}
+
+/// For what the machine refuses.
+pub(super) fn failed(why: &str) -> Response {
+    let content = html! {
+        h1 { "The set-up cannot go on" }
+        p.wrong { (why) }
+        p { "Mend it, then " a href="/setup" { "load the page again" } "." }
+    };
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    guarded(frame(status, "Set up AutoBuild", &content, false), None)
+}
+
+fn note_box(note: &Note) -> Markup {
+    html! {
+        @match note {
+            Note::Chosen => {}
+            Note::NoChoice(why) => p.wrong role="alert" { (why) },
+            Note::ChoiceIsFixed => p.wrong role="alert" {
+                "An App is registered already, so GitHub and the address stay as they are. Forget the App first."
+            },
+            Note::NoReturn(why) => p.wrong role="alert" { (no_return(*why)) },
+            Note::NotImported(why) => p.wrong role="alert" { "The App was not imported: " (why) "." },
+            Note::NoService => p.wrong role="alert" { "The service is starting. Try again in a few seconds." },
+            Note::TooMany(most) => p.wrong role="alert" { "Tick at most " (most) " repositories." },
+            Note::Made(made) => div.wrong role="alert" {
+                p { "Not everything was made. Nothing is lost: tick and try again, or go on without." }
+                ul { @for one in made { li { (made_in_short(one)) } } }
+            },
+        }
+    }
+}
+
+fn no_return(why: NoReturn) -> &'static str {
+    match why {
+        NoReturn::UnknownState => {
+            "What GitHub returned was not asked for here, or was used already, or is older than an hour. Nothing was kept. \
+             If GitHub made an App, delete it there; then use the button below."
+        }
+        NoReturn::OtherBrowser => {
+            "What GitHub returned was asked for in another browser. Go on there. Nothing was kept here."
+        }
+        NoReturn::NoCode => "GitHub returned no code. Nothing was kept. Use the button below again.",
+    }
+}
+
+fn made_in_short(made: &Made) -> Markup {
+    html! {
+        (made.repository) ": "
+        @match &made.result {
+            Ok(Onboarded::Proposed(number)) => { "labels and pull request #" (number) },
+            Ok(Onboarded::HadSettings) => { "labels; it has settings already" },
+            Ok(Onboarded::NoCommits) => { "labels; no pull request, because it has no commits" },
+            Err(why) => { (why) },
+        }
+    }
+}
+
+fn own_form(shown: &Shown<'_>) -> Markup {
+    html! { input type="hidden" name="form" value=(shown.form); }
+}
+
+fn choice_section(shown: &Shown<'_>) -> Markup {
+    let choice = shown.choice;
+    html! {
+        h2 { "1. Where" }
+        @if let (Some(choice), true) = (choice, shown.kept.is_some()) {
+            (chosen(choice))
+        } @else if shown.step >= Step::Register {
+            @if let Some(choice) = choice { (chosen(choice)) }
+            details { summary { "Change it" } (choice_form(shown)) }
+        } @else {
+            p { "Two GitHub Apps will work for you. They belong to an organisation or to you, and work only where you install them." }
+            (choice_form(shown))
+        }
+    }
+}
+
+fn chosen(choice: &Choice) -> Markup {
+    html! {
+        dl.facts {
+            dt { "GitHub" } dd { (choice.web) }
+            dt { "Owner of the Apps" } dd { (choice.organization.as_deref().unwrap_or("you")) }
+            dt { "This service" } dd { (choice.public_url) }
+        }
+    }
+}
+
+fn choice_form(shown: &Shown<'_>) -> Markup {
+    let choice = shown.choice;
+    let proposed = choice.map_or(shown.proposed, |choice| &choice.public_url);
+    html! {
+        form.sign-in method="post" action="/setup/choice" {
+            (own_form(shown))
+            label for="organization" { "Organisation" }
+            input #organization name="organization" maxlength="100" autocapitalize="none" spellcheck="false"
+                aria-describedby="organization-help" value=[choice.and_then(|choice| choice.organization.as_deref())];
+            p.muted #organization-help { "Leave it empty to use AutoBuild for your own account." }
+            label for="address" { "Address of this service" }
+            input #address name="address" type="url" required aria-describedby="address-help"
+                value=(proposed.as_str().trim_end_matches('/'));
+            p.muted #address-help { "GitHub sends webhooks to it, and browsers open it." }
+            @match shown.github {
+                Some(github) => p.muted { "GitHub is " (github.web) ", as the settings say." },
+                None => {
+                    details {
+                        summary { "Use GitHub Enterprise Server" }
+                        label for="github" { "Its address" }
+                        input #github name="github" type="url" placeholder="https://github.example" value=[own_github(choice)];
+                    }
+                },
+            }
+            button { "Continue" }
+        }
+    }
+}
+
+fn own_github(choice: Option<&Choice>) -> Option<&str> {
+    let web = choice?.web.as_str();
+    (web != "https://github.com/").then_some(web)
+}
+
+fn apps_section(shown: &Shown<'_>, goes_on: bool) -> Markup {
+    html! {
+        h2 { "2. The Apps" }
+        p {
+            b { "AutoBuild" } " writes. " b { "AutoBuild Coach" } " reviews what AutoBuild wrote, since GitHub lets no App "
+            "review its own pull request. Without the Coach, reviews are comments. GitHub shows what each App may do, "
+            "and lets you change its name."
+        }
+        (app_box(shown, Which::Autobuild, &shown.autobuild, goes_on))
+        (app_box(shown, Which::Coach, &shown.coach, false))
+        details {
+            summary { "Use an App that is registered already" }
+            (import_form(shown))
+        }
+    }
+}
+
+fn app_box(shown: &Shown<'_>, which: Which, standing: &Standing<'_>, goes_on: bool) -> Markup {
+    let posted = shown.manifests.iter().find(|posted| posted.which == which);
+    let head = html! { b { (which.name()) } };
+    let body = match standing {
+        Standing::Missing => html! {
+            @if let Some(posted) = posted {
+                form.action method="post" action=(posted.to) data-go[goes_on] {
+                    input type="hidden" name="manifest" value=(posted.manifest);
+                    button { "Register " (which.name()) " on GitHub" }
+                }
+            }
+        },
+        Standing::Kept => {
+            let app = shown.kept.and_then(|kept| kept_app(kept, which));
+            html! { @if let Some(app) = app { (kept_box(shown, which, app)) } }
+        }
+        Standing::Unfinished(standing) => unfinished_box(shown, which, standing),
+    };
+    page_parts::boxed(None, "", &head, &body)
+}
+
+fn kept_app(kept: &KeptApps, which: Which) -> Option<&KeptApp> {
+    match which {
+        Which::Autobuild => kept.autobuild.as_ref(),
+        Which::Coach => kept.coach.as_ref(),
+    }
+}
+
+/// Where an App's owner changes and deletes it.
+fn settings_of(shown: &Shown<'_>, app: &KeptApp) -> Option<String> {
+    shown
+        .choice
+        .map(|choice| format!("{}/{}", choice.apps_page(), app.slug))
+}
+
+fn kept_box(shown: &Shown<'_>, which: Which, app: &KeptApp) -> Markup {
+    html! {
+        p {
+            "Registered as " a href=(app.page) { (app.slug) } ", number " (app.id) ". Its key and secrets are in "
+            code { (shown.folder.join(KEPT_APPS_FILE).display()) } ", which only the service's user can read."
+        }
+        details {
+            summary { "Undo" }
+            p {
+                "Delete the App on GitHub"
+                @if let Some(page) = settings_of(shown, app) { " (" a href=(page) { "its settings" } ", Advanced)" }
+                ", then forget it here."
+            }
+            (small_form(shown, "/setup/forget", which, "Forget it here"))
+        }
+    }
+}
+
+fn small_form(shown: &Shown<'_>, to: &str, which: Which, button: &str) -> Markup {
+    html! {
+        form.action method="post" action=(to) {
+            (own_form(shown))
+            input type="hidden" name="which" value=(which.key());
+            button { (button) " (" (which.name()) ")" }
+        }
+    }
+}
+
+fn unfinished_box(shown: &Shown<'_>, which: Which, standing: &CodeStanding) -> Markup {
+    let apps = shown.choice.map(Choice::apps_page).unwrap_or_default();
+    html! {
+        @match standing {
+            CodeStanding::Begun => {
+                p { "GitHub registered the App. The service was stopped before the App's key was here." }
+                (small_form(shown, "/setup/retry", which, "Try to fetch the key"))
+            },
+            CodeStanding::NoAnswer => {
+                p { "GitHub registered the App, but did not answer when it was asked for the App's key. It gives the key for an hour." }
+                (small_form(shown, "/setup/retry", which, "Try to fetch the key"))
+            },
+            CodeStanding::Lost => {
+                p.wrong {
+                    "GitHub registered the App, but its key is lost: GitHub tells it once, and within an hour. "
+                    "Delete the App in " a href=(apps) { "the owner's Apps" } ", then register it again."
+                }
+                (small_form(shown, "/setup/forget", which, "I deleted it: register again"))
+            },
+            CodeStanding::Foreign { page, why } => {
+                p.wrong { "GitHub returned " a href=(page) { (page) } ", which is not used: " (not_ours(which, why)) "." }
+                p { "Delete it in " a href=(apps) { "the owner's Apps" } " if it was made just now, then register again." }
+                (small_form(shown, "/setup/forget", which, "Register again"))
+            },
+        }
+    }
+}
+
+/// Why an App is not the one that is meant.
+pub(super) fn not_ours(which: Which, why: &NotOurs) -> String {
+    match why {
+        NotOurs::TheOther => "it is the other one of the two Apps".to_owned(),
+        NotOurs::NoWebhook => "it has no webhook".to_owned(),
+        NotOurs::OwnedBy(owner) => format!("it belongs to {owner}, not to the organisation that was chosen"),
+        NotOurs::Lacks(lacking) => {
+            let lacking: Vec<String> = lacking.iter().map(|(name, level)| format!("{name}: {level}")).collect();
+            format!("as {}, it lacks the permissions {}", which.name(), lacking.join(", "))
+        }
+    }
+}
+
+fn import_form(shown: &Shown<'_>) -> Markup {
+    html! {
+        form.sign-in method="post" action="/setup/import" {
+            (own_form(shown))
+            label for="which" { "App" }
+            select #which name="which" {
+                @for which in Which::BOTH { option value=(which.key()) { (which.name()) } }
+            }
+            label for="id" { "App id" }
+            input #id name="id" inputmode="numeric" required;
+            label for="key" { "Private key (the text of the .pem file)" }
+            textarea #key name="key" rows="4" required autocomplete="off" spellcheck="false" {}
+            label for="secret" { "Webhook secret (AutoBuild only)" }
+            input #secret name="secret" type="password" autocomplete="off";
+            label for="client_id" { "Client id, to sign people in (AutoBuild only, optional)" }
+            input #client_id name="client_id" autocomplete="off";
+            label for="client_secret" { "Client secret" }
+            input #client_secret name="client_secret" type="password" autocomplete="off";
+            button { "Import" }
+        }
+    }
+}
+
+fn address_section(shown: &Shown<'_>) -> Markup {
+    let address = shown
+        .kept
+        .map(|kept| kept.public_url.as_str().trim_end_matches('/').to_owned());
+    let address = address.unwrap_or_default();
+    let hook = format!("{address}/webhook");
+    html! {
+        h2 { "3. The address" }
+        p role="status" {
+            @match shown.proof {
+                Proof::Reached => { "GitHub reached " code { (hook) } "." },
+                Proof::NotTried => { "GitHub has not been asked yet to reach " code { (hook) } "." },
+                Proof::Trying => { "GitHub is asked to reach " code { (hook) } ". Load this page again in a few seconds." },
+                Proof::NoPing => { "GitHub's log holds no delivery to " code { (hook) } " yet." },
+                Proof::Answered(code) => {
+                    "GitHub reached " code { (hook) } ", and was answered with status " (code) ". "
+                    "Something else answers there, or a proxy does not pass requests on. " (unreached())
+                },
+                Proof::NotReached(why) => {
+                    "GitHub does not reach " code { (hook) } " (" (why) "). " (unreached())
+                },
+                Proof::Unknown(why) => { "GitHub did not say whether it reaches " code { (hook) } ": " (why) "." },
+            }
+        }
+        @if *shown.proof != Proof::Reached {
+            form.action method="post" action="/setup/prove" { (own_form(shown)) button { "Check the address again" } }
+        }
+    }
+}
+
+fn unreached() -> &'static str {
+    "As long as that is so, AutoBuild hears of nothing. Check the proxy, firewall or tunnel; a wrong address is changed in the \
+     App's settings on GitHub."
+}
+
+fn install_section(shown: &Shown<'_>) -> Markup {
+    let link = |app: Option<&KeptApp>| app.map(|app| format!("{}/installations/new", app.page.trim_end_matches('/')));
+    let main = shown.kept.and_then(|kept| link(kept.autobuild.as_ref()));
+    let coach = shown.kept.and_then(|kept| link(kept.coach.as_ref()));
+    let count = shown.places.repositories.len();
+    html! {
+        h2 { "4. Installation" }
+        @if let Some(trouble) = &shown.places.trouble {
+            p.wrong role="alert" { "GitHub did not say everything: " (trouble) ". Load the page again." }
+        }
+        @if let Some(main) = main {
+            p {
+                @match count {
+                    0 => { "AutoBuild is installed nowhere yet. " a.action href=(main) { "Install AutoBuild" } },
+                    1 => { "AutoBuild is installed on 1 repository. " a href=(main) { "Change where AutoBuild is installed" } },
+                    count => { "AutoBuild is installed on " (count) " repositories. " a href=(main) { "Change where AutoBuild is installed" } },
+                }
+            }
+        }
+        @if let Some(coach) = coach {
+            p {
+                @match shown.places.coach {
+                    Some(Installed::Somewhere) => { "The Coach is installed. " a href=(coach) { "Change where the Coach is installed" } },
+                    Some(Installed::Nowhere) | None => { "The Coach is installed nowhere yet. " a.action href=(coach) { "Install the Coach" } },
+                }
+            }
+        }
+        p.muted { "Undo: uninstall the Apps on the same pages." }
+    }
+}
+
+fn repositories_section(shown: &Shown<'_>) -> Markup {
+    html! {
+        h2 { "5. Repositories" }
+        p {
+            "In each repository that you tick, AutoBuild makes the labels "
+            @for (place, (name, _, _)) in messages::LABELS.iter().enumerate() {
+                @if place > 0 { " and " } code { (name) }
+            }
+            ", and opens a pull request that proposes " code { ".github/autobuild.yml" } " with what it finds there. "
+            "At most " (MOST) " at once; you can finish without any."
+        }
+        form method="post" action="/setup/finish" {
+            (own_form(shown))
+            fieldset {
+                legend { "Repositories" }
+                @for covered in &shown.places.repositories {
+                    label.row { input type="checkbox" name="repository" value=(covered.id); " " (covered.name) }
+                }
+            }
+            @if shown.places.more > 0 { p.muted { (shown.places.more) " more are not shown." } }
+            details {
+                summary { "Where the credentials stay" }
+                label.row { input type="radio" name="keep" value="folder" checked; " In the data folder" }
+                label.row {
+                    input type="radio" name="keep" value="show";
+                    " Show them to me once, for a secret store, and remove them from the data folder"
+                }
+            }
+            p.muted { "Undo: close the pull request, delete its branch and the labels. This page is gone after this step." }
+            div.action { button { "Finish" } }
+        }
+    }
+}
+
+/// The answer to the last step; nobody can load it again.
+pub(super) fn done(kept: &KeptApps, made: &[Made], shown: Option<&KeptApps>, folder: &Path) -> Response {
+    let github = kept.github();
+    let web = github.web.as_str().trim_end_matches('/');
+    let content = html! {
+        h1 { "AutoBuild is set up" }
+        p { "The service works. Put the label " code { "autobuild" } " on an issue, and AutoBuild plans and builds it." }
+        @if !made.is_empty() {
+            ul.rows {
+                @for one in made {
+                    li {
+                        (made_in_short(one)) ". "
+                        a href=(format!("{web}/{}/issues", one.repository)) { "Issues" } " · "
+                        a href=(first_issue(web, &one.repository)) { "A first issue, filled in" }
+                        @if let Ok(Onboarded::Proposed(number)) = &one.result {
+                            " · " a href=(format!("{web}/{}/pull/{number}", one.repository)) { "The pull request" }
+                        }
+                    }
+                }
+            }
+        }
+        @match shown {
+            Some(kept) => {
+                h2 { "Credentials" }
+                p.wrong role="alert" {
+                    "They are shown this once, and are no longer in the data folder. Put them into your secret store, and give "
+                    "them to the service before its next start."
+                }
+                textarea.secrets readonly rows="16" aria-label="Credentials" { (variables(kept)) }
+            },
+            None => {
+                p { "The credentials are in " code { (folder.join(KEPT_APPS_FILE).display()) } ". Back that file up." }
+            },
+        }
+        p { a href="/" { "To the work" } }
+    };
+    guarded(frame(StatusCode::OK, "AutoBuild is set up", &content, false), None)
+}
+
+/// Where GitHub opens a small issue that is written and labelled already.
+fn first_issue(web: &str, repository: &str) -> String {
+    let [(label, _, _), _] = messages::LABELS;
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("labels", label)
+        .append_pair("title", "Say in the README how to run the tests")
+        .append_pair(
+            "body",
+            "Add a short section that names the commands for set-up and tests.",
+        )
+        .finish();
+    format!("{web}/{repository}/issues/new?{query}")
+}
+
+/// The credentials, as the environment gives them.
+fn variables(kept: &KeptApps) -> String {
+    let github = kept.github();
+    let one_line = |pem: &str| pem.trim().replace('\n', "\\n");
+    let mut text = format!(
+        "AUTOBUILD_GITHUB_URL={}\nAUTOBUILD_GITHUB_API_URL={}\nAUTOBUILD_PUBLIC_URL={}\n",
+        github.web, github.api, kept.public_url
+    );
+    if let Some(app) = &kept.autobuild {
+        let _ = writeln!(text, "AUTOBUILD_APP_ID={}", app.id);
+        let _ = writeln!(
+            text,
+            "AUTOBUILD_PRIVATE_KEY={}",
+            one_line(app.private_key.expose_secret())
+        );
+        if let Some(secret) = &app.webhook_secret {
+            let _ = writeln!(text, "AUTOBUILD_WEBHOOK_SECRET={}", secret.expose_secret());
+        }
+        if let Some(oauth) = &app.oauth {
+            let _ = writeln!(text, "AUTOBUILD_CLIENT_ID={}", oauth.id);
+            let _ = writeln!(text, "AUTOBUILD_CLIENT_SECRET={}", oauth.secret.expose_secret());
+        }
+    }
+    if let Some(app) = &kept.coach {
+        let _ = writeln!(text, "AUTOBUILD_COACH_APP_ID={}", app.id);
+        let _ = writeln!(
+            text,
+            "AUTOBUILD_COACH_PRIVATE_KEY={}",
+            one_line(app.private_key.expose_secret())
+        );
+    }
+    text
+}

@@ -1,0 +1,459 @@
+//! How far the set-up is, as pure rules: what was chosen, which registrations were begun, and what is shown next. The
+//! data folder keeps it until the last step, so that a restart goes on where it was.
+
+use super::manifest::Which;
+use crate::config::{GithubAddress, KeptApps, NotAnAddress};
+use domain::ids::Millis;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::net::IpAddr;
+use url::{Host, Url};
+
+/// How long GitHub waits for the exchange of a code; no registration that was begun earlier can come back.
+const BEGUN_MS: i64 = 60 * 60_000;
+
+/// Registrations that are remembered while they are at GitHub.
+const MOST_BEGUN: usize = 20;
+
+/// What the data folder keeps of a set-up that goes on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Progress {
+    /// Hashes of the cookies of browsers that showed the link.
+    pub(super) browsers: Vec<Hash>,
+    /// What was chosen in the first step.
+    pub(super) choice: Option<Choice>,
+    /// What was sent to GitHub and has not come back.
+    begun: Vec<Begun>,
+    /// What came back and is not exchanged.
+    pub(super) codes: Vec<Code>,
+}
+
+/// A hash of something that only its owner knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Hash(String);
+
+impl Hash {
+    pub(super) fn of(text: &str) -> Self {
+        Self(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// The first step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Choice {
+    /// GitHub's own address.
+    pub(super) web: Url,
+    /// The API's.
+    api: Url,
+    /// Which organisation; none: oneself.
+    pub(super) organization: Option<String>,
+    /// Where GitHub and browsers reach the service.
+    pub(super) public_url: Url,
+}
+
+/// A registration that a browser was sent to GitHub with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Begun {
+    which: Which,
+    /// Of the `state` that GitHub repeats.
+    state: Hash,
+    /// Of the browser's cookie.
+    browser: Hash,
+    at: Millis,
+}
+
+/// A code that GitHub gave, written down before it is exchanged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Code {
+    pub(super) which: Which,
+    pub(super) code: String,
+    pub(super) standing: CodeStanding,
+}
+
+/// How the exchange of a code stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CodeStanding {
+    /// It began, and nobody knows how it ended: the process may have been ended in between.
+    Begun,
+    /// GitHub did not answer.
+    NoAnswer,
+    /// GitHub does not know the code: it was exchanged already, or is older than an hour. The App is there, its key is not.
+    Lost,
+    /// GitHub returned an App that is not the one that was asked for.
+    Foreign {
+        /// Its page.
+        page: String,
+        /// What is wrong with it.
+        why: NotOurs,
+    },
+}
+
+/// Why an App that GitHub returned is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum NotOurs {
+    /// It is the other App.
+    TheOther,
+    /// It may not do these.
+    Lacks(Vec<(String, String)>),
+    /// It has no webhook.
+    NoWebhook,
+    /// It belongs to somebody else than was chosen.
+    OwnedBy(String),
+}
+
+/// Why a choice is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoChoice {
+    /// GitHub's address.
+    #[error("The address of GitHub {0}.")]
+    Github(NotAnAddress),
+    /// No name of an account.
+    #[error("An organisation's name holds letters, digits and hyphens only, as in its address on GitHub.")]
+    Organization,
+    /// The service's address.
+    #[error("The address of this service must be a web address, such as https://autobuild.example.")]
+    PublicUrl,
+    /// GitHub is elsewhere.
+    #[error(
+        "{0} leads to the machine that opens it, so GitHub cannot send webhooks there. Enter the address that GitHub reaches, \
+         such as that of a reverse proxy or a tunnel in front of this service."
+    )]
+    Unreachable(Url),
+}
+
+/// Why GitHub's return is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoReturn {
+    /// Nobody was sent with this state, or it came back already, or too late.
+    UnknownState,
+    /// Another browser was.
+    OtherBrowser,
+    /// There is no code, or none that GitHub makes.
+    NoCode,
+}
+
+impl Choice {
+    /// Reads what somebody entered.
+    pub(super) fn read(
+        github: Result<GithubAddress, NotAnAddress>,
+        organization: &str,
+        public_url: &str,
+    ) -> Result<Self, NoChoice> {
+        let GithubAddress { api, web } = github.map_err(NoChoice::Github)?;
+        let organization = organization.trim().trim_start_matches('@');
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if organization.len() > 100 || !organization.chars().all(is_name) {
+            return Err(NoChoice::Organization);
+        }
+        let public_url = Url::parse(public_url.trim()).map_err(|_| NoChoice::PublicUrl)?;
+        let is_plain = public_url.username().is_empty()
+            && public_url.password().is_none()
+            && public_url.query().is_none()
+            && public_url.fragment().is_none()
+            && public_url.path() == "/";
+        if !is_plain || public_url.host().is_none() || !["http", "https"].contains(&public_url.scheme()) {
+            return Err(NoChoice::PublicUrl);
+        }
+        if is_of_one_machine(&public_url) && !is_of_one_machine(&web) {
+            return Err(NoChoice::Unreachable(public_url));
+        }
+        Ok(Self {
+            web,
+            api,
+            organization: Some(organization.to_owned()).filter(|name| !name.is_empty()),
+            public_url,
+        })
+    }
+
+    pub(super) fn github(&self) -> GithubAddress {
+        GithubAddress {
+            api: self.api.clone(),
+            web: self.web.clone(),
+        }
+    }
+
+    /// Where the settings of the owner's Apps are.
+    pub(super) fn apps_page(&self) -> String {
+        let web = self.web.as_str().trim_end_matches('/');
+        match &self.organization {
+            Some(organization) => format!("{web}/organizations/{organization}/settings/apps"),
+            None => format!("{web}/settings/apps"),
+        }
+    }
+
+    /// Where a manifest is posted.
+    pub(super) fn registration(&self, state: &str) -> String {
+        format!("{}/new?state={state}", self.apps_page())
+    }
+}
+
+/// Whether an address leads nowhere but to the machine that asks it.
+fn is_of_one_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback() || ip.is_unspecified(),
+        Some(Host::Ipv6(ip)) => IpAddr::V6(ip).is_loopback() || ip.is_unspecified(),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => false,
+    }
+}
+
+impl Progress {
+    /// A browser is sent to GitHub with this state.
+    pub(super) fn begin(&mut self, which: Which, state: &str, browser: &Hash, now: Millis) {
+        self.begun.retain(|begun| now.0 - begun.at.0 < BEGUN_MS);
+        if self.begun.len() >= MOST_BEGUN {
+            self.begun.remove(0);
+        }
+        self.begun.push(Begun {
+            which,
+            state: Hash::of(state),
+            browser: browser.clone(),
+            at: now,
+        });
+    }
+
+    /// GitHub sent a browser back. A state is good once, for the browser that was sent with it.
+    pub(super) fn come_back(
+        &mut self,
+        state: &str,
+        code: &str,
+        browser: &Hash,
+        now: Millis,
+    ) -> Result<Which, NoReturn> {
+        let is_code = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if code.is_empty() || code.len() > 200 || !code.chars().all(is_code) {
+            return Err(NoReturn::NoCode);
+        }
+        let hash = Hash::of(state);
+        let place = self.begun.iter().position(|begun| begun.state == hash);
+        let Some(begun) = place.and_then(|place| self.begun.get(place).cloned()) else {
+            return Err(NoReturn::UnknownState);
+        };
+        if begun.browser != *browser {
+            return Err(NoReturn::OtherBrowser);
+        }
+        self.begun.retain(|begun| begun.state != hash);
+        if now.0 - begun.at.0 >= BEGUN_MS {
+            return Err(NoReturn::UnknownState);
+        }
+        self.put(begun.which, code, CodeStanding::Begun);
+        Ok(begun.which)
+    }
+
+    /// How the exchange of an App's code stands now.
+    pub(super) fn stand(&mut self, which: Which, standing: CodeStanding) {
+        if let Some(code) = self.codes.iter_mut().find(|code| code.which == which) {
+            code.standing = standing;
+        }
+    }
+
+    fn put(&mut self, which: Which, code: &str, standing: CodeStanding) {
+        self.drop_code(which);
+        self.codes.push(Code {
+            which,
+            code: code.to_owned(),
+            standing,
+        });
+    }
+
+    pub(super) fn code(&self, which: Which) -> Option<&Code> {
+        self.codes.iter().find(|code| code.which == which)
+    }
+
+    /// The code of an App is of no use any more.
+    pub(super) fn drop_code(&mut self, which: Which) {
+        self.codes.retain(|code| code.which != which);
+    }
+}
+
+/// How an App stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Standing<'a> {
+    /// It is not registered, as far as is known.
+    Missing,
+    /// Its credentials are here.
+    Kept,
+    /// GitHub gave a code for it, and its credentials are not here.
+    Unfinished(&'a CodeStanding),
+}
+
+/// How an App stands: what is kept counts, whatever was begun besides.
+pub(super) fn standing<'a>(progress: &'a Progress, kept: Option<&KeptApps>, which: Which) -> Standing<'a> {
+    let kept = kept.and_then(|kept| match which {
+        Which::Autobuild => kept.autobuild.as_ref(),
+        Which::Coach => kept.coach.as_ref(),
+    });
+    match (kept, progress.code(which)) {
+        (Some(_), _) => Standing::Kept,
+        (None, Some(code)) => Standing::Unfinished(&code.standing),
+        (None, None) => Standing::Missing,
+    }
+}
+
+/// A step of the set-up, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Step {
+    /// Where GitHub is, whose the Apps are, where the service is.
+    Choose,
+    /// The Apps.
+    Register,
+    /// Where the AutoBuild App works.
+    Install,
+    /// What is made in repositories; the last one.
+    Repositories,
+}
+
+/// Whether the AutoBuild App is installed anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Installed {
+    /// Nowhere, or GitHub was not asked.
+    Nowhere,
+    /// Somewhere.
+    Somewhere,
+}
+
+/// The step that waits for the person.
+pub(super) fn step(choice: Option<&Choice>, autobuild: &Standing<'_>, installed: Installed) -> Step {
+    match (autobuild, choice, installed) {
+        (Standing::Kept, _, Installed::Somewhere) => Step::Repositories,
+        (Standing::Kept, _, Installed::Nowhere) => Step::Install,
+        (Standing::Missing | Standing::Unfinished(_), Some(_), _) => Step::Register,
+        (Standing::Missing | Standing::Unfinished(_), None, _) => Step::Choose,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::github_named;
+
+    const NOW: Millis = Millis(1_000);
+
+    fn choice(github: &str, organization: &str, public_url: &str) -> Result<Choice, NoChoice> {
+        Choice::read(github_named(github), organization, public_url)
+    }
+
+    #[test]
+    fn a_choice_says_where_manifests_go() {
+        let service = "https://build.example";
+        for (github, organization, page) in [
+            ("", "", "https://github.com/settings/apps"),
+            ("", "@acme", "https://github.com/organizations/acme/settings/apps"),
+            (
+                "https://ghe.example",
+                " acme ",
+                "https://ghe.example/organizations/acme/settings/apps",
+            ),
+        ] {
+            let choice = choice(github, organization, service).unwrap();
+            assert_eq!(choice.apps_page(), page);
+            assert_eq!(choice.registration("s"), format!("{page}/new?state=s"));
+        }
+        let enterprise = choice("https://ghe.example/", "", service).unwrap();
+        assert_eq!(enterprise.github().api.as_str(), "https://ghe.example/api/v3");
+    }
+
+    #[test]
+    fn a_choice_that_cannot_work_is_refused() {
+        let loopback: Url = "http://127.0.0.1:8080".parse().unwrap();
+        for (github, organization, public_url, why) in [
+            (
+                "http://ghe.example",
+                "",
+                "https://b.example",
+                NoChoice::Github(NotAnAddress::PlainHttp),
+            ),
+            ("", "a/b", "https://b.example", NoChoice::Organization),
+            ("", "", "b.example", NoChoice::PublicUrl),
+            ("", "", "https://b.example/below", NoChoice::PublicUrl),
+            ("", "", "javascript:alert(1)", NoChoice::PublicUrl),
+            ("", "", "http://127.0.0.1:8080", NoChoice::Unreachable(loopback)),
+        ] {
+            assert_eq!(
+                choice(github, organization, public_url),
+                Err(why),
+                "{github} {public_url}"
+            );
+        }
+        assert!(choice("http://127.0.0.1:1", "", "http://127.0.0.1:8080").is_ok());
+        assert!(choice("https://ghe.example", "", "http://10.0.0.7:8080").is_ok());
+    }
+
+    #[test]
+    fn a_state_is_good_once_for_the_browser_that_was_sent_with_it_and_for_an_hour() {
+        let (own, other) = (Hash::of("own"), Hash::of("other"));
+        let begun = || {
+            let mut progress = Progress::default();
+            progress.begin(Which::Coach, "state", &own, NOW);
+            progress
+        };
+        let mut progress = begun();
+        assert_eq!(
+            progress.come_back("other", "code", &own, NOW),
+            Err(NoReturn::UnknownState)
+        );
+        assert_eq!(
+            progress.come_back("state", "code", &other, NOW),
+            Err(NoReturn::OtherBrowser)
+        );
+        for code in ["", "a/b", "a b", &"x".repeat(300)] {
+            assert_eq!(progress.come_back("state", code, &own, NOW), Err(NoReturn::NoCode));
+        }
+        assert_eq!(progress.come_back("state", "code", &own, NOW), Ok(Which::Coach));
+        assert_eq!(
+            progress.come_back("state", "code", &own, NOW),
+            Err(NoReturn::UnknownState)
+        );
+        let late = NOW.plus(BEGUN_MS);
+        assert_eq!(
+            begun().come_back("state", "code", &own, late),
+            Err(NoReturn::UnknownState)
+        );
+    }
+
+    #[test]
+    fn a_code_is_written_down_before_it_is_exchanged_and_its_end_is_seen() {
+        let own = Hash::of("own");
+        let mut progress = Progress::default();
+        progress.begin(Which::Autobuild, "state", &own, NOW);
+        progress.come_back("state", "code", &own, NOW).unwrap();
+        assert_eq!(
+            standing(&progress, None, Which::Autobuild),
+            Standing::Unfinished(&CodeStanding::Begun)
+        );
+        assert_eq!(standing(&progress, None, Which::Coach), Standing::Missing);
+        progress.stand(Which::Autobuild, CodeStanding::Lost);
+        assert_eq!(
+            standing(&progress, None, Which::Autobuild),
+            Standing::Unfinished(&CodeStanding::Lost)
+        );
+        let written = serde_json::to_string(&progress).unwrap();
+        assert!(!written.contains("\"state\":\"state\""), "no state in clear: {written}");
+        assert_eq!(serde_json::from_str::<Progress>(&written).unwrap(), progress);
+        progress.drop_code(Which::Autobuild);
+        assert_eq!(standing(&progress, None, Which::Autobuild), Standing::Missing);
+    }
+
+    #[test]
+    fn what_is_there_says_what_is_shown_next() {
+        let chosen = choice("", "", "https://b.example").unwrap();
+        let lost = CodeStanding::Lost;
+        for (choice, app, installed, next) in [
+            (None, Standing::Missing, Installed::Nowhere, Step::Choose),
+            (Some(&chosen), Standing::Missing, Installed::Nowhere, Step::Register),
+            (
+                Some(&chosen),
+                Standing::Unfinished(&lost),
+                Installed::Nowhere,
+                Step::Register,
+            ),
+            (Some(&chosen), Standing::Kept, Installed::Nowhere, Step::Install),
+            (None, Standing::Kept, Installed::Nowhere, Step::Install),
+            (Some(&chosen), Standing::Kept, Installed::Somewhere, Step::Repositories),
+        ] {
+            assert_eq!(step(choice, &app, installed), next, "{app:?} {installed:?}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Whether GitHub reaches the service: its first delivery, sent again, and what GitHub's log says of it.
+
+use super::{
+    Setup, back,
+    browser::{Browser, Form},
+    manifest::Which,
+    page,
+};
+use crate::{
+    github::{Client, HookDelivery},
+    web::setup::Service,
+};
+use axum::{body::Bytes, extract::State, http::HeaderMap, response::Response};
+use std::{sync::Arc, time::Duration};
+
+/// How often GitHub's log is read for the end of a delivery, and how long it is left alone in between.
+const READS: u32 = 12;
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What is known of the address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Proof {
+    NotTried,
+    Trying,
+    /// GitHub reached it.
+    Reached,
+    /// It, or what stands before it, answered with this status.
+    Answered(u16),
+    /// Nobody answered; in GitHub's words.
+    NotReached(String),
+    /// GitHub's log holds no ping yet.
+    NoPing,
+    /// GitHub did not say.
+    Unknown(String),
+}
+
+/// What a delivery proves.
+fn proven(delivery: &HookDelivery) -> Proof {
+    match delivery.status_code {
+        200..=299 => Proof::Reached,
+        0 => Proof::NotReached(delivery.status.clone()),
+        code => Proof::Answered(code),
+    }
+}
+
+impl Setup {
+    /// Has the first delivery sent again, unless one arrived already, and waits for its end.
+    pub(super) async fn prove(&self) {
+        if self.now().proof == Proof::Trying {
+            return;
+        }
+        self.now().proof = Proof::Trying;
+        let proof = match self.client(Which::Autobuild) {
+            Ok(Some(client)) => tried(&client).await,
+            Ok(None) => Ok(Proof::NotTried),
+            Err(error) => Err(error),
+        };
+        let proof = proof.unwrap_or_else(|error| Proof::Unknown(self.options.secrets.mask(&format!("{error:#}"))));
+        self.now().proof = proof;
+    }
+}
+
+async fn tried(client: &Client) -> anyhow::Result<Proof> {
+    let pings = async || -> anyhow::Result<Vec<HookDelivery>> {
+        let log = client.hook_deliveries().await?;
+        Ok(log.into_iter().filter(|delivery| delivery.event == "ping").collect())
+    };
+    let before = pings().await?;
+    let Some(newest) = before.first() else {
+        return Ok(Proof::NoPing);
+    };
+    if before.iter().any(|delivery| proven(delivery) == Proof::Reached) {
+        return Ok(Proof::Reached);
+    }
+    client.redeliver(newest).await?;
+    for _ in 0..READS {
+        let after = pings().await?;
+        let fresh = after.first().filter(|delivery| delivery.id != newest.id);
+        if let Some(fresh) = fresh {
+            return Ok(proven(fresh));
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    Ok(proven(newest))
+}
+
+/// `POST /setup/prove`.
+pub(super) async fn again(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
+    if !setup.is_open() {
+        return page::over();
+    }
+    if Browser::sending(&setup, &headers, &Form::read(&body)).is_none() {
+        return page::closed();
+    }
+    let works = matches!(setup.now().service, Service::On(_));
+    if works {
+        setup.prove().await;
+    }
+    back()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delivery_proves_what_its_status_says() {
+        let delivery = |code: u16, status: &str| HookDelivery {
+            id: 1,
+            guid: "a".to_owned(),
+            event: "ping".to_owned(),
+            status: status.to_owned(),
+            status_code: code,
+        };
+        assert_eq!(proven(&delivery(202, "OK")), Proof::Reached);
+        assert_eq!(
+            proven(&delivery(502, "Invalid HTTP Response: 502")),
+            Proof::Answered(502)
+        );
+        let unreached = Proof::NotReached("failed to connect to host".to_owned());
+        assert_eq!(proven(&delivery(0, "failed to connect to host")), unreached);
+    }
+}

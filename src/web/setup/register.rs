@@ -1,0 +1,279 @@
+//! The first two steps: what is chosen, and the Apps, registered from a manifest or imported.
+
+use super::{
+    Setup, back,
+    browser::{Browser, Form},
+    manifest::{Manifest, Which},
+    page,
+    page::Note,
+    progress::{Choice, CodeStanding, Hash, NoReturn, NotOurs, Standing, Step, standing},
+};
+use crate::{
+    config::{KeptApp, KeptApps, KeptOAuthClient, github_named},
+    github::{GithubError, GithubUrls, Identity, Registered, exchange},
+};
+use axum::{
+    body::Bytes,
+    extract::{RawQuery, State},
+    http::{HeaderMap, StatusCode, header::LOCATION},
+    response::{IntoResponse, Response},
+};
+use secrecy::SecretString;
+use std::sync::Arc;
+
+/// `POST /setup/choice`.
+pub(super) async fn choose(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
+    let form = Form::read(&body);
+    let browser = match sending(&setup, &headers, &form) {
+        Ok(browser) => browser,
+        Err(refused) => return *refused,
+    };
+    if setup.kept().is_some() {
+        return setup.page(&browser, Some(Note::ChoiceIsFixed)).await;
+    }
+    let github = match &setup.options.github {
+        Some(github) => Ok(github.clone()),
+        None => github_named(form.text("github")),
+    };
+    match Choice::read(github, form.text("organization"), form.text("address")) {
+        Ok(choice) => {
+            if let Err(error) = setup.progress(|progress| progress.choice = Some(choice)) {
+                return page::failed(&error.to_string());
+            }
+            setup.page(&browser, Some(Note::Chosen)).await
+        }
+        Err(why) => setup.page(&browser, Some(Note::NoChoice(why))).await,
+    }
+}
+
+/// The browser that sends a form of its page, or what it is told instead.
+pub(super) fn sending(setup: &Setup, headers: &HeaderMap, form: &Form) -> Result<Browser, Box<Response>> {
+    if !setup.is_open() {
+        return Err(Box::new(page::over()));
+    }
+    Browser::sending(setup, headers, form).ok_or_else(|| Box::new(page::closed()))
+}
+
+/// `GET /setup/registered`: GitHub sends the browser back with a code.
+pub(super) async fn registered(
+    State(setup): State<Arc<Setup>>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    let query = Form::read(query.unwrap_or_default().as_bytes());
+    if !setup.is_open() {
+        return page::over();
+    }
+    let Some(browser) = Browser::of(&setup, &headers) else {
+        return page::closed();
+    };
+    let _one = setup.work.lock().await;
+    let (hash, now) = (Hash::of(&browser.cookie), setup.clock());
+    let came = setup.progress(|progress| progress.come_back(query.text("state"), query.text("code"), &hash, now));
+    match came {
+        Ok(Ok(which)) => setup.exchanged(&browser, which).await,
+        // A browser that loads the address again is shown what came of it.
+        Ok(Err(NoReturn::UnknownState)) if setup.kept().is_some() => back(),
+        Ok(Err(why)) => {
+            let note = setup.page(&browser, Some(Note::NoReturn(why))).await;
+            (StatusCode::BAD_REQUEST, note).into_response()
+        }
+        Err(error) => page::failed(&error.to_string()),
+    }
+}
+
+/// `POST /setup/retry`: a code that is written down is exchanged again.
+pub(super) async fn retry(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
+    let form = Form::read(&body);
+    let browser = match sending(&setup, &headers, &form) {
+        Ok(browser) => browser,
+        Err(refused) => return *refused,
+    };
+    let Some(which) = Which::of_key(form.text("which")) else {
+        return back();
+    };
+    let _one = setup.work.lock().await;
+    setup.exchanged(&browser, which).await
+}
+
+/// `POST /setup/forget`: an App that the person deleted on GitHub, or does not want.
+pub(super) async fn forget(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
+    let form = Form::read(&body);
+    if let Err(refused) = sending(&setup, &headers, &form) {
+        return *refused;
+    }
+    let Some(which) = Which::of_key(form.text("which")) else {
+        return back();
+    };
+    let _one = setup.work.lock().await;
+    let is_kept = setup.kept().is_some_and(|kept| of(&kept, which).is_some());
+    let forgotten = setup.progress(|progress| progress.drop_code(which));
+    let forgotten = forgotten.and_then(|()| if is_kept { setup.keep(which, None) } else { Ok(()) });
+    match forgotten {
+        Ok(()) => back(),
+        Err(error) => page::failed(&error.to_string()),
+    }
+}
+
+/// `POST /setup/import`: an App that is registered already.
+pub(super) async fn import(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
+    let form = Form::read(&body);
+    let browser = match sending(&setup, &headers, &form) {
+        Ok(browser) => browser,
+        Err(refused) => return *refused,
+    };
+    if setup.is_before(Step::Register) {
+        return back();
+    }
+    let _one = setup.work.lock().await;
+    match setup.imported(&form).await {
+        Ok(()) => back(),
+        Err(why) => {
+            let why = setup.options.secrets.mask(&format!("{why:#}"));
+            setup.page(&browser, Some(Note::NotImported(why))).await
+        }
+    }
+}
+
+fn of(kept: &KeptApps, which: Which) -> Option<&KeptApp> {
+    match which {
+        Which::Autobuild => kept.autobuild.as_ref(),
+        Which::Coach => kept.coach.as_ref(),
+    }
+}
+
+impl Setup {
+    /// Exchanges the code that is written down for an App. Where that ends well, GitHub is next: the App is installed.
+    async fn exchanged(&self, browser: &Browser, which: Which) -> Response {
+        let (choice, code) = {
+            let now = self.now();
+            let open = matches!(
+                standing(&now.progress, now.kept.as_ref(), which),
+                Standing::Unfinished(CodeStanding::Begun | CodeStanding::NoAnswer)
+            );
+            let code = now.progress.code(which).filter(|_| open).map(|code| code.code.clone());
+            (now.progress.choice.clone(), code)
+        };
+        let (Some(choice), Some(code)) = (choice, code) else {
+            return back();
+        };
+        let github = choice.github();
+        let urls = match GithubUrls::new(github.api.as_str(), github.web.as_str()) {
+            Ok(urls) => urls,
+            Err(error) => return page::failed(&error.to_string()),
+        };
+        let result = match exchange(&urls, &code, self.options.clock).await {
+            Ok(app) => self.came(&choice, which, app),
+            Err(GithubError::NotFound | GithubError::Gone) => Err(CodeStanding::Lost),
+            Err(error) => {
+                let why = self.options.secrets.mask(&error.to_string());
+                tracing::warn!("the code for {} was not exchanged: {why}", which.name());
+                Err(CodeStanding::NoAnswer)
+            }
+        };
+        let kept = match result {
+            Ok(app) => {
+                let install = format!("{}/installations/new", app.page.trim_end_matches('/'));
+                let kept = self.keep(which, Some(app));
+                kept.and_then(|()| self.progress(|progress| progress.drop_code(which)))
+                    .map(|()| install)
+            }
+            Err(standing) => {
+                let written = self.progress(|progress| progress.stand(which, standing));
+                return match written {
+                    Ok(()) => self.page(browser, None).await,
+                    Err(error) => page::failed(&error.to_string()),
+                };
+            }
+        };
+        match kept {
+            Ok(install) => page::guarded(
+                (StatusCode::SEE_OTHER, [(LOCATION, install.as_str())]).into_response(),
+                None,
+            ),
+            Err(error) => page::failed(&error.to_string()),
+        }
+    }
+
+    /// An App that GitHub returned, if it is the one that was asked for.
+    fn came(&self, choice: &Choice, which: Which, app: Registered) -> Result<KeptApp, CodeStanding> {
+        for secret in app.webhook_secret.iter().chain([&app.private_key, &app.client_secret]) {
+            self.options.secrets.learn(secret, super::NEVER, self.clock());
+        }
+        let wrong = self.wrong(which, &app.identity).or_else(|| {
+            let wanted = choice.organization.as_ref()?;
+            let other = !wanted.eq_ignore_ascii_case(&app.owner.login);
+            other.then(|| NotOurs::OwnedBy(app.owner.login.clone()))
+        });
+        let without_hook = which == Which::Autobuild && app.webhook_secret.is_none();
+        let wrong = wrong.or_else(|| without_hook.then_some(NotOurs::NoWebhook));
+        if let Some(why) = wrong {
+            let page = app.page;
+            return Err(CodeStanding::Foreign { page, why });
+        }
+        Ok(KeptApp {
+            id: app.identity.id.0,
+            slug: app.identity.slug,
+            page: app.page,
+            private_key: app.private_key,
+            webhook_secret: app.webhook_secret,
+            oauth: Some(KeptOAuthClient {
+                id: app.client_id,
+                secret: app.client_secret,
+            }),
+        })
+    }
+
+    /// What keeps an App from being the one that is meant.
+    fn wrong(&self, which: Which, app: &Identity) -> Option<NotOurs> {
+        let other = match which {
+            Which::Autobuild => Which::Coach,
+            Which::Coach => Which::Autobuild,
+        };
+        let kept = self.kept();
+        if kept
+            .as_ref()
+            .and_then(|kept| of(kept, other))
+            .is_some_and(|kept| kept.id == app.id.0)
+        {
+            return Some(NotOurs::TheOther);
+        }
+        let lacking = Manifest::of(which).map(|manifest| manifest.lacking(&app.permissions));
+        lacking.filter(|lacking| !lacking.is_empty()).map(NotOurs::Lacks)
+    }
+
+    async fn imported(&self, form: &Form) -> anyhow::Result<()> {
+        let which = Which::of_key(form.text("which")).ok_or_else(|| anyhow::anyhow!("choose one of the two Apps"))?;
+        let choice = self.now().progress.choice.clone();
+        let choice = choice.ok_or_else(|| anyhow::anyhow!("choose GitHub first"))?;
+        let id = form.text("id").trim().parse::<u64>();
+        let id = id.map_err(|_| anyhow::anyhow!("the App id is a number, shown on the App's settings page"))?;
+        let secret = |name: &str| {
+            let text = form.text(name).trim();
+            (!text.is_empty()).then(|| SecretString::from(text.to_owned()))
+        };
+        let missing = |what: &str| anyhow::anyhow!("{what} is missing");
+        let mut app = KeptApp {
+            id,
+            slug: String::new(),
+            page: String::new(),
+            private_key: secret("key").ok_or_else(|| missing("the private key"))?,
+            webhook_secret: secret("secret"),
+            oauth: secret("client_secret").map(|secret| KeptOAuthClient {
+                id: form.text("client_id").trim().to_owned(),
+                secret,
+            }),
+        };
+        if which == Which::Autobuild && app.webhook_secret.is_none() {
+            return Err(missing("the webhook secret"));
+        }
+        let identity = self.client_of(&choice.github(), &app)?.identity().await.cloned()?;
+        if let Some(why) = self.wrong(which, &identity) {
+            anyhow::bail!("{}", page::not_ours(which, &why));
+        }
+        app.page = format!("{}/apps/{}", choice.web.as_str().trim_end_matches('/'), identity.slug);
+        app.slug = identity.slug;
+        self.keep(which, Some(app))?;
+        Ok(self.progress(|progress| progress.drop_code(which))?)
+    }
+}

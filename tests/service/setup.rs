@@ -1,0 +1,508 @@
+//! The set-up through the program, against a forge: from a start without credentials to a Feature that is built.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::expect_used,
+    clippy::too_many_lines,
+    missing_docs,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod browser;
+
+use crate::own::{AGENTS, ISSUE};
+use browser::{Browser, Page};
+use forge::{Fault, Forge, ForgeOptions, Mishap, NewApp, RepoSource, Role, Settings};
+use secrecy::ExposeSecret;
+use std::{
+    os::unix::fs::PermissionsExt,
+    path::PathBuf,
+    process::Stdio,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+};
+
+const WORKFLOW: &str = "on: push\njobs: {}\n";
+
+/// A forge with an organisation, its owner, somebody else, and a repository.
+struct World {
+    forge: Forge,
+    folder: TempDir,
+}
+
+impl World {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let forge = Forge::start(ForgeOptions::new(folder.path().join("forge")))
+            .await
+            .unwrap();
+        forge.create_organization("acme");
+        for login in ["ann", "eve"] {
+            forge.create_user(login);
+        }
+        forge.make_owner("acme", "ann").unwrap();
+        let files = [
+            ("package.json", "{\"scripts\": {\"test\": \"node --test\"}}"),
+            ("package-lock.json", "{}"),
+            (".github/workflows/ci.yml", WORKFLOW),
+        ];
+        let bare = [("README.md", "# Other\n")];
+        for (name, files) in [("acme/shop", &files[..]), ("acme/other", &bare)] {
+            forge
+                .create_repo(name, RepoSource::Files(files), Settings::default())
+                .await
+                .unwrap();
+            forge.set_role(name, "ann", Role::Admin).unwrap();
+        }
+        std::fs::write(folder.path().join("agents.yml"), AGENTS).unwrap();
+        Self { forge, folder }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.data().join(name)
+    }
+
+    fn command(&self, words: &[&str], listen: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_autobuild"));
+        let agents = self.folder.path().join("agents.yml");
+        command
+            .args(words)
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
+            .env("AUTOBUILD_DATA_DIR", self.data())
+            .env("AUTOBUILD_LISTEN", listen)
+            .env("AUTOBUILD_AGENT", format!("scripted:{}", agents.display()))
+            .env("AUTOBUILD_SANDBOX_MIN_LEVEL", "0")
+            .env("AUTOBUILD_WRITE_SPACING_MS", "0")
+            .kill_on_drop(true);
+        command
+    }
+
+    async fn serve(&self) -> Service {
+        self.serve_at("127.0.0.1:0").await
+    }
+
+    /// `autobuild serve`, until it listens.
+    async fn serve_at(&self, listen: &str) -> Service {
+        let mut child = self.command(&["serve"], listen).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let (said, mut link, mut address) = (Arc::new(Mutex::new(String::new())), None, None);
+        while address.is_none() {
+            let line = lines.next_line().await.unwrap().expect("it ended");
+            said.lock().unwrap().push_str(&format!("{line}\n"));
+            if let Some((_, found)) = line.split_once("GitHub: open ") {
+                link = Some(found.trim().to_owned());
+            }
+            if let Some((_, found)) = line.split_once("listening on ") {
+                address = Some(found.trim().to_owned());
+            }
+        }
+        let heard = Arc::clone(&said);
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                heard.lock().unwrap().push_str(&format!("{line}\n"));
+            }
+        });
+        Service {
+            child,
+            link,
+            address: address.unwrap(),
+            said,
+        }
+    }
+
+    /// A browser of the organisation's owner that opened the page and chose where.
+    async fn chosen(&self, service: &Service) -> (Browser, Page) {
+        let mut browser = Browser::default();
+        browser.sign_in(self.forge.url(), "ann").await;
+        let page = browser.get(service.link.as_ref().unwrap()).await;
+        let fields = [
+            ("organization", "acme"),
+            ("address", service.address.as_str()),
+            ("github", self.forge.url()),
+        ];
+        let page = browser.send(&page, "/setup/choice", &fields).await;
+        (browser, page)
+    }
+
+    /// Registers an App by its button, and gives the page that GitHub sends the browser to: where it is installed.
+    async fn registers(&self, browser: &mut Browser, page: &Page, name: &str) -> Page {
+        let asked = browser.press(page, &format!("Register {name} on GitHub"), &[]).await;
+        assert!(asked.text.contains("Create GitHub App for acme"), "{}", asked.text);
+        browser.press(&asked, "Create GitHub App for acme", &[]).await
+    }
+}
+
+struct Service {
+    child: Child,
+    link: Option<String>,
+    address: String,
+    said: Arc<Mutex<String>>,
+}
+
+impl Service {
+    fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.address)
+    }
+
+    fn log(&self) -> String {
+        self.said.lock().unwrap().clone()
+    }
+
+    async fn kill(mut self) {
+        self.child.kill().await.unwrap();
+    }
+
+    async fn stop(mut self) {
+        let id = i32::try_from(self.child.id().unwrap()).unwrap();
+        rustix::process::kill_process(
+            rustix::process::Pid::from_raw(id).unwrap(),
+            rustix::process::Signal::TERM,
+        )
+        .unwrap();
+        assert!(self.child.wait().await.unwrap().success(), "{}", self.log());
+    }
+}
+
+/// Waits for something that another process is about to do.
+async fn until<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let found = async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), found)
+        .await
+        .expect("nothing happened")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_apps_are_registered_and_a_feature_is_built_without_another_step() {
+    let world = World::new().await;
+    let service = world.serve().await;
+    let (mut browser, page) = world.chosen(&service).await;
+    let install = world.registers(&mut browser, &page, "AutoBuild").await;
+    assert!(
+        install.text.contains("All repositories"),
+        "GitHub is next: {}",
+        install.text
+    );
+    let page = browser.press(&install, "Install", &[]).await;
+    assert!(page.address.starts_with(&service.at("/setup")), "{}", page.address);
+    assert!(
+        page.text.contains("AutoBuild is installed on 2 repositories"),
+        "{}",
+        page.text
+    );
+
+    let install = world.registers(&mut browser, &page, "AutoBuild Coach").await;
+    let page = browser.press(&install, "Install", &[]).await;
+    assert!(page.text.contains("The Coach is installed."), "{}", page.text);
+    let boxes = page
+        .text
+        .split("<input")
+        .filter(|tag| tag.contains("type=\"checkbox\""));
+    let boxes: Vec<&str> = boxes.map(|tag| tag.split('>').next().unwrap()).collect();
+    assert_eq!(boxes.len(), 2);
+    assert!(
+        !boxes.iter().any(|tag| tag.contains("checked")),
+        "none is ticked beforehand"
+    );
+    let page = until(async || {
+        let page = browser.get(&service.at("/setup")).await;
+        page.text.contains("GitHub reached").then_some(page)
+    })
+    .await;
+    for secret in ["apps.json", "setup.json"] {
+        let mode = std::fs::metadata(world.file(secret)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{secret}");
+    }
+
+    let shop = world.forge.repo_id("acme/shop").unwrap().to_string();
+    let page = browser.press(&page, "Finish", &[("repository", &shop)]).await;
+    assert!(page.text.contains("AutoBuild is set up"), "{}", page.text);
+    assert_eq!(browser.get(&service.at("/setup")).await.status, 410);
+    assert!(!world.file("setup.json").exists() && !world.file("setup-link.json").exists());
+    let pull = browser.get(&format!("{}/acme/shop/pull/1", world.forge.url())).await;
+    for said in ["settings", "npm ci", "ci.yml", "push"] {
+        assert!(pull.text.contains(said), "{said}: {}", pull.text);
+    }
+    let other = browser.get(&format!("{}/acme/other/pull/1", world.forge.url())).await;
+    assert_eq!(other.status, 404, "nothing is made where nobody ticked");
+
+    let ann = world.forge.as_user("ann").unwrap();
+    let issue = ann.open_issue("acme/other", "Notes", ISSUE, &[]).unwrap();
+    ann.label("acme/other", issue, "autobuild").unwrap();
+    let page = until(async || {
+        let page = browser.get(&format!("{}/acme/other/pull/2", world.forge.url())).await;
+        (page.status == 200).then_some(page)
+    })
+    .await;
+    assert!(page.text.contains("autobuild"), "{}", page.text);
+    assert!(
+        world.forge.unknown_calls().is_empty(),
+        "{:?}",
+        world.forge.unknown_calls()
+    );
+    let log = service.log();
+    assert!(!log.contains("PRIVATE KEY") && !log.contains("panic"), "{log}");
+    service.stop().await;
+    // The next start needs nothing more.
+    let service = world.serve().await;
+    assert!(service.link.is_none());
+    let ready = until(async || {
+        let page = browser.get(&service.at("/readyz")).await;
+        (page.status == 200).then_some(page)
+    });
+    assert!(ready.await.text.starts_with("ready"));
+    assert_eq!(browser.get(&service.at("/setup")).await.status, 404);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_is_for_the_one_browser_that_showed_the_link() {
+    let world = World::new().await;
+    let service = world.serve().await;
+    let mut stranger = Browser::default();
+    for path in [
+        "/setup",
+        "/setup?token=",
+        "/setup?token=guess",
+        "/setup/registered?code=a&state=b",
+    ] {
+        let page = stranger.get(&service.at(path)).await;
+        assert_eq!(page.status, 403, "{path}");
+        assert!(page.text.contains("autobuild setup"), "{}", page.text);
+    }
+    let mut own = Browser::default();
+    let link = service.link.clone().unwrap();
+    let opened = own.once("GET", &link, &[]).await;
+    assert_eq!(
+        (opened.status, &opened.headers["location"]),
+        (303, &"/setup".parse().unwrap())
+    );
+    assert_eq!(opened.headers["referrer-policy"], "strict-origin");
+    let page = own.get(&service.at("/setup")).await;
+    assert_eq!(page.status, 200);
+    for (name, value) in [("cache-control", "no-store"), ("x-content-type-options", "nosniff")] {
+        assert_eq!(page.headers[name], value);
+    }
+    let policy = page.headers["content-security-policy"].to_str().unwrap();
+    assert!(
+        policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"),
+        "{policy}"
+    );
+    // The link is used up; `autobuild setup` makes another one.
+    assert_eq!(stranger.get(&link).await.status, 403);
+    let listen = service.address.strip_prefix("http://").unwrap().to_owned();
+    let again = world.command(&["setup"], &listen).output().await.unwrap();
+    let said = String::from_utf8(again.stdout).unwrap();
+    let fresh = said.lines().last().unwrap();
+    assert!(fresh.starts_with(&service.at("/setup?token=")), "{said}");
+    assert_eq!(stranger.get(fresh).await.status, 200);
+    // No other site can send the page's forms.
+    for path in ["choice", "retry", "forget", "import", "prove", "finish"] {
+        let sent = own
+            .request("POST", &service.at(&format!("/setup/{path}")), &[("form", "guess")])
+            .await;
+        assert_eq!(sent.status, 403, "{path}");
+    }
+    assert!(!service.log().contains(fresh.rsplit('=').next().unwrap()));
+    service.stop().await;
+    let none = world.command(&["setup"], &listen).output().await.unwrap();
+    assert!(!none.status.success());
+    assert!(
+        String::from_utf8(none.stderr)
+            .unwrap()
+            .contains("start `autobuild serve`")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_github_returns_counts_once_for_who_was_sent_and_for_the_app_that_was_meant() {
+    let world = World::new().await;
+    let service = world.serve().await;
+    let (mut browser, page) = world.chosen(&service).await;
+    let asked = browser.press(&page, "Register AutoBuild on GitHub", &[]).await;
+    let made = browser.press_once(&asked, "Create GitHub App for acme").await;
+    let back = made.headers["location"].to_str().unwrap().to_owned();
+    let (_, code) = back.split_once("code=").unwrap();
+    let (code, state) = code.split_once("&state=").unwrap();
+    // Nobody else may bring it, and not with another state.
+    assert_eq!(Browser::default().get(&back).await.status, 403);
+    let forged = service.at(&format!("/setup/registered?code={code}&state=forged"));
+    assert_eq!(browser.get(&forged).await.status, 400);
+    let empty = service.at(&format!("/setup/registered?code=&state={state}"));
+    assert_eq!(browser.get(&empty).await.status, 400);
+    let page = browser.get(&back).await;
+    assert!(page.text.contains("All repositories"), "{}", page.text);
+    // Loading the address again does no harm.
+    let page = browser.get(&back).await;
+    assert!(page.text.contains("Registered as"), "{}", page.text);
+
+    // The code of an App that is none of the two.
+    let asked = browser.press(&page, "Register AutoBuild Coach on GitHub", &[]).await;
+    let weak = asked
+        .value("manifest")
+        .replace("\"pull_requests\":\"write\"", "\"pull_requests\":\"read\"");
+    let page = browser
+        .press(&asked, "Create GitHub App for acme", &[("manifest", &weak)])
+        .await;
+    assert!(
+        page.text.contains("lacks the permissions pull_requests: write"),
+        "{}",
+        page.text
+    );
+    let page = browser.press(&page, "Register again (AutoBuild Coach)", &[]).await;
+    assert!(
+        page.text.contains("Register AutoBuild Coach on GitHub"),
+        "{}",
+        page.text
+    );
+
+    // The organisation is somebody's; others are told that there is no such page.
+    let mut eve = Browser::default();
+    eve.sign_in(world.forge.url(), "eve").await;
+    let page = browser.get(&service.at("/setup")).await;
+    let refused = eve.press(&page, "Register AutoBuild Coach on GitHub", &[]).await;
+    assert_eq!(refused.status, 404);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_lost_between_github_and_the_disk_is_said() {
+    let world = World::new().await;
+    let service = world.serve().await;
+    let (mut browser, page) = world.chosen(&service).await;
+    let conversions = "/app-manifests/*/conversions";
+    world.forge.order(Fault::on("POST", conversions, Mishap::fail(502)));
+    let page = world.registers(&mut browser, &page, "AutoBuild").await;
+    assert!(page.text.contains("did not answer when it was asked"), "{}", page.text);
+    // GitHub obeys, and its answer is lost.
+    world.forge.order(Fault::on("POST", conversions, Mishap::LoseReply));
+    let page = browser.press(&page, "Try to fetch the key (AutoBuild)", &[]).await;
+    assert!(page.text.contains("did not answer when it was asked"), "{}", page.text);
+    let page = browser.press(&page, "Try to fetch the key (AutoBuild)", &[]).await;
+    assert!(page.text.contains("its key is lost"), "{}", page.text);
+    let apps = format!("{}/organizations/acme/settings/apps", world.forge.url());
+    assert!(page.text.contains(&apps), "{}", page.text);
+    let page = browser
+        .press(&page, "I deleted it: register again (AutoBuild)", &[])
+        .await;
+
+    // The process dies after GitHub told the key and before it is on the disk.
+    let order = world.forge.order(Fault::on("POST", conversions, Mishap::HoldReply));
+    let asked = browser.press(&page, "Register AutoBuild on GitHub", &[]).await;
+    let made = browser.press_once(&asked, "Create GitHub App for acme").await;
+    let back = made.headers["location"].to_str().unwrap().to_owned();
+    let mut other = browser.clone();
+    let returning = tokio::spawn(async move { other.get(&back).await });
+    until(async || (order.hits() > 0).then_some(())).await;
+    let listen = service.address.strip_prefix("http://").unwrap().to_owned();
+    service.kill().await;
+    let _ = returning.await;
+    let service = world.serve_at(&listen).await;
+    let page = browser.get(&service.at("/setup")).await;
+    assert!(
+        page.text.contains("stopped before the App's key was here"),
+        "{}",
+        page.text
+    );
+    let page = browser.press(&page, "Try to fetch the key (AutoBuild)", &[]).await;
+    assert!(page.text.contains("its key is lost"), "{}", page.text);
+    let page = browser
+        .press(&page, "I deleted it: register again (AutoBuild)", &[])
+        .await;
+    let install = world.registers(&mut browser, &page, "AutoBuild").await;
+    assert!(install.text.contains("All repositories"), "{}", install.text);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn registered_apps_are_imported_and_credentials_handed_out_once() {
+    let world = World::new().await;
+    let service = world.serve().await;
+    let (mut browser, page) = world.chosen(&service).await;
+    let permissions = [
+        ("checks", "write"),
+        ("contents", "write"),
+        ("issues", "write"),
+        ("pull_requests", "write"),
+        ("statuses", "read"),
+    ];
+    let hook = service.at("/webhook");
+    let made = |slug, permissions| NewApp {
+        slug,
+        owner: "acme",
+        permissions,
+        events: &["issues"],
+        hook: Some((&hook, "hush-hush")),
+    };
+    let weak = world.forge.create_app(&made("weak", &permissions[..2])).unwrap();
+    let good = world.forge.create_app(&made("good", &permissions)).unwrap();
+    world.forge.install("good", "acme", None).unwrap();
+    for (id, key, said) in [
+        ("x", "", "the App id is a number"),
+        (&weak.id.to_string(), "no key", "not an RSA key"),
+        (
+            &good.id.to_string(),
+            weak.private_key.expose_secret(),
+            "does not accept our credentials",
+        ),
+        (
+            &weak.id.to_string(),
+            weak.private_key.expose_secret(),
+            "lacks the permissions",
+        ),
+    ] {
+        let fields = [
+            ("which", "autobuild"),
+            ("id", id),
+            ("key", key),
+            ("secret", "hush-hush"),
+        ];
+        let page = browser.send(&page, "/setup/import", &fields).await;
+        assert!(
+            page.text.contains("The App was not imported") && page.text.contains(said),
+            "{said}: {}",
+            page.text
+        );
+    }
+    let (id, key) = (good.id.to_string(), good.private_key.expose_secret().to_owned());
+    let fields = [
+        ("which", "autobuild"),
+        ("id", &id),
+        ("key", &key),
+        ("secret", "hush-hush"),
+    ];
+    let page = browser.send(&page, "/setup/import", &fields).await;
+    assert!(page.text.contains("Registered as"), "{}", page.text);
+    let page = until(async || {
+        let page = browser.send(&page, "/setup/finish", &[("keep", "show")]).await;
+        page.text.contains("AutoBuild is set up").then_some(page)
+    })
+    .await;
+    for said in [
+        format!("AUTOBUILD_APP_ID={id}"),
+        "AUTOBUILD_WEBHOOK_SECRET=hush-hush".to_owned(),
+    ] {
+        assert!(page.text.contains(&said), "{said}: {}", page.text);
+    }
+    assert!(!world.file("apps.json").exists());
+    assert!(!service.log().contains("hush-hush"), "{}", service.log());
+    service.stop().await;
+}

@@ -1,0 +1,181 @@
+//! As much of a browser as a page without scripts needs: cookies for each host, redirects, forms by their buttons.
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+use std::collections::BTreeMap;
+use url::Url;
+
+#[derive(Clone, Default)]
+pub struct Browser {
+    /// By host and port: two services of one machine are two to it.
+    cookies: BTreeMap<(String, String), String>,
+}
+
+pub struct Page {
+    pub status: u16,
+    pub address: String,
+    pub text: String,
+    pub headers: http::HeaderMap,
+}
+
+struct Form {
+    action: String,
+    fields: Vec<(String, String)>,
+    text: String,
+}
+
+fn attribute(tag: &str, name: &str) -> Option<String> {
+    let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
+    let value = rest.split('"').next()?;
+    Some(
+        value
+            .replace("&quot;", "\"")
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&amp;", "&"),
+    )
+}
+
+impl Page {
+    /// What a field of its first form holds.
+    pub fn value(&self, name: &str) -> String {
+        let forms = self.forms();
+        let mut fields = forms[0].fields.iter();
+        fields.find(|(key, _)| key == name).unwrap().1.clone()
+    }
+
+    fn forms(&self) -> Vec<Form> {
+        let parts = self.text.split("<form ").skip(1);
+        parts
+            .map(|part| {
+                let text = part.split("</form>").next().unwrap().to_owned();
+                let (head, rest) = text.split_once('>').unwrap();
+                let tags = rest.split("<input").skip(1).map(|tag| tag.split('>').next().unwrap());
+                let is_given = |tag: &&str| {
+                    let choice = tag.contains("type=\"radio\"") || tag.contains("type=\"checkbox\"");
+                    !choice || tag.contains(" checked")
+                };
+                let field = |tag: &str| Some((attribute(tag, "name")?, attribute(tag, "value").unwrap_or_default()));
+                Form {
+                    action: attribute(&format!(" {head}"), "action").unwrap(),
+                    fields: tags.filter(is_given).filter_map(field).collect(),
+                    text: rest.to_owned(),
+                }
+            })
+            .collect()
+    }
+}
+
+/// Where a form goes, and what with.
+fn filled(page: &Page, form: &Form, fields: &[(&str, &str)]) -> (String, Vec<(String, String)>) {
+    let own = form.fields.iter().cloned();
+    let own = own.filter(|(name, _)| !fields.iter().any(|(given, _)| given == name));
+    let given = fields
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let address = Url::parse(&page.address).unwrap().join(&form.action).unwrap();
+    (address.to_string(), own.chain(given).collect())
+}
+
+fn lent(fields: &[(String, String)]) -> Vec<(&str, &str)> {
+    fields
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect()
+}
+
+impl Browser {
+    pub async fn sign_in(&mut self, forge: &str, login: &str) {
+        self.request("POST", &format!("{forge}/session"), &[("login", login)])
+            .await;
+    }
+
+    pub async fn get(&mut self, address: &str) -> Page {
+        self.request("GET", address, &[]).await
+    }
+
+    /// Sends the form whose button says this, with these fields besides its own.
+    pub async fn press(&mut self, page: &Page, button: &str, fields: &[(&str, &str)]) -> Page {
+        let forms = page.forms();
+        let form = forms
+            .iter()
+            .find(|form| form.text.contains(&format!("<button>{button}</button>")));
+        let form = form.unwrap_or_else(|| panic!("no button {button}: {}", page.text));
+        let (address, fields) = filled(page, form, fields);
+        self.request("POST", &address, &lent(&fields)).await
+    }
+
+    /// The same, without going where the answer leads.
+    pub async fn press_once(&mut self, page: &Page, button: &str) -> Page {
+        let forms = page.forms();
+        let form = forms
+            .iter()
+            .find(|form| form.text.contains(&format!("<button>{button}</button>")));
+        let (address, fields) = filled(page, form.unwrap(), &[]);
+        self.once("POST", &address, &lent(&fields)).await
+    }
+
+    /// Sends the form that leads there.
+    pub async fn send(&mut self, page: &Page, action: &str, fields: &[(&str, &str)]) -> Page {
+        let forms = page.forms();
+        let form = forms.iter().find(|form| form.action == action);
+        let form = form.unwrap_or_else(|| panic!("no form {action}: {}", page.text));
+        let (address, fields) = filled(page, form, fields);
+        self.request("POST", &address, &lent(&fields)).await
+    }
+
+    /// One request, and where it leads to.
+    pub async fn request(&mut self, method: &str, address: &str, fields: &[(&str, &str)]) -> Page {
+        let page = self.once(method, address, fields).await;
+        let Some(to) = page
+            .headers
+            .get("location")
+            .filter(|_| (300..400).contains(&page.status))
+        else {
+            return page;
+        };
+        let to = Url::parse(address).unwrap().join(to.to_str().unwrap()).unwrap();
+        Box::pin(self.request("GET", to.as_str(), &[])).await
+    }
+
+    /// One request alone.
+    pub async fn once(&mut self, method: &str, address: &str, fields: &[(&str, &str)]) -> Page {
+        let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
+        let url = Url::parse(address).unwrap();
+        let host = format!("{}:{}", url.host_str().unwrap(), url.port_or_known_default().unwrap());
+        let own = self.cookies.iter().filter(|((at, _), _)| *at == host);
+        let cookies: Vec<String> = own.map(|((_, name), value)| format!("{name}={value}")).collect();
+        let body = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(fields)
+            .finish();
+        let request = http::Request::builder()
+            .method(method)
+            .uri(address)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("cookie", cookies.join("; "))
+            .body(Full::new(Bytes::from(body)))
+            .unwrap();
+        let Ok(answer) = client.request(request).await else {
+            return Page {
+                status: 0,
+                address: address.to_owned(),
+                text: String::new(),
+                headers: http::HeaderMap::new(),
+            };
+        };
+        for cookie in answer.headers().get_all("set-cookie") {
+            let pair = cookie.to_str().unwrap().split(';').next().unwrap();
+            let (name, value) = pair.split_once('=').unwrap();
+            self.cookies.insert((host.clone(), name.to_owned()), value.to_owned());
+        }
+        let (head, body) = answer.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        Page {
+            status: head.status.as_u16(),
+            address: address.to_owned(),
+            text: String::from_utf8_lossy(&body).into_owned(),
+            headers: head.headers,
+        }
+    }
+}
