@@ -64,11 +64,7 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
         let response = pages::serve(site, &slices, head).await;
         return page(site, seen, response);
     }
-    let kind = match slices.as_slice() {
-        ["graphql"] | ["api", "graphql"] => CallKind::GraphQl,
-        ["app", "installations", _, "access_tokens"] => CallKind::Mint,
-        _ => CallKind::Rest,
-    };
+    let kind = kind_of(&slices);
     let call = caller_and_body(caller, body).await;
     let (answered, known) = match call {
         Err(refusal) => (Err(refusal), true),
@@ -93,6 +89,15 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
     let response = json_response(answered);
     log(site, seen, response.status().as_u16(), &named, kind, known);
     response
+}
+
+/// What kind of call leads there.
+fn kind_of(parts: &[&str]) -> CallKind {
+    match parts {
+        ["graphql"] | ["api", "graphql"] => CallKind::GraphQl,
+        ["app", "installations", _, "access_tokens"] => CallKind::Mint,
+        _ => CallKind::Rest,
+    }
 }
 
 /// A page that is answered, in the log.
