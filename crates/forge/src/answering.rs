@@ -54,11 +54,7 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
         Ok(response) => return response,
         Err(body) => body,
     };
-    let kind = match slices.as_slice() {
-        ["graphql"] | ["api", "graphql"] => CallKind::GraphQl,
-        ["app", "installations", _, "access_tokens"] => CallKind::Mint,
-        _ => CallKind::Rest,
-    };
+    let kind = kind_of(&slices);
     let call = caller_and_body(caller, body).await;
     let (answered, known) = match call {
         Err(refusal) => (Err(refusal), true),
@@ -105,6 +101,15 @@ async fn of_pages(
     let status = response.status().as_u16();
     log(site, seen, status, &Caller::Anonymous, CallKind::Page, true);
     Ok(response)
+}
+
+/// What sort of call a path is.
+fn kind_of(parts: &[&str]) -> CallKind {
+    match parts {
+        ["graphql"] | ["api", "graphql"] => CallKind::GraphQl,
+        ["app", "installations", _, "access_tokens"] => CallKind::Mint,
+        _ => CallKind::Rest,
+    }
 }
 
 async fn caller_and_body(caller: Result<Caller>, body: Body) -> Result<(Caller, Value)> {
