@@ -51,6 +51,19 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
     }
     let slices: Vec<&str> = parts.iter().map(String::as_str).collect();
     let api = head.uri.path().starts_with("/api/") || rest::is_api(&slices);
+    if slices.starts_with(&["login", "oauth"]) {
+        let served = pages::oauth::serve(site, (&seen.method, &slices), head, body).await;
+        let response = served.unwrap_or_else(pages::missing);
+        log(
+            site,
+            seen,
+            response.status().as_u16(),
+            &Caller::Anonymous,
+            CallKind::Page,
+            true,
+        );
+        return response;
+    }
     if seen.method == "GET" && !api {
         let response = pages::serve(site, &slices).await.unwrap_or_else(pages::missing);
         let status = response.status().as_u16();

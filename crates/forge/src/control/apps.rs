@@ -5,7 +5,7 @@ use crate::{
     forge::Forge,
     json::lines_of,
     refusal::{Found, Result},
-    state::{Actor, App, Hook, Installation, Moment, Permissions, Selection, State, Token, UserKind},
+    state::{Actor, App, AppDetails, Hook, Installation, Moment, Permissions, Selection, State, Token, UserKind},
 };
 use aws_lc_rs::{
     encoding::{AsDer, Pkcs8V1Der},
@@ -118,6 +118,7 @@ impl Forge {
                 private_key,
                 public_key,
                 created_at,
+                details: AppDetails::default(),
             };
             let given = credentials(&app);
             state.apps.insert(id, app);
@@ -129,6 +130,18 @@ impl Forge {
     #[must_use]
     pub fn app(&self, slug: &str) -> Option<AppCredentials> {
         self.site.read(|state| state.app_named(slug).map(credentials))
+    }
+
+    /// Lets people sign in with an App, at this address; gives its client secret.
+    pub fn let_sign_in(&self, slug: &str, callback: &str) -> Result<SecretString, ForgeError> {
+        self.site.change(|state| {
+            let secret = format!("{:040x}", state.next_id());
+            let app = state.apps.values_mut().find(|app| app.slug == slug);
+            let app = app.ok_or_else(|| ForgeError::Unknown(format!("App {slug}")))?;
+            app.details.callback_urls = vec![callback.to_owned()];
+            app.details.client_secret.clone_from(&secret);
+            Ok(SecretString::from(secret))
+        })
     }
 
     /// Sends an App's webhooks to another address from now on.

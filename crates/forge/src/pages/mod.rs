@@ -4,6 +4,7 @@ mod changes;
 mod conversation;
 mod layout;
 mod lists;
+pub(super) mod oauth;
 mod pull;
 
 use super::site::Site;

@@ -87,6 +87,30 @@ pub struct App {
     /// PKCS#1, base64 of the DER.
     pub public_key: String,
     pub created_at: Moment,
+    /// What its registration says besides.
+    #[serde(default)]
+    pub details: AppDetails,
+}
+
+/// What the registration of an App says of it for people.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct AppDetails {
+    /// Where people may be sent once they signed in with it.
+    pub callback_urls: Vec<String>,
+    /// What it shows when it asks who signed in.
+    pub client_secret: String,
+}
+
+/// A code that stands for a person who signs in with an App, until it is exchanged for a token of theirs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OauthCode {
+    pub app: u64,
+    pub user: u64,
+    /// Where the code was taken to.
+    pub redirect: String,
+    /// The hash of what who exchanges it has to show.
+    pub challenge: Option<String>,
+    pub made_at: Moment,
 }
 
 /// Where an App's webhooks go.
