@@ -1,15 +1,16 @@
 //! `autobuild serve`: the service against GitHub.
 
 use crate::{
-    agents::Access,
     cli::{
         assemble,
-        assemble::{Agents, AppKey, Blueprint},
-        check, network,
+        assemble::{AppKey, Blueprint},
+        doctor,
+        doctor::Look,
+        network, service,
     },
-    config::{LogFormat, RepositorySettings, Role, ServerSettings},
+    config::{LogFormat, ServerSettings},
     engine::{Engine, settings::EngineSettings},
-    github::{AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Caps},
+    github::Caps,
     telemetry::TelemetrySettings,
     web,
     web::{Inbox, Listener},
@@ -18,7 +19,6 @@ use anyhow::Context;
 use clap::Args;
 use domain::secret::Secrets;
 use git::InstalledGit;
-use sandbox::SandboxOptions;
 use secrecy::SecretString;
 use std::{
     io,
@@ -50,15 +50,12 @@ pub(super) struct Serve {
 
 pub(super) async fn serve(serve: Serve) -> ExitCode {
     if serve.check {
-        return check::check(&flags(serve)).await;
+        return doctor::check(&flags(serve)).await;
     }
-    let git = match InstalledGit::look().await {
-        Ok(git) => git,
-        Err(unusable) => {
-            eprintln!("autobuild: {unusable}");
-            return ExitCode::FAILURE;
-        }
-    };
+    if let Err(unusable) = InstalledGit::look().await {
+        eprintln!("autobuild: {unusable}");
+        return ExitCode::FAILURE;
+    }
     let settings = match ServerSettings::of_process(&flags(serve)) {
         Ok(settings) => settings,
         Err(mistakes) => {
@@ -73,15 +70,12 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let mut known = known_secrets(&settings);
+    let mut known = service::known_secrets(&settings);
     known.extend(collector.iter().flat_map(TelemetrySettings::secrets));
     let secrets = Secrets::new(&known);
     start_log(&settings.log, settings.log_format, secrets.clone(), |part| {
         io::stderr().write_all(part.as_bytes())
     });
-    if let Some(warning) = git.warning() {
-        tracing::warn!("{warning}");
-    }
     match run(settings, collector, &secrets).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -96,21 +90,6 @@ fn flags(serve: Serve) -> Vec<(String, String)> {
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))
         .collect()
-}
-
-/// Every secret of the settings.
-pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
-    let app = settings.app.iter().flat_map(|app| {
-        [&app.private_key, &app.webhook_secret]
-            .into_iter()
-            .chain(&app.previous_webhook_secret)
-    });
-    let coach = settings.coach_app.iter().map(|coach| &coach.private_key);
-    let others = settings.admin_token.iter().chain([&settings.database_url]);
-    let mut all: Vec<SecretString> = app.chain(coach).chain(others).cloned().collect();
-    all.extend(assemble::agents_secrets(&settings.agent_environment));
-    all.extend(Access::service(settings.models.clone()).keys());
-    all
 }
 
 /// Sends the log to `out`, without what looks like a credential or is one of `secrets`.
@@ -157,18 +136,9 @@ impl<O: Fn(&str) -> io::Result<()>> Write for Masked<O> {
 }
 
 async fn run(settings: ServerSettings, collector: Option<TelemetrySettings>, secrets: &Secrets) -> anyhow::Result<()> {
-    if !settings.unused.is_empty() {
-        tracing::warn!(
-            "settings that this version reads and does not act on: {}",
-            settings.unused.join(", ")
-        );
-    }
     let app = settings.app.clone().context(
         "no App is configured: set AUTOBUILD_APP_ID, AUTOBUILD_PRIVATE_KEY and AUTOBUILD_WEBHOOK_SECRET (see docs/organisation.md)",
     )?;
-    if settings.coach_app.is_none() {
-        tracing::warn!("no Coach App is configured: reviews will be comment reviews");
-    }
     let listener = Listener::bind(settings.listen)
         .await
         .with_context(|| format!("listening on {}", settings.listen))?;
@@ -178,28 +148,34 @@ async fn run(settings: ServerSettings, collector: Option<TelemetrySettings>, sec
         .chain(app.previous_webhook_secret)
         .collect();
     tracing::info!("listening on http://{address}");
-    until_stopped(engine, signing, admin_token(&settings, secrets)?, listener).await
+    let admin = admin_token(&settings, secrets)?;
+    until_stopped(engine, signing, admin, listener, (Arc::new(settings), secrets)).await
 }
 
-/// Says at the start what would fail later: wrong keys, permissions that were not granted.
-async fn check_rights(engine: Arc<Engine>) {
-    let apps = std::iter::once((&engine.autobuild, AUTOBUILD_PERMISSIONS))
-        .chain(engine.coach.as_ref().map(|coach| (coach, COACH_PERMISSIONS)));
-    for (client, needed) in apps {
-        match client.identity().await {
-            Ok(identity) => {
-                let lacks: Vec<String> = identity
-                    .lacks(needed)
-                    .iter()
-                    .map(|(name, level)| format!("{name}: {level}"))
-                    .collect();
-                if !lacks.is_empty() {
-                    tracing::warn!("the App {} lacks permissions: {}", identity.slug, lacks.join(", "));
-                }
-            }
-            Err(error) => tracing::warn!(%error, "the rights of the App {} are unknown", client.app_id()),
-        }
-    }
+/// Says at the start what would fail later.
+async fn look_around(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets: Secrets) {
+    let look = Look {
+        settings: &settings,
+        running: Some(&engine),
+        repo: None,
+    };
+    doctor::tell(&doctor::of_a_service(&look).await, &secrets);
+}
+
+/// The rows of the doctor, for the page of operators.
+fn diagnosis(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets: Secrets) -> web::Doctor {
+    Arc::new(move |repo| {
+        let (engine, settings, secrets) = (engine.clone(), settings.clone(), secrets.clone());
+        Box::pin(async move {
+            let look = Look {
+                settings: &settings,
+                running: Some(&engine),
+                repo: repo.as_ref(),
+            };
+            let rows = doctor::of_a_service(&look).await;
+            rows.iter().map(|row| row.masked(|text| secrets.mask(text))).collect()
+        })
+    })
 }
 
 /// Opens the figures: the configured token, else one for this start, shown once.
@@ -221,12 +197,15 @@ async fn until_stopped(
     signing: Vec<SecretString>,
     admin: SecretString,
     listener: Listener,
+    (settings, secrets): (Arc<ServerSettings>, &Secrets),
 ) -> anyhow::Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let (stop, closed) = (CancellationToken::new(), CancellationToken::new());
-    let inbox = Arc::new(Inbox::new(engine.clone(), signing, stop.clone()).with_admin(admin));
+    let inbox = Inbox::new(engine.clone(), signing, stop.clone()).with_admin(admin);
+    let doctor = diagnosis(engine.clone(), settings.clone(), secrets.clone());
+    let inbox = Arc::new(inbox.with_doctor(doctor));
     // Nobody waits for GitHub's answer, least of all the deliveries that arrive meanwhile.
-    let rights = tokio::spawn(check_rights(engine.clone()));
+    let looking = tokio::spawn(look_around(engine.clone(), settings.clone(), secrets.clone()));
     let mut worker = tokio::spawn(engine.clone().work(stop.clone()));
     let mut server = tokio::spawn(web::serve(listener, web::router(inbox), closed.clone()));
     tokio::select! {
@@ -238,7 +217,7 @@ async fn until_stopped(
     }
     tracing::info!("draining: calls to GitHub end, agents get their grace");
     stop.cancel();
-    rights.abort();
+    looking.abort();
     let drained = worker.await.context("the worker");
     closed.cancel();
     drained?;
@@ -276,34 +255,13 @@ fn blueprint(
         web_url: settings.github.web.to_string(),
         database_url: settings.database_url.clone(),
         data_dir: settings.data_dir.clone(),
-        agents: agents(settings),
+        agents: service::agents(settings),
         secrets: secrets.clone(),
         settings: engine,
         caps: caps(&settings.github.api),
-        sandbox: sandbox(settings),
+        sandbox: service::sandbox(settings),
         isolation: settings.sandbox.bounds,
     })
-}
-
-pub(super) fn agents(settings: &ServerSettings) -> Agents {
-    let any = RepositorySettings::default();
-    let agent = |role| settings.agent(role, &any).clone();
-    Agents {
-        planner: agent(Role::Planner),
-        designer: agent(Role::Designer),
-        player: agent(Role::Player),
-        coach: agent(Role::Coach),
-        named: settings.named_agents.clone(),
-        environment: settings.agent_environment.clone(),
-        access: Access::service(settings.models.clone()),
-    }
-}
-
-pub(super) fn sandbox(settings: &ServerSettings) -> SandboxOptions {
-    SandboxOptions {
-        limits: settings.sandbox.limits,
-        ..SandboxOptions::own_binary()
-    }
 }
 
 /// GitHub's limits on writes are GitHub's: a forge on this very machine has none.

@@ -19,6 +19,7 @@ mod contents;
 mod error;
 mod graphql;
 mod http;
+mod inspection;
 mod issues;
 mod merge;
 pub mod model;
@@ -30,10 +31,11 @@ mod reviews;
 mod rights;
 mod spacing;
 pub mod tokens;
+mod tree;
 mod urls;
 pub mod webhook;
 
-pub use app::{App, Identity, SetupError};
+pub use app::{App, Identity, SetupError, lacking};
 pub use checks::{
     AnnotationLevel, CheckAction, CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, MOST_ANNOTATIONS,
 };
@@ -45,6 +47,7 @@ pub use contents::Content;
 pub use error::{Cause, GithubError};
 pub use graphql::IssueEdit;
 pub use http::READ_PAUSES;
+pub use inspection::{DeliveryAttempt, Installation};
 pub use merge::{Merge, MergeMethod, MergeRefusal};
 pub use pulls::{NewPull, OpenedPull, PullChange};
 pub use repo::Repo;

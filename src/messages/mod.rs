@@ -57,6 +57,7 @@ pub use measure::MAX_CHARS;
 pub use plan_file::{
     final_plan_file, is_record, plan_file, plan_file_path, plan_files, task_file, task_file_path, whole_plan_file,
 };
+pub use reasons::settings_mistake;
 pub use reply::reply;
 pub use review::{Inline, Review, ReviewEvent, Shown, blocked_review, fold_inline, review};
 pub use rules::{about as about_rule, word_findings};

@@ -15,7 +15,11 @@ use axum::{
     http::{StatusCode, header::RETRY_AFTER},
     response::{IntoResponse, Response},
 };
-use domain::ids::{AppId, Millis};
+use domain::{
+    diagnosis::Row,
+    ids::{AppId, Millis, RepoName},
+};
+use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -25,6 +29,9 @@ pub const BODY_PATIENCE: Duration = Duration::from_secs(15);
 
 /// When a sender that found no room for its body may come again, in seconds.
 const ROOM_AGAIN: u64 = BODY_PATIENCE.as_secs();
+
+/// Looks at everything that the service needs, and at a repository if one is named; nothing secret is in the rows.
+pub type Doctor = Arc<dyn Fn(Option<RepoName>) -> BoxFuture<'static, Vec<Row>> + Send + Sync>;
 
 /// Where deliveries arrive.
 pub struct Inbox {
@@ -36,6 +43,7 @@ pub struct Inbox {
     bodies: Bodies,
     admin: Option<SecretString>,
     viewers: Viewers,
+    doctor: Option<Doctor>,
 }
 
 /// Who may see the dashboard.
@@ -61,6 +69,7 @@ impl Inbox {
             bodies: Bodies::new(),
             admin: None,
             viewers: Viewers::SignedIn,
+            doctor: None,
         }
     }
 
@@ -86,6 +95,19 @@ impl Inbox {
             viewers: Viewers::ThisMachine,
             ..self
         }
+    }
+
+    /// The same inbox with a page that shows operators what is wrong.
+    #[must_use]
+    pub fn with_doctor(self, doctor: Doctor) -> Self {
+        Self {
+            doctor: Some(doctor),
+            ..self
+        }
+    }
+
+    pub(super) fn doctor(&self) -> Option<&Doctor> {
+        self.doctor.as_ref()
     }
 
     pub(super) fn viewers(&self) -> Viewers {

@@ -92,7 +92,7 @@ pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap)
 }
 
 /// Whether the request shows the token; compared by hashes, so that the time tells nothing of it.
-fn shows(headers: &HeaderMap, token: &SecretString) -> bool {
+pub(super) fn shows(headers: &HeaderMap, token: &SecretString) -> bool {
     let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
     shown.is_some_and(|shown| Sha256::digest(shown.trim()) == Sha256::digest(token.expose_secret()))

@@ -12,7 +12,7 @@ mod inbox;
 mod listen;
 mod metrics;
 
-pub use inbox::{BODY_PATIENCE, Inbox};
+pub use inbox::{BODY_PATIENCE, Doctor, Inbox};
 pub use listen::{HEADER_PATIENCE, Listener, serve};
 pub use metrics::{FAMILIES, Family};
 

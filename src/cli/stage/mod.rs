@@ -10,7 +10,7 @@ pub mod stop;
 pub mod terminal;
 pub mod traces;
 pub mod transcript;
-mod wrap;
+pub mod wrap;
 
 use crate::{
     agents::Access,

@@ -158,7 +158,8 @@ impl Terminal {
         }
     }
 
-    fn painted(&self, text: &str, tone: Tone) -> String {
+    /// A text in the colours of this terminal.
+    pub fn painted(&self, text: &str, tone: Tone) -> String {
         match tone.style() {
             Some(style) if self.skills.colours && !text.is_empty() => format!("\u{1b}[{style}m{text}\u{1b}[0m"),
             Some(_) | None => text.to_owned(),

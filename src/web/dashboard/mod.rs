@@ -1,6 +1,7 @@
 //! The dashboard: what the service does, for who shows the administrator's token. Pages are made by the server and work
 //! without a script; where there is one, they are replaced as soon as they have changed.
 
+mod doctor;
 mod feature;
 mod graph;
 mod live;
@@ -52,6 +53,7 @@ pub(super) fn routes() -> Router<Arc<Inbox>> {
         .route("/features/{repo}/{issue}/{run}", get(feature_page))
         .route("/features/{repo}/{issue}/{run}/live", get(feature_live))
         .route("/features/{repo}/{issue}/{run}/run", get(run_page))
+        .route("/doctor", get(doctor::page))
         .route("/sign-in", get(sign_in_page).post(sign_in))
         .route("/sign-out", post(sign_out))
         .route(
@@ -171,6 +173,7 @@ fn answer(
     let bar = html! {
         nav aria-label="Pages" {
             a href="/" { "Work" }
+            @if doctor::is_for(inbox, viewer) { a href="/doctor" { "Doctor" } }
             @if let Some(token) = token {
                 form method="post" action="/sign-out" {
                     input type="hidden" name="token" value=(token);
