@@ -10,7 +10,7 @@ use crate::{
     },
     config::{LogFormat, ServerSettings},
     engine::{Engine, settings::EngineSettings},
-    github::Caps,
+    github::{Caps, OAuthApp},
     telemetry::TelemetrySettings,
     web,
     web::{Inbox, Listener},
@@ -203,7 +203,11 @@ async fn until_stopped(
     let (stop, closed) = (CancellationToken::new(), CancellationToken::new());
     let inbox = Inbox::new(engine.clone(), signing, stop.clone()).with_admin(admin);
     let doctor = diagnosis(engine.clone(), settings.clone(), secrets.clone());
-    let inbox = Arc::new(inbox.with_doctor(doctor));
+    let sign_in = settings.oauth.clone().map(|client| OAuthApp {
+        id: client.id,
+        secret: client.secret,
+    });
+    let inbox = Arc::new(inbox.with_doctor(doctor).with_sign_in(sign_in));
     // Nobody waits for GitHub's answer, least of all the deliveries that arrive meanwhile.
     let looking = tokio::spawn(look_around(engine.clone(), settings.clone(), secrets.clone()));
     let mut worker = tokio::spawn(engine.clone().work(stop.clone()));

@@ -16,7 +16,8 @@ pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
             .chain(&app.previous_webhook_secret)
     });
     let coach = settings.coach_app.iter().map(|coach| &coach.private_key);
-    let others = settings.admin_token.iter().chain([&settings.database_url]);
+    let oauth = settings.oauth.iter().map(|client| &client.secret);
+    let others = settings.admin_token.iter().chain([&settings.database_url]).chain(oauth);
     let mut all: Vec<SecretString> = app.chain(coach).chain(others).cloned().collect();
     all.extend(assemble::agents_secrets(&settings.agent_environment));
     all.extend(Access::service(settings.models.clone()).keys());

@@ -35,7 +35,7 @@ pub use repository_values::{
     Approval, Checks, CiEvidence, Commands, Coverage, Depth, Merge, Network, Permission, PreLoop, RoleTimeouts,
 };
 pub use role::{ByRole, Role};
-pub use server::{App, CoachApp, LogFormat, ServerSettings};
+pub use server::{App, CoachApp, LogFormat, OAuthClient, ServerSettings};
 pub use server_edge::{process_environment, read_settings_file};
 pub use server_sandbox::SandboxSettings;
 pub use shapes::Offer;

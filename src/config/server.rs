@@ -31,6 +31,8 @@ pub struct ServerSettings {
     pub app: Option<App>,
     /// The Coach App.
     pub coach_app: Option<CoachApp>,
+    /// By what people sign in with the AutoBuild App.
+    pub oauth: Option<OAuthClient>,
     /// Least time between writes to GitHub per installation.
     pub write_spacing: Duration,
     /// What may be spent in a calendar month.
@@ -55,6 +57,15 @@ pub struct ServerSettings {
     pub(crate) agents: BTreeMap<Role, AgentCommand>,
     /// The agents that repositories may name.
     pub(crate) named_agents: BTreeMap<String, AgentCommand>,
+}
+
+/// By what people sign in with an App.
+#[derive(Clone, Debug)]
+pub struct OAuthClient {
+    /// Its client id.
+    pub id: String,
+    /// Its client secret.
+    pub secret: SecretString,
 }
 
 /// Credentials of the AutoBuild App.

@@ -7,7 +7,7 @@ use crate::config::{
     network,
     network::NetworkCeiling,
     role::Role,
-    server::{App, CoachApp, LogFormat, ServerSettings},
+    server::{App, CoachApp, LogFormat, OAuthClient, ServerSettings},
     server_sandbox::SandboxSettings,
     variables::{Found, Kind, PREFIX, ServerMistake, Source, VARIABLES, Value, mistake},
 };
@@ -17,6 +17,8 @@ use std::{collections::BTreeMap, fmt, net::SocketAddr, path::PathBuf, time::Dura
 use tracing_subscriber::EnvFilter;
 
 const MAX_SPACING_MS: u64 = 60_000;
+/// The shortest administrator's token, in characters.
+const LEAST_TOKEN: usize = 20;
 
 /// Turns texts into values and remembers what was wrong.
 pub(crate) struct Parser {
@@ -39,9 +41,9 @@ impl Parser {
         let github = self.github();
         let data_dir = self.data_dir(environment);
         let database_url = self.database_url(data_dir.as_ref());
-        let (app, coach_app) = (self.app(), self.coach_app());
+        let (app, coach_app, oauth) = (self.app(), self.coach_app(), self.oauth());
         let write_spacing = self.parse("WRITE_SPACING_MS", spacing);
-        let admin_token = self.secret("ADMIN_TOKEN");
+        let admin_token = self.parse("ADMIN_TOKEN", admin_token);
         let log = self.parse("LOG", log_filter);
         let log_format = self.parse("LOG_FORMAT", |text| match text {
             "text" => Ok(LogFormat::Text),
@@ -62,6 +64,7 @@ impl Parser {
                     github,
                     app,
                     coach_app,
+                    oauth,
                     budget,
                     write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
                     network,
@@ -235,6 +238,14 @@ impl Parser {
         })
     }
 
+    fn oauth(&mut self) -> Option<OAuthClient> {
+        self.missing(&["CLIENT_ID", "CLIENT_SECRET"])?;
+        Some(OAuthClient {
+            id: self.text("CLIENT_ID")?.text,
+            secret: self.secret("CLIENT_SECRET")?,
+        })
+    }
+
     fn named_agents(&mut self) -> BTreeMap<String, AgentCommand> {
         let mut named = BTreeMap::new();
         for (name, value) in std::mem::take(&mut self.found.agents) {
@@ -285,6 +296,16 @@ fn spacing(text: &str) -> Result<Duration, String> {
         _ => Err(format!(
             "must be a whole number of milliseconds from 0 to {MAX_SPACING_MS}"
         )),
+    }
+}
+
+/// A token that guessing finds opens everything.
+fn admin_token(text: &str) -> Result<SecretString, String> {
+    match text.chars().count() < LEAST_TOKEN {
+        true => Err(format!(
+            "must have at least {LEAST_TOKEN} characters, for example those of `openssl rand -hex 16`"
+        )),
+        false => Ok(SecretString::from(text)),
     }
 }
 
@@ -386,7 +407,7 @@ mod tests {
                 ("AUTOBUILD_COACH_APP_ID", "13"),
                 ("AUTOBUILD_COACH_PRIVATE_KEY", PEM),
                 ("AUTOBUILD_DATABASE_URL", "postgres://ada:hush-2@db/autobuild"),
-                ("AUTOBUILD_ADMIN_TOKEN", "hush-3"),
+                ("AUTOBUILD_ADMIN_TOKEN", "hush-3-of-at-least-20"),
             ],
             None,
         )
@@ -398,6 +419,19 @@ mod tests {
         assert_eq!(app.webhook_secret.expose_secret(), "hush-1");
         let shown = format!("{settings:?}");
         assert!(!shown.contains("hush") && !shown.contains("MIIsecret"), "{shown}");
+    }
+
+    #[test]
+    fn an_administrators_token_that_can_be_guessed_is_refused() {
+        let refused = |token: &str| load(&[], &[("AUTOBUILD_ADMIN_TOKEN", token)], None).unwrap_err();
+        for token in ["hush", "nineteen-characters"] {
+            let said = refused(token);
+            assert!(
+                said.contains("AUTOBUILD_ADMIN_TOKEN") && said.contains("at least 20") && !said.contains("hush"),
+                "{said}"
+            );
+        }
+        load(&[], &[("AUTOBUILD_ADMIN_TOKEN", "twenty-characters-it")], None).unwrap();
     }
 
     #[test]

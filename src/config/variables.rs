@@ -118,6 +118,13 @@ pub static VARIABLES: &[Variable] = &[
         "Its private key, as PEM.",
     ),
     variable(
+        "CLIENT_ID",
+        Kind::Plain,
+        Usual::Nothing,
+        "Client id of the AutoBuild App, with which people sign in.",
+    ),
+    variable("CLIENT_SECRET", Kind::Secret, Usual::Nothing, "Its client secret."),
+    variable(
         "AGENT",
         Kind::Plain,
         Usual::Value("claude"),
@@ -295,7 +302,7 @@ pub static VARIABLES: &[Variable] = &[
         "ADMIN_TOKEN",
         Kind::Secret,
         Usual::Said("made and printed at start"),
-        "Bearer token for `/metrics`.",
+        "The administrator's token for the dashboard and `/metrics`; at least 20 characters.",
     ),
     variable(
         "LOG",

@@ -8,12 +8,14 @@
 pub mod apply;
 pub mod coach_installations;
 pub mod data_folder;
+pub mod figures;
 mod in_flight;
 pub mod ingest;
 pub mod job;
 mod lease;
 mod perform;
 mod persist;
+pub mod queue;
 pub mod repository;
 pub mod repository_settings;
 pub mod roster;

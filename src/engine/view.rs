@@ -2,33 +2,40 @@
 
 use crate::{
     engine::{Engine, persist},
-    github::GithubError,
-    store::{EffectState, FeatureRow, Scope, StoreError, StoredEffect, StoredRun, WaitsOn},
+    store::{
+        EffectState, ListedFeature, ProviderTrouble, StoreError, StoreFailure, StoredEffect, StoredRun, Tally, WaitsOn,
+    },
 };
 use domain::{
     cost,
-    cost::{Spending, Waiting},
-    feature::Feature,
-    ids::{FeatureKey, RepoName},
+    cost::{Cost, Spending, Waiting},
+    feature::{Feature, State},
+    ids::{FeatureKey, InstallationId, RepoId, RepoName},
 };
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 /// Ended Features that are shown.
 const MOST_ENDED: u32 = 30;
-/// How long a repository's name may take; its number stands in for it.
+/// How long GitHub may take to tell a repository's name.
 const NAME_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A Feature with its costs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FeatureView {
     /// The Feature.
     pub feature: Feature,
     /// What it cost so far, what runs, and what waits.
     pub spending: Spending,
+    /// Its repository's name, as far as it was heard.
+    pub name: Option<RepoName>,
 }
 
 /// What there is beside it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkView {
     /// The runs of its agents, oldest first.
     pub runs: Vec<StoredRun>,
@@ -36,6 +43,34 @@ pub struct WorkView {
     pub calls: BTreeMap<String, Vec<String>>,
     /// Its effects that are not done, oldest first.
     pub effects: Vec<StoredEffect>,
+}
+
+/// A Feature in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedView {
+    /// Which.
+    pub key: FeatureKey,
+    /// The installation through which it is reached.
+    pub installation: InstallationId,
+    /// The Feature; none where what is stored of it cannot be read.
+    pub feature: Option<Arc<Feature>>,
+    /// What it cost so far.
+    pub cost: Cost,
+    /// Its repository's name, as far as it was heard.
+    pub name: Option<RepoName>,
+}
+
+/// All work at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overview {
+    /// The Features that are not finished.
+    pub unfinished: Vec<ListedView>,
+    /// Those that ended last, the newest first.
+    pub ended: Vec<ListedView>,
+    /// How much is to be done.
+    pub tally: Tally,
+    /// APIs of models that do not serve.
+    pub troubles: Vec<ProviderTrouble>,
 }
 
 /// What is remembered cannot be shown.
@@ -49,20 +84,130 @@ pub enum ViewError {
     Unreadable(#[from] persist::Unreadable),
 }
 
-impl Engine {
-    /// The Features that are not finished, and those that ended last.
-    pub async fn features_to_show(&self) -> Result<(Vec<FeatureView>, Vec<FeatureView>), ViewError> {
-        let unfinished = self.store.unfinished(Scope::All).await?;
-        let ended = self.store.ended_last(MOST_ENDED).await?;
-        Ok((self.views(&unfinished).await?, self.views(&ended).await?))
+impl ViewError {
+    /// Whether what is stored cannot be read, however often one tries.
+    pub fn is_unreadable(&self) -> bool {
+        match self {
+            Self::Unreadable(_) => true,
+            Self::Store(error) => match error.what_failed() {
+                StoreFailure::Value => true,
+                StoreFailure::Disk | StoreFailure::Database => false,
+            },
+        }
+    }
+}
+
+/// Features as they were last read for a list: most looks find them unchanged.
+#[derive(Debug, Default)]
+pub struct SeenFeatures(Mutex<HashMap<FeatureKey, Seen>>);
+
+#[derive(Clone, Debug)]
+struct Seen {
+    version: i64,
+    feature: Option<Arc<Feature>>,
+    /// What it cost, once nothing of it runs any more.
+    settled: Option<Cost>,
+}
+
+impl SeenFeatures {
+    fn lock(&self) -> MutexGuard<'_, HashMap<FeatureKey, Seen>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn views(&self, rows: &[FeatureRow]) -> Result<Vec<FeatureView>, ViewError> {
+    fn of(&self, listed: &ListedFeature) -> Option<Seen> {
+        let seen = self.lock().get(&listed.key).cloned();
+        seen.filter(|seen| seen.version == listed.version)
+    }
+}
+
+/// Whether a Feature will never go on.
+pub(super) fn has_ended(state: &State) -> bool {
+    match state {
+        State::Completed | State::Cancelled { .. } | State::Failed { .. } => true,
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Building { .. }
+        | State::Paused { .. }
+        | State::Blocked { .. }
+        | State::InReview => false,
+    }
+}
+
+impl Engine {
+    /// All work; Features that have not changed since they were `seen` are not read again.
+    pub async fn overview(&self, seen: &SeenFeatures) -> Result<Overview, ViewError> {
+        let unfinished = self.store.list_unfinished().await?;
+        let ended = self.store.list_ended(MOST_ENDED).await?;
+        let overview = Overview {
+            unfinished: self.listed(seen, &unfinished).await?,
+            ended: self.listed(seen, &ended).await?,
+            tally: self.store.tally(None, self.now()).await?,
+            troubles: self.store.troubled_providers().await?,
+        };
+        let shown = |key: &FeatureKey| unfinished.iter().chain(&ended).any(|listed| listed.key == *key);
+        seen.lock().retain(|key, _| shown(key));
+        Ok(overview)
+    }
+
+    async fn listed(&self, seen: &SeenFeatures, list: &[ListedFeature]) -> Result<Vec<ListedView>, ViewError> {
         let mut views = Vec::new();
-        for row in rows {
-            views.extend(self.feature_to_show(&row.key).await?);
+        for listed in list {
+            let Seen { feature, settled, .. } = match seen.of(listed) {
+                Some(seen) => seen,
+                None => self.look_at(listed).await?,
+            };
+            let cost = match settled {
+                Some(cost) => cost,
+                None => self.cost_of(&listed.key).await?,
+            };
+            let is_settled = cost.open_runs == 0 && feature.as_ref().is_some_and(|feature| has_ended(&feature.state));
+            let now_seen = Seen {
+                version: listed.version,
+                feature: feature.clone(),
+                settled: is_settled.then_some(cost),
+            };
+            seen.lock().insert(listed.key, now_seen);
+            views.push(ListedView {
+                key: listed.key,
+                installation: listed.installation,
+                feature,
+                cost,
+                name: self.autobuild.name_heard(listed.key.repo),
+            });
         }
         Ok(views)
+    }
+
+    /// A Feature that is new or has changed.
+    async fn look_at(&self, listed: &ListedFeature) -> Result<Seen, ViewError> {
+        let read = match self.store.feature(&listed.key).await.map_err(ViewError::from) {
+            Ok(stored) => stored
+                .map(|stored| persist::read(&stored))
+                .transpose()
+                .map_err(ViewError::from),
+            Err(error) => Err(error),
+        };
+        let feature = match read {
+            Ok(feature) => feature.map(Arc::new),
+            Err(error) if error.is_unreadable() => {
+                tracing::warn!(%error, key = %listed.key, "the Feature {} cannot be read", listed.key);
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Seen {
+            version: listed.version,
+            feature,
+            settled: None,
+        })
+    }
+
+    async fn cost_of(&self, key: &FeatureKey) -> Result<Cost, StoreError> {
+        let mut sum = Cost::default();
+        for cost in self.store.costs(key).await?.into_values() {
+            sum += cost;
+        }
+        Ok(sum)
     }
 
     /// One Feature.
@@ -73,6 +218,7 @@ impl Engine {
         Ok(Some(FeatureView {
             feature: persist::read(&stored)?,
             spending: self.spending_so_far(key).await?,
+            name: self.autobuild.name_heard(key.repo),
         }))
     }
 
@@ -109,10 +255,13 @@ impl Engine {
         })
     }
 
-    /// The repository of a Feature by name; none where GitHub does not say it in time.
-    pub async fn name_to_show(&self, feature: &Feature) -> Option<RepoName> {
-        let repo = self.autobuild.repo(feature.installation, feature.key.repo);
-        let named: Result<Result<RepoName, GithubError>, _> = tokio::time::timeout(NAME_PATIENCE, repo.name()).await;
-        named.ok()?.ok()
+    /// Asks GitHub what a repository is called now; [`FeatureView::name`] has it from then on.
+    pub async fn hear_name(&self, installation: InstallationId, repo: RepoId) {
+        let asked = self.autobuild.repo(installation, repo);
+        match tokio::time::timeout(NAME_PATIENCE, asked.name()).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::debug!(%error, %repo, "what repository {repo} is called is not known"),
+            Err(_) => tracing::debug!(%repo, "what repository {repo} is called was not told in time"),
+        }
     }
 }

@@ -169,6 +169,11 @@ impl Client {
         self.names().remove(&repo);
     }
 
+    /// What a repository was called when a call last told, however long ago.
+    pub fn name_heard(&self, repo: RepoId) -> Option<RepoName> {
+        self.names().get(&repo).map(|known| known.name.clone())
+    }
+
     fn names(&self) -> MutexGuard<'_, HashMap<RepoId, KnownName>> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }

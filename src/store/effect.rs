@@ -34,8 +34,8 @@ statements! {
 pub(super) static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::new(
         "INSERT INTO effect (id, kind, lane, subject, feature_id, feature_limit, ordered, waits, installation_id, \
-         repo_id, payload, priority, run_at, deadline)",
-        14,
+         repo_id, payload, priority, run_at, first_due, deadline)",
+        15,
         "ON CONFLICT (id) DO NOTHING",
     )
 });
@@ -213,6 +213,7 @@ async fn insert(tx: &mut Tx, sql: &'static str, piece: &[&NewEffect]) -> Result<
             new.repo.map(|repo| stored(repo.0)).transpose()?,
             &new.payload,
             new.priority,
+            new.run_at.0,
             new.run_at.0,
             new.deadline.map(|at| at.0),
         ]);

@@ -12,6 +12,9 @@ statements! {
     APPEND = "INSERT INTO event (stream, seq, kind, body, cause, actor, at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
     KNOWN = "SELECT seq FROM event WHERE stream = $1 AND cause = $2";
     READ = "SELECT stream, seq, kind, body, cause, actor, at FROM event WHERE stream = $1 ORDER BY seq";
+    // What people always do, and what happens beside the Feature, is no help.
+    HELP = "SELECT COUNT(*) AS deeds FROM event WHERE stream = $1 AND actor <> 'autobuild' AND kind NOT IN \
+            ('labelled', 'pull_merged', 'default_pushed', 'default_conflicts', 'suspended', 'unsuspended')";
 }
 
 /// An event to be recorded.
@@ -39,6 +42,12 @@ pub struct StoredEvent {
 }
 
 impl Store {
+    /// How often people did something about a Feature between its label and its merge.
+    pub async fn deeds_of_people(&self, stream: &FeatureKey) -> Result<u64, StoreError> {
+        let row = self.db.row(HELP, args![&stream.to_string()]).await?;
+        row.map_or(Ok(0), |row| row.count("deeds"))
+    }
+
     /// Everything that happened to a Feature, oldest first.
     pub async fn events(&self, stream: &FeatureKey) -> Result<Vec<StoredEvent>, StoreError> {
         let rows = self.db.rows(READ, args![&stream.to_string()]).await?;

@@ -4,11 +4,11 @@ use crate::store::{
     error::StoreError,
     feature,
     feature::{FeatureRow, columns},
-    row::stored,
+    row::{Row, stored},
     sql::{Arg, args, statements},
     store::Store,
 };
-use domain::ids::{InstallationId, IssueNumber, PullNumber, RepoId, TaskId};
+use domain::ids::{FeatureKey, InstallationId, IssueNumber, PullNumber, RepoId, TaskId};
 
 /// What counts as unfinished, word for word as the unique index has it.
 macro_rules! unfinished {
@@ -56,8 +56,11 @@ statements! {
     ALL = concat!("SELECT ", columns!(), " FROM feature",
                   " WHERE installation_id = COALESCE($1, installation_id) AND repo_id = COALESCE($2, repo_id)",
                   " ORDER BY repo_id, issue_number, run");
-    ENDED_LAST = concat!("SELECT ", columns!(), " FROM feature WHERE NOT (", unfinished!(), ")",
-                         " ORDER BY (SELECT MAX(at) FROM event e WHERE e.stream = feature.id) DESC, id LIMIT $1");
+    LIST_UNFINISHED = concat!("SELECT id, installation_id, version FROM feature WHERE ", unfinished!(),
+                              " ORDER BY repo_id, issue_number");
+    LIST_ENDED = concat!("SELECT id, installation_id, version FROM feature WHERE NOT (", unfinished!(), ")",
+                         " ORDER BY (SELECT at FROM event e WHERE e.stream = feature.id ORDER BY seq DESC LIMIT 1) DESC,",
+                         " id LIMIT $1");
 }
 
 /// Whose Features.
@@ -78,6 +81,17 @@ pub struct FoundFeature {
     pub feature: FeatureRow,
     /// The Task whose branch or pull request it is; none if it is the Feature's own.
     pub task: Option<TaskId>,
+}
+
+/// A Feature in a list, and which version of it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedFeature {
+    /// The Feature.
+    pub key: FeatureKey,
+    /// The installation through which it is reached.
+    pub installation: InstallationId,
+    /// Raised by every change of it.
+    pub version: i64,
 }
 
 impl Store {
@@ -111,10 +125,16 @@ impl Store {
         self.many(ALL, scope).await
     }
 
+    /// The Features that are not finished, by repository and issue.
+    pub async fn list_unfinished(&self) -> Result<Vec<ListedFeature>, StoreError> {
+        let rows = self.db.rows(LIST_UNFINISHED, args![]).await?;
+        rows.iter().map(listed).collect()
+    }
+
     /// The Features that ended last, the newest first.
-    pub async fn ended_last(&self, most: u32) -> Result<Vec<FeatureRow>, StoreError> {
-        let rows = self.db.rows(ENDED_LAST, args![i64::from(most)]).await?;
-        rows.iter().map(feature::read).collect()
+    pub async fn list_ended(&self, most: u32) -> Result<Vec<ListedFeature>, StoreError> {
+        let rows = self.db.rows(LIST_ENDED, args![i64::from(most)]).await?;
+        rows.iter().map(listed).collect()
     }
 
     async fn one(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<FeatureRow>, StoreError> {
@@ -141,4 +161,12 @@ impl Store {
             task: row.opt_parsed("task_name")?,
         }))
     }
+}
+
+fn listed(row: &Row) -> Result<ListedFeature, StoreError> {
+    Ok(ListedFeature {
+        key: row.parsed("id")?,
+        installation: InstallationId(row.count("installation_id")?),
+        version: row.int("version")?,
+    })
 }

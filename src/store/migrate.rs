@@ -37,6 +37,7 @@ migrations! {
     4 "progress";
     5 "repository_settings";
     6 "calls";
+    7 "queue";
 }
 
 /// Where the history itself is kept; made before anything can be asked of it.

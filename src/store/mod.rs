@@ -27,6 +27,7 @@ mod migrate;
 mod open;
 mod progress;
 mod provider;
+mod queue;
 mod repository_settings;
 mod row;
 mod run;
@@ -48,15 +49,16 @@ pub use effect::{MAX_EFFECT_PAYLOAD, NewEffect, StoredEffect};
 pub use error::{OpenError, StoreError, StoreFailure};
 pub use event::{NewEvent, StoredEvent};
 pub use feature::{FeatureRow, StoredFeature};
-pub use find::{FoundFeature, Scope};
+pub use find::{FoundFeature, ListedFeature, Scope};
 pub use hold::{Fenced, Finish, Hold, Lease, Outcome};
 pub use lane::{EffectState, Ordered};
 pub use migrate::{MIGRATIONS, Migration};
 pub use open::{FoundDatabase, OpenOptions};
 pub use provider::{ParkCause, ParkTimes, Parked, ProviderTrouble, Trouble, WaitsOn};
+pub use queue::{HeldBy, QueuedEffect};
 pub use repository_settings::{KnownSettings, Standing};
 pub use run::{EndedRun, MAX_RUN_EVENTS, NewRun, Started};
-pub use run_read::{RunState, RunTotal, StoredRun};
+pub use run_read::{DaySpent, RunState, RunTotal, StoredRun};
 pub use store::Store;
 pub use tally::Tally;
 pub use task::{TaskRow, TurnRow};
@@ -78,6 +80,7 @@ pub fn statements() -> Vec<&'static str> {
         migrate::STATEMENTS,
         progress::STATEMENTS,
         provider::STATEMENTS,
+        queue::STATEMENTS,
         repository_settings::STATEMENTS,
         run::STATEMENTS,
         run_read::STATEMENTS,

@@ -100,7 +100,7 @@ pub enum WaitsOn {
 }
 
 impl WaitsOn {
-    fn of(stored: String) -> Self {
+    pub(super) fn of(stored: String) -> Self {
         match stored == FORGE {
             true => Self::Forge,
             false => Self::Provider(stored),

@@ -8,7 +8,7 @@ use crate::store::{
 };
 use domain::{
     cost::Cost,
-    ids::{FeatureKey, Millis, TaskId, TurnNumber},
+    ids::{FeatureKey, InstallationId, Millis, RepoId, TaskId, TurnNumber},
     isolation::Level,
     usage::{Tokens, Usage},
 };
@@ -52,6 +52,10 @@ statements! {
                      CAST(SUM(cached_tokens) AS BIGINT) AS cached_tokens, \
                      CAST(SUM(cache_write_tokens) AS BIGINT) AS cache_write_tokens, \
                      CAST(SUM(output_tokens) AS BIGINT) AS output_tokens FROM run GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4");
+    SPENT_BY_DAY = concat!("SELECT installation_id, repo_id, started_at / 86400000 AS day, CAST(COALESCE(SUM(", money!(),
+                           "), 0) AS BIGINT) AS micros, COUNT(*) AS agent_runs, \
+                           COUNT(*) FILTER (WHERE state <> 'running' AND ", money!(), " IS NULL) AS unknown \
+                           FROM run WHERE started_at >= $1 AND started_at < $2 GROUP BY 1, 2, 3 ORDER BY 3, 1, 2");
     EARLIER = "SELECT CAST(AVG(spent) AS BIGINT) AS micros, COUNT(*) AS tasks FROM (SELECT SUM(usd_micros) AS spent \
                FROM run WHERE repo_id = $1 AND task IS NOT NULL AND state = 'ended' AND started_at >= $2 \
                GROUP BY feature_id, task) AS per_task WHERE spent > 0";
@@ -124,7 +128,43 @@ pub struct RunTotal {
     pub cost: Cost,
 }
 
+/// What runs of one day cost in a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DaySpent {
+    /// The installation that pays.
+    pub installation: InstallationId,
+    /// The repository.
+    pub repo: RepoId,
+    /// The day's first moment, UTC.
+    pub day: Millis,
+    /// What is known of the money, in millionths of a US dollar.
+    pub usd_micros: u64,
+    /// Runs that began.
+    pub runs: u32,
+    /// Ended runs whose money nobody knows.
+    pub unknown: u32,
+}
+
+/// One day in milliseconds.
+const DAY_MS: i64 = 86_400_000;
+
 impl Store {
+    /// What was spent from `from` to `to`, by day and repository, the oldest day first.
+    pub async fn spent_by_day(&self, from: Millis, to: Millis) -> Result<Vec<DaySpent>, StoreError> {
+        let rows = self.db.rows(SPENT_BY_DAY, args![from.0, to.0]).await?;
+        let spent = |row: &Row| {
+            Ok(DaySpent {
+                installation: InstallationId(row.count("installation_id")?),
+                repo: RepoId(row.count("repo_id")?),
+                day: Millis(row.int("day")?.saturating_mul(DAY_MS)),
+                usd_micros: row.count("micros")?,
+                runs: row.small("agent_runs")?,
+                unknown: row.small("unknown")?,
+            })
+        };
+        rows.iter().map(spent).collect()
+    }
+
     /// The runs of a Feature, or of one of its tasks, oldest first.
     pub async fn runs_of(&self, feature: &FeatureKey, task: Option<TaskId>) -> Result<Vec<StoredRun>, StoreError> {
         let (feature, task) = (feature.to_string(), task.map(|task| task.to_string()));

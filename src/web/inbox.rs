@@ -2,11 +2,16 @@
 
 use crate::{
     engine::{Engine, ingest::Ingest},
-    github::webhook::{DeliveryHeaders, Door, HeaderError, OwnApps, Signature, SignatureError, door, verify},
+    github::{
+        OAuthApp,
+        webhook::{DeliveryHeaders, Door, HeaderError, OwnApps, Signature, SignatureError, door, verify},
+    },
     store::{NewDelivery, Source, Store},
     web::{
         MAX_BODY,
+        admin::Admin,
         bodies::{Bodies, Unread, Whole},
+        dashboard::OpenPages,
     },
 };
 use axum::{
@@ -41,9 +46,11 @@ pub struct Inbox {
     draining: CancellationToken,
     patience: Duration,
     bodies: Bodies,
-    admin: Option<SecretString>,
+    admin: Option<Admin>,
     viewers: Viewers,
     doctor: Option<Doctor>,
+    oauth: Option<OAuthApp>,
+    pages: OpenPages,
 }
 
 /// Who may see the dashboard.
@@ -70,6 +77,8 @@ impl Inbox {
             admin: None,
             viewers: Viewers::SignedIn,
             doctor: None,
+            oauth: None,
+            pages: OpenPages::default(),
         }
     }
 
@@ -83,7 +92,7 @@ impl Inbox {
     #[must_use]
     pub fn with_admin(self, token: SecretString) -> Self {
         Self {
-            admin: Some(token),
+            admin: Some(Admin::new(token)),
             ..self
         }
     }
@@ -106,6 +115,16 @@ impl Inbox {
         }
     }
 
+    /// The same inbox with a dashboard for people who sign in with GitHub, too.
+    #[must_use]
+    pub fn with_sign_in(self, app: Option<OAuthApp>) -> Self {
+        Self { oauth: app, ..self }
+    }
+
+    pub(super) fn oauth(&self) -> Option<&OAuthApp> {
+        self.oauth.as_ref()
+    }
+
     pub(super) fn doctor(&self) -> Option<&Doctor> {
         self.doctor.as_ref()
     }
@@ -114,8 +133,17 @@ impl Inbox {
         self.viewers
     }
 
-    pub(super) fn admin(&self) -> Option<&SecretString> {
+    pub(super) fn admin(&self) -> Option<&Admin> {
         self.admin.as_ref()
+    }
+
+    /// What only this service knows, and nobody is told.
+    pub(super) fn own_secret(&self) -> Option<&SecretString> {
+        self.secrets.first()
+    }
+
+    pub(super) fn pages(&self) -> &OpenPages {
+        &self.pages
     }
 
     pub(super) fn now(&self) -> Millis {

@@ -2,19 +2,20 @@
 
 use crate::{
     store::{ProviderTrouble, RunTotal, Store, StoreError, Tally},
-    web::Inbox,
+    web::{
+        Inbox,
+        admin::{Peer, Shown},
+    },
 };
 use axum::{
     extract::State,
     http::{
         HeaderMap, StatusCode,
-        header::{AUTHORIZATION, CONTENT_TYPE},
+        header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER},
     },
     response::{IntoResponse, Response},
 };
 use domain::ids::Millis;
-use secrecy::{ExposeSecret, SecretString};
-use sha2::{Digest, Sha256};
 use std::{fmt::Write, sync::Arc};
 
 /// The exposition format of Prometheus.
@@ -77,10 +78,17 @@ pub static FAMILIES: [Family; 9] = [
 ];
 
 /// `GET /metrics`.
-pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    if !inbox.admin().is_some_and(|token| shows(&headers, token)) {
-        let how = "show AUTOBUILD_ADMIN_TOKEN as a bearer token\n";
-        return (StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer")], how).into_response();
+pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, peer: Peer, headers: HeaderMap) -> Response {
+    match by_token(&inbox, peer, &headers) {
+        Some(Shown::Right) => {}
+        Some(Shown::TooSoon { seconds }) => {
+            let said = "too many wrong tokens from this address\n";
+            return (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, seconds)], said).into_response();
+        }
+        Some(Shown::Wrong) | None => {
+            let how = "show AUTOBUILD_ADMIN_TOKEN as a bearer token\n";
+            return (StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer")], how).into_response();
+        }
     }
     match gather(inbox.store(), inbox.now()).await {
         Ok(text) => ([(CONTENT_TYPE, FORMAT)], text).into_response(),
@@ -91,11 +99,12 @@ pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap)
     }
 }
 
-/// Whether the request shows the token; compared by hashes, so that the time tells nothing of it.
-pub(super) fn shows(headers: &HeaderMap, token: &SecretString) -> bool {
+/// What a request shows as the administrator's token, if it shows anything.
+pub(super) fn by_token(inbox: &Inbox, peer: Peer, headers: &HeaderMap) -> Option<Shown> {
     let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
-    shown.is_some_and(|shown| Sha256::digest(shown.trim()) == Sha256::digest(token.expose_secret()))
+    let (admin, shown) = inbox.admin().zip(shown)?;
+    Some(admin.judge(shown, peer, inbox.now()))
 }
 
 async fn gather(store: &Store, now: Millis) -> Result<String, StoreError> {

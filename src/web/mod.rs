@@ -4,6 +4,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod admin;
 mod bodies;
 mod connections;
 mod dashboard;
@@ -34,5 +35,6 @@ pub fn router(inbox: Arc<Inbox>) -> Router {
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::metrics))
         .merge(dashboard::routes())
+        .fallback(dashboard::nowhere)
         .with_state(inbox)
 }

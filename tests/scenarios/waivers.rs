@@ -1,7 +1,11 @@
 //! What a person waives, and what follows for the tasks after it.
 
 use crate::world::{Plan, Setup, Task, WRITER};
-use domain::evidence::{Excuse, Excused};
+use autobuild::engine::figures::{Help, Success, success};
+use domain::{
+    evidence::{Excuse, Excused},
+    feature::State,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failing_test_that_a_person_waived_is_excused_by_name_in_later_tasks() {
@@ -41,6 +45,19 @@ async fn a_failing_test_that_a_person_waived_is_excused_by_name_in_later_tasks()
     assert_eq!(world.tasks().await, ["completed", "completed"]);
     assert_eq!(world.state().await, "in_review", "the wave gates excuse it too");
     let feature = world.feature().await;
+    let mut merged = feature.clone();
+    assert_eq!(success(&merged, Help::None), Success::default(), "it has not ended");
+    merged.state = State::Completed;
+    let figures = success(&merged, Help::People);
+    assert_eq!(
+        (figures.completed, figures.alone, figures.tasks, figures.turns),
+        (1, 0, 2, 2)
+    );
+    assert_eq!(
+        (figures.refusals, figures.waived, figures.approvals, figures.overturned),
+        (1, 1, 1, 0)
+    );
+    assert!(world.engine.store.deeds_of_people(&feature.key).await.unwrap() > 0);
     assert_eq!(feature.tasks[0].waived[0].tests, ["greets"]);
     let gates = feature.tasks[1].last_turn().unwrap().gates.clone().unwrap();
     let waived = |excused: &Excused| match &excused.why {

@@ -23,4 +23,5 @@ mod migrations;
 mod on_postgres;
 mod on_sqlite;
 mod opening;
+mod queue;
 mod runs;

@@ -26,6 +26,7 @@ const SAMPLES: &[&str] = &[
     include_str!("../data/migrations/0004.sql"),
     include_str!("../data/migrations/0005.sql"),
     include_str!("../data/migrations/0006.sql"),
+    include_str!("../data/migrations/0007.sql"),
 ];
 
 struct Both {

@@ -2,16 +2,14 @@
 
 use crate::web::{
     Inbox,
-    dashboard::{Viewer, answer, of, to_sign_in},
+    admin::{Peer, Shown},
+    dashboard::{Viewer, bar, not_found, page, to_sign_in, viewer_of},
     metrics,
 };
 use axum::{
     Json,
     extract::{Query, State, rejection::QueryRejection},
-    http::{
-        HeaderMap, StatusCode,
-        header::{ACCEPT, AUTHORIZATION},
-    },
+    http::{HeaderMap, StatusCode, header::ACCEPT},
     response::{IntoResponse, Response},
 };
 use domain::{
@@ -29,43 +27,43 @@ pub(super) struct Asked {
 }
 
 /// `GET /doctor`: for the administrator's session or, as JSON, for the token in a header.
-pub(super) async fn page(
+pub(super) async fn doctor_page(
     State(inbox): State<Arc<Inbox>>,
+    peer: Peer,
     asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
     let name = asked.ok().and_then(|Query(asked)| asked.repo);
     let repo = name.and_then(|name| name.trim().parse::<RepoName>().ok());
-    let by_token = inbox.admin().is_some_and(|token| metrics::shows(&headers, token));
-    let viewer = of(&inbox, &headers);
-    let is_operator = viewer.as_ref().is_some_and(|viewer| is_for(&inbox, viewer));
-    let rows = match inbox.doctor() {
-        Some(doctor) if by_token || is_operator => doctor(repo.clone()).await,
-        Some(_) | None => {
-            return match viewer {
-                Some(viewer) => answer(&inbox, &viewer, "Not found", None, Ok(None)),
-                None if headers.contains_key(AUTHORIZATION) => StatusCode::UNAUTHORIZED.into_response(),
-                None => to_sign_in(),
-            };
-        }
+    match metrics::by_token(&inbox, peer, &headers) {
+        None => {}
+        Some(Shown::Right) => return json(&inbox, repo).await,
+        Some(Shown::Wrong | Shown::TooSoon { .. }) => return StatusCode::UNAUTHORIZED.into_response(),
+    }
+    let Some(viewer) = viewer_of(&inbox, &headers) else {
+        return to_sign_in();
+    };
+    let Some(doctor) = inbox.doctor().filter(|_| is_for(&inbox, &viewer)) else {
+        return not_found(&inbox, Some(&viewer));
     };
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-    match viewer.filter(|_| !accepts.is_some_and(|kinds| kinds.contains("application/json"))) {
-        Some(viewer) => {
-            let content = content(&rows, repo.as_ref());
-            answer(&inbox, &viewer, "Doctor", None, Ok(Some(content)))
-        }
-        None => Json(diagnosis::report(&rows)).into_response(),
+    if accepts.is_some_and(|kinds| kinds.contains("application/json")) {
+        return json(&inbox, repo).await;
+    }
+    let content = content(&doctor(repo.clone()).await, repo.as_ref());
+    page(StatusCode::OK, "Doctor", &bar(&inbox, Some(&viewer)), None, &content)
+}
+
+async fn json(inbox: &Inbox, repo: Option<RepoName>) -> Response {
+    match inbox.doctor() {
+        Some(doctor) => Json(diagnosis::report(&doctor(repo).await)).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
 /// Whether somebody may see it.
 pub(super) fn is_for(inbox: &Inbox, viewer: &Viewer) -> bool {
-    let is_operator = match viewer {
-        Viewer::SignedIn(_) => true,
-        Viewer::ThisMachine => false,
-    };
-    is_operator && inbox.doctor().is_some()
+    viewer.is_operator() && inbox.doctor().is_some()
 }
 
 /// The page's content.

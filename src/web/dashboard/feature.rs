@@ -1,24 +1,28 @@
 //! A Feature's page: where it stands, its waves, its tasks turn by turn, the runs of its agents and what waits.
 
 use crate::{
+    config::RepositorySettings,
     engine::{
         Engine,
-        view::{FeatureView, ViewError, WorkView},
+        view::{FeatureView, WorkView},
     },
     messages,
     messages::Links,
     store::{EffectState, RunState, StoredEffect, StoredRun},
     web::dashboard::{
         graph,
-        parts::{date, money, sentence, state_badge, took},
+        parts::{Form, count, date, minute, money, sentence, state_badge, took},
+        plot::Plot,
+        queue,
     },
 };
 use domain::{
     cost::Cost,
     decision::{Outcome, Severity},
     evidence::{Evidence, GateReport},
-    ids::{FeatureKey, RepoName, TaskId},
+    ids::{Millis, RepoName, TaskId},
     plan::yaml::kind_word,
+    secret::Secrets,
     shorten,
     task::{Task, Turn},
 };
@@ -32,27 +36,26 @@ const MOST_ITEMS: usize = 20;
 /// Characters of what a Gate found.
 const LONGEST: usize = 400;
 
-/// What the page shows; none where there is no such Feature.
-pub(super) async fn content(engine: &Engine, key: &FeatureKey) -> Result<Option<Markup>, ViewError> {
-    let Some(view) = engine.feature_to_show(key).await? else {
-        return Ok(None);
-    };
-    let work = engine.work_to_show(key).await?;
-    let name = engine.name_to_show(&view.feature).await;
-    let shown = Shown {
+/// What the page shows.
+pub(super) fn content(engine: &Engine, form: &Form, view: &FeatureView, work: &WorkView) -> Markup {
+    Shown {
+        engine,
+        form,
         web: engine.autobuild.urls().web(),
-        view: &view,
-        work: &work,
-        name: name.as_ref(),
-    };
-    Ok(Some(shown.page()))
+        secrets: &engine.secrets,
+        view,
+        work,
+    }
+    .page()
 }
 
 struct Shown<'a> {
+    engine: &'a Engine,
+    form: &'a Form,
     web: &'a str,
+    secrets: &'a Secrets,
     view: &'a FeatureView,
     work: &'a WorkView,
-    name: Option<&'a RepoName>,
 }
 
 impl Shown<'_> {
@@ -60,18 +63,50 @@ impl Shown<'_> {
         let feature = &self.view.feature;
         let (spending, links) = (&self.view.spending, self.links());
         html! {
-            h1 { (messages::feature_name(feature)) " " span.number { (feature.key.shown()) } }
-            div { (markdown::render(&messages::standing(feature, spending, &links))) }
+            h1 { (self.masked(&messages::feature_name(feature))) " " span.number { (feature.key.shown()) } }
+            div { (markdown::render(&self.masked(&messages::standing(feature, spending, &links)))) }
             (self.facts())
-            (graph::waves(feature))
+            (graph::waves(self.secrets, feature))
             @for report in messages::blocked_in_short(feature) {
-                section.box.changes_requested { div.body { (markdown::render(&report)) } }
+                section.box.changes_requested { div.body { (markdown::render(&self.masked(&report))) } }
             }
             @if !feature.tasks.is_empty() { h2 { "Tasks" } }
             @for task in &feature.tasks { (self.task(task)) }
-            (self.runs_of(None, "Planning"))
-            (steps(&self.work.effects))
+            (self.runs_of(None))
+            (self.money())
+            (self.steps())
         }
+    }
+
+    /// What its runs cost over time, against what the repository allows.
+    fn money(&self) -> Markup {
+        let settings: Option<RepositorySettings> = serde_json::from_value(self.view.feature.settings.clone()).ok();
+        let mut ended: Vec<(Millis, u64)> = self
+            .work
+            .runs
+            .iter()
+            .filter_map(|run| Some((run.ended_at?, run.usage.usd_micros?)))
+            .collect();
+        ended.sort_unstable();
+        let (Some((first, _)), Some((last, _))) = (ended.first().copied(), ended.last().copied()) else {
+            return html! {};
+        };
+        let began = self.work.runs.iter().map(|run| run.started_at).min().unwrap_or(first);
+        let plot = Plot {
+            id: "spent-over-time",
+            title: "Spent over time",
+            spent: ended,
+            limit: settings.and_then(|settings| settings.budget.of_feature().usd_micros),
+            edges: (began, last),
+            now: last,
+            when: minute,
+        };
+        html! { h2 { "Spending" } (plot.draw()) }
+    }
+
+    /// What agents, people and programs wrote, without secrets.
+    fn masked(&self, text: &str) -> String {
+        self.secrets.mask(text)
     }
 
     fn links(&self) -> Links {
@@ -80,11 +115,15 @@ impl Shown<'_> {
             owner: String::new(),
             name: String::new(),
         };
-        Links::new(self.web, self.name.unwrap_or(&unknown))
+        Links::new(self.web, self.view.name.as_ref().unwrap_or(&unknown))
     }
 
     fn address(&self, tail: &str) -> Option<String> {
-        Some(format!("{}/{}{tail}", self.web.trim_end_matches('/'), self.name?))
+        Some(format!(
+            "{}/{}{tail}",
+            self.web.trim_end_matches('/'),
+            self.view.name.as_ref()?
+        ))
     }
 
     fn facts(&self) -> Markup {
@@ -94,15 +133,15 @@ impl Shown<'_> {
         html! {
             dl.facts {
                 dt { "Issue" }
-                dd { (self.linked(&format!("/issues/{issue}"), &format!("#{issue} {}", feature.snapshot.title))) }
-                @if let Some(name) = self.name { dt { "Repository" } dd { (name) } }
+                dd { (self.linked(&format!("/issues/{issue}"), &self.masked(&format!("#{issue} {}", feature.snapshot.title)))) }
+                @if let Some(name) = &self.view.name { dt { "Repository" } dd { (name) } }
                 @if let Some(pull) = feature.pull {
                     dt { "Pull request" } dd { (self.linked(&format!("/pull/{pull}"), &format!("#{pull}"))) }
                 }
                 @if let Some(integration) = &feature.integration {
                     dt { "Branch" } dd { code { (integration.branch) } }
                 }
-                dt { "Cost so far" } dd { (messages::cost(&spent)) ", " (spent.agent_runs) " runs of agents" }
+                dt { "Cost so far" } dd { (messages::cost(&spent)) ", " (count(spent.agent_runs, "agent run")) }
                 dt { "Labelled" } dd { (date(feature.snapshot.at)) " by " (feature.snapshot.labelled_by.login) }
             }
         }
@@ -118,7 +157,7 @@ impl Shown<'_> {
         html! {
             article.box id=(task.id) {
                 div.head {
-                    b { (task.id) " " (task.plan.name) } " " (state_badge(task.state.word()))
+                    b { (task.id) " " (self.masked(&task.plan.name)) } " " (state_badge(task.state.word()))
                     " · " (kind_word(task.plan.kind))
                     @if let Some(pull) = task.pull { " · " (self.linked(&format!("/pull/{pull}"), &format!("#{pull}"))) }
                     @if let Some(turn) = task.turns.last() {
@@ -127,33 +166,33 @@ impl Shown<'_> {
                     " · " (money(&self.view.spending.of(task.id)))
                 }
                 div.body {
-                    @for turn in &task.turns { (turn_of(task, turn, task.turns.last().is_some_and(|last| last.number == turn.number))) }
+                    @for turn in &task.turns { (self.turn_of(task, turn, task.turns.last().is_some_and(|last| last.number == turn.number))) }
                     @if task.turns.is_empty() { p.muted { "Not started." } }
-                    (self.runs_of(Some(task.id), "Runs of agents"))
+                    (self.runs_of(Some(task.id)))
                 }
             }
         }
     }
 
-    fn runs_of(&self, task: Option<TaskId>, title: &str) -> Markup {
+    fn runs_of(&self, task: Option<TaskId>) -> Markup {
         let runs: Vec<&StoredRun> = self.work.runs.iter().filter(|run| run.task == task).collect();
-        let id = format!(
-            "runs-{}",
-            task.map_or_else(|| "plan".to_owned(), |task| task.to_string())
-        );
+        let (id, title, label) = match task {
+            Some(task) => (format!("runs-{task}"), "Agent runs", format!("Agent runs of {task}")),
+            None => ("runs-plan".to_owned(), "Planner runs", "Planner runs".to_owned()),
+        };
         let is_open = runs.iter().any(|run| run.state == RunState::Running);
         html! {
             @if !runs.is_empty() {
                 details id=(id) open[is_open] {
                     summary { (title) " (" (runs.len()) ")" }
-                    div.scroll tabindex="0" role="region" aria-label=(format!("{title} of {id}")) {
+                    div.scroll tabindex="0" role="region" aria-label=(label) {
                         table.list {
                             thead { tr { th { "role" } th { "turn" } th { "agent" } th { "state" } th { "time" } th { "cost" } th { "began" } } }
                             tbody { @for run in &runs { (self.run(run)) } }
                         }
                     }
                     @for calls in runs.iter().filter_map(|run| self.work.calls.get(&run.id)) {
-                        ul { @for call in calls { li { code { (call) } } } }
+                        ul { @for call in calls { li { code { (self.masked(call)) } } } }
                     }
                 }
             }
@@ -164,7 +203,7 @@ impl Shown<'_> {
         let seen = self.view.spending.at_work.iter().find(|work| {
             run.state == RunState::Running && work.task == run.task && work.turn == run.turn && work.role == run.role
         });
-        let how = run.failure.clone().unwrap_or_else(|| run.state.to_string());
+        let how = self.masked(run.failure.as_deref().unwrap_or(&run.state.to_string()));
         let cost = run
             .usage
             .usd_micros
@@ -185,6 +224,92 @@ impl Shown<'_> {
             }
         }
     }
+
+    /// One turn; only the last is open.
+    fn turn_of(&self, task: &Task, turn: &Turn, is_last: bool) -> Markup {
+        let verdict = turn.verdict.as_ref();
+        let said = verdict
+            .and_then(|verdict| verdict.decision.as_ref())
+            .map(|decision| decision.summary.as_str());
+        let (class, word) = match verdict.map(|verdict| verdict.outcome) {
+            Some(Outcome::Approve) => ("approved", "approved"),
+            Some(Outcome::Feedback) => ("changes_requested", "changes requested"),
+            None => ("in_progress", "no verdict yet"),
+        };
+        html! {
+            details.turn id=(format!("{}-{}", task.id, turn.number)) open[is_last] {
+                summary {
+                    "Turn " (turn.number) " " (page_parts::badge(class, word)) " "
+                    span.muted { (date(turn.started_at)) @if let Some(ended) = turn.ended_at { ", " (took(turn.started_at, ended)) } }
+                }
+                @if let Some(report) = &turn.report { p.says { b { "Player: " } (self.masked(&report.summary)) } }
+                @if let Some(gates) = &turn.gates { (self.evidence(&format!("Gates of {}, turn {}", task.id, turn.number), gates)) }
+                @if let Some(said) = said { p.says { b { "Coach: " } (self.masked(said)) } }
+                @if let Some(verdict) = verdict {
+                    @if !verdict.items.is_empty() {
+                        ul { @for item in verdict.items.iter().take(MOST_ITEMS) {
+                            li.says { (weight(item.severity)) ": " (sentence(&self.masked(&item.description))) @if let Some(file) = &item.file { " (" code { (self.masked(file)) } ")" } }
+                        } }
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the Gates found, a line each.
+    fn evidence(&self, title: &str, gates: &GateReport) -> Markup {
+        let first = gates.setup.iter().map(|setup| ("set-up".to_owned(), setup));
+        let tests = std::iter::once(("tests".to_owned(), &gates.tests));
+        let more = gates.more.iter().map(|result| (result.gate.name(), &result.evidence));
+        let line = |evidence: &Evidence| match evidence {
+            Evidence::Passed(finding) | Evidence::Failed(finding) => {
+                shorten::middle(&self.masked(&finding.sentence()), LONGEST)
+            }
+            Evidence::Absent(absence) => self.masked(&absence.sentence()),
+        };
+        html! {
+            div.scroll tabindex="0" role="region" aria-label=(title) {
+                table.list { tbody {
+                    @for (name, evidence) in first.chain(tests).chain(more) {
+                        tr { td { (name) } td { (page_parts::badge(colour(evidence), evidence.word())) } td.says { (sentence(&line(evidence))) } }
+                    }
+                } }
+            }
+        }
+    }
+
+    /// What is still to be done, what waits and until when, and what was given up.
+    fn steps(&self) -> Markup {
+        let (failed, effects): (Vec<&StoredEffect>, Vec<&StoredEffect>) = self
+            .work
+            .effects
+            .iter()
+            .partition(|effect| effect.state == EffectState::Failed);
+        html! {
+            @if !failed.is_empty() { h2 { "Failed steps" } }
+            @for effect in failed.iter().rev().take(MOST_STEPS) { (queue::failed(self.engine, self.form, effect)) }
+            @if !effects.is_empty() {
+                h2 { "Steps" }
+                div.scroll tabindex="0" role="region" aria-label="Steps" {
+                    table.list {
+                        thead { tr { th { "step" } th { "about" } th { "state" } th { "not before" } th { "tries" } th { "why it waits" } } }
+                        tbody {
+                            @for effect in effects.iter().take(MOST_STEPS) {
+                                tr {
+                                    td { (effect.kind.replace('_', " ")) }
+                                    td { (queue::subject(effect.feature, &effect.subject)) }
+                                    td { (page_parts::badge(step_colour(effect.state), &effect.state.to_string())) }
+                                    td { (date(effect.run_at)) }
+                                    td { (effect.attempt) }
+                                    td.says { (self.masked(effect.last_error.as_deref().unwrap_or("–"))) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// An id in an address: what is not a plain letter or digit stands as its bytes.
@@ -194,57 +319,6 @@ fn encoded(text: &str) -> String {
         false => format!("%{byte:02X}"),
     };
     text.bytes().map(byte).collect()
-}
-
-/// One turn; only the last is open.
-fn turn_of(task: &Task, turn: &Turn, is_last: bool) -> Markup {
-    let verdict = turn.verdict.as_ref();
-    let said = verdict
-        .and_then(|verdict| verdict.decision.as_ref())
-        .map(|decision| decision.summary.as_str());
-    let (class, word) = match verdict.map(|verdict| verdict.outcome) {
-        Some(Outcome::Approve) => ("approved", "approved"),
-        Some(Outcome::Feedback) => ("changes_requested", "changes requested"),
-        None => ("in_progress", "no verdict yet"),
-    };
-    html! {
-        details.turn id=(format!("{}-{}", task.id, turn.number)) open[is_last] {
-            summary {
-                "Turn " (turn.number) " " (page_parts::badge(class, word)) " "
-                span.muted { (date(turn.started_at)) @if let Some(ended) = turn.ended_at { ", " (took(turn.started_at, ended)) } }
-            }
-            @if let Some(report) = &turn.report { p.says { b { "Player: " } (report.summary) } }
-            @if let Some(gates) = &turn.gates { (evidence(&format!("Gates of {}, turn {}", task.id, turn.number), gates)) }
-            @if let Some(said) = said { p.says { b { "Coach: " } (said) } }
-            @if let Some(verdict) = verdict {
-                @if !verdict.items.is_empty() {
-                    ul { @for item in verdict.items.iter().take(MOST_ITEMS) {
-                        li.says { (weight(item.severity)) ": " (sentence(&item.description)) @if let Some(file) = &item.file { " (" code { (file) } ")" } }
-                    } }
-                }
-            }
-        }
-    }
-}
-
-/// What the Gates found, a line each.
-fn evidence(title: &str, gates: &GateReport) -> Markup {
-    let first = gates.setup.iter().map(|setup| ("set-up".to_owned(), setup));
-    let tests = std::iter::once(("tests".to_owned(), &gates.tests));
-    let more = gates.more.iter().map(|result| (result.gate.name(), &result.evidence));
-    let line = |evidence: &Evidence| match evidence {
-        Evidence::Passed(finding) | Evidence::Failed(finding) => shorten::middle(&finding.sentence(), LONGEST),
-        Evidence::Absent(absence) => absence.sentence(),
-    };
-    html! {
-        div.scroll tabindex="0" role="region" aria-label=(title) {
-            table.list { tbody {
-                @for (name, evidence) in first.chain(tests).chain(more) {
-                    tr { td { (name) } td { (page_parts::badge(colour(evidence), evidence.word())) } td.says { (sentence(&line(evidence))) } }
-                }
-            } }
-        }
-    }
 }
 
 fn weight(severity: Severity) -> &'static str {
@@ -260,32 +334,6 @@ fn colour(evidence: &Evidence) -> &'static str {
         Evidence::Passed(_) => "success",
         Evidence::Failed(_) => "failure",
         Evidence::Absent(_) => "pending",
-    }
-}
-
-/// What is still to be done, what waits and until when, and what was given up.
-fn steps(effects: &[StoredEffect]) -> Markup {
-    html! {
-        @if !effects.is_empty() {
-            h2 { "Steps" }
-            div.scroll tabindex="0" role="region" aria-label="Steps" {
-                table.list {
-                    thead { tr { th { "step" } th { "about" } th { "state" } th { "not before" } th { "tries" } th { "why it waits" } } }
-                    tbody {
-                        @for effect in effects.iter().take(MOST_STEPS) {
-                            tr {
-                                td { (effect.kind.replace('_', " ")) }
-                                td { (effect.subject) }
-                                td { (page_parts::badge(step_colour(effect.state), &effect.state.to_string())) }
-                                td { (date(effect.run_at)) }
-                                td { (effect.attempt) }
-                                td.says { (effect.last_error.as_deref().unwrap_or("–")) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
     }
 }
 

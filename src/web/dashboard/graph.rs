@@ -3,6 +3,7 @@
 use domain::{
     feature::Feature,
     ids::TaskId,
+    secret::Secrets,
     task::{State, Task},
 };
 use maud::{Markup, html};
@@ -19,8 +20,8 @@ const TOP: usize = 26;
 /// Characters of a name.
 const NAME: usize = 26;
 
-/// The picture, or nothing where there is nothing to draw, or too much.
-pub(super) fn waves(feature: &Feature) -> Markup {
+/// The picture, or nothing if there is nothing to draw, or too much.
+pub(super) fn waves(secrets: &Secrets, feature: &Feature) -> Markup {
     let count = feature.tasks.len();
     if count == 0 || count > MOST_TASKS {
         return html! {};
@@ -61,19 +62,19 @@ pub(super) fn waves(feature: &Feature) -> Markup {
                     }
                 }
                 @for task in &feature.tasks {
-                    @if let Some((x, y)) = places.get(&task.id) { (node(task, *x, *y)) }
+                    @if let Some(place) = places.get(&task.id) { (node(secrets, task, *place)) }
                 }
             }
         }
     }
 }
 
-fn node(task: &Task, x: usize, y: usize) -> Markup {
+fn node(secrets: &Secrets, task: &Task, (x, y): (usize, usize)) -> Markup {
     html! {
-        a href=(format!("#{}", task.id)) class=(colour(task)) {
+        a id=(format!("node-{}", task.id)) href=(format!("#{}", task.id)) class=(colour(task)) {
             rect x=(x) y=(y) width=(WIDTH) height=(HEIGHT) rx="6" {}
             text.id x=(x + 10) y=(y + 18) { (task.id) }
-            text x=(x + 10) y=(y + 34) { (short(&task.plan.name)) }
+            text x=(x + 10) y=(y + 34) { (short(&secrets.mask(&task.plan.name))) }
             text.state x=(x + 10) y=(y + 50) { (task.state.word().replace('_', " ")) }
         }
     }
@@ -90,7 +91,7 @@ fn in_words(columns: &BTreeMap<u32, Vec<&Task>>) -> String {
     let wave = |(wave, tasks): (&u32, &Vec<&Task>)| {
         let tasks: Vec<String> = tasks
             .iter()
-            .map(|task| format!("{} {}", task.id, task.state.word()))
+            .map(|task| format!("{} {}", task.id, task.state.word().replace('_', " ")))
             .collect();
         format!("Wave {wave}: {}.", tasks.join(", "))
     };

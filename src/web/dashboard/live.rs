@@ -1,101 +1,117 @@
 //! What is shown, sent again whenever it has changed: server-sent events, each a page's whole content.
 
-use crate::{
-    engine::view::ViewError,
-    web::{
-        Inbox,
-        dashboard::{feature, overview},
+use crate::web::{
+    Inbox,
+    dashboard::{
+        content,
+        readings::{self, Page, Reading, Seen},
+        sight, viewer_of,
     },
 };
 use axum::{
     body::{Body, Bytes},
-    http::header::{CACHE_CONTROL, CONTENT_TYPE},
+    http::{
+        HeaderMap,
+        header::{CACHE_CONTROL, CONTENT_TYPE},
+    },
     response::{IntoResponse, Response},
 };
-use domain::ids::FeatureKey;
 use futures_util::stream;
 use maud::Markup;
 use sha2::{Digest, Sha256};
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-/// What is written without telling others, as an agent's progress, shows after this time at the latest.
-const LATEST: Duration = Duration::from_secs(1);
-/// Many changes at once are one.
-const TOGETHER: Duration = Duration::from_millis(150);
+/// How often it is looked whether who reads may still read.
+const LOOK: Duration = Duration::from_secs(1);
 /// A comment as often as this keeps proxies from ending the stream.
 const QUIET: u32 = 15;
 
-struct Viewer {
+/// What one open page is sent.
+struct Stream {
     inbox: Arc<Inbox>,
-    feature: Option<FeatureKey>,
+    /// Of the request that opened it.
+    headers: HeaderMap,
+    seen: Seen,
     shown: Option<[u8; 32]>,
-    looked: bool,
     quiet: u32,
-    ended: bool,
+    state: State,
 }
 
-/// A stream of the content of a Feature's page, or of the first page.
-pub(super) fn stream(inbox: Arc<Inbox>, feature: Option<FeatureKey>) -> Response {
-    let viewer = Viewer {
+enum State {
+    Open,
+    /// Its last event is sent.
+    Ended,
+}
+
+/// A stream of a page's content, for as long as the request that opened it would be let in.
+pub(super) fn stream(inbox: Arc<Inbox>, page: Page, headers: HeaderMap) -> Response {
+    let stream = Stream {
+        seen: readings::follow(&inbox, page),
         inbox,
-        feature,
+        headers,
         shown: None,
-        looked: false,
         quiet: 0,
-        ended: false,
+        state: State::Open,
     };
-    let body = Body::from_stream(stream::unfold(viewer, |mut viewer| async move {
-        let next = viewer.next().await?;
-        Some((Ok::<Bytes, Infallible>(next.into()), viewer))
+    let body = Body::from_stream(stream::unfold(stream, |mut stream| async move {
+        let next = stream.next().await?;
+        Some((Ok::<Bytes, Infallible>(next.into()), stream))
     }));
     ([(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")], body).into_response()
 }
 
-impl Viewer {
+impl Stream {
     /// The next event; none after the last.
     async fn next(&mut self) -> Option<String> {
-        let mut wakeups = self.inbox.store().wakeups();
         loop {
-            if self.ended {
-                return None;
+            match self.state {
+                State::Open => {}
+                State::Ended => return None,
             }
-            if self.looked {
-                tokio::select! {
-                    () = self.inbox.drained() => {
-                        self.ended = true;
-                        return Some("retry: 2000\n\n".to_owned());
+            let Some(viewer) = viewer_of(&self.inbox, &self.headers) else {
+                return self.last("event: gone\ndata:\n\n");
+            };
+            let is_new = self.shown.is_none() || self.seen.has_changed().unwrap_or(true);
+            // What somebody may see changes without the work.
+            let is_due = is_new || !viewer.sees_everything();
+            let reading = self.seen.borrow_and_update().clone().filter(|_| is_due);
+            let instead = match &reading {
+                Some(reading) => sight::instead(&self.inbox, &viewer, reading).await,
+                None => None,
+            };
+            match instead.as_ref().or(reading.as_deref()) {
+                // The next reading may find the database again, and GitHub.
+                None | Some(Reading::NoDatabase | Reading::Undecided) => {}
+                Some(Reading::Gone) => return self.last("event: gone\ndata:\n\n"),
+                Some(
+                    reading @ (Reading::Overview(_)
+                    | Reading::Feature(..)
+                    | Reading::Queue(_)
+                    | Reading::Spending(_)
+                    | Reading::Unreadable),
+                ) => {
+                    let content = content(&self.inbox, &viewer, reading);
+                    if let Some(event) = self.news(&content) {
+                        return Some(event);
                     }
-                    () = wakeups.next() => tokio::time::sleep(TOGETHER).await,
-                    () = tokio::time::sleep(LATEST) => {}
                 }
             }
-            self.looked = true;
-            match self.content().await {
-                // The next look may find the database again.
-                Err(error) => tracing::debug!(%error, "a page could not be made anew"),
-                Ok(Some(content)) => match self.news(&content) {
-                    Some(event) => return Some(event),
-                    None if self.quiet >= QUIET => {
-                        self.quiet = 0;
-                        return Some(": here\n\n".to_owned());
-                    }
-                    None => self.quiet = self.quiet.saturating_add(1),
+            tokio::select! {
+                changed = self.seen.changed() => if changed.is_err() {
+                    return self.last("retry: 2000\n\n");
                 },
-                Ok(None) => {
-                    self.ended = true;
-                    return Some("event: gone\ndata:\n\n".to_owned());
-                }
+                () = tokio::time::sleep(LOOK) => self.quiet = self.quiet.saturating_add(1),
+            }
+            if self.quiet >= QUIET {
+                self.quiet = 0;
+                return Some(": here\n\n".to_owned());
             }
         }
     }
 
-    /// What the page shows now; none where it is gone.
-    async fn content(&self) -> Result<Option<Markup>, ViewError> {
-        let engine = self.inbox.engine();
-        match &self.feature {
-            Some(key) => feature::content(engine, key).await,
-            None => overview::content(engine).await.map(Some),
-        }
+    fn last(&mut self, event: &str) -> Option<String> {
+        self.state = State::Ended;
+        Some(event.to_owned())
     }
 
     fn news(&mut self, content: &Markup) -> Option<String> {

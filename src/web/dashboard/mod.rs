@@ -1,5 +1,5 @@
-//! The dashboard: what the service does, for who shows the administrator's token. Pages are made by the server and work
-//! without a script; where there is one, they are replaced as soon as they have changed.
+//! The dashboard: what the service does, for those who show the administrator's token. The server makes the pages, and they
+//! work without a script. With one, they follow the work.
 
 mod doctor;
 mod feature;
@@ -7,41 +7,50 @@ mod graph;
 mod live;
 mod overview;
 mod parts;
+mod plot;
+mod queue;
+mod readings;
 mod run;
 mod session;
+mod sight;
+mod sign_in;
+mod spending;
 
-use crate::{
-    engine::view::ViewError,
-    web::{
-        Inbox,
-        dashboard::session::{Session, is_of_this_machine, is_same, is_token},
-        inbox::Viewers,
+pub(super) use readings::OpenPages;
+
+use crate::web::{
+    Inbox,
+
+    dashboard::{
+        readings::{Page, Reading},
+        session::{Session, Who, is_of_this_machine, is_same},
     },
+    inbox::Viewers,
 };
 use axum::{
     Form, Router,
     extract::{
         Path, Query, State,
-        rejection::{FormRejection, QueryRejection},
+        rejection::{FormRejection, PathRejection, QueryRejection},
     },
     http::{
         HeaderMap, HeaderValue, StatusCode,
         header::{
-            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, REFERRER_POLICY, SET_COOKIE,
+            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, LOCATION, ORIGIN, REFERRER_POLICY,
             X_CONTENT_TYPE_OPTIONS,
         },
     },
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use domain::ids::FeatureKey;
+use domain::ids::{FeatureKey, User};
 use maud::{DOCTYPE, Markup, html};
 use serde::Deserialize;
 use std::sync::Arc;
 
 /// Only what this service serves itself, and no other page may frame it.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
-                      base-uri 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 const SCRIPT: &str = include_str!("live.js");
 const ICON: &str = include_str!("icon.svg");
 
@@ -50,12 +59,18 @@ pub(super) fn routes() -> Router<Arc<Inbox>> {
     Router::new()
         .route("/", get(overview_page))
         .route("/live", get(overview_live))
+        .route("/queue", get(queue_page))
+        .route("/queue/live", get(queue_live))
+        .route("/queue/try-again", post(try_again))
+        .route("/spending", get(spending_page))
+        .route("/spending/live", get(spending_live))
         .route("/features/{repo}/{issue}/{run}", get(feature_page))
         .route("/features/{repo}/{issue}/{run}/live", get(feature_live))
         .route("/features/{repo}/{issue}/{run}/run", get(run_page))
-        .route("/doctor", get(doctor::page))
-        .route("/sign-in", get(sign_in_page).post(sign_in))
-        .route("/sign-out", post(sign_out))
+        .route("/doctor", get(doctor::doctor_page))
+        .route("/sign-in", get(sign_in::sign_in_page).post(sign_in::sign_in))
+        .route("/sign-in/github", get(sign_in::with_github))
+        .route("/sign-out", post(sign_in::sign_out))
         .route(
             "/assets/pages.css",
             get(|| asset("text/css; charset=utf-8", page_parts::STYLE)),
@@ -79,30 +94,43 @@ async fn asset(kind: &'static str, text: &'static str) -> Response {
         .into_response()
 }
 
-type Key = Path<(u64, u64, u32)>;
+type Key = Result<Path<(u64, u64, u32)>, PathRejection>;
 
-fn key(Path((repo, issue, run)): Key) -> Option<FeatureKey> {
+fn key(path: Key) -> Option<FeatureKey> {
+    let Path((repo, issue, run)) = path.ok()?;
     format!("{repo}/{issue}/{run}").parse().ok()
 }
 
 async fn overview_page(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    let Some(viewer) = of(&inbox, &headers) else {
-        return to_sign_in();
-    };
-    let content = overview::content(inbox.engine()).await.map(Some);
-    answer(&inbox, &viewer, "AutoBuild", Some("/live"), content)
+    whole(&inbox, &headers, Page::Overview, ("AutoBuild", "/live")).await
+}
+
+async fn queue_page(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+    whole(&inbox, &headers, Page::Queue, ("Queue", "/queue/live")).await
+}
+
+async fn spending_page(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+    whole(&inbox, &headers, Page::Spending, ("Spending", "/spending/live")).await
+}
+
+/// A page as it is now, for who may see it.
+async fn whole(inbox: &Arc<Inbox>, headers: &HeaderMap, page: Page, named: (&str, &str)) -> Response {
+    match viewer_of(inbox, headers) {
+        Some(viewer) => answer(inbox, &viewer, named, &sight::read(inbox, &viewer, page).await),
+        None => to_sign_in(),
+    }
 }
 
 async fn feature_page(State(inbox): State<Arc<Inbox>>, path: Key, headers: HeaderMap) -> Response {
-    let Some(viewer) = of(&inbox, &headers) else {
+    let Some(viewer) = viewer_of(&inbox, &headers) else {
         return to_sign_in();
     };
     let Some(key) = key(path) else {
-        return answer(&inbox, &viewer, "Not found", None, Ok(None));
+        return not_found(&inbox, Some(&viewer));
     };
-    let content = feature::content(inbox.engine(), &key).await;
+    let reading = sight::read(&inbox, &viewer, Page::Feature(key)).await;
     let live = format!("/features/{key}/live");
-    answer(&inbox, &viewer, &key.shown(), Some(&live), content)
+    answer(&inbox, &viewer, (&key.shown(), &live), &reading)
 }
 
 #[derive(Deserialize)]
@@ -116,41 +144,149 @@ async fn run_page(
     which: Result<Query<WhichRun>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
-    let Some(viewer) = of(&inbox, &headers) else {
+    let Some(viewer) = viewer_of(&inbox, &headers) else {
         return to_sign_in();
     };
-    let content = match (key(path), which) {
-        (Some(key), Ok(Query(which))) => run::content(inbox.engine(), &key, &which.id).await,
-        (None, _) | (_, Err(_)) => Ok(None),
+    let (Some(key), Ok(Query(which))) = (key(path), which) else {
+        return not_found(&inbox, Some(&viewer));
     };
-    answer(&inbox, &viewer, "A run", None, content)
+    if !viewer.sees_everything() {
+        match sight::read(&inbox, &viewer, Page::Feature(key)).await {
+            Reading::Feature(..) => {}
+            reading => return answer(&inbox, &viewer, ("A run", ""), &reading),
+        }
+    }
+    match run::content(inbox.engine(), &key, &which.id).await {
+        Ok(Some(content)) => page(StatusCode::OK, "A run", &bar(&inbox, Some(&viewer)), None, &content),
+        Ok(None) => not_found(&inbox, Some(&viewer)),
+        Err(error) => {
+            tracing::warn!(%error, "a run's page could not be made");
+            let reading = match error.is_unreadable() {
+                true => Reading::Unreadable,
+                false => Reading::NoDatabase,
+            };
+            answer(&inbox, &viewer, ("A run", ""), &reading)
+        }
+    }
 }
 
 async fn overview_live(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    match of(&inbox, &headers) {
-        Some(_) => live::stream(inbox, None),
-        None => StatusCode::UNAUTHORIZED.into_response(),
+    follow(inbox, headers, Page::Overview).await
+}
+
+async fn queue_live(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+    follow(inbox, headers, Page::Queue).await
+}
+
+async fn spending_live(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+    follow(inbox, headers, Page::Spending).await
+}
+
+/// A page as it changes, for who may see it.
+async fn follow(inbox: Arc<Inbox>, headers: HeaderMap, page: Page) -> Response {
+    let Some(viewer) = viewer_of(&inbox, &headers) else {
+        return StatusCode::UNAUTHORIZED.into_response();
+    };
+    if !viewer.sees_everything() && sight::read(&inbox, &viewer, page).await == Reading::Gone {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    live::stream(inbox, page, headers)
+}
+
+#[derive(Default, Deserialize)]
+struct WhichStep {
+    token: String,
+    id: String,
+}
+
+/// Tries a step again that was given up: the operator asks, on a form of ours.
+async fn try_again(
+    State(inbox): State<Arc<Inbox>>,
+    headers: HeaderMap,
+    form: Result<Form<WhichStep>, FormRejection>,
+) -> Response {
+    let Some(viewer) = viewer_of(&inbox, &headers) else {
+        return to_sign_in();
+    };
+    if !viewer.sees_everything() {
+        return not_found(&inbox, Some(&viewer));
+    }
+    let Form(which) = form.unwrap_or_default();
+    let is_ours = form_token(&inbox, &viewer).is_some_and(|token| is_same(&token, &which.token));
+    if !is_ours || !is_from_here(&headers) {
+        let content = html! {
+            h1 { "This form is not of this page" }
+            p { "Open " a href="/queue" { "the queue" } " and press the button there." }
+        };
+        return page(
+            StatusCode::FORBIDDEN,
+            "Not allowed",
+            &bar(&inbox, Some(&viewer)),
+            None,
+            &content,
+        );
+    }
+    match inbox.engine().try_again(&which.id).await {
+        Ok(tried) => {
+            tracing::info!(id = %which.id, ?tried, "an operator wants {} tried again", which.id);
+            (StatusCode::SEE_OTHER, [(LOCATION, "/queue")]).into_response()
+        }
+        Err(error) => {
+            tracing::warn!(%error, "a step could not be tried again");
+            answer(&inbox, &viewer, ("Queue", ""), &Reading::NoDatabase)
+        }
     }
 }
 
 async fn feature_live(State(inbox): State<Arc<Inbox>>, path: Key, headers: HeaderMap) -> Response {
-    match (of(&inbox, &headers), key(path)) {
-        (Some(_), Some(key)) => live::stream(inbox, Some(key)),
-        (Some(_), None) => StatusCode::NOT_FOUND.into_response(),
-        (None, _) => StatusCode::UNAUTHORIZED.into_response(),
+    match key(path) {
+        Some(key) => follow(inbox, headers, Page::Feature(key)).await,
+        None => StatusCode::NOT_FOUND.into_response(),
     }
+}
+
+/// Whatever is at no address of ours.
+pub(super) async fn nowhere(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+    not_found(&inbox, viewer_of(&inbox, &headers).as_ref())
 }
 
 /// Who asks; none: somebody who may not see it.
 enum Viewer {
+    /// The operator, who sees everything.
     SignedIn(Session),
+    /// Somebody who sees what they may read on GitHub.
+    Person(Session, User),
     ThisMachine,
 }
 
-fn of(inbox: &Inbox, headers: &HeaderMap) -> Option<Viewer> {
+impl Viewer {
+    fn is_operator(&self) -> bool {
+        match self {
+            Self::SignedIn(_) => true,
+            Self::Person(..) | Self::ThisMachine => false,
+        }
+    }
+
+    /// Whether the pages about the whole service are theirs too.
+    fn sees_everything(&self) -> bool {
+        match self {
+            Self::SignedIn(_) | Self::ThisMachine => true,
+            Self::Person(..) => false,
+        }
+    }
+}
+
+fn viewer_of(inbox: &Inbox, headers: &HeaderMap) -> Option<Viewer> {
     match inbox.viewers() {
         Viewers::ThisMachine => is_of_this_machine(headers).then_some(Viewer::ThisMachine),
-        Viewers::SignedIn => Session::of(headers, inbox.admin()?, inbox.now()).map(Viewer::SignedIn),
+        Viewers::SignedIn => {
+            let session = Session::of(headers, inbox.admin()?.token(), inbox.now())?;
+            let is_open = !inbox.pages().sessions.has_ended(&session);
+            is_open.then(|| match session.who() {
+                Who::Operator => Viewer::SignedIn(session),
+                Who::Person(person) => Viewer::Person(session, person),
+            })
+        }
     }
 }
 
@@ -158,22 +294,30 @@ fn to_sign_in() -> Response {
     (StatusCode::SEE_OTHER, [(LOCATION, "/sign-in")]).into_response()
 }
 
-/// A page, or why there is none.
-fn answer(
-    inbox: &Inbox,
-    viewer: &Viewer,
-    title: &str,
-    live: Option<&str>,
-    content: Result<Option<Markup>, ViewError>,
-) -> Response {
+/// What the forms of a viewer's pages carry.
+fn form_token(inbox: &Inbox, viewer: &Viewer) -> Option<String> {
+    match viewer {
+        Viewer::SignedIn(session) | Viewer::Person(session, _) => {
+            inbox.admin().map(|admin| session.form_token(admin.token()))
+        }
+        Viewer::ThisMachine => inbox.own_secret().map(session::token_of_this_machine),
+    }
+}
+
+/// The links of every page.
+fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
     let token = match viewer {
-        Viewer::SignedIn(session) => inbox.admin().map(|admin| session.form_token(admin)),
-        Viewer::ThisMachine => None,
+        Some(viewer @ (Viewer::SignedIn(_) | Viewer::Person(..))) => form_token(inbox, viewer),
+        Some(Viewer::ThisMachine) | None => None,
     };
-    let bar = html! {
+    html! {
         nav aria-label="Pages" {
             a href="/" { "Work" }
-            @if doctor::is_for(inbox, viewer) { a href="/doctor" { "Doctor" } }
+            @if viewer.is_none_or(Viewer::sees_everything) {
+                a href="/queue" { "Queue" }
+                a href="/spending" { "Spending" }
+            }
+            @if viewer.is_some_and(|viewer| doctor::is_for(inbox, viewer)) { a href="/doctor" { "Doctor" } }
             @if let Some(token) = token {
                 form method="post" action="/sign-out" {
                     input type="hidden" name="token" value=(token);
@@ -181,19 +325,52 @@ fn answer(
                 }
             }
         }
-    };
-    match content {
-        Ok(Some(content)) => page(StatusCode::OK, title, &bar, live, &content),
-        Ok(None) => {
-            let said = html! { h1 { "There is no such page" } p { a href="/" { "All work" } } };
-            page(StatusCode::NOT_FOUND, "Not found", &bar, None, &said)
-        }
-        Err(error) => {
-            tracing::warn!(%error, "a page could not be made");
-            let said = html! { h1 { "The database does not answer" } p { "Reload the page in a moment." } };
-            page(StatusCode::SERVICE_UNAVAILABLE, "Not now", &bar, None, &said)
-        }
     }
+}
+
+/// What a page shows of a reading.
+fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
+    let engine = inbox.engine();
+    let acting = Some(viewer).filter(|viewer| viewer.sees_everything());
+    let token = acting.and_then(|viewer| form_token(inbox, viewer));
+    let form = parts::Form::new(token.unwrap_or_default());
+    match reading {
+        Reading::Overview(view) => overview::content(engine, viewer, view),
+        Reading::Feature(view, work) => feature::content(engine, &form, view, work),
+        Reading::Queue(queue) => queue::content(engine, &form, queue),
+        Reading::Spending(figures) => spending::content(figures),
+        Reading::Gone => html! { h1 { "There is no such page" } p { a href="/" { "All work" } } },
+        Reading::Unreadable => html! {
+            h1 { "This page cannot be shown" }
+            p { "AutoBuild cannot read what it stored: another version may have written it. Its log names the cause." }
+            p { a href="/" { "All work" } }
+        },
+        Reading::NoDatabase => html! { h1 { "The database does not answer" } p { "Reload the page in a moment." } },
+        Reading::Undecided => html! {
+            h1 { "GitHub does not say what you may see" }
+            p { "Reload the page in a moment." }
+        },
+    }
+}
+
+/// A page, or why there is none.
+fn answer(inbox: &Inbox, viewer: &Viewer, (title, live): (&str, &str), reading: &Reading) -> Response {
+    let (bar, content) = (bar(inbox, Some(viewer)), content(inbox, viewer, reading));
+    let (status, title, live) = match reading {
+        Reading::Overview(_) | Reading::Feature(..) | Reading::Queue(_) | Reading::Spending(_) => {
+            (StatusCode::OK, title, Some(live))
+        }
+        Reading::Gone => (StatusCode::NOT_FOUND, "Not found", None),
+        Reading::Unreadable => (StatusCode::INTERNAL_SERVER_ERROR, "Unreadable", None),
+        Reading::NoDatabase | Reading::Undecided => (StatusCode::SERVICE_UNAVAILABLE, "Not now", None),
+    };
+    page(status, title, &bar, live, &content)
+}
+
+fn not_found(inbox: &Inbox, viewer: Option<&Viewer>) -> Response {
+    let content = html! { h1 { "There is no such page" } p { a href="/" { "All work" } } };
+    let bar = bar(inbox, viewer);
+    page(StatusCode::NOT_FOUND, "Not found", &bar, None, &content)
 }
 
 fn page(status: StatusCode, title: &str, bar: &Markup, live: Option<&str>, content: &Markup) -> Response {
@@ -225,69 +402,12 @@ fn page(status: StatusCode, title: &str, bar: &Markup, live: Option<&str>, conte
     response
 }
 
-async fn sign_in_page() -> Response {
-    sign_in_form(StatusCode::OK, "")
-}
-
-fn sign_in_form(status: StatusCode, wrong: &str) -> Response {
-    let content = html! {
-        form.sign-in method="post" action="/sign-in" {
-            h1 { "Sign in" }
-            p { "With the administrator's token: AUTOBUILD_ADMIN_TOKEN, or the one that the service printed at its start." }
-            @if !wrong.is_empty() { p.wrong role="alert" { (wrong) } }
-            label for="token" { "Administrator's token" }
-            input #token name="token" type="password" autocomplete="current-password" required autofocus;
-            button { "Sign in" }
-        }
-    };
-    page(status, "Sign in", &html! {}, None, &content)
-}
-
-#[derive(Deserialize)]
-struct Token {
-    token: String,
-}
-
-async fn sign_in(
-    State(inbox): State<Arc<Inbox>>,
-    headers: HeaderMap,
-    form: Result<Form<Token>, FormRejection>,
-) -> Response {
-    let shown = form.map(|Form(form)| form.token).unwrap_or_default();
-    match inbox.admin().filter(|admin| is_token(&shown, admin)) {
-        Some(admin) => {
-            let cookie = Session::begin(admin, inbox.now()).cookie(is_over_tls(&headers));
-            (StatusCode::SEE_OTHER, [(LOCATION, "/"), (SET_COOKIE, cookie.as_str())]).into_response()
-        }
-        None => sign_in_form(StatusCode::FORBIDDEN, "This is not the token."),
-    }
-}
-
-/// What the proxy in front says: the service itself speaks plain HTTP.
-fn is_over_tls(headers: &HeaderMap) -> bool {
-    headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
-}
-
-async fn sign_out(
-    State(inbox): State<Arc<Inbox>>,
-    headers: HeaderMap,
-    form: Result<Form<Token>, FormRejection>,
-) -> Response {
-    let shown = form.map(|Form(form)| form.token).unwrap_or_default();
-    let is_own = |session: &Session| {
-        inbox
-            .admin()
-            .is_some_and(|admin| is_same(&session.form_token(admin), &shown))
-    };
-    match of(&inbox, &headers) {
-        Some(Viewer::SignedIn(session)) if is_own(&session) => {
-            let gone = Session::no_cookie();
-            (
-                StatusCode::SEE_OTHER,
-                [(LOCATION, "/sign-in"), (SET_COOKIE, gone.as_str())],
-            )
-                .into_response()
-        }
-        Some(Viewer::SignedIn(_) | Viewer::ThisMachine) | None => to_sign_in(),
+/// Whether a browser that says where a form comes from names this very address.
+fn is_from_here(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    match (text(ORIGIN), text(HOST)) {
+        (None, _) => true,
+        (Some(origin), Some(host)) => origin.split_once("://").is_some_and(|(_, from)| from == host),
+        (Some(_), None) => false,
     }
 }

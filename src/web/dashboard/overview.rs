@@ -3,55 +3,49 @@
 use crate::{
     engine::{
         Engine,
-        view::{FeatureView, ViewError},
+        view::{ListedView, Overview},
     },
     messages,
     store::{ProviderTrouble, Tally, Trouble},
-    web::dashboard::parts::{count, date, feature_address, money, state_badge},
+    web::dashboard::{
+        Viewer,
+        parts::{count, date, feature_address, money, state_badge},
+    },
 };
-use domain::{feature::State, ids::RepoName};
+use domain::feature::State;
 use maud::{Markup, html};
 
-/// A Feature and its repository's name.
-type Named = (FeatureView, Option<RepoName>);
-
 /// What the page shows.
-pub(super) async fn content(engine: &Engine) -> Result<Markup, ViewError> {
-    let (unfinished, ended) = engine.features_to_show().await?;
-    let (unfinished, ended) = (named(engine, unfinished).await, named(engine, ended).await);
-    let (waits, runs): (Vec<&Named>, Vec<&Named>) = unfinished.iter().partition(|(view, _)| waits_for_a_person(view));
-    let troubles = engine.store.troubled_providers().await?;
-    let tally = engine.store.tally(None, engine.now()).await?;
-    Ok(html! {
+pub(super) fn content(engine: &Engine, viewer: &Viewer, view: &Overview) -> Markup {
+    let (waits, runs): (Vec<&ListedView>, Vec<&ListedView>) =
+        view.unfinished.iter().partition(|view| waits_for_a_person(view));
+    let ended: Vec<&ListedView> = view.ended.iter().collect();
+    let idle = match viewer {
+        Viewer::SignedIn(_) | Viewer::Person(..) => "Nothing is being built. Label an issue autobuild to start.",
+        Viewer::ThisMachine => "Nothing is being built.",
+    };
+    html! {
         h1 { "Work" }
-        (machine(&tally, &troubles))
+        @if viewer.sees_everything() { (machine(&view.tally, &view.troubles)) }
         h2 { "Waits for a person" }
-        (list(&waits, "Nothing waits for you."))
+        (list(engine, &waits, "Nothing waits for you."))
         h2 { "At work" }
-        (list(&runs, "Nothing is being built. Label an issue autobuild to start."))
+        (list(engine, &runs, idle))
         h2 { "Ended last" }
-        (list(&ended.iter().collect::<Vec<_>>(), "Nothing has ended yet."))
-    })
-}
-
-async fn named(engine: &Engine, views: Vec<FeatureView>) -> Vec<Named> {
-    let mut named = Vec::new();
-    for view in views {
-        let name = engine.name_to_show(&view.feature).await;
-        named.push((view, name));
+        (list(engine, &ended, "Nothing has ended yet."))
     }
-    named
 }
 
-fn waits_for_a_person(view: &FeatureView) -> bool {
-    match view.feature.state {
+/// One that cannot be read needs one too.
+fn waits_for_a_person(view: &ListedView) -> bool {
+    view.feature.as_ref().is_none_or(|feature| match feature.state {
         State::AwaitingApproval | State::Paused { .. } | State::Blocked { .. } | State::InReview => true,
         State::Planning { .. }
         | State::Building { .. }
         | State::Completed
         | State::Cancelled { .. }
         | State::Failed { .. } => false,
-    }
+    })
 }
 
 fn machine(tally: &Tally, troubles: &[ProviderTrouble]) -> Markup {
@@ -70,28 +64,43 @@ fn machine(tally: &Tally, troubles: &[ProviderTrouble]) -> Markup {
     }
 }
 
-fn list(named: &[&Named], none: &str) -> Markup {
+fn list(engine: &Engine, views: &[&ListedView], none: &str) -> Markup {
     html! {
         ul.rows {
-            @for (view, name) in named.iter().map(|one| (&one.0, &one.1)) { (row(view, name.as_ref())) }
-            @if named.is_empty() { li.muted { (none) } }
+            @for view in views { (row(engine, view)) }
+            @if views.is_empty() { li.muted { (none) } }
         }
     }
 }
 
-fn row(view: &FeatureView, name: Option<&RepoName>) -> Markup {
-    let feature = &view.feature;
+fn row(engine: &Engine, view: &ListedView) -> Markup {
+    let repository = view
+        .name
+        .as_ref()
+        .map_or_else(|| format!("repository {}", view.key.repo), ToString::to_string);
+    let Some(feature) = &view.feature else {
+        return html! {
+            li {
+                (state_badge("failed")) " " (view.key.shown())
+                div.muted {
+                    (repository) " · issue #" (view.key.issue) " · AutoBuild cannot read what it stored of this Feature: \
+                    another version may have written it. Its log names the cause."
+                }
+            }
+        };
+    };
     let (done, all) = (feature.completed().len(), feature.tasks.len());
     html! {
         li {
             (state_badge(feature.state.word())) " "
-            a href=(feature_address(&feature.key)) { (feature.key.shown()) ": " (messages::feature_name(feature)) }
+            a href=(feature_address(&feature.key)) {
+                (feature.key.shown()) ": " (engine.secrets.mask(&messages::feature_name(feature)))
+            }
             div.muted {
-                @match name { Some(name) => { (name) } None => { "repository " (feature.key.repo) } }
-                " · issue #" (feature.key.issue)
-                @if all > 0 { " · " (done) " of " (all) " tasks merged" }
+                (repository) " · issue #" (feature.key.issue)
+                @if all > 0 { " · " (done) " of " (count(all, "task")) " merged" }
                 @if feature.wave > 0 { " · wave " (feature.wave) " of " (feature.last_wave()) }
-                " · " (money(&view.spending.in_all()))
+                " · " (money(&view.cost))
                 " · since " (date(feature.snapshot.at))
             }
         }

@@ -6,13 +6,13 @@ use crate::{
     messages::clean,
     web::dashboard::parts::feature_address,
 };
-use domain::{ids::FeatureKey, shorten, trace, trace::TraceLine};
+use domain::{ids::FeatureKey, secret::Secrets, shorten, trace, trace::TraceLine};
 use maud::{Markup, html};
 
 /// Characters of one event.
 const LONGEST: usize = 4_000;
 
-/// What the page shows; none where the Feature has no such run.
+/// What the page shows; none if the Feature has no such run.
 pub(super) async fn content(engine: &Engine, key: &FeatureKey, id: &str) -> Result<Option<Markup>, ViewError> {
     let runs = engine.store.runs_of(key, None).await?;
     let Some(run) = runs.into_iter().find(|run| run.id == id) else {
@@ -27,7 +27,7 @@ pub(super) async fn content(engine: &Engine, key: &FeatureKey, id: &str) -> Resu
         p.muted {
             (run.agent) @if let Some(model) = &run.model { " · " (model) }
             @if let Some(level) = run.level { " · isolation " (level) }
-            " · " (run.failure.unwrap_or_else(|| run.state.to_string()))
+            " · " (engine.secrets.mask(&run.failure.unwrap_or_else(|| run.state.to_string())))
         }
         @if lines.is_empty() { p { "What happened is written down when the run ends." } }
         div.scroll tabindex="0" role="region" aria-label="Events" {
@@ -43,8 +43,31 @@ fn row(engine: &Engine, line: &TraceLine) -> Markup {
         }
         TraceLine::Event(event) => {
             let (word, text) = messages::happened(&event.kind);
-            let text = engine.secrets.mask(&shorten::middle(&clean(&text), LONGEST));
+            let text = shown(&engine.secrets, &text);
             html! { tr { td { (event.ms / 1_000) "." (event.ms % 1_000 / 100) " s" } td { (word) } td.says { (text) } } }
+        }
+    }
+}
+
+/// Masked before it is cut: half a secret looks like none.
+fn shown(secrets: &Secrets, text: &str) -> String {
+    shorten::middle(&secrets.mask(&clean(text)), LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST, shown};
+    use domain::secret::Secrets;
+    use secrecy::SecretString;
+
+    #[test]
+    fn a_secret_across_the_cut_is_masked_whole() {
+        let secret = "hush-hush-0123456789";
+        let secrets = Secrets::new(&[SecretString::from(secret)]);
+        for before in LONGEST / 2 - 40..=LONGEST / 2 {
+            let text = format!("{}{secret}{}", "a ".repeat(before / 2), "b ".repeat(LONGEST));
+            let shown = shown(&secrets, &text);
+            assert!(!shown.contains("hush") && !shown.contains("0123"), "{before}");
         }
     }
 }

@@ -83,6 +83,174 @@ async fn only_the_pages_own_form_signs_out() {
     assert!(head.contains("Max-Age=0"), "{head}");
 }
 
+/// A session of the administrator.
+async fn signed_in(service: &Service) -> String {
+    let (head, _) = ask(service, &form("/sign-in", "", "token=the+administrator%27s")).await;
+    let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    cookie.split(';').next().unwrap().to_owned()
+}
+
+async fn sign_out(service: &Service, session: &str) {
+    let (_, page) = ask(service, &get("/", session)).await;
+    let (_, rest) = page.split_once("name=\"token\" value=\"").unwrap();
+    let token = rest.split('"').next().unwrap();
+    ask(service, &form("/sign-out", session, &format!("token={token}"))).await;
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_its_session_and_the_cookie_no_longer_holds() {
+    let service = Service::start().await;
+    let (session, other) = (signed_in(&service).await, signed_in(&service).await);
+    let mut stream = service.connect().await;
+    stream.send(&get("/live", &session)).await;
+    let begun = stream.until("<h1>Work</h1>").await;
+    assert!(begun.contains("text/event-stream"), "{begun}");
+    sign_out(&service, &session).await;
+    stream.until("event: gone").await;
+    let (head, _) = ask(&service, &get("/", &session)).await;
+    assert!(head.contains("location: /sign-in"), "{head}");
+    assert!(ask(&service, &get("/", &other)).await.0.contains(" 200 "));
+}
+
+#[tokio::test]
+async fn wrong_tokens_cost_a_wait() {
+    let service = Service::start().await;
+    for _ in 0..5 {
+        let (head, _) = ask(&service, &form("/sign-in", "", "token=guessed")).await;
+        assert!(head.contains(" 403 "), "{head}");
+    }
+    let (head, page) = ask(&service, &form("/sign-in", "", "token=the+administrator%27s")).await;
+    assert!(head.contains(" 429 ") && head.contains("retry-after: 1"), "{head}");
+    assert!(page.contains("Try again in 1 s."), "{page}");
+}
+
+#[tokio::test]
+async fn a_feature_that_cannot_be_read_hides_no_other_and_says_so() {
+    let service = Service::start().await;
+    let session = signed_in(&service).await;
+    service
+        .tamper(
+            "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, data) \
+             VALUES ('22/42/1', 11, 22, 42, 1, 'building', 1, '{\"key\": \"of another version\"}')",
+        )
+        .await;
+    let (head, page) = ask(&service, &get("/", &session)).await;
+    assert!(head.contains(" 200 "), "{head}");
+    assert!(
+        page.contains("repository 22 · issue #42 · AutoBuild cannot read what it stored") && page.contains("At work"),
+        "{page}"
+    );
+    let (head, page) = ask(&service, &get("/features/22/42/1", &session)).await;
+    assert!(head.contains(" 500 "), "{head}");
+    assert!(
+        page.contains("This page cannot be shown") && !page.contains("database"),
+        "{page}"
+    );
+}
+
+#[tokio::test]
+async fn an_address_without_a_page_answers_with_one() {
+    let service = Service::start().await;
+    let session = signed_in(&service).await;
+    for path in [
+        "/nowhere",
+        "/features/x/y/z",
+        "/features/1",
+        "/features/1/2/99999999999/run?id=x",
+    ] {
+        let (head, page) = ask(&service, &get(path, &session)).await;
+        assert!(head.contains(" 404 ") && head.contains("text/html"), "{path}: {head}");
+        assert!(
+            page.contains("There is no such page") && page.contains("Sign out"),
+            "{path}: {page}"
+        );
+    }
+    let (_, page) = ask(&service, &get("/nowhere", "")).await;
+    assert!(!page.contains("Sign out"), "{page}");
+}
+
+#[tokio::test]
+async fn a_failed_step_is_tried_again_by_the_pages_own_button_alone() {
+    let service = Service::start().await;
+    let session = signed_in(&service).await;
+    service
+        .tamper(
+            "INSERT INTO effect (id, kind, lane, subject, feature_id, ordered, installation_id, payload, state, priority, \
+             run_at, attempt, last_error) VALUES \
+             ('say', 'living', 'forge', '22/42/1', '22/42/1', 0, 11, '{\"living\":{\"emission\":1}}', 'failed', 1, 1, 9, \
+              'refused <b>twice</b>'), \
+             ('plan', 'plan', 'agent', '22/42/1', '22/42/1', 1, 11, '{\"plan\":{\"emission\":1}}', 'failed', 1, 1, 0, 'x')",
+        )
+        .await;
+    let (_, page) = ask(&service, &get("/queue", &session)).await;
+    assert!(
+        page.contains("refused &lt;b&gt;twice&lt;/b&gt;") && page.contains("10 tries"),
+        "{page}"
+    );
+    assert_eq!(
+        page.matches("Try again").count(),
+        1,
+        "nobody waits for a comment; a plan's Feature knows: {page}"
+    );
+    let ready = "SELECT count(*) FROM effect WHERE state = 'ready'";
+    let token = page
+        .rsplit_once("name=\"token\" value=\"")
+        .unwrap()
+        .1
+        .split('"')
+        .next()
+        .unwrap();
+    let press = |token: &str| form("/queue/try-again", &session, &format!("token={token}&id=say"));
+    let foreign = String::from_utf8(press(token)).unwrap();
+    let foreign = foreign.replace("\r\ncookie", "\r\norigin: http://elsewhere.example\r\ncookie");
+    for refused in [press("forged"), foreign.into_bytes()] {
+        let (head, _) = ask(&service, &refused).await;
+        assert!(head.contains(" 403 "), "{head}");
+        assert_eq!(service.count(ready).await, 0);
+    }
+    let (head, _) = ask(
+        &service,
+        &form("/queue/try-again", "", &format!("token={token}&id=say")),
+    )
+    .await;
+    assert!(head.contains("location: /sign-in"), "{head}");
+    for _ in 0..2 {
+        let (head, _) = ask(&service, &press(token)).await;
+        assert!(head.contains("location: /queue"), "{head}");
+        assert_eq!(service.count(ready).await, 1);
+    }
+    let plan = form("/queue/try-again", &session, &format!("token={token}&id=plan"));
+    ask(&service, &plan).await;
+    assert_eq!(service.count(ready).await, 1, "its end would change nothing");
+}
+
+#[tokio::test]
+async fn spending_is_shown_against_time_also_as_a_table() {
+    let service = Service::start().await;
+    let session = signed_in(&service).await;
+    let (_, page) = ask(&service, &get("/spending", &session)).await;
+    assert!(
+        page.contains("not enough yet") && page.contains("$0.00, no limit"),
+        "{page}"
+    );
+    service
+        .tamper(
+            "INSERT INTO run (id, effect_id, fence, installation_id, repo_id, feature_id, turn, role, agent, state, \
+             usd_micros, started_at, ended_at) SELECT 'r', 'e', 1, 11, 22, '22/42/1', 1, 'player', 'claude', 'ended', \
+             1250000, unixepoch() * 1000, unixepoch() * 1000",
+        )
+        .await;
+    let (_, page) = ask(&service, &get("/spending", &session)).await;
+    for shown in [
+        "<svg",
+        "As a table",
+        "$1.25, no limit",
+        "<td>repository 22</td><td>1</td><td>$1.25</td>",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+}
+
 /// A page of the demo's dashboard; of a stream, its first event.
 async fn page_of(address: &str, path: &str, host: &str, until: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();

@@ -185,6 +185,21 @@ impl Connected {
         Some((head.split(' ').nth(1).unwrap().parse().unwrap(), body))
     }
 
+    /// Everything that comes until this does.
+    pub async fn until(&mut self, awaited: &str) -> String {
+        let mut read = Vec::new();
+        loop {
+            let mut piece = [0; 4_096];
+            let count = self.0.read(&mut piece).await.unwrap();
+            read.extend_from_slice(&piece[..count]);
+            let text = String::from_utf8_lossy(&read);
+            assert!(count > 0 || text.contains(awaited), "{text}");
+            if text.contains(awaited) {
+                return text.into_owned();
+            }
+        }
+    }
+
     /// Head and body of the next answer.
     pub async fn whole_answer(&mut self) -> Option<(String, String)> {
         let mut read = Vec::new();

@@ -1,0 +1,174 @@
+//! The queue that explains itself: why each step waits, for what and until when; and steps that were given up, tried again.
+
+use crate::{
+    engine::{Engine, ingest},
+    store::{EffectState, HeldBy, QueuedEffect, StoreError, StoredEffect, WaitsOn},
+};
+use domain::{
+    effect::{Effect, GivenUp},
+    ids::Millis,
+};
+
+/// Steps that are listed.
+const MOST: u32 = 200;
+
+/// Everything that is to be done, and what was given up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// What is ready or running, the oldest first.
+    pub steps: Vec<QueuedEffect>,
+    /// What was given up, the newest first.
+    pub failed: Vec<StoredEffect>,
+    /// When this was read.
+    pub at: Millis,
+}
+
+/// Why a step does not run now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It does.
+    Runs,
+    /// The API of its model does not serve it.
+    Model(String),
+    /// GitHub cannot be reached, or limits it.
+    GitHub,
+    /// Its last try failed.
+    TryAgain,
+    /// Its time has not come.
+    Time,
+    /// Something else comes first.
+    Held(HeldBy),
+    /// The next free worker takes it.
+    Next,
+}
+
+impl Why {
+    /// Whether the moment at which the step may run tells when it goes on.
+    pub fn has_end(&self) -> bool {
+        match self {
+            Self::Model(_) | Self::GitHub | Self::TryAgain | Self::Time => true,
+            Self::Runs | Self::Held(_) | Self::Next => false,
+        }
+    }
+}
+
+/// Why a step does not run at `now`.
+pub fn why(step: &QueuedEffect, now: Millis) -> Why {
+    if step.state == EffectState::Running {
+        return Why::Runs;
+    }
+    let waits = step.run_at > now;
+    match (&step.waits_on, step.held_by) {
+        (_, Some(held @ HeldBy::Feature)) => Why::Held(held),
+        (Some(WaitsOn::Provider(name)), _) if waits => Why::Model(name.clone()),
+        (Some(WaitsOn::Forge), _) if waits => Why::GitHub,
+        _ if waits && step.attempt > 0 => Why::TryAgain,
+        _ if waits => Why::Time,
+        (_, Some(held)) => Why::Held(held),
+        (_, None) => Why::Next,
+    }
+}
+
+/// What came of the order to try a step again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TriedAgain {
+    /// It is due.
+    Yes,
+    /// It is not among those that were given up: perhaps somebody was faster.
+    NotFailed,
+    /// Its Feature was told and has gone on from there, so its result would change nothing.
+    FeatureKnows,
+}
+
+/// Whether trying a step again does something: nothing else waits for its end.
+pub fn can_be_tried_again(effect: &StoredEffect) -> bool {
+    if effect.kind == ingest::KIND {
+        return true;
+    }
+    let read: Result<Effect, _> = serde_json::from_str(&effect.payload);
+    read.is_ok_and(|effect| match effect.spec().given_up {
+        GivenUp::Nothing | GivenUp::Unsaid(_) => true,
+        GivenUp::Stuck | GivenUp::PlayerFailed | GivenUp::CoachFailed => false,
+    })
+}
+
+impl Engine {
+    /// The queue now.
+    pub async fn queue(&self) -> Result<Queue, StoreError> {
+        // Ages are told in minutes: one reading serves as long as nothing changes.
+        const MINUTE: i64 = 60_000;
+        let now = self.now();
+        Ok(Queue {
+            steps: self.store.queue(MOST).await?,
+            failed: self.store.failed_effects(MOST).await?,
+            at: Millis(now.0.saturating_sub(now.0.rem_euclid(MINUTE))),
+        })
+    }
+
+    /// Tries a step again that was given up; twice is the same as once.
+    pub async fn try_again(&self, id: &str) -> Result<TriedAgain, StoreError> {
+        let known = self.store.effect(id).await?;
+        let Some(effect) = known.filter(|effect| effect.state == EffectState::Failed) else {
+            return Ok(TriedAgain::NotFailed);
+        };
+        if !can_be_tried_again(&effect) {
+            return Ok(TriedAgain::FeatureKnows);
+        }
+        Ok(match self.store.try_again(id, self.now()).await? {
+            true => TriedAgain::Yes,
+            false => TriedAgain::NotFailed,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Why, why};
+    use crate::store::{EffectState, HeldBy, QueuedEffect, WaitsOn};
+    use domain::{
+        effect::Lane,
+        ids::{InstallationId, Millis},
+    };
+
+    #[test]
+    fn each_step_says_why_it_waits() {
+        let step = QueuedEffect {
+            id: "e".to_owned(),
+            kind: "player".to_owned(),
+            lane: Lane::Agent,
+            subject: "1/2/3".to_owned(),
+            feature: None,
+            installation: InstallationId(1),
+            repo: None,
+            state: EffectState::Ready,
+            run_at: Millis(100),
+            first_due: Millis(100),
+            attempt: 0,
+            last_error: None,
+            waits_on: None,
+            held_by: None,
+        };
+        let at = |now: i64, change: fn(&mut QueuedEffect)| {
+            let mut step = step.clone();
+            change(&mut step);
+            why(&step, Millis(now))
+        };
+        assert_eq!(at(100, |_| {}), Why::Next);
+        assert_eq!(at(99, |_| {}), Why::Time);
+        assert_eq!(at(99, |step| step.attempt = 1), Why::TryAgain);
+        assert_eq!(at(100, |step| step.attempt = 1), Why::Next);
+        assert_eq!(at(99, |step| step.waits_on = Some(WaitsOn::Forge)), Why::GitHub);
+        let model = |step: &mut QueuedEffect| step.waits_on = Some(WaitsOn::Provider("claude".to_owned()));
+        assert_eq!(at(99, model), Why::Model("claude".to_owned()));
+        assert_eq!(at(100, model), Why::Next);
+        assert_eq!(
+            at(99, |step| step.held_by = Some(HeldBy::Feature)),
+            Why::Held(HeldBy::Feature)
+        );
+        assert_eq!(
+            at(100, |step| step.held_by = Some(HeldBy::Agent)),
+            Why::Held(HeldBy::Agent)
+        );
+        assert_eq!(at(0, |step| step.state = EffectState::Running), Why::Runs);
+    }
+}

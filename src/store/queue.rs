@@ -1,0 +1,129 @@
+//! The queue as people see it: what is to be done, what holds it back, what was given up. And the order to try that again.
+
+use crate::store::{
+    effect,
+    effect::StoredEffect,
+    error::StoreError,
+    lane::EffectState,
+    provider::WaitsOn,
+    row::Row,
+    sql::{args, statements},
+    store::Store,
+};
+use domain::{
+    effect::Lane,
+    ids::{FeatureKey, InstallationId, Millis, RepoId},
+};
+
+statements! {
+    QUEUE = "SELECT e.id, e.kind, e.lane, e.subject, e.feature_id, e.installation_id, e.repo_id, e.state, e.run_at, \
+             e.first_due, e.attempt, e.last_error, e.waits_for, \
+             CASE WHEN e.state = 'running' THEN NULL WHEN e.waits = 1 AND f.held = 1 THEN 'feature' \
+             WHEN e.lane = 'agent' AND EXISTS (SELECT 1 FROM effect o WHERE o.state = 'running' AND o.lane = 'agent' \
+              AND o.subject = e.subject AND o.seq <> e.seq) THEN 'agent' \
+             WHEN e.lane = 'forge' AND EXISTS (SELECT 1 FROM effect o WHERE o.state IN ('ready', 'running') \
+              AND o.subject = e.subject AND o.seq < e.seq AND o.lane = 'forge' AND o.ordered = e.ordered \
+              AND (o.ordered = 1 OR o.kind = e.kind)) THEN 'earlier' \
+             WHEN e.feature_limit <= (SELECT COUNT(*) FROM effect r WHERE r.state = 'running' AND r.lane = e.lane \
+              AND r.feature_id = e.feature_id) THEN 'limit' END AS held_by \
+             FROM effect e LEFT JOIN feature f ON f.id = e.feature_id WHERE e.state IN ('ready', 'running') \
+             ORDER BY e.first_due, e.seq LIMIT $1";
+    FAILED = concat!("SELECT ", effect::columns!(), " FROM effect WHERE state = 'failed' ORDER BY seq DESC LIMIT $1");
+    TRY_AGAIN = "UPDATE effect SET state = 'ready', run_at = $2, first_due = $2, attempt = 0, crashes = 0, \
+                 parked = 0, parked_since = NULL, waits_for = NULL, cancel_requested = 0 \
+                 WHERE id = $1 AND state = 'failed'";
+}
+
+/// What holds an effect back that may run as far as time goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldBy {
+    /// Its Feature is paused, blocked or suspended.
+    Feature,
+    /// An agent works on the same subject.
+    Agent,
+    /// An earlier effect of the same subject comes first.
+    Earlier,
+    /// So many of its Feature run that no more may.
+    Limit,
+}
+
+domain::words!(HeldBy {
+    Feature = "feature",
+    Agent = "agent",
+    Earlier = "earlier",
+    Limit = "limit",
+});
+
+/// An effect that is ready or running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedEffect {
+    /// What makes it the same effect.
+    pub id: String,
+    /// What is to be done.
+    pub kind: String,
+    /// The slots it is worked off in.
+    pub lane: Lane,
+    /// What it is about.
+    pub subject: String,
+    /// The Feature that asked for it.
+    pub feature: Option<FeatureKey>,
+    /// The installation it is charged to.
+    pub installation: InstallationId,
+    /// The repository it is about.
+    pub repo: Option<RepoId>,
+    /// Whether it is ready or running.
+    pub state: EffectState,
+    /// Not before this moment.
+    pub run_at: Millis,
+    /// When it might first have run.
+    pub first_due: Millis,
+    /// How many tries failed.
+    pub attempt: u32,
+    /// Why the last try failed.
+    pub last_error: Option<String>,
+    /// The service that it waits for.
+    pub waits_on: Option<WaitsOn>,
+    /// What else holds it back.
+    pub held_by: Option<HeldBy>,
+}
+
+impl Store {
+    /// The effects that are ready or running, the oldest first.
+    pub async fn queue(&self, most: u32) -> Result<Vec<QueuedEffect>, StoreError> {
+        let rows = self.db.rows(QUEUE, args![i64::from(most)]).await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// The effects that were given up, the newest first.
+    pub async fn failed_effects(&self, most: u32) -> Result<Vec<StoredEffect>, StoreError> {
+        let rows = self.db.rows(FAILED, args![i64::from(most)]).await?;
+        rows.iter().map(effect::read).collect()
+    }
+
+    /// Makes an effect due that was given up, as if it was never tried. Tells whether there was one to make due.
+    pub async fn try_again(&self, id: &str, now: Millis) -> Result<bool, StoreError> {
+        let mut tx = self.db.write().await?;
+        let touched = tx.run(TRY_AGAIN, args![id, now.0]).await?;
+        self.db.publish(tx).await?;
+        Ok(touched > 0)
+    }
+}
+
+fn read(row: &Row) -> Result<QueuedEffect, StoreError> {
+    Ok(QueuedEffect {
+        id: row.text("id")?,
+        kind: row.text("kind")?,
+        lane: row.parsed("lane")?,
+        subject: row.text("subject")?,
+        feature: row.opt_parsed("feature_id")?,
+        installation: InstallationId(row.count("installation_id")?),
+        repo: row.opt_count("repo_id")?.map(RepoId),
+        state: row.parsed("state")?,
+        run_at: Millis(row.int("run_at")?),
+        first_due: Millis(row.int("first_due")?),
+        attempt: row.small("attempt")?,
+        last_error: row.opt_text("last_error")?,
+        waits_on: row.opt_text("waits_for")?.map(WaitsOn::of),
+        held_by: row.opt_parsed("held_by")?,
+    })
+}

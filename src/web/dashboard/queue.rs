@@ -1,0 +1,115 @@
+//! The queue's page: why each step waits, for what and until when; and the steps that were given up.
+
+use crate::{
+    engine::{
+        Engine,
+        queue::{Queue, Why, can_be_tried_again, why},
+    },
+    store::{HeldBy, QueuedEffect, StoredEffect},
+    web::dashboard::parts::{Form, age, count, date, feature_address},
+};
+use domain::ids::{FeatureKey, Millis, TaskId};
+use maud::{Markup, html};
+
+/// What the page shows.
+pub(super) fn content(engine: &Engine, form: &Form, queue: &Queue) -> Markup {
+    let about = |step: &QueuedEffect| subject(step.feature, &step.subject);
+    html! {
+        h1 { "Queue" }
+        @if queue.steps.is_empty() { p { "Nothing is to be done." } }
+        @else {
+            p.muted { (count(queue.steps.len() as u64, "step")) ", the oldest first." }
+            div.scroll tabindex="0" role="region" aria-label="Steps" {
+                table.list {
+                    thead { tr { th { "step" } th { "about" } th { "why it waits" } th { "until" } th { "age" } } }
+                    tbody { @for step in &queue.steps {
+                        tr {
+                            td { (named(&step.kind)) }
+                            td { (about(step)) }
+                            td.says { (reason(engine, step, queue.at)) }
+                            td { (until(step, queue.at)) }
+                            td { (age(step.first_due, queue.at)) }
+                        }
+                    } }
+                }
+            }
+        }
+        h2 { "Failed steps" }
+        @if queue.failed.is_empty() { p { "No step has failed." } }
+        @for step in &queue.failed { (failed(engine, form, step)) }
+    }
+}
+
+fn named(kind: &str) -> String {
+    kind.replace('_', " ")
+}
+
+/// A Feature, and its task if it is about one.
+pub(super) fn subject(feature: Option<FeatureKey>, subject: &str) -> Markup {
+    let task: Option<TaskId> = subject.rsplit('/').next().and_then(|last| last.parse().ok());
+    html! {
+        @match feature {
+            Some(key) => {
+                a href=(feature_address(&key)) { (key.shown()) }
+                @if let Some(task) = task { " " (task) }
+            }
+            None => { (subject) }
+        }
+    }
+}
+
+/// Why a step waits, in words.
+fn reason(engine: &Engine, step: &QueuedEffect, now: Millis) -> Markup {
+    let failed = || {
+        let said = engine.secrets.mask(step.last_error.as_deref().unwrap_or_default());
+        html! { "Failed " (count(step.attempt, "time")) ", is tried again: " (said) }
+    };
+    match why(step, now) {
+        Why::Runs => html! { (page_parts::badge("building", "runs")) },
+        Why::Model(name) => html! { "The model's API of " (name) " does not serve it now." },
+        Why::GitHub => html! { "GitHub cannot be reached, or limits AutoBuild." },
+        Why::TryAgain => failed(),
+        Why::Time => html! { "Its time has not come." },
+        Why::Held(HeldBy::Feature) => html! { "Its Feature waits for a person." },
+        Why::Held(HeldBy::Agent) => html! { "Another agent works on the same task." },
+        Why::Held(HeldBy::Earlier) => html! { "An earlier step comes first." },
+        Why::Held(HeldBy::Limit) => html! { "As many agents as may run for its Feature do." },
+        Why::Next => html! { "The next free worker takes it." },
+    }
+}
+
+fn until(step: &QueuedEffect, now: Millis) -> Markup {
+    match why(step, now).has_end() {
+        true => date(step.run_at),
+        false => html! { "–" },
+    }
+}
+
+/// A step that was given up, and what can be done about it.
+pub(super) fn failed(engine: &Engine, form: &Form, step: &StoredEffect) -> Markup {
+    let said = engine
+        .secrets
+        .mask(step.last_error.as_deref().unwrap_or("It did not say why."));
+    html! {
+        article.box.changes_requested {
+            div.head {
+                b { (named(&step.kind)) } " of " (subject(step.feature, &step.subject))
+                " · " (count(step.attempt.saturating_add(1), "try")) ", due " (date(step.run_at))
+            }
+            div.body {
+                p.says { (said) }
+                @if can_be_tried_again(step) && !form.may_act() {
+                    p.muted { "An operator can try it again." }
+                } @else if can_be_tried_again(step) {
+                    form.act method="post" action="/queue/try-again" {
+                        (form.token())
+                        input type="hidden" name="id" value=(step.id);
+                        button id=(format!("again-{}", step.seq)) aria-label=(format!("Try {} again", named(&step.kind))) { "Try again" }
+                    }
+                } @else {
+                    p.muted { "Its Feature knows, and its page says what to do. Trying this step again would change nothing." }
+                }
+            }
+        }
+    }
+}
