@@ -51,9 +51,20 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
     }
     let slices: Vec<&str> = parts.iter().map(String::as_str).collect();
     let api = head.uri.path().starts_with("/api/") || rest::is_api(&slices);
-    if slices.starts_with(&["login", "oauth"]) {
-        let served = pages::oauth::serve(site, (&seen.method, &slices), head, body).await;
-        let response = served.unwrap_or_else(pages::missing);
+    if slices == ["login", "oauth", "access_token"] {
+        let response = pages::access_token(site, head, body).await;
+        log(
+            site,
+            seen,
+            response.status().as_u16(),
+            &Caller::Anonymous,
+            CallKind::Rest,
+            true,
+        );
+        return response;
+    }
+    if !api && pages::is_of_a_person(&seen.method, &slices) {
+        let response = pages::for_person(site, head, &slices, body).await;
         log(
             site,
             seen,

@@ -20,7 +20,6 @@ pub(super) use readings::OpenPages;
 
 use crate::web::{
     Inbox,
-
     dashboard::{
         readings::{Page, Reading},
         session::{Session, Who, is_of_this_machine, is_same},

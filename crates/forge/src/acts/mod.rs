@@ -2,11 +2,13 @@
 //!
 //! Rights are checked by the callers at the door; the rules of the things themselves are checked here.
 
+mod apps;
 mod checks;
 mod comments;
 mod issues;
 mod labels;
 mod limits;
+mod manifest;
 mod merging;
 mod oauth;
 mod pulls;
@@ -15,9 +17,11 @@ mod repos;
 mod reviews;
 mod suites;
 
+pub(super) use apps::{key_pair_unlike, unguessable};
 pub(super) use checks::CheckRunChange;
 pub(super) use comments::Target;
 pub(super) use issues::IssueChange;
+pub(super) use manifest::Manifest;
 pub(super) use merging::MergeOrder;
 pub(super) use oauth::Consent;
 pub(super) use pulls::NewPull;

@@ -1,20 +1,13 @@
 //! Apps and where they are installed.
 
 use crate::{
+    acts::key_pair_unlike,
     disk::ForgeError,
     forge::Forge,
-    json::lines_of,
     refusal::{Found, Result},
-    state::{Actor, App, AppDetails, Hook, Installation, Moment, Permissions, Selection, State, Token, UserKind},
+    state::{Actor, App, AppDetails, Hook, Installation, Moment, Selection, Token, UserKind},
 };
-use aws_lc_rs::{
-    encoding::{AsDer, Pkcs8V1Der},
-    rsa::{KeyPair, KeySize},
-    signature::KeyPair as _,
-};
-use base64::{Engine, prelude::BASE64_STANDARD};
 use secrecy::SecretString;
-use std::sync::{Mutex, PoisonError};
 
 /// An App to be registered.
 #[derive(Clone, Debug)]
@@ -57,35 +50,6 @@ fn credentials(app: &App) -> AppCredentials {
         private_key: SecretString::from(app.private_key.clone()),
         webhook_secret: app.hook.as_ref().map(|hook| SecretString::from(hook.secret.clone())),
     }
-}
-
-/// A key pair: PKCS#8 PEM of the private key, base64 of the public one.
-type Pair = (String, String);
-
-/// The pairs made in this process. To find the primes of one takes long, and only the Apps of one forge have to have
-/// different ones.
-static MADE: Mutex<Vec<Pair>> = Mutex::new(Vec::new());
-
-/// A pair that no App of the forge has.
-fn key_pair_unlike(state: &State) -> Result<Pair, ForgeError> {
-    let taken = |public: &String| state.apps.values().any(|app| app.public_key == *public);
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(free) = made.iter().find(|(_, public)| !taken(public)) {
-        return Ok(free.clone());
-    }
-    let pair = key_pair()?;
-    made.push(pair.clone());
-    Ok(pair)
-}
-
-fn key_pair() -> Result<Pair, ForgeError> {
-    let failed = |_| ForgeError::Unknown("randomness for a key".to_owned());
-    let pair = KeyPair::generate(KeySize::Rsa2048).map_err(failed)?;
-    let private: Pkcs8V1Der<'_> = pair.as_der().map_err(failed)?;
-    let encoded = BASE64_STANDARD.encode(private.as_ref());
-    let lines = lines_of(64, &encoded);
-    let pem = format!("-----BEGIN PRIVATE KEY-----\n{lines}-----END PRIVATE KEY-----\n");
-    Ok((pem, BASE64_STANDARD.encode(pair.public_key().as_ref())))
 }
 
 impl Forge {
@@ -166,27 +130,18 @@ impl Forge {
         };
         self.site.change(|state| {
             let unknown = || ForgeError::Unknown(format!("App {slug}"));
-            let app = state.app_named(slug).cloned().ok_or_else(unknown)?;
-            let (id, now) = (state.next_id(), state.clock.stamp());
-            let mut permissions: Permissions = app.permissions;
-            let metadata = permissions.entry("metadata".to_owned());
-            metadata.or_insert_with(|| "read".to_owned());
-            let one = Installation {
-                id,
-                app: app.id,
-                account,
-                selection,
-                permissions,
-                events: app.events,
-                suspended_at: None,
-                suspended_by: None,
-                created_at: now,
-                updated_at: now,
-            };
-            state.installations.insert(id, one);
-            state.installation_event(Actor::person(account), id, "created")?;
-            Ok(id)
+            let app = state.app_named(slug).ok_or_else(unknown)?.id;
+            Ok(state.install(Actor::person(account), app, account, selection)?)
         })
+    }
+
+    /// Makes a person one of an organisation's owners.
+    pub fn make_owner(&self, organization: &str, login: &str) -> Result<(), ForgeError> {
+        let (organization, owner) = (self.user_id(organization)?, self.user_id(login)?);
+        self.site.change(|state| {
+            state.owners.entry(organization).or_default().insert(owner);
+        });
+        Ok(())
     }
 
     fn with_installation(
@@ -221,9 +176,12 @@ impl Forge {
 
     /// Removes an installation: its tokens are worth nothing.
     pub fn uninstall(&self, installation: u64) -> Result<(), ForgeError> {
-        self.with_installation(installation, "deleted", |_, _| {})?;
-        self.site.change(|state| state.installations.remove(&installation));
-        Ok(())
+        let by = self
+            .site
+            .read(|state| Ok::<_, crate::refusal::Refusal>(state.installations.get(&installation).found()?.account))?;
+        Ok(self
+            .site
+            .change(|state| state.uninstall(Actor::person(by), installation))?)
     }
 
     /// Ends all installation tokens at once, as their hour does.

@@ -30,6 +30,8 @@ pub(crate) enum Audience {
     App(u64),
     /// The one that the installation belongs to, whether subscribed or not.
     Installation(u64),
+    /// This App itself, installed or not.
+    Hook(u64),
 }
 
 impl State {
@@ -59,7 +61,10 @@ impl State {
     pub(crate) fn emit_to(&mut self, occasion: Occasion<'_>) {
         let installations = self.installations.values();
         let listeners = installations.filter(|one| self.hears(one, &occasion));
-        let listeners: Vec<(u64, u64)> = listeners.map(|one| (one.id, one.app)).collect();
+        let mut listeners: Vec<(Option<u64>, u64)> = listeners.map(|one| (Some(one.id), one.app)).collect();
+        if let Audience::Hook(app) = occasion.audience {
+            listeners.push((None, app));
+        }
         if listeners.is_empty() {
             return;
         }
@@ -68,7 +73,7 @@ impl State {
         let body = self.payload(occasion);
         for (installation, app) in listeners {
             let mut body = body.clone();
-            if body.get("installation").is_none() {
+            if let Some(installation) = installation.filter(|_| body.get("installation").is_none()) {
                 let short = json!({"id": installation, "node_id": format!("IN_{installation}")});
                 json::put(&mut body, "installation", short);
             }
@@ -79,7 +84,7 @@ impl State {
                 app,
                 event: event.clone(),
                 action: action.clone(),
-                installation: Some(installation),
+                installation,
                 repository,
                 redelivery: false,
                 payload: body.to_string(),
@@ -102,6 +107,7 @@ impl State {
             Audience::Subscribed => (one.events.contains(occasion.event) || comes_by_itself) && covered(),
             Audience::App(app) => one.app == app && covered(),
             Audience::Installation(id) => one.id == id,
+            Audience::Hook(_) => false,
         }
     }
 

@@ -98,6 +98,11 @@ impl State {
 
     pub fn app_json(&self, app: &App) -> Value {
         let installed = self.installations.values().filter(|one| one.app == app.id).count();
+        let page = format!("{}/apps/{}", self.base, app.slug);
+        let external = match app.details.homepage.is_empty() {
+            true => &page,
+            false => &app.details.homepage,
+        };
         json!({
             "id": app.id,
             "slug": app.slug,
@@ -105,9 +110,9 @@ impl State {
             "node_id": format!("A_{}", app.id),
             "owner": self.user_json(app.owner),
             "name": app.name,
-            "description": "",
-            "external_url": format!("{}/apps/{}", self.base, app.slug),
-            "html_url": format!("{}/apps/{}", self.base, app.slug),
+            "description": app.details.description,
+            "external_url": external,
+            "html_url": page,
             "created_at": time(app.created_at),
             "updated_at": time(app.created_at),
             "permissions": app.permissions,

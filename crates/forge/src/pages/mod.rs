@@ -1,11 +1,16 @@
 //! Plain pages for people: what is on the forge, readable in a browser. No scripts, no other addresses, nothing to send.
 
+mod apps;
 mod changes;
 mod conversation;
 mod layout;
 mod lists;
-pub(super) mod oauth;
+mod oauth;
+mod person;
 mod pull;
+
+pub(super) use oauth::access_token;
+pub(super) use person::{for_person, is_of_a_person};
 
 use super::site::Site;
 use axum::body::Body;

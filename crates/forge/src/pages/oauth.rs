@@ -1,62 +1,75 @@
-//! The page on which a person lets an App know who they are. This forge has no passwords: they say so.
+//! Signing in with an App: the page on which a person agrees, and where the App exchanges what their browser brought.
 
-use super::{layout, missing};
+use super::{
+    layout,
+    person::{Shown, Visit},
+};
 use crate::{
     acts::Consent,
     answering::{failed, whole},
+    refusal::Result,
     site::Site,
-    state::UserKind,
 };
 use axum::body::Body;
-use http::{HeaderValue, Response, StatusCode, header};
-use maud::{Markup, html};
+use http::{HeaderValue, Response, header};
+use maud::html;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Forms of this page end at other addresses: a browser holds them to the policy there too.
-const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; form-action *; base-uri 'none'; frame-ancestors 'none'";
+/// The path of the page.
+pub(super) const AUTHORIZE: &[&str] = &["login", "oauth", "authorize"];
 
-/// Answers one of the addresses of the OAuth web flow; none: it is another.
-pub(crate) async fn serve(
-    site: &Arc<Site>,
-    (method, parts): (&str, &[&str]),
-    head: &http::request::Parts,
-    body: Body,
-) -> Option<Response<Body>> {
-    let mut asked = read(head.uri.query().unwrap_or_default().as_bytes());
-    match (method, parts) {
-        ("GET", ["login", "oauth", "authorize"]) => Some(ask(site, &asked)),
-        ("POST", ["login", "oauth", "authorize"]) => {
-            asked.extend(read(&whole(body).await.unwrap_or_default()));
-            Some(answered(site, &asked))
-        }
-        ("POST", ["login", "oauth", "access_token"]) => {
-            asked.extend(fields(&whole(body).await.unwrap_or_default()));
-            let token = site.change(|state| state.exchange_code(&|name| asked.get(name).cloned()));
-            let accept = head.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-            Some(match accept.is_some_and(|kinds| kinds.contains("json")) {
-                true => failed(200, &token.to_string(), &[]),
-                false => form(&token),
-            })
-        }
-        _ => None,
+/// Shows the page, or takes the answer.
+pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
+    let asked = |name: &str| visit.query.get(name).cloned();
+    let authorization = match visit.site.read(|state| state.authorization(&asked))? {
+        Ok(authorization) => authorization,
+        Err(address) => return Ok(Shown::To(address.to_string())),
+    };
+    if visit.method != "POST" {
+        let name = &authorization.name;
+        let login = visit.site.read(|state| state.login(person).to_owned());
+        let body = html! {
+            h1 { "Authorize " (name) }
+            p { (name) " will know that you are " b { (login) } " on this forge." }
+            form method="post" {
+                (visit.own_form())
+                p { button name="authorize" value="1" { "Authorize " (name) } }
+                p { button name="authorize" value="0" { "Cancel" } }
+            }
+        };
+        return Ok(Shown::Page(layout::page("Authorize", &body)));
     }
+    visit.check_own_form()?;
+    let consent = match visit.field("authorize") {
+        Some("1") => Consent::Given(person),
+        Some(_) | None => Consent::Denied,
+    };
+    let address = visit.site.change(|state| state.authorize(authorization, consent))?;
+    Ok(Shown::To(address.to_string()))
 }
 
 type Fields = BTreeMap<String, String>;
 
-fn read(text: &[u8]) -> Fields {
-    url::form_urlencoded::parse(text).into_owned().collect()
-}
-
-/// GitHub takes JSON and forms here.
-fn fields(body: &[u8]) -> Fields {
-    match serde_json::from_slice::<BTreeMap<String, serde_json::Value>>(body) {
-        Ok(json) => json
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, value.as_str()?.to_owned())))
-            .collect(),
-        Err(_) => read(body),
+/// Exchanges a code. GitHub takes JSON and forms, in the body or in the query.
+pub(crate) async fn access_token(site: &Arc<Site>, head: &http::request::Parts, body: Body) -> Response<Body> {
+    let read = |text: &[u8]| -> Fields { url::form_urlencoded::parse(text).into_owned().collect() };
+    let mut asked = read(head.uri.query().unwrap_or_default().as_bytes());
+    let body = whole(body).await.unwrap_or_default();
+    match serde_json::from_slice::<BTreeMap<String, serde_json::Value>>(&body) {
+        Ok(json) => {
+            let texts = json.into_iter();
+            asked.extend(texts.filter_map(|(name, value)| Some((name, value.as_str()?.to_owned()))));
+        }
+        Err(_) => asked.extend(read(&body)),
+    }
+    if head.method != http::Method::POST {
+        return failed(404, r#"{"message":"Not Found"}"#, &[]);
+    }
+    let token = site.change(|state| state.exchange_code(&|name| asked.get(name).cloned()));
+    let accept = head.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    match accept.is_some_and(|kinds| kinds.contains("json")) {
+        true => failed(200, &token.to_string(), &[]),
+        false => form(&token),
     }
 }
 
@@ -69,58 +82,5 @@ fn form(token: &serde_json::Value) -> Response<Body> {
     let mut response = Response::new(Body::from(text.finish()));
     let kind = HeaderValue::from_static("application/x-www-form-urlencoded; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    response
-}
-
-fn ask(site: &Arc<Site>, asked: &Fields) -> Response<Body> {
-    let authorization = site.read(|state| state.authorization(&|name| asked.get(name).cloned()));
-    let name = match authorization {
-        Ok(Ok(authorization)) => authorization.name,
-        Ok(Err(address)) => return to(address.as_str()),
-        Err(_) => return missing(),
-    };
-    let people = site.read(|state| {
-        let people = state.users.values().filter(|user| user.kind == UserKind::User);
-        people.map(|user| user.login.clone()).collect::<Vec<_>>()
-    });
-    page(&html! {
-        h1 { "Authorize " (name) }
-        p { "It will know who you are on this forge. Who are you?" }
-        form method="post" {
-            @for login in &people { p { button name="login" value=(login) { "Authorize as " (login) } } }
-            p { button name="deny" value="1" { "Cancel" } }
-        }
-    })
-}
-
-fn answered(site: &Arc<Site>, asked: &Fields) -> Response<Body> {
-    let gone_to = site.change(|state| {
-        let authorization = match state.authorization(&|name| asked.get(name).cloned())? {
-            Ok(authorization) => authorization,
-            Err(address) => return Ok(address),
-        };
-        let login = asked.get("login").and_then(|login| state.user_named(login));
-        let consent = login.map_or(Consent::Denied, |user| Consent::Given(user.id));
-        state.authorize(authorization, consent)
-    });
-    match gone_to {
-        Ok(address) => to(address.as_str()),
-        Err(_) => missing(),
-    }
-}
-
-fn page(body: &Markup) -> Response<Body> {
-    let mut response = super::response(StatusCode::OK, &layout::page("Authorize", body));
-    let policy = HeaderValue::from_static(POLICY);
-    response.headers_mut().insert("content-security-policy", policy);
-    response
-}
-
-fn to(address: &str) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    if let Ok(address) = HeaderValue::from_str(address) {
-        *response.status_mut() = StatusCode::FOUND;
-        response.headers_mut().insert(header::LOCATION, address);
-    }
     response
 }

@@ -19,6 +19,7 @@ pub(super) fn answer(call: &Call, parts: &[&str]) -> Routed {
         ("GET", ["app", "installations"]) => installations(call)?,
         ("GET", ["app", "installations", id]) => installation(call, number(id)?)?,
         ("POST", ["app", "installations", id, "access_tokens"]) => mint(call, number(id)?)?,
+        ("POST", ["app-manifests", code, "conversions"]) => convert(call, code)?,
         ("DELETE", ["installation", "token"]) => revoke(call)?,
         ("GET", ["installation", "repositories"]) => repositories(call)?,
         _ => return Ok(None),
@@ -39,6 +40,14 @@ fn shown(call: &Call) -> Answered {
     let id = app(call)?;
     call.site
         .read(|state| Ok(Answer::ok(state.app_json(state.apps.get(&id).found()?))))
+}
+
+/// Tells an App's credentials to who has the code of its registration.
+fn convert(call: &Call, code: &str) -> Answered {
+    call.site.change(|state| {
+        let app = state.exchange(code)?.clone();
+        Ok(Answer::created(state.app_with_credentials(&app)?))
+    })
 }
 
 fn installation(call: &Call, id: u64) -> Answered {

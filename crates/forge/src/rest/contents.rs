@@ -2,16 +2,21 @@
 
 use super::{OfRepo, file_contents::contents};
 use crate::{
-    auth::Right,
-    call::{Answered, Entered, Routed},
+    auth::{Caller, Right},
+    call::{Answer, Answered, Entered, Routed},
     json as github,
     refusal::{Found, Refusal, Result},
-    state::{Repo, State},
+    state::{Repo, Role, State},
 };
+use base64::{Engine, prelude::BASE64_STANDARD};
 use git::bare::{ChangeKind, CommitFacts, FileChange};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 const READ: Right = Right::read(&["contents"]);
+const WRITE: Right = Right::write(&["contents"], Role::Write);
+/// Where files stand that an App may write with a permission of its own alone.
+const WORKFLOWS: &str = ".github/workflows/";
 /// GitHub leaves longer patches out.
 const LONGEST_PATCH: usize = 1_000_000;
 
@@ -19,6 +24,7 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     let read = || repo.enter(READ);
     Ok(Some(match (repo.method(), rest) {
         ("GET", ["contents", path @ ..]) => contents(&read()?, &path.join("/")).await?,
+        ("PUT", ["contents", path @ ..]) => put(&repo.enter(WRITE)?, &path.join("/")).await?,
         ("GET", ["compare", range @ ..]) => compare(&read()?, &range.join("/")).await?,
         ("GET", ["commits"]) => history(&read()?).await?,
         ("GET", ["commits", name @ ..]) => commit(&read()?, &name.join("/")).await?,
@@ -39,6 +45,49 @@ pub(super) async fn resolve(call: &Entered<'_>, name: &str) -> Result<String> {
     let candidates: Vec<&str> = refs.iter().map(String::as_str).chain(id).collect();
     let found = call.bare().first_commit_id(&candidates).await?;
     found.ok_or_else(missing)
+}
+
+/// Writes one file on a branch that is there, as a commit of its own.
+async fn put(call: &Entered<'_>, path: &str) -> Answered {
+    let lacks_workflows = match &call.caller {
+        Caller::Installation(narrowed) => !narrowed.writes("workflows"),
+        Caller::Anonymous | Caller::App(_) | Caller::Person(_) => false,
+    };
+    if lacks_workflows && path.starts_with(WORKFLOWS) {
+        return Err(Refusal::not_for_integration());
+    }
+    let default = call.read(|_, repo| Ok(repo.default_branch.clone()))?;
+    let branch = call.text("branch").unwrap_or(default);
+    let message = call.text("message");
+    let message = message.ok_or_else(|| Refusal::new(422, "Invalid request.\n\n\"message\" wasn't supplied."))?;
+    let content = BASE64_STANDARD.decode(call.text("content").unwrap_or_default());
+    let content = content.map_err(|_| Refusal::new(422, "content is not valid Base64"))?;
+    let head = call.read(|_, repo| Ok(repo.branches.get(&branch).cloned()))?;
+    let head = head.ok_or_else(|| Refusal::new(404, format!("Branch {branch} not found")))?;
+    match (
+        call.bare().object_id(&format!("{head}:{path}")).await?,
+        call.text("sha"),
+    ) {
+        (Some(_), None) => {
+            return Err(Refusal::new(422, "Invalid request.\n\n\"sha\" wasn't supplied."));
+        }
+        (there, Some(sha)) if there.as_deref() != Some(sha.as_str()) => {
+            return Err(Refusal::new(409, format!("{path} does not match {sha}")));
+        }
+        (Some(_) | None, _) => {}
+    }
+    let files = BTreeMap::from([(path.to_owned(), Some(content))]);
+    let sha = call.site.commit_files(call.at, &branch, &message, &files).await?;
+    let facts = call.bare().commit(&sha).await?.found()?;
+    let written = call.show(|state, repo| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let page = format!("{}/blob/{branch}/{path}", state.repo_page(repo));
+        Ok(json!({
+            "content": {"name": name, "path": path, "type": "file", "html_url": page},
+            "commit": commit_json(state, repo, &facts),
+        }))
+    });
+    written.map(Answer::into_created)
 }
 
 async fn compare(call: &Entered<'_>, range: &str) -> Answered {

@@ -20,8 +20,9 @@ use crate::{
 };
 
 /// The roots of the API's paths.
-const ROOTS: [&str; 8] = [
+const ROOTS: [&str; 9] = [
     "app",
+    "app-manifests",
     "graphql",
     "installation",
     "rate_limit",
@@ -49,7 +50,7 @@ pub(super) async fn answer(mut call: Call) -> Routed {
             OfRepo { call, owner, name }.answer(rest).await
         }
         ["app", "hook", ..] => hooks::answer(&call, &parts),
-        ["app" | "installation", ..] => apps::answer(&call, &parts),
+        ["app" | "app-manifests" | "installation", ..] => apps::answer(&call, &parts),
         _ => users::answer(&call, &parts),
     }
 }

@@ -95,6 +95,11 @@ pub struct App {
 /// What the registration of an App says of it for people.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct AppDetails {
+    pub description: String,
+    /// Its own page, elsewhere.
+    pub homepage: String,
+    /// Where people are sent once it is installed.
+    pub setup_url: Option<String>,
     /// Where people may be sent once they signed in with it.
     pub callback_urls: Vec<String>,
     /// What it shows when it asks who signed in.
@@ -110,6 +115,13 @@ pub struct OauthCode {
     pub redirect: String,
     /// The hash of what who exchanges it has to show.
     pub challenge: Option<String>,
+    pub made_at: Moment,
+}
+
+/// A code that stands for an App that was registered from a manifest, until it is exchanged for the App's credentials.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ManifestCode {
+    pub app: u64,
     pub made_at: Moment,
 }
 

@@ -5,14 +5,14 @@ use crate::{
     feed::FeedEvent,
     refusal::{Found, Result},
     state::{
-        account::{App, Installation, OauthCode, Role, Token, User, UserKind},
+        account::{App, Installation, ManifestCode, OauthCode, Role, Token, User, UserKind},
         delivery::Delivery,
         issue::{Issue, Pull},
         repo::Repo,
     },
 };
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The forge's whole memory.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -29,6 +29,12 @@ pub struct State {
     /// People who sign in with an App, by the code that their browser takes there.
     #[serde(default)]
     pub oauth_codes: BTreeMap<String, OauthCode>,
+    /// Who owns each organisation.
+    #[serde(default)]
+    pub owners: BTreeMap<u64, BTreeSet<u64>>,
+    /// Apps that wait for their credentials to be fetched, by code.
+    #[serde(default)]
+    pub manifest_codes: BTreeMap<String, ManifestCode>,
     pub repos: BTreeMap<u64, Repo>,
     /// Former full names, in lower case.
     pub former_names: BTreeMap<String, u64>,
@@ -81,6 +87,12 @@ impl State {
 
     pub fn user_named(&self, login: &str) -> Option<&User> {
         self.users.values().find(|user| user.login.eq_ignore_ascii_case(login))
+    }
+
+    /// Whether a person may register Apps for an account, and install them there.
+    pub fn administers(&self, person: u64, account: u64) -> bool {
+        let owners = self.owners.get(&account);
+        person == account || owners.is_some_and(|owners| owners.contains(&person))
     }
 
     pub fn app_named(&self, slug: &str) -> Option<&App> {

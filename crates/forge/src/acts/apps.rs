@@ -1,0 +1,216 @@
+//! Registering Apps, from a manifest or by hand, installing them and taking them away.
+
+use crate::{
+    acts::manifest::Manifest,
+    clock,
+    hooks::{Audience, Occasion},
+    json,
+    refusal::{Found, Refusal, Result},
+    state::{Actor, App, AppDetails, Hook, Installation, ManifestCode, Permissions, Selection, State, User, UserKind},
+};
+use aws_lc_rs::{
+    encoding::{AsDer, Pkcs8V1Der},
+    rsa::{KeyPair, KeySize},
+    signature::KeyPair as _,
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use chrono::Duration;
+use serde_json::json;
+use std::sync::{Mutex, PoisonError};
+
+/// A key pair: PKCS#8 PEM of the private key, base64 of the public one.
+type Pair = (String, String);
+
+/// The pairs made in this process. To find the primes of one takes long, and only the Apps of one forge have to have
+/// different ones.
+static MADE: Mutex<Vec<Pair>> = Mutex::new(Vec::new());
+
+/// A pair that no App of the forge has.
+pub(crate) fn key_pair_unlike(state: &State) -> Result<Pair> {
+    let taken = |public: &String| state.apps.values().any(|app| app.public_key == *public);
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(free) = made.iter().find(|(_, public)| !taken(public)) {
+        return Ok(free.clone());
+    }
+    let pair = key_pair()?;
+    made.push(pair.clone());
+    Ok(pair)
+}
+
+fn key_pair() -> Result<Pair> {
+    let failed = |_| Refusal::new(500, "no randomness for a key");
+    let pair = KeyPair::generate(KeySize::Rsa2048).map_err(failed)?;
+    let private: Pkcs8V1Der<'_> = pair.as_der().map_err(failed)?;
+    let encoded = BASE64_STANDARD.encode(private.as_ref());
+    let lines = json::lines_of(64, &encoded);
+    let pem = format!("-----BEGIN PRIVATE KEY-----\n{lines}-----END PRIVATE KEY-----\n");
+    Ok((pem, BASE64_STANDARD.encode(pair.public_key().as_ref())))
+}
+
+/// How long the code of a registration holds.
+const CODE_MINUTES: i64 = 60;
+
+/// A text that nobody guesses.
+pub(crate) fn unguessable() -> Result<String> {
+    let mut bytes = [0_u8; 20];
+    getrandom::fill(&mut bytes).map_err(|_| Refusal::new(500, "no randomness"))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+impl State {
+    /// Registers an App for an account; gives its id and the code for its credentials.
+    pub(crate) fn register(&mut self, by: u64, owner: u64, manifest: Manifest) -> Result<(u64, String)> {
+        if !self.administers(by, owner) {
+            return Err(Refusal::not_found());
+        }
+        let slug = manifest.slug();
+        if self.app_named(&slug).is_some() || self.user_named(&slug).is_some() {
+            return Err(Refusal::custom("Integration", "name", "Name is already taken"));
+        }
+        let (private_key, public_key) = key_pair_unlike(self)?;
+        let (id, bot, created_at) = (self.next_id(), self.next_id(), self.clock.stamp());
+        let login = format!("{slug}[bot]");
+        let kind = UserKind::Bot;
+        self.users.insert(
+            bot,
+            User {
+                id: bot,
+                login,
+                kind,
+                created_at,
+            },
+        );
+        let hook = manifest.hook.map(|url| {
+            let (id, secret) = (self.next_id(), unguessable()?);
+            Ok::<_, Refusal>(Hook { id, url, secret })
+        });
+        let app = App {
+            id,
+            slug,
+            name: manifest.name,
+            owner,
+            bot,
+            client_id: format!("Iv23li{id:014x}"),
+            permissions: manifest.permissions,
+            events: manifest.events,
+            hook: hook.transpose()?,
+            private_key,
+            public_key,
+            created_at,
+            details: AppDetails {
+                client_secret: unguessable()?,
+                ..manifest.details
+            },
+        };
+        self.apps.insert(id, app);
+        self.ping(id, by);
+        let code = unguessable()?;
+        let made_at = clock::wall();
+        self.manifest_codes
+            .insert(code.clone(), ManifestCode { app: id, made_at });
+        Ok((id, code))
+    }
+
+    /// The App that a code stands for. It stands for it once, and for an hour.
+    pub(crate) fn exchange(&mut self, code: &str) -> Result<&App> {
+        let known = self.manifest_codes.remove(code).found()?;
+        if known.made_at + Duration::minutes(CODE_MINUTES) < clock::wall() {
+            return Err(Refusal::not_found());
+        }
+        self.apps.get(&known.app).found()
+    }
+
+    /// Says hello to a new App's webhook.
+    fn ping(&mut self, app: u64, sender: u64) {
+        let Some(known) = self.apps.get(&app) else { return };
+        let Some(hook) = &known.hook else { return };
+        let config = json!({"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": hook.url});
+        let fields = json!({
+            "zen": "Design for failure.",
+            "hook_id": hook.id,
+            "hook": {"type": "App", "id": hook.id, "name": "web", "active": true, "events": known.events, "config": config, "app_id": app},
+        });
+        self.emit_to(Occasion {
+            event: "ping",
+            action: None,
+            audience: Audience::Hook(app),
+            repo: None,
+            sender,
+            fields,
+        });
+    }
+
+    /// Installs an App on an account; gives the installation's id.
+    pub(crate) fn install(&mut self, by: Actor, app: u64, account: u64, selection: Selection) -> Result<u64> {
+        let app = self.apps.get(&app).found()?;
+        let mut permissions: Permissions = app.permissions.clone();
+        let metadata = permissions.entry("metadata".to_owned());
+        metadata.or_insert_with(|| "read".to_owned());
+        let (app, events) = (app.id, app.events.clone());
+        let (id, now) = (self.next_id(), self.clock.stamp());
+        let one = Installation {
+            id,
+            app,
+            account,
+            selection,
+            permissions,
+            events,
+            suspended_at: None,
+            suspended_by: None,
+            created_at: now,
+            updated_at: now,
+        };
+        self.installations.insert(id, one);
+        self.installation_event(by, id, "created")?;
+        Ok(id)
+    }
+
+    /// Removes an installation: its tokens are worth nothing.
+    pub(crate) fn uninstall(&mut self, by: Actor, installation: u64) -> Result {
+        let now = self.clock.stamp();
+        self.installations.get_mut(&installation).found()?.updated_at = now;
+        self.installation_event(by, installation, "deleted")?;
+        self.installations.remove(&installation);
+        Ok(())
+    }
+
+    /// Deletes an App with all its installations.
+    pub(crate) fn delete_app(&mut self, by: u64, app: u64) -> Result {
+        if !self.administers(by, self.apps.get(&app).found()?.owner) {
+            return Err(Refusal::not_found());
+        }
+        let its = self.installations.values().filter(|one| one.app == app);
+        let its: Vec<u64> = its.map(|one| one.id).collect();
+        its.into_iter()
+            .try_for_each(|id| self.uninstall(Actor::person(by), id))?;
+        let gone = self.apps.remove(&app).found()?;
+        self.users.remove(&gone.bot);
+        Ok(())
+    }
+
+    /// An App with its credentials, as they are told once.
+    pub(crate) fn app_with_credentials(&self, app: &App) -> Result<serde_json::Value> {
+        let mut body = self.app_json(app);
+        json::extend(
+            &mut body,
+            json!({
+                "client_secret": app.details.client_secret,
+                "webhook_secret": app.hook.as_ref().map(|hook| &hook.secret),
+                "pem": pkcs1(&app.private_key).ok_or_else(|| Refusal::new(500, "the key cannot be read"))?,
+            }),
+        );
+        Ok(body)
+    }
+}
+
+/// What stands before the RSA key in PKCS#8: GitHub gives the key alone.
+const PKCS8_HEAD: usize = 26;
+
+fn pkcs1(pem: &str) -> Option<String> {
+    let encoded: String = pem.lines().filter(|line| !line.starts_with("-----")).collect();
+    let der = BASE64_STANDARD.decode(encoded).ok()?;
+    let lines = json::lines_of(64, &BASE64_STANDARD.encode(der.get(PKCS8_HEAD..)?));
+    Some(format!(
+        "-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\n"
+    ))
+}

@@ -1,0 +1,336 @@
+//! The pages of Apps: registering one from a manifest, what one is, deleting and installing it. GitHub's addresses and
+//! refusals.
+
+use super::{
+    layout,
+    person::{Shown, Visit},
+};
+use crate::{
+    acts::Manifest,
+    refusal::{Found, Refusal, Result},
+    state::{Actor, App, Selection, State},
+};
+use maud::{Markup, html};
+use std::collections::BTreeSet;
+
+/// Whether a path is one of these pages.
+pub(super) fn is_path(parts: &[&str]) -> bool {
+    match parts {
+        ["organizations", _, rest @ ..] => matches!(rest, ["settings", "apps" | "installations", ..]),
+        ["settings", "apps" | "installations", ..] => true,
+        ["apps", _] | ["apps", _, "installations"] | ["apps", _, "installations", "new"] => true,
+        _ => false,
+    }
+}
+
+/// Answers somebody who is signed in.
+pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
+    let (account, rest) = match visit.parts {
+        ["organizations", organization, rest @ ..] => {
+            let known = visit
+                .site
+                .read(|state| state.user_named(organization).map(|one| one.id))
+                .found()?;
+            (known, rest)
+        }
+        rest => (person, rest),
+    };
+    if !visit.site.read(|state| state.administers(person, account)) {
+        return Err(Refusal::not_found());
+    }
+    let here = Here { visit, person, account };
+    match (visit.method, rest) {
+        ("POST", ["settings", "apps", "new"]) => here.registration(),
+        ("POST", ["settings", "apps"]) => here.register(),
+        ("GET", ["settings", "apps"]) => Ok(here.list()),
+        ("GET", ["settings", "apps", slug]) => here.settings(slug),
+        ("POST", ["settings", "apps", slug, "delete"]) => here.delete(slug),
+        ("GET", ["settings", "installations", id]) => here.installation(id),
+        ("POST", ["settings", "installations", id, "delete"]) => here.uninstall(id),
+        ("GET", ["apps", slug]) => here.about(slug),
+        ("GET", ["apps", slug, "installations", "new"]) => here.choose(slug),
+        ("POST", ["apps", slug, "installations"]) => here.install(slug),
+        _ => Err(Refusal::not_found()),
+    }
+}
+
+/// A visit of somebody to the settings of an account.
+struct Here<'a> {
+    visit: &'a Visit<'a>,
+    person: u64,
+    account: u64,
+}
+
+impl Here<'_> {
+    fn read<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        self.visit.site.read(look)
+    }
+
+    /// Where the settings of the account are.
+    fn settings_path(&self, state: &State) -> String {
+        settings_path(state, self.person, self.account)
+    }
+
+    fn state_asked(&self) -> String {
+        let query = self.visit.query.get("state").cloned();
+        query
+            .or_else(|| self.visit.field("state").map(str::to_owned))
+            .unwrap_or_default()
+    }
+
+    /// The page that asks whether the App of a manifest is to be made.
+    fn registration(&self) -> Result<Shown> {
+        let text = self
+            .visit
+            .field("manifest")
+            .ok_or_else(|| Refusal::new(422, "Manifest is missing"))?;
+        match Manifest::read(text, None) {
+            Ok(manifest) => Ok(Shown::Page(self.registration_page(text, &manifest, None))),
+            Err(wrong) => Ok(Shown::Page(invalid(&wrong))),
+        }
+    }
+
+    fn registration_page(&self, text: &str, manifest: &Manifest, wrong: Option<&str>) -> Markup {
+        let (owner, to) = self.read(|state| (state.login(self.account).to_owned(), self.settings_path(state)));
+        let body = html! {
+            h1 { "Create GitHub App for " (owner) }
+            @if let Some(wrong) = wrong { p.wrong role="alert" { (wrong) } }
+            form.sign-in method="post" action=(format!("{to}/apps")) {
+                (self.visit.own_form())
+                input type="hidden" name="manifest" value=(text);
+                input type="hidden" name="state" value=(self.state_asked());
+                label for="name" { "GitHub App name" }
+                input #name name="name" value=(manifest.name) maxlength="34" required;
+                button { "Create GitHub App for " (owner) }
+            }
+            h2 { "Permissions" }
+            ul { @for (name, level) in &manifest.permissions { li { (name) ": " (level) } } }
+            h2 { "Events" }
+            ul { @for event in &manifest.events { li { (event) } } }
+        };
+        layout::page("Create GitHub App", &body)
+    }
+
+    /// Makes the App, and sends the browser back with a code.
+    fn register(&self) -> Result<Shown> {
+        self.visit.check_own_form()?;
+        let text = self.visit.field("manifest").unwrap_or_default();
+        let manifest = match Manifest::read(text, self.visit.field("name")) {
+            Ok(manifest) => manifest,
+            Err(wrong) => return Ok(Shown::Page(invalid(&wrong))),
+        };
+        let mut back =
+            url::Url::parse(&manifest.redirect_url).map_err(|_| Refusal::new(422, "Redirect url is invalid"))?;
+        let made = self
+            .visit
+            .site
+            .change(|state| state.register(self.person, self.account, manifest.clone()));
+        match made {
+            Ok((_, code)) => {
+                back.query_pairs_mut().append_pair("code", &code);
+                let asked = self.state_asked();
+                if !asked.is_empty() {
+                    back.query_pairs_mut().append_pair("state", &asked);
+                }
+                Ok(Shown::To(back.to_string()))
+            }
+            Err(refusal) if refusal.status == 422 => {
+                let said = "Name is already taken";
+                Ok(Shown::Page(self.registration_page(text, &manifest, Some(said))))
+            }
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    fn list(&self) -> Shown {
+        let body = self.read(|state| {
+            let own = state.apps.values().filter(|app| app.owner == self.account);
+            let path = self.settings_path(state);
+            html! {
+                h1 { "GitHub Apps of " (state.login(self.account)) }
+                ul.rows { @for app in own { li { a href=(format!("{path}/apps/{}", app.slug)) { (app.name) } } } }
+            }
+        });
+        Shown::Page(layout::page("GitHub Apps", &body))
+    }
+
+    /// An App of the account.
+    fn own(&self, slug: &str) -> Result<App> {
+        let found = self.read(|state| state.app_named(slug).cloned()).found()?;
+        match found.owner == self.account {
+            true => Ok(found),
+            false => Err(Refusal::not_found()),
+        }
+    }
+
+    fn settings(&self, slug: &str) -> Result<Shown> {
+        let app = self.own(slug)?;
+        let path = self.read(|state| self.settings_path(state));
+        let body = html! {
+            h1 { (app.name) }
+            dl.facts {
+                dt { "App ID" } dd { (app.id) }
+                dt { "Client ID" } dd { code { (app.client_id) } }
+                @if let Some(hook) = &app.hook { dt { "Webhook URL" } dd { code { (hook.url) } } }
+            }
+            p { a href=(format!("/apps/{}/installations/new", app.slug)) { "Install" } }
+            form method="post" action=(format!("{path}/apps/{}/delete", app.slug)) {
+                (self.visit.own_form())
+                button { "Delete GitHub App" }
+            }
+        };
+        Ok(Shown::Page(layout::page(&app.name, &body)))
+    }
+
+    fn delete(&self, slug: &str) -> Result<Shown> {
+        self.visit.check_own_form()?;
+        let app = self.own(slug)?;
+        self.visit.site.change(|state| state.delete_app(self.person, app.id))?;
+        Ok(Shown::To(format!(
+            "{}/apps",
+            self.read(|state| self.settings_path(state))
+        )))
+    }
+
+    fn about(&self, slug: &str) -> Result<Shown> {
+        let app = self.read(|state| state.app_named(slug).cloned()).found()?;
+        let body = html! {
+            h1 { (app.name) }
+            p { (app.details.description) }
+            p { a href=(format!("/apps/{}/installations/new", app.slug)) { "Install" } }
+        };
+        Ok(Shown::Page(layout::page(&app.name, &body)))
+    }
+
+    /// The App that the person may install: a private one, on the account that owns it.
+    fn installable(&self, slug: &str) -> Result<App> {
+        let app = self.read(|state| state.app_named(slug).cloned()).found()?;
+        match self.read(|state| state.administers(self.person, app.owner)) {
+            true => Ok(app),
+            false => Err(Refusal::not_found()),
+        }
+    }
+
+    /// The installation that there is already, as its settings' address.
+    fn installed(&self, app: &App) -> Option<String> {
+        self.read(|state| {
+            let mut all = state.installations.values();
+            let one = all.find(|one| one.app == app.id && one.account == app.owner)?;
+            let path = settings_path(state, self.person, one.account);
+            Some(format!("{path}/installations/{}", one.id))
+        })
+    }
+
+    fn choose(&self, slug: &str) -> Result<Shown> {
+        let app = self.installable(slug)?;
+        if let Some(there) = self.installed(&app) {
+            return Ok(Shown::To(there));
+        }
+        let body = self.read(|state| {
+            let repos = state.repos.values().filter(|repo| repo.owner == app.owner);
+            html! {
+                h1 { "Install " (app.name) " on " (state.login(app.owner)) }
+                form method="post" action=(format!("/apps/{}/installations", app.slug)) {
+                    (self.visit.own_form())
+                    p { label { input type="radio" name="install_target" value="all" checked; " All repositories" } }
+                    p { label { input type="radio" name="install_target" value="selected"; " Only select repositories" } }
+                    @for repo in repos {
+                        p { label { input type="checkbox" name="repository_ids" value=(repo.id); " " (state.full_name(repo)) } }
+                    }
+                    ul { @for (name, level) in &app.permissions { li { (name) ": " (level) } } }
+                    button { "Install" }
+                }
+            }
+        });
+        Ok(Shown::Page(layout::page("Install", &body)))
+    }
+
+    fn install(&self, slug: &str) -> Result<Shown> {
+        self.visit.check_own_form()?;
+        let app = self.installable(slug)?;
+        if let Some(there) = self.installed(&app) {
+            return Ok(Shown::To(there));
+        }
+        let chosen = self.visit.fields("repository_ids");
+        let chosen: BTreeSet<u64> = chosen.iter().filter_map(|id| id.parse().ok()).collect();
+        let selection = match self.visit.field("install_target") {
+            Some("selected") if chosen.is_empty() => {
+                return Err(Refusal::new(422, "Select at least one repository"));
+            }
+            Some("selected") => Selection::Selected(chosen),
+            Some(_) | None => Selection::All,
+        };
+        let by = Actor::person(self.person);
+        let id = self
+            .visit
+            .site
+            .change(|state| state.install(by, app.id, app.owner, selection))?;
+        let Some(setup) = app
+            .details
+            .setup_url
+            .as_deref()
+            .and_then(|url| url::Url::parse(url).ok())
+        else {
+            let path = self.read(|state| settings_path(state, self.person, app.owner));
+            return Ok(Shown::To(format!("{path}/installations/{id}")));
+        };
+        let mut back = setup;
+        back.query_pairs_mut()
+            .append_pair("installation_id", &id.to_string())
+            .append_pair("setup_action", "install");
+        Ok(Shown::To(back.to_string()))
+    }
+
+    fn installation_id(&self, id: &str) -> Result<u64> {
+        let id: u64 = id.parse().map_err(|_| Refusal::not_found())?;
+        let account = self.read(|state| state.installations.get(&id).map(|one| one.account));
+        match account == Some(self.account) {
+            true => Ok(id),
+            false => Err(Refusal::not_found()),
+        }
+    }
+
+    fn installation(&self, id: &str) -> Result<Shown> {
+        let id = self.installation_id(id)?;
+        let body = self.read(|state| {
+            let one = state.installations.get(&id).found()?;
+            let app = state.apps.get(&one.app).found()?;
+            Ok::<_, Refusal>(html! {
+                h1 { (app.name) " on " (state.login(one.account)) }
+                ul { @for repo in state.covered(id) { li { (state.full_name(repo)) } } }
+                form method="post" action=(format!("{}/installations/{id}/delete", self.settings_path(state))) {
+                    (self.visit.own_form())
+                    button { "Uninstall" }
+                }
+            })
+        })?;
+        Ok(Shown::Page(layout::page("Installation", &body)))
+    }
+
+    fn uninstall(&self, id: &str) -> Result<Shown> {
+        self.visit.check_own_form()?;
+        let id = self.installation_id(id)?;
+        let by = Actor::person(self.person);
+        self.visit.site.change(|state| state.uninstall(by, id))?;
+        Ok(Shown::To(format!(
+            "{}/apps",
+            self.read(|state| self.settings_path(state))
+        )))
+    }
+}
+
+fn settings_path(state: &State, person: u64, account: u64) -> String {
+    match person == account {
+        true => "/settings".to_owned(),
+        false => format!("/organizations/{}/settings", state.login(account)),
+    }
+}
+
+fn invalid(wrong: &[String]) -> Markup {
+    let body = html! {
+        h1 { "Invalid GitHub App configuration" }
+        p { "The configuration does not appear to be a valid GitHub App manifest." }
+        ul.wrong role="alert" { @for one in wrong { li { "Error " (one) } } }
+    };
+    layout::page("Invalid GitHub App configuration", &body)
+}

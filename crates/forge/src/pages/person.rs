@@ -1,0 +1,235 @@
+//! Pages for somebody who is signed in. Signing in is choosing who one is: the forge has no passwords.
+
+use super::{apps, layout, oauth, response};
+use crate::{
+    acts::unguessable,
+    answering::whole,
+    refusal::{Refusal, Result},
+    site::Site,
+    state::{State, Token, UserKind},
+};
+use axum::body::Body;
+use http::{HeaderValue, Response, StatusCode, header::COOKIE, request::Parts};
+use maud::{Markup, html};
+use sha2::{Digest, Sha256};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The cookie that says who somebody is.
+const COOKIE_NAME: &str = "forge_session";
+
+/// A request of somebody for a page of theirs.
+pub(super) struct Visit<'a> {
+    pub(super) site: &'a Arc<Site>,
+    pub(super) method: &'a str,
+    pub(super) path: &'a str,
+    pub(super) parts: &'a [&'a str],
+    pub(super) query: BTreeMap<String, String>,
+    pub(super) form: Vec<(String, String)>,
+    session: Option<String>,
+}
+
+/// What a page answers.
+pub(super) enum Shown {
+    /// A page.
+    Page(Markup),
+    /// Another address.
+    To(String),
+}
+
+/// Whether a path is one of the pages for people who are signed in.
+pub(in crate::pages) fn is_path(parts: &[&str]) -> bool {
+    match parts {
+        ["login" | "session"] | ["login", "oauth", "authorize"] => true,
+        _ => apps::is_path(parts),
+    }
+}
+
+/// Whether a request is for one of these pages.
+pub(crate) fn is_of_a_person(method: &str, parts: &[&str]) -> bool {
+    ["GET", "POST"].contains(&method) && is_path(parts)
+}
+
+/// Answers it.
+pub(crate) async fn for_person(site: &Arc<Site>, head: &Parts, parts: &[&str], body: Body) -> Response<Body> {
+    let read = |text: &[u8]| url::form_urlencoded::parse(text).into_owned().collect::<Vec<_>>();
+    let body = match head.method.as_str() {
+        "POST" => whole(body).await.unwrap_or_default(),
+        _ => bytes::Bytes::new(),
+    };
+    let visit = Visit {
+        site,
+        method: head.method.as_str(),
+        path: head.uri.path_and_query().map_or("/", |path| path.as_str()),
+        parts,
+        query: read(head.uri.query().unwrap_or_default().as_bytes())
+            .into_iter()
+            .collect(),
+        form: read(&body),
+        session: session(head),
+    };
+    let shown = match (visit.method, parts) {
+        ("GET", ["login"]) => Ok(Shown::Page(visit.sign_in_page())),
+        ("POST", ["session"]) => return visit.sign_in().unwrap_or_else(refused),
+        (_, ["login" | "session"]) => Err(Refusal::not_found()),
+        _ => match visit.person() {
+            Some(person) if parts == oauth::AUTHORIZE => oauth::answer(&visit, person),
+            Some(person) => apps::answer(&visit, person),
+            None => Ok(Shown::Page(visit.sign_in_page())),
+        },
+    };
+    shown.map_or_else(refused, answered)
+}
+
+fn session(head: &Parts) -> Option<String> {
+    let cookies = head.headers.get_all(COOKIE).iter();
+    let cookies = cookies.filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|line| line.split(';'));
+    pairs.find_map(|pair| Some(pair.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('=')?.to_owned()))
+}
+
+fn refused(refusal: Refusal) -> Response<Body> {
+    let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let page = layout::page(
+        &refusal.message,
+        &html! { h1 { (refusal.message) } p { "The forge does not do this for you." } },
+    );
+    response(status, &page)
+}
+
+fn answered(shown: Shown) -> Response<Body> {
+    match shown {
+        Shown::Page(page) => with_forms(response(StatusCode::OK, &page)),
+        Shown::To(address) => to(&address),
+    }
+}
+
+/// Forms of these pages end at other addresses: a browser holds them to the policy there too.
+fn with_forms(mut response: Response<Body>) -> Response<Body> {
+    let policy =
+        "default-src 'none'; style-src 'unsafe-inline'; form-action *; base-uri 'none'; frame-ancestors 'none'";
+    let headers = response.headers_mut();
+    headers.insert("content-security-policy", HeaderValue::from_static(policy));
+    headers.insert("referrer-policy", HeaderValue::from_static("origin-when-cross-origin"));
+    response
+}
+
+fn to(address: &str) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    match HeaderValue::from_str(address) {
+        Ok(address) => {
+            *response.status_mut() = StatusCode::FOUND;
+            response.headers_mut().insert("location", address);
+            response
+        }
+        Err(_) => refused(Refusal::new(422, "The address cannot be gone to")),
+    }
+}
+
+impl Visit<'_> {
+    /// A field of the form.
+    pub(super) fn field(&self, name: &str) -> Option<&str> {
+        let mut fields = self.form.iter();
+        fields.find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Every value of a field.
+    pub(super) fn fields(&self, name: &str) -> Vec<&str> {
+        let own = self.form.iter().filter(|(key, _)| key == name);
+        own.map(|(_, value)| value.as_str()).collect()
+    }
+
+    fn person(&self) -> Option<u64> {
+        let session = self.session.as_ref()?;
+        self.site.read(|state| match state.tokens.get(session) {
+            Some(Token::Person(user)) => Some(*user),
+            Some(Token::Installation { .. }) | None => None,
+        })
+    }
+
+    /// What a form carries, so that no other site can send it.
+    pub(super) fn own_form(&self) -> Markup {
+        html! { input type="hidden" name="authenticity_token" value=(self.form_token()); }
+    }
+
+    fn form_token(&self) -> String {
+        let session = self.session.as_deref().unwrap_or_default();
+        let digest = Sha256::digest(format!("form {session}"));
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Refuses a form that is none of these pages'.
+    pub(super) fn check_own_form(&self) -> Result {
+        match self.field("authenticity_token") {
+            Some(token) if token == self.form_token() => Ok(()),
+            Some(_) | None => Err(Refusal::new(422, "The change you wanted was rejected.")),
+        }
+    }
+
+    /// Who are you? What was asked for follows: also a manifest that came by a form.
+    fn sign_in_page(&self) -> Markup {
+        let back = match self.query.get("return_to") {
+            Some(back) => back,
+            None => self.path,
+        };
+        let people = self.site.read(|state| {
+            let people = state.users.values().filter(|user| user.kind == UserKind::User);
+            people.map(|user| user.login.clone()).collect::<Vec<_>>()
+        });
+        let body = html! {
+            h1 { "Sign in" }
+            p { "Who are you on this forge?" }
+            form method="post" action="/session" {
+                input type="hidden" name="return_to" value=(back);
+                @if let Some(manifest) = self.field("manifest") {
+                    input type="hidden" name="manifest" value=(manifest);
+                }
+                @for login in &people { p { button name="login" value=(login) { (login) } } }
+            }
+        };
+        layout::page("Sign in", &body)
+    }
+
+    fn sign_in(&self) -> Result<Response<Body>> {
+        let login = self.field("login").unwrap_or_default();
+        let person = |state: &State| {
+            state
+                .user_named(login)
+                .filter(|user| user.kind == UserKind::User)
+                .map(|user| user.id)
+        };
+        let user = self
+            .site
+            .read(person)
+            .ok_or_else(|| Refusal::new(422, "Incorrect username or password."))?;
+        let session = unguessable()?;
+        self.site
+            .change(|state| state.tokens.insert(session.clone(), Token::Person(user)));
+        let back = self.field("return_to").filter(|back| is_own(back)).unwrap_or("/");
+        let mut response = match self.field("manifest") {
+            None => to(back),
+            Some(manifest) => with_forms(response(
+                StatusCode::OK,
+                &layout::page(
+                    "Signed in",
+                    &html! {
+                        h1 { "Signed in as " (login) }
+                        form method="post" action=(back) {
+                            input type="hidden" name="manifest" value=(manifest);
+                            button { "Go on" }
+                        }
+                    },
+                ),
+            )),
+        };
+        let cookie = format!("{COOKIE_NAME}={session}; Path=/; HttpOnly; SameSite=Lax");
+        if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+            response.headers_mut().insert("set-cookie", cookie);
+        }
+        Ok(response)
+    }
+}
+
+/// Whether an address stays on this forge.
+fn is_own(address: &str) -> bool {
+    address.starts_with('/') && !address.starts_with("//") && !address.contains(['\\', '\r', '\n'])
+}
