@@ -88,7 +88,7 @@ async fn started(beside: &Beside) -> (Child, String) {
     let mut service = beside.service("0", File::create(&log).unwrap());
     service
         .env("AUTOBUILD_AGENT", "command:true")
-        .env("AUTOBUILD_ADMIN_TOKEN", "the-admins-token");
+        .env("AUTOBUILD_ADMIN_TOKEN", "the-administrators-token");
     let child = service.spawn().unwrap();
     // The forge delivers until it is acknowledged, which the service does once it is up.
     beside.forge.deliveries_idle().await;
@@ -146,7 +146,7 @@ async fn a_service_in_order_has_no_row_that_is_broken() {
         stream.read_to_string(&mut answer).await.unwrap();
         answer
     };
-    let by_operator = page("authorization: Bearer the-admins-token\r\n").await;
+    let by_operator = page("authorization: Bearer the-administrators-token\r\n").await;
     let said = || std::fs::read_to_string(&log).unwrap();
     let (_, shown) = by_operator
         .split_once("\r\n\r\n")

@@ -95,7 +95,7 @@ fn no_coach() -> Row {
     Row::warning(
         Topic::CoachApp,
         "none is set up: reviews are comments, and count for no rule",
-        "open /setup of the service, or set AUTOBUILD_COACH_APP_ID and AUTOBUILD_COACH_PRIVATE_KEY",
+        "register it (see docs/organisation.md), and set AUTOBUILD_COACH_APP_ID and AUTOBUILD_COACH_PRIVATE_KEY",
     )
 }
 

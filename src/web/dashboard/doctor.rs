@@ -86,7 +86,7 @@ fn content(rows: &[Row], repo: Option<&RepoName>) -> Markup {
         }
         div.scroll tabindex="0" role="region" aria-label="Rows" {
             table.list {
-                thead { tr { th { "state" } th { "what" } th { "found" } th { "what to do" } } }
+                thead { tr { th { "state" } th { "what" } th { "found, and what to do" } } }
                 tbody { @for row in rows { (line(row)) } }
             }
         }
@@ -104,8 +104,10 @@ fn line(row: &Row) -> Markup {
         tr {
             td { (page_parts::badge(colour, row.standing.word())) }
             td { (row.what()) }
-            td.says { (row.found) }
-            td.says { (row.remedy.as_deref().unwrap_or("–")) }
+            td {
+                div.says { (row.found) }
+                @if let Some(remedy) = &row.remedy { div.says { "→ " b { (remedy) } } }
+            }
         }
     }
 }

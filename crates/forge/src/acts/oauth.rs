@@ -145,7 +145,9 @@ fn knows_secret(app: &App, asked: &dyn Fn(&str) -> Option<String>) -> bool {
 
 /// Whether an address is a callback, or lies below it.
 fn is_below(callback: &Url, wanted: &Url) -> bool {
-    callback.origin() == wanted.origin() && wanted.path().starts_with(callback.path())
+    let rest = wanted.path().strip_prefix(callback.path().trim_end_matches('/'));
+    let is_below = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    is_below && callback.origin() == wanted.origin()
 }
 
 fn error(name: &str, why: &str) -> Value {

@@ -7,5 +7,6 @@ mod credentials;
 mod killed;
 mod mistreated;
 mod moves;
+mod oauth;
 mod refusals;
 mod webhooks;
