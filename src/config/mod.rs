@@ -32,7 +32,8 @@ pub use network::NetworkCeiling;
 pub use repository::{INSTRUCTION_PATHS, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;
 pub use repository_values::{
-    Approval, Checks, CiEvidence, Commands, Coverage, Depth, Merge, Network, Permission, PreLoop, RoleTimeouts,
+    Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Depth, Merge, Network, Permission, PreLoop,
+    RoleTimeouts,
 };
 pub use role::{ByRole, Role};
 pub use server::{App, CoachApp, LogFormat, OAuthClient, ServerSettings};

@@ -3,7 +3,9 @@
 use crate::config::{
     budgets::Budget,
     repository_keys::KEYS,
-    repository_values::{Approval, Checks, CiEvidence, Commands, Coverage, Merge, Network, PreLoop, RoleTimeouts},
+    repository_values::{
+        Approval, Checks, CiEvidence, Commands, CommitsBy, Coverage, Merge, Network, PreLoop, RoleTimeouts,
+    },
     role::ByRole,
     shapes::{Offer, Reading},
 };
@@ -69,6 +71,8 @@ pub struct RepositorySettings {
     pub ci: CiEvidence,
     /// Whether the plan and its tasks are written down on the integration branch, and for how long.
     pub records: Records,
+    /// Who makes the commits that are pushed.
+    pub commits: CommitsBy,
     /// Prepares a checkout; `None` to have it detected.
     pub setup: Option<ShellCommand>,
     /// Runs the tests; `None` to have it detected.
@@ -109,6 +113,7 @@ impl Default for RepositorySettings {
             checks: Checks::default(),
             ci: CiEvidence::Wait,
             records: Records::WhileBuilding,
+            commits: CommitsBy::Git,
             setup: None,
             test: None,
             test_report: None,
@@ -194,7 +199,7 @@ mod tests {
     use crate::config::{
         Mode, Records, Role, json_schema,
         repository_keys::KEYS,
-        repository_values::{Approval, CiEvidence, Depth, Merge, Permission, PreLoop},
+        repository_values::{Approval, CiEvidence, CommitsBy, Depth, Merge, Permission, PreLoop},
         shapes::Offer,
     };
     use domain::mistake::SettingsMistake;
@@ -240,7 +245,7 @@ mod tests {
             "label: build\nplan_approval: never\nmax_turns: 3\nmax_tasks: 7\nmax_parallel_tasks: 4\nmerge: human\n\
              setup: npm ci\ntest: npm test -- --run\nagent: {player: fast, coach: house}\n\
              timeouts: {player: 90, coach: 30m, planner: 1h}\nprotected_paths: [infra/**, '*.lock']\n\
-             commands: {permission: admin}\npre_loop: always\nmode: standard\nchecks: {depth: quick}\nci: ignore\nrecords: keep\n\
+             commands: {permission: admin}\npre_loop: always\nmode: standard\nchecks: {depth: quick}\nci: ignore\nrecords: keep\ncommits: github\n\
              model: {player: gpt-x, coach: strong}\nagent_turns: 9\n\
              test_report: ./out//junit.xml\ncoverage: {command: make cov, file: lcov.info, threshold: 75}\n",
         );
@@ -271,8 +276,20 @@ mod tests {
         }
         assert_eq!(settings.commands.permission, Permission::Admin);
         assert_eq!(
-            (settings.pre_loop, settings.mode, settings.ci, settings.records),
-            (PreLoop::Always, Mode::Standard, CiEvidence::Ignore, Records::Keep)
+            (
+                settings.pre_loop,
+                settings.mode,
+                settings.ci,
+                settings.records,
+                settings.commits
+            ),
+            (
+                PreLoop::Always,
+                Mode::Standard,
+                CiEvidence::Ignore,
+                Records::Keep,
+                CommitsBy::Github
+            )
         );
         assert_eq!(settings.checks.depth, Depth::Quick);
         assert_eq!(settings.test_report.as_deref(), Some("out/junit.xml"));

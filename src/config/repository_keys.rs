@@ -61,6 +61,11 @@ pub(crate) static KEYS: &[Key] = &[
         "Plan and tasks under `.autobuild/` on the integration branch: removed before the final pull request, kept, or never written.",
     ),
     now(
+        "commits",
+        Shape::OneOf(&["git", "github"]),
+        "Who makes the commits: `git`, without a signature, or `github`, which signs them and shows them as verified.",
+    ),
+    now(
         "setup",
         Shape::Command,
         "Prepares a checkout for the tests, in one line. Detected if not set.",

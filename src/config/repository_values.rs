@@ -49,6 +49,17 @@ pub enum CiEvidence {
     Ignore,
 }
 
+/// Who makes the commits that are pushed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommitsBy {
+    /// Git, on AutoBuild's machine: without a signature.
+    #[default]
+    Git,
+    /// GitHub, which signs them.
+    Github,
+}
+
 /// How much the Gates run to prove the tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -52,7 +52,7 @@ pub use inspection::{DeliveryAttempt, Installation};
 pub use merge::{Merge, MergeMethod, MergeRefusal};
 pub use pulls::{NewPull, OpenedPull, PullChange};
 pub use repo::Repo;
-pub use repos::{AccessLevel, RepositoryAccess, Rule};
+pub use repos::{AccessLevel, Commits, RepositoryAccess, Rule};
 pub use reviews::{InlineComment, NewReview, PostedReview, ReviewEvent, ReviewRequest};
 pub use rights::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Rights};
 pub use sign_in::{OAuthApp, SignInError};

@@ -1,8 +1,10 @@
-//! Branches, by the API: what git itself is not needed for.
+//! Branches and commits, by the API.
 
 use super::{error::GithubError, http::branch_path, repo::Repo, rights::Rights};
 use domain::ids::Sha;
+use http::Method;
 use serde::Deserialize;
+use serde_json::json;
 
 #[derive(Deserialize)]
 struct RefWire {
@@ -25,5 +27,15 @@ impl Repo<'_> {
             Err(error) if error.says("repository is empty") => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Makes a commit of objects that GitHub holds, on no branch. Without an author it is the App's own, and GitHub signs it
+    /// ("Commit signature verification for bots").
+    pub async fn create_commit(&self, tree: &Sha, parents: &[Sha], message: &str) -> Result<Sha, GithubError> {
+        let body = json!({"tree": tree, "parents": parents, "message": message});
+        let reply = self
+            .send(Rights::Push, Method::POST, "/git/commits", Some(&body))
+            .await?;
+        reply.json::<ObjectWire>().map(|made| made.sha)
     }
 }

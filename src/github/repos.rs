@@ -49,11 +49,21 @@ pub struct Rule {
     pub ruleset: Option<u64>,
 }
 
+/// Whether commits are signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commits {
+    /// They are not.
+    Unsigned,
+    /// GitHub makes and signs them.
+    Signed,
+}
+
 impl Rule {
-    /// Whether it keeps AutoBuild from making the branch, or from pushing unsigned commits to it.
-    pub fn forbids(&self, branch: &str) -> bool {
+    /// Whether it keeps AutoBuild from making the branch, or from bringing such commits to it.
+    pub fn forbids(&self, branch: &str, commits: Commits) -> bool {
         match self.kind.as_str() {
-            "creation" | "update" | "pull_request" | "merge_queue" | "required_signatures" => true,
+            "creation" | "update" | "pull_request" | "merge_queue" => true,
+            "required_signatures" => commits == Commits::Unsigned,
             "branch_name_pattern" => !self.fits(branch),
             _ => false,
         }
@@ -202,7 +212,9 @@ mod tests {
             (rule("branch_name_pattern", json!("odd")), false),
         ];
         for (rule, expected) in table {
-            assert_eq!(rule.forbids(branch), expected, "{rule:?}");
+            assert_eq!(rule.forbids(branch, Commits::Unsigned), expected, "{rule:?}");
         }
+        let signatures = rule("required_signatures", json!(null));
+        assert!(!signatures.forbids(branch, Commits::Signed));
     }
 }

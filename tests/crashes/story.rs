@@ -245,7 +245,7 @@ impl Story {
             name: "mended",
             agents: broken.replace("REMARKS", &remarks.join("\n")) + MENDED,
             waits: false,
-            settings: "merge: human\nci: ignore\n",
+            settings: "merge: human\nci: ignore\ncommits: github\n",
             tests: TOGETHER,
             moves: vec![
                 Move::Label,

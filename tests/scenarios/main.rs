@@ -36,6 +36,7 @@ mod repository;
 mod rerun;
 mod rights;
 mod secrets;
+mod signing;
 mod turns;
 mod unsaid;
 mod unseen;

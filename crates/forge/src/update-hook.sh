@@ -15,11 +15,19 @@ violated() {
 case $ref in
 refs/heads/*) branch=${ref#refs/heads/} ;;
 refs/tags/*) exit 0 ;;
-*)
+refs/pull/*)
   echo "error: deny updating a hidden ref" >&2
   exit 1
   ;;
+*) exit 0 ;; # No rule holds outside the branches, and nothing starts there.
 esac
+
+# Whether each commit that the push brings carries a signature.
+all_signed() {
+  for commit in $(git rev-list "$new" --not --all); do
+    git cat-file commit "$commit" | sed '/^$/q' | grep -q '^gpgsig ' || return 1
+  done
+}
 
 while read -r rule pattern; do
   [ -n "$rule" ] || continue
@@ -33,7 +41,7 @@ while read -r rule pattern; do
   deletion) [ "$new" != "$zero" ] || violated "Cannot delete this branch" ;;
   pull_request) violated "Changes must be made through a pull request." ;;
   merge_queue) violated "Changes must be made through the merge queue" ;;
-  required_signatures) [ "$new" = "$zero" ] || violated "Commits must have verified signatures." ;;
+  required_signatures) [ "$new" = "$zero" ] || all_signed || violated "Commits must have verified signatures." ;;
   non_fast_forward)
     [ "$old" = "$zero" ] || [ "$new" = "$zero" ] || git merge-base --is-ancestor "$old" "$new" ||
       violated "Cannot force-push to this branch"

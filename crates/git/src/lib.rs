@@ -10,6 +10,7 @@
 
 pub mod bare;
 
+mod aside;
 mod blocking;
 mod changes;
 mod checkout;

@@ -168,23 +168,22 @@ impl Mirror {
         let refspecs = refspecs.collect::<Result<Vec<_>, _>>()?;
         self.ready()?;
         let _writing = self.writing.lock().await;
-        let call = GitCall::new(&self.dir, "fetch").talking_to(remote);
-        let call = IGNORED_IN_HISTORY
-            .iter()
-            .fold(call, |call, id| call.config(&format!("fetch.fsck.{id}"), "ignore"));
-        let call = call.args([
-            "--quiet",
-            "--prune",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-        ]);
-        let output = call.arg("--").arg(remote.url()).args(refspecs).run().await?;
+        let call = self.fetching(remote).arg("--prune").arg("--");
+        let output = call.arg(remote.url()).args(refspecs).run().await?;
         if output.code == 0 {
             Ok(())
         } else {
             Err(remote_failure("fetch", &output, remote.url()))
         }
+    }
+
+    /// A fetch, yet without its remote and what comes from there.
+    pub(crate) fn fetching(&self, remote: &Remote) -> GitCall {
+        let call = GitCall::new(&self.dir, "fetch").talking_to(remote);
+        let call = IGNORED_IN_HISTORY
+            .iter()
+            .fold(call, |call, id| call.config(&format!("fetch.fsck.{id}"), "ignore"));
+        call.args(["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"])
     }
 
     /// The commit at the tip of a branch as of the last fetch.
@@ -222,22 +221,32 @@ impl Mirror {
 
     /// The branches that the remote has now, of those named by `branches` (names, or folders as `autobuild/*`).
     pub async fn ls_remote(&self, remote: &Remote, branches: &[&str]) -> Result<BTreeMap<String, Sha>, GitError> {
+        self.list_refs(remote, "refs/heads/", branches).await
+    }
+
+    /// The refs below `space` (as `refs/heads/`) that the remote has now, by their names below it.
+    pub(crate) async fn list_refs(
+        &self,
+        remote: &Remote,
+        space: &str,
+        patterns: &[&str],
+    ) -> Result<BTreeMap<String, Sha>, GitError> {
         self.ready()?;
         let mut call = GitCall::new(&self.dir, "ls-remote")
             .talking_to(remote)
             .cap(LS_REMOTE_CAP);
-        call = call.args(["--quiet", "--refs", "--heads", "--"]).arg(remote.url());
-        for pattern in branches {
+        call = call.args(["--quiet", "--refs", "--"]).arg(remote.url());
+        for pattern in patterns {
             mirror_refspec(pattern)?;
-            call = call.arg(format!("refs/heads/{pattern}"));
+            call = call.arg(format!("{space}{pattern}"));
         }
         let output = call.run().await?;
         if output.code != 0 {
             return Err(remote_failure("ls-remote", &output, remote.url()));
         }
         let text = output.text();
-        let lines = text.lines().filter_map(|line| line.split_once("\trefs/heads/"));
-        let refs = lines.filter_map(|(sha, name)| Some((name.to_owned(), sha.parse().ok()?)));
+        let lines = text.lines().filter_map(|line| line.split_once('\t'));
+        let refs = lines.filter_map(|(sha, name)| Some((name.strip_prefix(space)?.to_owned(), sha.parse().ok()?)));
         Ok(refs.collect())
     }
 

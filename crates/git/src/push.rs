@@ -9,6 +9,7 @@ use crate::{
     remote::Remote,
 };
 use domain::ids::Sha;
+use std::path::Path;
 
 /// What the remote's branch must be for a push to happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,15 +87,7 @@ impl Mirror {
             Lease::Absent => "",
             Lease::At(sha) => sha.as_str(),
         };
-        let call = GitCall::new(&self.dir, "push").talking_to(remote);
-        let call = call.args([
-            "--porcelain",
-            "--no-progress",
-            "--no-verify",
-            "--atomic",
-            "--no-follow-tags",
-        ]);
-        let call = call.arg(format!("--force-with-lease={}:{expected}", branch.full()));
+        let call = pushing(&self.dir, remote).arg(format!("--force-with-lease={}:{expected}", branch.full()));
         let output = call.arg("--").arg(remote.url()).arg(refspec).run().await?;
         match answer(&String::from_utf8_lossy(&output.stdout), &branch.full()) {
             Some(Answer::Done) if output.code == 0 => Ok(Pushed::Done),
@@ -110,6 +103,25 @@ impl Mirror {
                 }
             }
         }
+    }
+}
+
+/// A push, yet without its remote and what goes there.
+pub(crate) fn pushing(dir: &Path, remote: &Remote) -> GitCall {
+    GitCall::new(dir, "push").talking_to(remote).args([
+        "--porcelain",
+        "--no-progress",
+        "--no-verify",
+        "--atomic",
+        "--no-follow-tags",
+    ])
+}
+
+/// What the remote said against moving `full_ref`, if it said anything.
+pub(crate) fn refused(output: &GitOutput, full_ref: &str, branch: &BranchName) -> Option<PushError> {
+    match answer(&String::from_utf8_lossy(&output.stdout), full_ref) {
+        Some(Answer::No(summary)) => Some(of_refusal(&summary, output, branch)),
+        Some(Answer::Done | Answer::UpToDate) | None => None,
     }
 }
 

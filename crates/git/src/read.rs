@@ -76,6 +76,8 @@ pub struct CommitInfo {
     pub message: String,
     /// The trailers of the message's last paragraph, in order.
     pub trailers: Vec<(String, String)>,
+    /// Whether it carries a signature; whose, and whether it holds, is not looked at.
+    pub is_signed: bool,
 }
 
 impl CommitInfo {
@@ -318,6 +320,7 @@ fn commit_info(text: &str) -> Option<CommitInfo> {
         author_email: rest.split('>').next().unwrap_or_default().to_owned(),
         message: message.to_owned(),
         trailers: trailers(message),
+        is_signed: field("gpgsig ").next().is_some(),
     })
 }
 

@@ -9,10 +9,10 @@ use crate::{
         },
         place::Place,
     },
-    config::{Offer, RepositorySettings, SETTINGS_FILE},
+    config::{CommitsBy, Offer, RepositorySettings, SETTINGS_FILE},
     engine::repository_settings::TASK_LABEL,
     gates,
-    github::{Client, Content, GithubError, Installation, Repo, Rule, model::Repository},
+    github::{Client, Commits, Content, GithubError, Installation, Repo, Rule, model::Repository},
     messages,
 };
 use domain::{
@@ -53,10 +53,11 @@ pub(super) async fn on_github(client: &Client, coach: Option<&Client>, name: &Re
         coachs(coach, name),
         asked(Files::read(&repo, &repository)),
     );
-    rows.push(branch_rules(&own_rules));
     rows.push(approval(&repository.default_branch, &default_rules, &coachs));
     rows.push(merge_methods(&repository));
-    rows.extend(in_files(&repo, files, offer).await);
+    let (in_files, settings) = in_files(&repo, files, offer).await;
+    rows.push(branch_rules(&own_rules, &settings));
+    rows.extend(in_files);
     rows
 }
 
@@ -88,32 +89,43 @@ fn there(name: &RepoName, repository: &Repository) -> Row {
     row.of(name.to_string())
 }
 
-/// A rule that keeps AutoBuild from its branches, and the branch.
-async fn forbidding(repo: &Repo<'_>) -> Result<Option<(String, &'static str)>, GithubError> {
+/// The rules that keep AutoBuild from its branches where its commits are not signed, each with a branch.
+async fn forbidding(repo: &Repo<'_>) -> Result<Vec<(Rule, &'static str)>, GithubError> {
+    let mut found = Vec::new();
     for branch in OURS {
         let rules = match repo.rules_for(branch).await {
             // Where the plan of the account has no rules, GitHub forbids to ask for them.
-            Err(GithubError::Forbidden { .. }) => return Ok(None),
+            Err(GithubError::Forbidden { .. }) => return Ok(found),
             rules => rules?,
         };
-        for rule in rules.iter().filter(|rule| rule.forbids(branch)) {
-            if !repo.may_bypass(rule).await? {
-                return Ok(Some((rule.kind.clone(), branch)));
+        for rule in rules.into_iter().filter(|rule| rule.forbids(branch, Commits::Unsigned)) {
+            if !repo.may_bypass(&rule).await? {
+                found.push((rule, branch));
             }
         }
     }
-    Ok(None)
+    Ok(found)
 }
 
-fn branch_rules(found: &Result<Option<(String, &'static str)>, Unasked>) -> Row {
-    match found {
-        Ok(None) => Row::ok(Topic::BranchRules, "none keeps AutoBuild from autobuild/**"),
-        Ok(Some((kind, branch))) => Row::broken(
+fn branch_rules(found: &Result<Vec<(Rule, &'static str)>, Unasked>, settings: &RepositorySettings) -> Row {
+    let commits = match settings.commits {
+        CommitsBy::Git => Commits::Unsigned,
+        CommitsBy::Github => Commits::Signed,
+    };
+    let rules = match found {
+        Ok(rules) => rules,
+        Err(why) => return untold(Topic::BranchRules, why),
+    };
+    match rules.iter().find(|(rule, branch)| rule.forbids(branch, commits)) {
+        None => Row::ok(Topic::BranchRules, "none keeps AutoBuild from autobuild/**"),
+        Some((rule, branch)) => Row::broken(
             Topic::BranchRules,
-            format!("the rule {kind} holds for {branch}, so it cannot be made or pushed"),
+            format!(
+                "the rule {} holds for {branch}, so it cannot be made or pushed",
+                rule.kind
+            ),
             "exclude autobuild/** from that ruleset, or let the App bypass it, under Settings, Rules",
         ),
-        Err(why) => untold(Topic::BranchRules, why),
     }
 }
 
@@ -233,14 +245,20 @@ impl Files {
     }
 }
 
-async fn in_files(repo: &Repo<'_>, files: Result<Option<Files>, Unasked>, offer: &Offer) -> Vec<Row> {
+/// The rows about what stands in the repository, and the settings that hold.
+async fn in_files(
+    repo: &Repo<'_>,
+    files: Result<Option<Files>, Unasked>,
+    offer: &Offer,
+) -> (Vec<Row>, RepositorySettings) {
     let files = match files {
         Ok(Some(files)) => files,
         Ok(None) => {
             let remedy = "push a first commit to the default branch";
-            return vec![Row::broken(Topic::SettingsFile, "the repository has no commit", remedy)];
+            let row = Row::broken(Topic::SettingsFile, "the repository has no commit", remedy);
+            return (vec![row], RepositorySettings::default());
         }
-        Err(why) => return vec![untold(Topic::SettingsFile, &why)],
+        Err(why) => return (vec![untold(Topic::SettingsFile, &why)], RepositorySettings::default()),
     };
     let telling = gates::telling(&files.paths);
     let wanted = files.paths.iter().filter(|path| {
@@ -260,12 +278,13 @@ async fn in_files(repo: &Repo<'_>, files: Result<Option<Files>, Unasked>, offer:
     let chosen = gates::choose(&settings, &gates::Repository::new(&files.paths, &read));
     let labels = [settings.label.as_str(), TASK_LABEL];
     let known = join_all(labels.map(|label| asked(repo.knows_label(label)))).await;
-    vec![
+    let rows = vec![
         workflows_row(&started),
         row,
         labels_row(&labels.into_iter().zip(known).collect::<Vec<_>>()),
         test_command(&chosen),
-    ]
+    ];
+    (rows, settings)
 }
 
 fn is_workflow(path: &str) -> bool {

@@ -3,7 +3,11 @@
 use crate::{
     engine::{
         job::{Done, EffectError},
-        perform::{EffectContext, push::moved, records, turn},
+        perform::{
+            EffectContext,
+            push::{Landed, moved, push_to},
+            records, sign, turn,
+        },
         repository::tip,
     },
     github::Rights,
@@ -17,7 +21,7 @@ use domain::{
     },
     ids::{Emission, Sha},
 };
-use git::{BranchName, CommitRequest, GitError, Lease, MergeOutcome, Mirror, PushError};
+use git::{BranchName, CommitRequest, GitError, MergeOutcome, Mirror, PushError};
 use std::collections::BTreeMap;
 
 /// Makes the integration branch from the default branch's head, with the plan committed on it.
@@ -37,7 +41,7 @@ pub(super) async fn open_integration(context: &EffectContext<'_>, emission: Emis
         Records::WhileBuilding | Records::Keep => with_plan(context, &default.mirror, base.clone()).await?,
         Records::None => base.clone(),
     };
-    push(context, &default.mirror, &branch, &head, &Lease::Absent).await?;
+    let head = push(context, &branch, &head, None).await?;
     Ok(context.event(Event::IntegrationOpened { emission, base, head }))
 }
 
@@ -125,7 +129,7 @@ pub(super) async fn merge_default(context: &EffectContext<'_>, emission: Emissio
     if head == stood {
         return ended(DefaultMerge::UpToDate { head, other });
     }
-    push(context, mirror, &branch, &head, &Lease::At(stood)).await?;
+    let head = push(context, &branch, &head, Some(stood)).await?;
     ended(DefaultMerge::Merged { head, other })
 }
 
@@ -173,29 +177,24 @@ pub(super) async fn clean_up(context: &EffectContext<'_>) -> Result<Done, Effect
             Err(PushError::Git(error)) => return Err(context.engine.git_failed(feature.installation, error)),
         }
     }
+    for name in mirror.list_aside(&remote, &folder).await? {
+        sign::tidy(context, &mirror, &remote, &branch_name(&name)?).await;
+    }
     Ok(Done::Nothing)
 }
 
-/// Pushes one of our own commits; a branch that moved meanwhile is looked at again on the next try.
+/// Pushes one of our own commits, and tells as what it came down; a branch that moved meanwhile is looked at again on the
+/// next try.
 pub(super) async fn push(
     context: &EffectContext<'_>,
-    mirror: &Mirror,
     branch: &BranchName,
     head: &Sha,
-    lease: &Lease,
-) -> Result<(), EffectError> {
-    let feature = &context.feature;
-    let remote = context
-        .engine
-        .remote(feature.installation, feature.key.repo, Rights::Push)
-        .await?;
-    context.job.may_speak()?;
-    match mirror.push(&remote, branch, head, lease).await {
-        Ok(_) => Ok(()),
-        Err(PushError::LeaseLost { actual: Some(actual) }) if actual == *head => Ok(()),
-        Err(PushError::LeaseLost { .. }) => Err(moved(branch.as_str())),
-        Err(PushError::Rejected { reason }) => Err(EffectError::refused(reason)),
-        Err(PushError::Git(error)) => Err(context.engine.git_failed(feature.installation, error)),
+    stood: Option<Sha>,
+) -> Result<Sha, EffectError> {
+    match push_to(context, branch, head, stood).await? {
+        Landed::There(head) => Ok(head),
+        Landed::Overtaken(_) => Err(moved(branch.as_str())),
+        Landed::Rejected(reason) => Err(EffectError::refused(reason)),
     }
 }
 

@@ -27,6 +27,7 @@ mod push;
 mod records;
 mod review;
 mod say;
+mod sign;
 mod sync;
 mod turn;
 mod waits;

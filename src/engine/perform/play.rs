@@ -244,7 +244,7 @@ async fn publish(
         report,
     } = finished;
     let outcome = match push(context, task, &head, stood).await? {
-        Landed::There => Played::Pushed { base, head, report },
+        Landed::There(head) => Played::Pushed { base, head, report },
         Landed::Overtaken(head) => Played::Overtaken { head },
         Landed::Rejected(rule) => {
             let reason = BlockReason::BranchRule { rule };
@@ -280,8 +280,7 @@ async fn save_partial(
     if forbidden || ground.other.is_some() {
         return Ok(());
     }
-    let head = prepared.sha().clone();
-    if let Landed::There = push(context, task, &head, ground.stood).await? {
+    if let Landed::There(head) = push(context, task, prepared.sha(), ground.stood).await? {
         finished::write_down(context, &Recorded::Partial { head }).await?;
     }
     Ok(())

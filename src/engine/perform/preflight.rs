@@ -1,13 +1,14 @@
 //! Pre-flight: what forbids the work or makes it impossible, found before any agent costs money.
 
 use crate::{
+    config::CommitsBy,
     engine::{
         job::{Done, EffectError},
         perform::{EffectContext, baseline::baseline},
         running::Worker,
     },
     gates,
-    github::{GithubError, Rule},
+    github::{Commits, GithubError, Rule},
 };
 use domain::{
     blocked::BlockReason,
@@ -104,6 +105,10 @@ async fn forbidding_rule(context: &EffectContext<'_>) -> Result<Option<String>, 
     let names: BTreeSet<String> = std::iter::once(context.key().integration_branch())
         .chain(tasks)
         .collect();
+    let commits = match context.settings().commits {
+        CommitsBy::Git => Commits::Unsigned,
+        CommitsBy::Github => Commits::Signed,
+    };
     for name in names {
         let rules = match context.repo().rules_for(&name).await {
             Ok(rules) => rules,
@@ -111,7 +116,7 @@ async fn forbidding_rule(context: &EffectContext<'_>) -> Result<Option<String>, 
             Err(GithubError::Forbidden { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        for rule in rules.iter().filter(|rule| rule.forbids(&name)) {
+        for rule in rules.iter().filter(|rule| rule.forbids(&name, commits)) {
             if !context.repo().may_bypass(rule).await? {
                 return Ok(Some(named(rule, &name)));
             }

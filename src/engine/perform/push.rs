@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         job::EffectError,
-        perform::{EffectContext, branches::branch_name},
+        perform::{EffectContext, branches::branch_name, sign, sign::Signed},
     },
     github::Rights,
 };
@@ -16,8 +16,8 @@ use git::{BranchName, Lease, PushError, Pushed};
 
 /// Where a pushed commit came down.
 pub(super) enum Landed {
-    /// On the branch.
-    There,
+    /// On the branch, as this commit.
+    There(Sha),
     /// Nowhere: the branch stands at this commit of somebody else's.
     Overtaken(Sha),
     /// Nowhere: the forge refused it, in these words.
@@ -43,7 +43,7 @@ pub(super) async fn push(
     push_to(context, &branch_name(&task.branch)?, head, stood).await
 }
 
-/// Pushes `head` to a branch that stands where it is said to stand.
+/// Pushes `head`, or what GitHub signed in its stead, to a branch that stands where it is said to stand.
 pub(super) async fn push_to(
     context: &EffectContext<'_>,
     branch: &BranchName,
@@ -56,14 +56,26 @@ pub(super) async fn push_to(
         .remote(feature.installation, feature.key.repo, Rights::Push)
         .await?;
     let mirror = context.engine.mirrors.mirror(feature.key.repo);
+    let pushed = match sign::signed(context, &mirror, &remote, branch, head).await? {
+        Signed::As(sha) => sha,
+        Signed::Rejected(reason) => return Ok(Landed::Rejected(reason)),
+    };
     let lease = stood.map_or(Lease::Absent, Lease::At);
     context.job.may_speak()?;
-    match mirror.push(&remote, branch, head, &lease).await {
-        Ok(Pushed::Done | Pushed::AlreadyThere) => Ok(Landed::There),
-        Err(PushError::LeaseLost { actual: Some(actual) }) if actual == *head => Ok(Landed::There),
-        Err(PushError::LeaseLost { actual: Some(actual) }) => Ok(Landed::Overtaken(actual)),
-        Err(PushError::LeaseLost { actual: None }) => Err(moved(branch.as_str())),
-        Err(PushError::Rejected { reason }) => Ok(Landed::Rejected(reason)),
-        Err(PushError::Git(error)) => Err(context.engine.git_failed(feature.installation, error)),
+    let landed = match mirror.push(&remote, branch, &pushed, &lease).await {
+        Ok(Pushed::Done | Pushed::AlreadyThere) => Landed::There(pushed.clone()),
+        Err(PushError::LeaseLost { actual: Some(actual) }) => {
+            match sign::stands_for(context, &mirror, &remote, &actual, head).await? {
+                true => Landed::There(actual),
+                false => Landed::Overtaken(actual),
+            }
+        }
+        Err(PushError::LeaseLost { actual: None }) => return Err(moved(branch.as_str())),
+        Err(PushError::Rejected { reason }) => Landed::Rejected(reason),
+        Err(PushError::Git(error)) => return Err(context.engine.git_failed(feature.installation, error)),
+    };
+    if pushed != *head {
+        sign::tidy(context, &mirror, &remote, branch).await;
     }
+    Ok(landed)
 }

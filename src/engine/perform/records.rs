@@ -16,7 +16,7 @@ use domain::{
     feature::{Records, event::OpenedOn},
     ids::Sha,
 };
-use git::{FileStatus, Lease, Mirror};
+use git::{FileStatus, Mirror};
 use std::collections::BTreeMap;
 
 /// The longest file of the default branch that is put back where a record of ours took its place.
@@ -87,9 +87,10 @@ pub(super) async fn settle(context: &EffectContext<'_>) -> Result<OpenedOn, Effe
         Records::Keep => with_pages(context, mirror, stood.clone(), messages::final_plan_file(feature)).await?,
         Records::WhileBuilding | Records::None => without(context, mirror, stood.clone(), &default.head).await?,
     };
-    if head != stood {
-        push(context, mirror, &branch, &head, &Lease::At(stood)).await?;
-    }
+    let head = match head == stood {
+        true => head,
+        false => push(context, &branch, &head, Some(stood)).await?,
+    };
     let known = feature.integration.as_ref().map(|integration| integration.head.clone());
     let gated = feature.gates.last().map(|gate| gate.head.clone());
     let gated = match gated {

@@ -66,7 +66,7 @@ pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emi
         return catch_up(context, &mirror, task, emission, head, stood).await;
     }
     let event = match push_to(context, &branch_name(&name)?, &head, Some(stood)).await? {
-        Landed::There => task::Event::Merged { emission, commit: head },
+        Landed::There(commit) => task::Event::Merged { emission, commit },
         Landed::Rejected(rule) => task::Event::MergeRefused { emission, rule },
         Landed::Overtaken(_) => {
             return Err(moved(&name));
@@ -104,7 +104,7 @@ async fn catch_up(
     };
     let merged = mirror.commit_merge(&tree, &request).await?;
     let event = match push_to(context, &branch_name(&task.branch)?, &merged, Some(head)).await? {
-        Landed::There => task::Event::CaughtUp { emission, head: merged },
+        Landed::There(head) => task::Event::CaughtUp { emission, head },
         Landed::Rejected(rule) => task::Event::MergeRefused { emission, rule },
         // A person pushed: the push itself tells the task, and this landing waits for nothing more.
         Landed::Overtaken(_) => return Ok(Done::Nothing),

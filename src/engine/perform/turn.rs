@@ -29,6 +29,11 @@ pub(super) fn trailers(context: &EffectContext<'_>, more: &[(&str, String)]) -> 
     trailers
 }
 
+/// Whether a commit carries both our address and the trailer of the effect that made it.
+pub(super) fn is_ours(info: &CommitInfo, us: &str) -> bool {
+    info.author_email == us && info.trailer("AutoBuild-Attempt").is_some()
+}
+
 /// The open turn of a task and the commit that it looks at.
 pub(super) fn open(task: &Task) -> Result<(&Turn, &Sha), EffectError> {
     let gone = || EffectError::defect(Defect::NoOpenTurn { task: task.id });
@@ -39,8 +44,7 @@ pub(super) fn open(task: &Task) -> Result<(&Turn, &Sha), EffectError> {
 /// How many commits of a branch are looked at: more than all turns of a task make.
 const MOST: usize = 300;
 
-/// The commits of persons between `fork` and `head`, each as the commit before it and itself, oldest first. Ours are
-/// those that carry both our name and the trailer of the effect that made them.
+/// The commits of persons between `fork` and `head`, each as the commit before it and itself, oldest first.
 pub(super) async fn pushes(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -48,13 +52,12 @@ pub(super) async fn pushes(
     head: &Sha,
 ) -> Result<Vec<(Sha, Sha)>, EffectError> {
     let us = author(context).await?.email;
-    let ours = |info: &CommitInfo| info.author_email == us && info.trailer("AutoBuild-Attempt").is_some();
     let mut pushes = Vec::new();
     for commit in mirror.grown(fork, head, MOST).await? {
         let Some(info) = mirror.commit_info(&commit).await? else {
             continue;
         };
-        if let (false, Some(before)) = (ours(&info), info.parents.first()) {
+        if let (false, Some(before)) = (is_ours(&info, &us), info.parents.first()) {
             pushes.push((before.clone(), commit));
         }
     }

@@ -117,6 +117,7 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
                 "Except the branches autobuild/** from the rule {}, or let AutoBuild bypass it, then resume",
                 plain(rule)
             ),
+            "Or, if the rule asks for signed commits, set `commits: github` in `.github/autobuild.yml`, then resume".to_owned(),
             "Or, if the rule is about what a commit holds, resume with guidance on what to leave out: without guidance a \
              commit that was refused is pushed again as it is"
                 .to_owned(),

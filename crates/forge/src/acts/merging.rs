@@ -1,7 +1,7 @@
 //! Merging pull requests, and all the reasons not to.
 
 use crate::{
-    acts::limits::check_writable,
+    acts::{limits::check_writable, signing::web_flow},
     refusal::{Refusal, Result},
     site::Site,
     state::{Access, Pull, Repo, ReviewState, Role, RuleKind, State},
@@ -66,11 +66,9 @@ impl Site {
         method: &str,
     ) -> Result<String> {
         let bare = self.bare(at.repo);
-        let seconds = self.change(|state| state.clock.stamp()).timestamp();
-        let author = self.read(|state| ident(state, at.by.user, seconds));
-        let web = Ident::new("GitHub", "noreply@github.com", seconds);
         if method == "rebase" {
-            return match bare.replay(&one.base_sha, &one.head_sha, &web).await? {
+            let seconds = self.change(|state| state.clock.stamp()).timestamp();
+            return match bare.replay(&one.base_sha, &one.head_sha, &web_flow(seconds)).await? {
                 Replayed::Clean(sha) => Ok(sha),
                 Replayed::Conflict(_) => Err(refused(NOT_MERGEABLE)),
             };
@@ -92,14 +90,14 @@ impl Site {
         let body = order.message.as_ref().unwrap_or(&body);
         let message = format!("{subject}\n\n{body}");
         let message = message.trim_end();
-        Ok(bare.commit_tree(&tree, &parents, &author, &web, message).await?)
+        self.signed_commit(at, &tree, &parents, message).await
     }
 }
 
 /// The name and address under which an account's commits made on the forge stand.
 pub(super) fn ident(state: &State, user: u64, seconds: i64) -> Ident {
     let login = state.login(user);
-    Ident::new(login, &format!("{user}+{login}@users.noreply.github.com"), seconds)
+    Ident::new(login, &format!("{user}+{login}@{}", state.noreply_host()), seconds)
 }
 
 fn candidate(state: &State, repo: u64, number: u64, order: &MergeOrder, method: &str) -> Result<Candidate> {

@@ -15,6 +15,7 @@ mod pulls;
 mod pushes;
 mod repos;
 mod reviews;
+mod signing;
 mod suites;
 
 pub(super) use apps::{key_pair_unlike, unguessable};

@@ -14,7 +14,7 @@ use super::{
 };
 use git::bare::{CommitFacts, FileChange};
 use maud::{Markup, html};
-use page_parts::boxed;
+use page_parts::{badge, boxed};
 use std::sync::Arc;
 
 /// Diffs longer than this are left out of the page.
@@ -32,11 +32,15 @@ pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Optio
         None => Vec::new(),
     };
     site.read(|state| {
-        let name = state.full_name(state.repos.get(&repo)?);
+        let repo = state.repos.get(&repo)?;
+        let name = state.full_name(repo);
         let body = html! {
             p { a href=(format!("/{name}")) { (name) } }
             h1 { (commit.message.lines().next().unwrap_or_default()) }
-            p.muted { (commit.author_name) " · " code { (commit.sha) } }
+            p.muted {
+                (commit.author_name) " · " code { (commit.sha) }
+                @if repo.signed.contains(&commit.sha) { " " (badge("completed", "Verified")) }
+            }
             pre { (commit.message) }
             (files_shown(state, &files, &[]))
         };

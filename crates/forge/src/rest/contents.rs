@@ -158,8 +158,19 @@ pub(super) fn commit_json(state: &State, repo: &Repo, commit: &CommitFacts) -> V
         json!({"name": name, "email": email, "date": at})
     };
     let account = |email: &str| {
-        let (_, login) = email.strip_suffix("@users.noreply.github.com")?.split_once('+')?;
+        let (_, login) = email
+            .strip_suffix(&state.noreply_host())?
+            .strip_suffix('@')?
+            .split_once('+')?;
         Some(state.user_json(state.user_named(login)?.id))
+    };
+    let verification = match repo.signed.contains(&commit.sha) {
+        true => {
+            json!({"verified": true, "reason": "valid", "signature": null, "payload": null, "verified_at": null})
+        }
+        false => {
+            json!({"verified": false, "reason": "unsigned", "signature": null, "payload": null, "verified_at": null})
+        }
     };
     let tree = format!("{}/git/trees/{}", state.repo_api(repo), commit.tree);
     let parents = commit.parents.iter().map(
@@ -174,7 +185,7 @@ pub(super) fn commit_json(state: &State, repo: &Repo, commit: &CommitFacts) -> V
             "committer": signed(&commit.committer_name, &commit.committer_email, commit.committed),
             "message": commit.message, "comment_count": 0,
             "tree": {"sha": commit.tree, "url": tree},
-            "verification": {"verified": false, "reason": "unsigned", "signature": null, "payload": null, "verified_at": null},
+            "verification": verification,
         },
         "author": account(&commit.author_email), "committer": account(&commit.committer_email),
         "parents": parents.collect::<Vec<_>>(),

@@ -2,13 +2,13 @@
 
 use super::{OfRepo, contents};
 use crate::{
-    auth::Right,
+    auth::{Caller, Right},
     call::{Answer, Answered, Entered, Routed},
     json as github,
     refusal::{Found, Refusal, Result},
     state::{Repo, Role, RuleKind, State},
 };
-use git::bare::{BareError, BareRepo};
+use git::bare::{BareError, BareRepo, Ident};
 use serde_json::{Value, json};
 
 const READ: Right = Right::read(&["contents"]);
@@ -26,6 +26,7 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
         ("PATCH", ["git", "refs", path @ ..]) => update(&write()?, &named(path)).await?,
         ("DELETE", ["git", "refs", path @ ..]) => delete(&write()?, &named(path)).await?,
         ("GET", ["git", "trees", sha]) => tree(&read()?, sha).await?,
+        ("POST", ["git", "commits"]) => make_commit(&write()?).await?,
         ("GET", ["git", "commits", sha]) => git_commit(&read()?, sha).await?,
         ("GET", ["branches"]) => branches(&read()?)?,
         ("GET", ["branches", path @ ..]) => branch(&read()?, &path.join("/")).await?,
@@ -176,6 +177,44 @@ async fn delete(call: &Entered<'_>, name: &str) -> Answered {
     bare.delete_ref(name).await?;
     call.site.branches_moved(call.at).await?;
     Ok(Answer::nothing())
+}
+
+/// Makes a commit of a tree that is there. GitHub signs what an App makes without naming an author, and nothing else.
+async fn make_commit(call: &Entered<'_>) -> Answered {
+    let absent = |field: &str| {
+        let text = format!("Invalid request.\n\n\"{field}\" wasn't supplied.");
+        unprocessable(&text)
+    };
+    let message = call.text("message").ok_or_else(|| absent("message"))?;
+    let tree = call.text("tree").ok_or_else(|| absent("tree"))?;
+    let bare = call.bare();
+    if bare.object_id(&format!("{tree}^{{tree}}")).await?.as_ref() != Some(&tree) {
+        return Err(unprocessable("Tree SHA does not exist"));
+    }
+    let parents = call.texts("parents").unwrap_or_default();
+    for parent in &parents {
+        if bare.commit_id(parent).await?.as_ref() != Some(parent) {
+            return Err(unprocessable("Parent SHA does not exist or is not a commit object"));
+        }
+    }
+    let parents: Vec<&str> = parents.iter().map(String::as_str).collect();
+    let sha = match (named_by(call), &call.caller) {
+        (None, Caller::Installation(_)) => call.site.signed_commit(call.at, &tree, &parents, &message).await?,
+        (named, _) => {
+            let own = || call.site.own_ident(call.at);
+            let who = named.unwrap_or_else(own);
+            bare.commit_tree(&tree, &parents, &who, &who, &message).await?
+        }
+    };
+    git_commit(call, &sha).await.map(Answer::into_created)
+}
+
+/// Who the body says made the commit.
+fn named_by(call: &Entered<'_>) -> Option<Ident> {
+    let who = call.body.get("author").or_else(|| call.body.get("committer"))?;
+    let text = |field: &str| who.get(field).and_then(Value::as_str);
+    let at = chrono::DateTime::parse_from_rfc3339(text("date")?).ok()?;
+    Some(Ident::new(text("name")?, text("email")?, at.timestamp()))
 }
 
 async fn git_commit(call: &Entered<'_>, sha: &str) -> Answered {

@@ -8,7 +8,7 @@ use crate::state::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A repository.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct Repo {
     /// What deliveries tell of commits that were a branch's head, by id.
     #[serde(default)]
     pub head_commits: BTreeMap<String, Value>,
+    /// The commits that the forge signed.
+    #[serde(default)]
+    pub signed: BTreeSet<String>,
     pub statuses: Vec<Status>,
     #[serde(default)]
     pub ci: Vec<CiJob>,

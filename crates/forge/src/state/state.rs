@@ -77,6 +77,13 @@ impl State {
         self.last_id
     }
 
+    /// Where the addresses lie under which commits of accounts stand: GitHub's at `users.noreply.` before its own host.
+    pub fn noreply_host(&self) -> String {
+        let base = url::Url::parse(&self.base).ok();
+        let host = base.as_ref().and_then(url::Url::host_str).unwrap_or("github.com");
+        format!("users.noreply.{host}")
+    }
+
     pub fn user(&self, id: u64) -> Option<&User> {
         self.users.get(&id)
     }

@@ -386,3 +386,40 @@ async fn refs_are_made_moved_and_removed_under_githubs_rules() {
         404
     );
 }
+
+#[tokio::test]
+async fn the_forge_signs_what_an_app_makes_in_its_own_name_and_nothing_else() {
+    let (world, token, ..) = with_pull().await;
+    let main = world.forge.head(REPO, "main").unwrap().unwrap();
+    let commits = "/repos/acme/shop/git/commits";
+    let at = format!("{commits}/{main}");
+    let (_, seen) = world.raw("GET", &at, Some(&token), Value::Null).await;
+    let tree = seen["tree"]["sha"].clone();
+    let make = async |more: Value| {
+        let mut body = json!({"message": "Made", "tree": tree, "parents": [main]});
+        crate::json::extend(&mut body, more);
+        world.raw("POST", commits, Some(&token), body).await
+    };
+    let (status, made) = make(json!({})).await;
+    assert_eq!(status, 201, "{made}");
+    assert_eq!(made["verification"]["verified"], true);
+    assert_eq!(made["committer"]["email"], "noreply@github.com");
+    let author = json!({"name": "Mona", "email": "m@example.com", "date": "2026-01-02T03:04:05Z"});
+    let (status, made) = make(json!({"author": author})).await;
+    assert_eq!((status, &made["author"]["name"]), (201, &json!("Mona")), "{made}");
+    assert_eq!(made["verification"]["verified"], false);
+    for (wrong, said) in [
+        (json!({"tree": main}), "Tree SHA does not exist"),
+        (
+            json!({"parents": [tree]}),
+            "Parent SHA does not exist or is not a commit object",
+        ),
+        (
+            json!({"message": null}),
+            "Invalid request.\n\n\"message\" wasn't supplied.",
+        ),
+    ] {
+        let (status, body) = make(wrong).await;
+        assert_eq!((status, &body["message"]), (422, &json!(said)));
+    }
+}

@@ -74,6 +74,18 @@ impl BareRepo {
         }
     }
 
+    /// The commit again with a signature in its header.
+    pub async fn sign(&self, commit: &str, signature: &str) -> Result<String, BareError> {
+        let plain = self.run(&["cat-file", "commit", commit], b"").await?;
+        let text = String::from_utf8_lossy(&plain);
+        let (header, message) = text.split_once("\n\n").ok_or(BareError::Unreadable("cat-file"))?;
+        let signed = format!("{header}\ngpgsig {}\n\n{message}", signature.replace('\n', "\n "));
+        let made = self
+            .run(&["hash-object", "-t", "commit", "-w", "--stdin"], signed.as_bytes())
+            .await?;
+        Ok(String::from_utf8_lossy(&made).trim().to_owned())
+    }
+
     /// Puts what `head` has and `onto` has not, commit by commit, on `onto`. Merge commits are left out.
     pub async fn replay(&self, onto: &str, head: &str, committer: &Ident) -> Result<Replayed, BareError> {
         let mut tip = onto.to_owned();

@@ -39,7 +39,9 @@ impl Ident {
         &self.email
     }
 
-    pub(super) fn seconds(&self) -> i64 {
+    /// When, in seconds since the epoch.
+    #[must_use]
+    pub fn seconds(&self) -> i64 {
         self.seconds
     }
 }

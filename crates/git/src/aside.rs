@@ -1,0 +1,75 @@
+//! Commits outside the branches: put on the remote where nothing starts, and fetched from it by their id.
+
+use crate::{
+    error::GitError,
+    failure::remote_failure,
+    mirror::{Mirror, held_ref},
+    names::BranchName,
+    process::GitCall,
+    push::{PushError, pushing, refused},
+    remote::Remote,
+};
+use domain::ids::Sha;
+
+/// Where commits stand on the remote that are on no branch yet.
+const ASIDE: &str = "refs/autobuild/";
+
+impl Mirror {
+    /// The commits that `head` has and no branch had at the last fetch, each after its parents, at most `cap`.
+    pub async fn on_no_branch(&self, head: &Sha, cap: usize) -> Result<Vec<Sha>, GitError> {
+        self.ready()?;
+        let call = GitCall::new(&self.dir, "rev-list").args(["--topo-order", &format!("--max-count={cap}")]);
+        let output = call.args([head.as_str(), "--not", "--branches"]).ok().await?;
+        let text = output.text();
+        let newest_first: Result<Vec<Sha>, _> = text.lines().map(str::parse).collect();
+        let mut commits = newest_first.map_err(|_| GitError::unexpected("rev-list", "a commit"))?;
+        commits.reverse();
+        Ok(commits)
+    }
+
+    /// Puts `sha` with all that it needs on the remote, under a ref that belongs to `branch` and is no branch.
+    pub async fn push_aside(&self, remote: &Remote, branch: &BranchName, sha: &Sha) -> Result<(), PushError> {
+        self.push_plainly(remote, branch, &format!("+{sha}:{ASIDE}{branch}"))
+            .await
+    }
+
+    /// Removes what [`Mirror::push_aside`] put there.
+    pub async fn remove_aside(&self, remote: &Remote, branch: &BranchName) -> Result<(), PushError> {
+        self.push_plainly(remote, branch, &format!(":{ASIDE}{branch}")).await
+    }
+
+    async fn push_plainly(&self, remote: &Remote, branch: &BranchName, refspec: &str) -> Result<(), PushError> {
+        self.ready()?;
+        let call = pushing(&self.dir, remote);
+        let output = call.arg("--").arg(remote.url()).arg(refspec).run().await?;
+        match output.code {
+            0 => Ok(()),
+            _ => Err(refused(&output, &format!("{ASIDE}{branch}"), branch)
+                .unwrap_or_else(|| remote_failure("push", &output, remote.url()).into())),
+        }
+    }
+
+    /// Which of the run's branches have a commit aside on the remote; `folder` as `autobuild/7/*`.
+    pub async fn list_aside(&self, remote: &Remote, folder: &str) -> Result<Vec<String>, GitError> {
+        let found = self.list_refs(remote, ASIDE, &[folder]).await?;
+        Ok(found.into_keys().collect())
+    }
+
+    /// Fetches one commit by its id, and holds it in the mirror under `id`.
+    pub async fn take(&self, remote: &Remote, sha: &Sha, id: &str) -> Result<(), GitError> {
+        let held = held_ref(id)?;
+        self.ready()?;
+        let _writing = self.writing.lock().await;
+        let output = self
+            .fetching(remote)
+            .arg("--")
+            .arg(remote.url())
+            .arg(format!("+{sha}:{held}"))
+            .run()
+            .await?;
+        match output.code {
+            0 => Ok(()),
+            _ => Err(remote_failure("fetch", &output, remote.url())),
+        }
+    }
+}
