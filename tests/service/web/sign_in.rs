@@ -310,24 +310,31 @@ async fn who_loses_the_right_to_read_stops_seeing_within_minutes() {
     service.has_feature(installation, repo).await;
     beside.forge.set_role(REPO, EVE, Role::Read).unwrap();
     let mut eve = Browser::default();
-    let feature = format!("/features/{repo}/1/1");
+    let feature = "issue #1 · ";
     eve.signs_in(&address, forge, EVE).await;
-    assert!(eve.get(&format!("{address}/")).await.text.contains(&feature));
+    assert!(eve.get(&format!("{address}/")).await.text.contains(feature));
     let mut stream = eve.open("GET", &format!("{address}/live"), None).await;
-    read_until(&mut stream, &feature).await;
+    let shown = read_until(&mut stream, "Nothing has ended yet.").await;
+    assert!(
+        shown.contains(feature) && !shown.contains("Nothing waits for you."),
+        "{shown}"
+    );
 
     beside.forge.set_role(REPO, EVE, Role::None).unwrap();
     assert!(
-        eve.get(&format!("{address}/")).await.text.contains(&feature),
+        eve.get(&format!("{address}/")).await.text.contains(feature),
         "remembered"
     );
     NOW.fetch_add(120_000, Ordering::SeqCst);
-    assert!(!eve.get(&format!("{address}/")).await.text.contains(&feature));
-    let told = read_until(&mut stream, "</ul>").await;
-    assert!(!told.contains(&feature), "{told}");
+    assert!(!eve.get(&format!("{address}/")).await.text.contains(feature));
+    let told = read_until(&mut stream, "Nothing has ended yet.").await;
+    assert!(
+        !told.contains(feature) && told.contains("Nothing waits for you."),
+        "{told}"
+    );
     beside.forge.set_role(REPO, EVE, Role::Read).unwrap();
     NOW.fetch_add(120_000, Ordering::SeqCst);
-    assert!(eve.get(&format!("{address}/")).await.text.contains(&feature));
+    assert!(eve.get(&format!("{address}/")).await.text.contains(feature));
     NOW.fetch_add(12 * 3_600_000, Ordering::SeqCst);
     assert_eq!(eve.get(&format!("{address}/")).await.location, "/sign-in");
 }
