@@ -10,6 +10,7 @@ mod health;
 mod local;
 mod models;
 mod network;
+mod open;
 mod own_agent;
 mod place;
 mod serve;

@@ -2,6 +2,8 @@
 
 use crate::config::AgentCommand;
 use anyhow::Context;
+use domain::command_line::CommandLine;
+use std::path::Path;
 
 /// Programs that are looked for where no agent is named, in this order.
 const AGENTS: [&str; 2] = ["claude", "codex"];
@@ -30,6 +32,21 @@ pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
             let whole = file.canonicalize();
             AgentCommand::Scripted(whole.with_context(|| format!("--agent scripted:{}", file.display()))?)
         }
-        AgentCommand::Claude | AgentCommand::Codex | AgentCommand::Acp(_) | AgentCommand::Command(_) => agent,
+        AgentCommand::Acp(command) => AgentCommand::Acp(from_anywhere(command)?),
+        AgentCommand::Command(command) => AgentCommand::Command(from_anywhere(command)?),
+        AgentCommand::Claude | AgentCommand::Codex => agent,
     })
+}
+
+/// The same program also when the order is resumed from another folder.
+fn from_anywhere(command: CommandLine) -> anyhow::Result<CommandLine> {
+    let program = Path::new(command.program());
+    if program.is_absolute() || program.components().count() < 2 {
+        return Ok(command);
+    }
+    let whole = program
+        .canonicalize()
+        .with_context(|| format!("the agent {}", command.program()))?;
+    let words = std::iter::once(whole.to_string_lossy().into_owned()).chain(command.args().iter().cloned());
+    Ok(shell_words::join(words).parse()?)
 }

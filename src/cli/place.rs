@@ -4,10 +4,11 @@
 use crate::cli::stage::DATABASE;
 use anyhow::Context;
 use git::{OwnHead, OwnRepository};
+use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 use std::{
-    fs::{DirBuilder, Permissions},
-    os::unix::fs::{DirBuilderExt, PermissionsExt},
+    fs::{DirBuilder, OpenOptions, Permissions},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -43,12 +44,17 @@ impl Place {
 
     /// Makes the folders, for their owner alone.
     pub fn make(&self) -> anyhow::Result<()> {
-        for folder in [&self.folder, &self.cache] {
-            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-            made.and_then(|()| std::fs::set_permissions(folder, Permissions::from_mode(0o700)))
-                .with_context(|| format!("{} cannot be made", folder.display()))?;
-        }
-        Ok(())
+        let caches = self.cache.parent().unwrap_or(&self.cache);
+        let below = ["features", "forge"].map(|name| self.folder.join(name));
+        let all = [self.folder.as_path(), caches, &self.cache];
+        all.into_iter()
+            .chain(below.iter().map(PathBuf::as_path))
+            .try_for_each(make_own)?;
+        let database = self.folder.join(DATABASE);
+        let opened = own_file().create(true).append(true).open(&database);
+        opened
+            .map(drop)
+            .with_context(|| format!("{} cannot be made", database.display()))
     }
 
     /// Whether anything was ordered here that has a database.
@@ -60,6 +66,30 @@ impl Place {
     pub fn database(&self) -> String {
         format!("sqlite:{}", self.folder.join(DATABASE).display())
     }
+}
+
+/// Makes a folder for its owner alone. A link there would lead what is written to elsewhere.
+pub fn make_own(folder: &Path) -> anyhow::Result<()> {
+    let failed = || format!("{} cannot be made", folder.display());
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .with_context(failed)?;
+    let is_link = std::fs::symlink_metadata(folder).with_context(failed)?.is_symlink();
+    anyhow::ensure!(
+        !is_link,
+        "{} is a link, and AutoBuild writes only where it leads nowhere else",
+        folder.display()
+    );
+    std::fs::set_permissions(folder, Permissions::from_mode(0o700)).with_context(failed)
+}
+
+/// How files of a place are opened: made for their owner alone, and never what a link leads to.
+pub fn own_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    options
 }
 
 /// The folder of caches for the repository with this git folder.

@@ -1,6 +1,7 @@
 //! What people are shown of a Feature: everything that is known of it at one moment. Reads only.
 
 use crate::{
+    config::RepositorySettings,
     engine::{Engine, persist},
     store::{
         EffectState, ListedFeature, ProviderTrouble, StoreError, StoreFailure, StoredEffect, StoredRun, Tally, WaitsOn,
@@ -30,6 +31,8 @@ pub struct FeatureView {
     pub feature: Feature,
     /// What it cost so far, what runs, and what waits.
     pub spending: Spending,
+    /// What it may spend, in millionths of a US dollar.
+    pub limit: Option<u64>,
     /// Its repository's name, as far as it was heard.
     pub name: Option<RepoName>,
 }
@@ -215,8 +218,11 @@ impl Engine {
         let Some(stored) = self.store.feature(key).await? else {
             return Ok(None);
         };
+        let feature = persist::read(&stored)?;
+        let settings: Option<RepositorySettings> = serde_json::from_value(feature.settings.clone()).ok();
         Ok(Some(FeatureView {
-            feature: persist::read(&stored)?,
+            limit: settings.and_then(|settings| settings.budget.of_feature().usd_micros),
+            feature,
             spending: self.spending_so_far(key).await?,
             name: self.autobuild.name_heard(key.repo),
         }))

@@ -34,15 +34,30 @@ pub fn turn_commit(feature: &Feature, task: &Task, turn: TurnNumber, kind: Commi
 }
 
 fn subject(task: &Task) -> String {
-    plain(&format!("{}: {}", task.id, task.plan.name), SUBJECT)
+    in_one_line(&format!("{}: {}", task.id, task.plan.name))
+}
+
+/// A subject that is too long ends with a whole word, unless one word fills most of it.
+fn in_one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().take(SUBJECT).collect();
+    let starts = (1..=words.len())
+        .rev()
+        .filter_map(|count| Some((count, words.get(..count)?.join(" "))));
+    let mut lines = starts.map(|(count, start)| {
+        let end = if count < words.len() { "…" } else { "" };
+        plain(&format!("{start}{end}"), usize::MAX)
+    });
+    let line = lines.find(|line| line.chars().count() <= SUBJECT);
+    line.filter(|line| !line.ends_with('…') || line.chars().count() > SUBJECT / 2)
+        .unwrap_or_else(|| {
+            let start: String = text.chars().take(SUBJECT - 1).collect();
+            plain(&format!("{start}…"), SUBJECT)
+        })
 }
 
 /// The commit of the plan on the integration branch.
 pub fn plan_commit(feature: &Feature) -> String {
-    plain(
-        &format!("Plan {}: {}", feature.key.shown(), feature_name(feature)),
-        SUBJECT,
-    )
+    in_one_line(&format!("Plan {}: {}", feature.key.shown(), feature_name(feature)))
 }
 
 /// The commit of the pages of tasks that have ended since the last one.
@@ -74,5 +89,24 @@ pub fn squash(feature: &Feature, task: &Task) -> SquashText {
             feature.key.shown(),
             task.id
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_one_line;
+
+    #[test]
+    fn a_long_subject_ends_with_a_whole_word() {
+        let name = "TASK-001: Teach the parser to read files whose lines end in carriage returns";
+        let cut = in_one_line(name);
+        assert_eq!(
+            cut,
+            "TASK-001: Teach the parser to read files whose lines end in carriage…"
+        );
+        assert!(cut.chars().count() <= 72);
+        assert_eq!(in_one_line("TASK-002: Short"), "TASK-002: Short");
+        let word = "x".repeat(100);
+        assert_eq!(in_one_line(&format!("TASK-003: {word}")).chars().count(), 72);
     }
 }

@@ -6,7 +6,7 @@ use crate::messages::{
     links::Links,
     living,
     living::human_criteria,
-    measure::{Measure, bullets, fitting, sections, titled},
+    measure::{Measure, bullets, fitting, folded, sections, titled},
     progress, reasons,
     task_pull::{PullText, TITLE},
     untrusted, words,
@@ -14,7 +14,7 @@ use crate::messages::{
 use domain::{
     cost::Spending,
     feature::{CancelledWhy, Feature, State as FeatureState, flow::strictest},
-    task::{State, Task},
+    task::{Origin, State, Task},
 };
 
 /// The text of the feature pull request. It closes the issue only if every task is completed.
@@ -40,10 +40,28 @@ fn body(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure
         last_gate(feature, links, measure),
         titled("### For a person to check", &human(feature, measure)),
         titled("### What people decided over the Coach", &overrides(feature, measure)),
+        folded("For a changelog", &untrusted::fence(&changelog(feature), "markdown", measure.text)),
         "Every task's pull request holds its reviews. AutoBuild never merges into the default branch: that is yours to \
          do."
             .to_owned(),
     ])
+}
+
+/// The Feature as an entry of a changelog: its name, then what is done of it. Tasks that mend the work itself are no news
+/// to who uses it.
+fn changelog(feature: &Feature) -> String {
+    let line = |text: &str| untrusted::shorten(&text.split_whitespace().collect::<Vec<_>>().join(" "), 200);
+    let name = words::feature_name(feature);
+    let entry = format!("- {} (#{})", line(&name), feature.key.issue);
+    let planned = feature
+        .tasks
+        .iter()
+        .filter(|task| task.is_completed() && matches!(task.origin, Origin::Planned));
+    let parts: Vec<String> = planned.map(|task| format!("  - {}", line(&task.plan.name))).collect();
+    match parts.len() {
+        0 | 1 => entry,
+        _ => format!("{entry}\n{}", parts.join("\n")),
+    }
 }
 
 /// `Closes #n`, or what is missing.

@@ -57,7 +57,8 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
 }
 
 /// Said also where there is no run to ask for the state of.
-pub(super) const NO_RUN: &str = "Nothing is being built for this issue. Label the issue to start.";
+pub(super) const NO_RUN: &str =
+    "Nothing is being built for this issue. To start, label it, or comment `/autobuild plan`.";
 
 const PERMISSION_UNKNOWN: &str = "Not done: GitHub could not say whether you have write access, also after 10 minutes of \
                                   asking. Try again later: give a command in a new comment; remove a label and set it again.";
@@ -65,7 +66,8 @@ const PERMISSION_UNKNOWN: &str = "Not done: GitHub could not say whether you hav
 const BOT_LABEL: &str = "Not started: the label was set by a bot. A person with write access has to set it: remove it \
                          and label the issue again.";
 
-const ISSUE_CLOSED: &str = "Not started: the issue is closed. Reopen it; then remove the label and set it again.";
+const ISSUE_CLOSED: &str =
+    "Not started: the issue is closed. Reopen it; then set the label again, or comment `/autobuild plan`.";
 
 const NO_CRITERIA: &str = "Not started: a Feature of one task needs acceptance criteria. The issue's check boxes are its \
                            criteria if each is bound to a check, one of them other than `human`: \

@@ -56,10 +56,10 @@ pub struct Inbox {
 /// Who may see the dashboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Viewers {
-    /// Who shows the administrator's token.
+    /// Who showed the administrator's token.
     SignedIn,
-    /// Who asks for it by an address of this machine.
-    ThisMachine,
+    /// Who shows the key of this run, on this machine.
+    WithKey,
 }
 
 impl Inbox {
@@ -97,11 +97,13 @@ impl Inbox {
         }
     }
 
-    /// The same inbox with a dashboard for everybody on this machine, for a service that listens on loopback alone.
+    /// The same inbox with a dashboard for whoever opens it by an address with this key, for a service that listens on
+    /// loopback alone. The key stands for the administrator's token.
     #[must_use]
-    pub fn open_to_this_machine(self) -> Self {
+    pub fn with_key(self, key: SecretString) -> Self {
         Self {
-            viewers: Viewers::ThisMachine,
+            admin: Some(Admin::new(key)),
+            viewers: Viewers::WithKey,
             ..self
         }
     }
@@ -135,11 +137,6 @@ impl Inbox {
 
     pub(super) fn admin(&self) -> Option<&Admin> {
         self.admin.as_ref()
-    }
-
-    /// What only this service knows, and nobody is told.
-    pub(super) fn own_secret(&self) -> Option<&SecretString> {
-        self.secrets.first()
     }
 
     pub(super) fn pages(&self) -> &OpenPages {

@@ -34,7 +34,6 @@ pub fn router(inbox: Arc<Inbox>) -> Router {
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::metrics))
-        .merge(dashboard::routes())
-        .fallback(dashboard::nowhere)
+        .merge(dashboard::routes(&inbox))
         .with_state(inbox)
 }

@@ -154,3 +154,66 @@ async fn a_mistake_in_the_settings_is_told_to_who_sets_the_label_that_they_name(
     assert!(said.contains("max_turns"), "{said}");
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_to_plan_an_issue_without_a_label_labels_it_and_begins() {
+    let world = Setup::new()
+        .settings("plan_approval: always\nlabel: build-me")
+        .build()
+        .await;
+    world.open_issue(WRITER, "Say hello.");
+    let refused = world.say(READER, ISSUE, "/autobuild plan").await;
+    assert!(world.feature_of(ISSUE).await.is_none());
+    assert_eq!(world.reactions(refused).await, ["confused"]);
+    world.script.plans(&Plan::one());
+    // GitHub sets the label, and its answer is lost.
+    world.forge.order(Fault::on("POST", "*/labels", Mishap::LoseReply));
+    let comment = world.say(WRITER, ISSUE, "/autobuild plan").await;
+    assert_eq!(world.state().await, "awaiting_approval");
+    assert_eq!(world.reactions(comment).await, ["rocket"]);
+    let issue = world.forge.look(REPO, &format!("issues/{ISSUE}")).await.unwrap();
+    assert_eq!(issue["labels"][0]["name"], "build-me", "{issue}");
+    assert_eq!(world.feature().await.snapshot.labelled_by.login, WRITER);
+    let said = world.comments(ISSUE).await;
+    let plans = said.iter().filter(|(_, text)| text.starts_with("## FEAT-1"));
+    assert_eq!(plans.count(), 1, "{said:?}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_plan_hears_the_words_that_came_with_the_order() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.open_issue(WRITER, "Say hello.");
+    world.script.plans(&Plan::one());
+    world.say(WRITER, ISSUE, "/autobuild plan Write it in one file.").await;
+    assert_eq!(world.state().await, "awaiting_approval");
+    let said = world.feature().await.snapshot.discussion.comments;
+    assert_eq!(said[0].text, "Write it in one file.");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_plan_can_come_with_the_order() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.open_issue(WRITER, "Say hello.");
+    let plan = Plan::one().json();
+    world
+        .say(WRITER, ISSUE, &format!("/autobuild plan\n\n```yaml\n{plan}\n```\n"))
+        .await;
+    assert_eq!(world.state().await, "awaiting_approval");
+    assert_eq!(world.tasks().await, ["pending"]);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_to_plan_a_closed_issue_sets_no_label() {
+    let world = World::new().await;
+    world.open_issue(WRITER, "Say hello.");
+    world.by(WRITER).close(REPO, ISSUE).unwrap();
+    world.say(WRITER, ISSUE, "/autobuild plan").await;
+    let said = world.answers(ISSUE).await;
+    assert!(said.contains("the issue is closed"), "{said}");
+    let issue = world.forge.look(REPO, &format!("issues/{ISSUE}")).await.unwrap();
+    assert_eq!(issue["labels"].as_array().unwrap().len(), 0, "{issue}");
+    world.end().await;
+}

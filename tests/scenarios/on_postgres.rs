@@ -1,14 +1,25 @@
-//! The core stories once more, on PostgreSQL.
+//! The core stories once more, on PostgreSQL, and what two replicas on one database do.
 
 use crate::{
     pipes::Pipes,
     postgres,
     world::{ADMIN, ISSUE, Plan, REPO, Setup, Task, WRITER, World},
 };
-use autobuild::config::{MonthlyBudget, Role};
+use autobuild::{
+    config::{MonthlyBudget, Role},
+    engine::Engine,
+    web,
+    web::{Inbox, Listener},
+};
 use domain::budget::Limits;
+use secrecy::SecretString;
 use sqlx::{Connection, PgConnection};
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Duration};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+use tokio_util::sync::CancellationToken;
 
 async fn world(settings: &str) -> World {
     let database = postgres::database().await;
@@ -173,5 +184,102 @@ async fn two_replicas_never_start_more_together_than_their_months_purse_allows()
     let said = world.answers(ISSUE).await.replace("\\$", "$");
     let month = "the $2.00 that the server's `AUTOBUILD_BUDGET_USD_PER_MONTH` allows";
     assert!(said.contains(month), "{said}");
+    world.end().await;
+}
+
+/// A Player that waits, makes one tool call, waits again, and is done.
+const WATCHED: &str = r#"
+update() { printf '{"jsonrpc":"2.0","method":"session/update","params":{"update":%s}}\n' "$1"; }
+read -r _; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}'
+read -r _; echo '{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}'
+read -r _
+pwd > "$WORLD/started"
+read -r _ < "$WORLD/go"
+update '{"sessionUpdate":"tool_call","toolCallId":"1","title":"Bash look-here"}'
+update '{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}'
+read -r _ < "$WORLD/go"
+mkdir -p hello; echo "hello 1" > hello/1.txt
+update '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"{\"summary\": \"Hello.\", \"files_modified\": [], \"files_created\": [\"hello/1.txt\"], \"ready_for_validation\": true}"}}'
+echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'
+"#;
+
+/// The page of a Feature as a replica's browsers follow it.
+struct Watched {
+    stream: TcpStream,
+    read: Vec<u8>,
+}
+
+impl Watched {
+    async fn open(engine: Arc<Engine>, path: &str) -> Self {
+        let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        let address = listener.address().unwrap();
+        let inbox = Inbox::new(engine, Vec::new(), CancellationToken::new()).with_key(SecretString::from("key"));
+        let router = web::router(Arc::new(inbox));
+        tokio::spawn(web::serve(listener, router, CancellationToken::new()));
+        let mut began = Self::ask(address, "/?key=key", "").await;
+        let began = began.until("\r\n\r\n").await;
+        let cookie = began
+            .lines()
+            .find_map(|line| line.strip_prefix("set-cookie: "))
+            .unwrap();
+        Self::ask(address, path, cookie.split(';').next().unwrap()).await
+    }
+
+    async fn ask(address: SocketAddr, path: &str, cookie: &str) -> Self {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\ncookie: {cookie}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let read = Vec::new();
+        Self { stream, read }
+    }
+
+    async fn until(&mut self, awaited: &str) -> String {
+        let mut piece = [0; 65_536];
+        let shown = async {
+            while !String::from_utf8_lossy(&self.read).contains(awaited) {
+                let count = self.stream.read(&mut piece).await.unwrap();
+                assert!(count > 0, "the stream ended");
+                self.read.extend_from_slice(&piece[..count]);
+            }
+        };
+        let shown = tokio::time::timeout(Duration::from_secs(20), shown).await;
+        let text = String::from_utf8_lossy(&self.read).into_owned();
+        assert!(shown.is_ok(), "{awaited}: {text}");
+        text
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_of_each_replica_shows_the_tool_calls_of_the_other() {
+    let setup = Setup::new()
+        .database(postgres::database().await)
+        .replicas(2)
+        .acp(Role::Player, WATCHED);
+    let mut pipes = Pipes::new(setup.folder());
+    let world = setup.build().await;
+    world.script.plans(&Plan::one()).approves(1);
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    pipes.started().await;
+    let path = format!("/features/{}/live", world.feature().await.key);
+    let mut pages = Vec::new();
+    for engine in std::iter::once(&world.engine).chain(&world.replicas) {
+        let mut page = Watched::open(engine.clone(), &path).await;
+        let before = page.until("TASK-001").await;
+        assert!(!before.contains("look-here"), "{before}");
+        pages.push(page);
+    }
+    pipes.go().await;
+    let called = std::time::Instant::now();
+    for page in &mut pages {
+        page.until("look-here").await;
+        println!(
+            "a page shows the tool call {} ms after it",
+            called.elapsed().as_millis()
+        );
+    }
+    pipes.go().await;
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
     world.end().await;
 }

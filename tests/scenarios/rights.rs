@@ -221,6 +221,6 @@ async fn a_command_where_nothing_is_built_is_answered() {
     world.open_issue(WRITER, "Say hello.");
     let comment = world.say(WRITER, ISSUE, "/autobuild status").await;
     assert_eq!(world.reactions(comment).await, ["confused"]);
-    assert!(world.last_answer(ISSUE).await.contains("Label the issue"));
+    assert!(world.last_answer(ISSUE).await.contains("To start, label it"));
     world.end().await;
 }

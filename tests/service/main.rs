@@ -7,6 +7,7 @@ mod demo;
 mod deploy;
 mod docs;
 mod doctor;
+mod local;
 mod own;
 mod run;
 mod start;

@@ -139,7 +139,7 @@ impl Command {
             ("/autobuild help", "Lists the commands and the repository's settings."),
             (
                 "/autobuild plan [words or YAML]",
-                "Plans again. Words go to the planner; a fenced YAML block replaces the plan.",
+                "Plans again, or labels an issue and plans it. Words go to the planner; a fenced YAML block replaces the plan.",
             ),
             (
                 "/autobuild approve [hash]",

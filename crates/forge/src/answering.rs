@@ -75,8 +75,21 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
         );
         return response;
     }
+    if !api && pages::is_act(&seen.method, &slices) {
+        let body = whole(body).await.unwrap_or_default();
+        let response = pages::act(site, &slices, head, &body).await;
+        log(
+            site,
+            seen,
+            response.status().as_u16(),
+            &Caller::Anonymous,
+            CallKind::Page,
+            true,
+        );
+        return response;
+    }
     if seen.method == "GET" && !api {
-        let response = pages::serve(site, &slices).await.unwrap_or_else(pages::missing);
+        let response = pages::serve(site, &slices, head).await;
         let status = response.status().as_u16();
         log(site, seen, status, &Caller::Anonymous, CallKind::Page, true);
         return response;

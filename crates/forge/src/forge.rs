@@ -6,7 +6,9 @@ use crate::{
     disk::{ForgeError, Saving, io_error},
     git_http,
     hooks::Post,
+    readers::Readers,
     server,
+    server::Hosts,
     site::Site,
     state::{Actor, Outcome},
 };
@@ -33,6 +35,8 @@ pub struct ForgeOptions {
     pub retry_until_acknowledged: bool,
     /// When what it knows is written to its file.
     pub saving: Saving,
+    /// Who may read the pages, and act on them.
+    pub readers: Readers,
 }
 
 impl ForgeOptions {
@@ -46,6 +50,7 @@ impl ForgeOptions {
             seed: None,
             retry_until_acknowledged: false,
             saving: Saving::Soon,
+            readers: Readers::Everybody,
         }
     }
 }
@@ -87,12 +92,17 @@ impl Forge {
             format!("http://{address}"),
             post,
             (options.retry_until_acknowledged, options.saving),
+            options.readers,
         ));
         let stop = CancellationToken::new();
         let tasks = vec![
             tokio::spawn(couriers.run(Arc::downgrade(&site))),
             tokio::spawn(Arc::clone(&site).keep_saved()),
-            tokio::spawn(server::serve(Arc::clone(&site), listener, stop.clone())),
+            tokio::spawn(server::serve(
+                Arc::clone(&site),
+                (listener, Hosts::of(address)),
+                stop.clone(),
+            )),
         ];
         let forge = Self { site, stop, tasks };
         forge.catch_up().await?;

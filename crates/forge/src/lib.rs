@@ -27,6 +27,7 @@ mod json;
 mod log;
 mod moving;
 mod pages;
+mod readers;
 mod refusal;
 mod rest;
 mod server;
@@ -40,6 +41,7 @@ pub use faults::{Fault, FaultOrder, Mishap};
 pub use feed::{EventOutcome, FeedEvent, LineRemark};
 pub use forge::{Forge, ForgeOptions};
 pub use log::{CallKind, LoggedCall};
+pub use readers::{Hands, QuickReply, Readers, Where};
 pub use refusal::Refusal;
 pub use state::{BranchRule, Role, RuleKind, Settings};
 

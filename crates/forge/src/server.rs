@@ -3,6 +3,7 @@
 use super::{
     answering::{failed, route, whole},
     auth::Caller,
+    cgi::text_answer,
     faults::{FaultOrder, Mishap},
     log::{CallKind, LoggedCall},
     site::Site,
@@ -12,7 +13,8 @@ use bytes::Bytes;
 use http::{Request, Response};
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::rt::TokioIo;
-use std::sync::Arc;
+use page_parts::session::{OTHER_HOST, is_of_this_machine};
+use std::{net::SocketAddr, sync::Arc};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -21,8 +23,27 @@ use tokio_util::sync::CancellationToken;
 #[error("cut by order")]
 struct Cut;
 
+/// Which names of the forge a request may use.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Hosts {
+    /// Those of this machine.
+    ThisMachine,
+    /// Any: others reach it.
+    Any,
+}
+
+impl Hosts {
+    /// Those of a forge that listens here.
+    pub(super) fn of(address: SocketAddr) -> Self {
+        match address.ip().is_loopback() {
+            true => Self::ThisMachine,
+            false => Self::Any,
+        }
+    }
+}
+
 /// Accepts connections until told to stop.
-pub(super) async fn serve(site: Arc<Site>, listener: TcpListener, stop: CancellationToken) {
+pub(super) async fn serve(site: Arc<Site>, (listener, hosts): (TcpListener, Hosts), stop: CancellationToken) {
     loop {
         let stream = tokio::select! {
             () = stop.cancelled() => return,
@@ -36,7 +57,7 @@ pub(super) async fn serve(site: Arc<Site>, listener: TcpListener, stop: Cancella
         };
         let (site, stop) = (Arc::clone(&site), stop.clone());
         tokio::spawn(async move {
-            let service = service_fn(move |request| handle(Arc::clone(&site), request));
+            let service = service_fn(move |request| handle(Arc::clone(&site), hosts, request));
             let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -54,8 +75,11 @@ pub(super) struct Seen {
     pub(super) query: String,
 }
 
-async fn handle(site: Arc<Site>, request: Request<Incoming>) -> Result<Response<Body>, Cut> {
+async fn handle(site: Arc<Site>, hosts: Hosts, request: Request<Incoming>) -> Result<Response<Body>, Cut> {
     let (head, body) = request.into_parts();
+    if matches!(hosts, Hosts::ThisMachine) && !is_of_this_machine(&head.headers) {
+        return Ok(text_answer(403, OTHER_HOST));
+    }
     let path = head.uri.path();
     let seen = Seen {
         method: head.method.to_string(),

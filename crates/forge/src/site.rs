@@ -7,6 +7,7 @@ use super::{
     feed::FeedEvent,
     hooks::Post,
     log::CallLog,
+    readers::Readers,
     refusal::Result,
     state::{Outcome, State},
 };
@@ -40,6 +41,7 @@ pub(super) struct Site {
     pub(super) faults: Faults,
     pub(super) calls: CallLog,
     pub(super) post: Post,
+    pub(super) readers: Readers,
     pub(super) feed: broadcast::Sender<FeedEvent>,
     changed: Notify,
     saving: Saving,
@@ -66,6 +68,7 @@ impl Site {
         base: String,
         post: Post,
         (retries, saving): (bool, Saving),
+        readers: Readers,
     ) -> Self {
         state.base.clone_from(&base);
         Self {
@@ -75,6 +78,7 @@ impl Site {
             faults: Faults::default(),
             calls: CallLog::default(),
             post,
+            readers,
             feed: broadcast::Sender::new(1024),
             changed: Notify::new(),
             saving,
@@ -108,6 +112,11 @@ impl Site {
         drop(state);
         self.changed.notify_one();
         result
+    }
+
+    /// How many changes there were.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
     }
 
     /// What changes until this is dropped comes into the file as one.

@@ -52,7 +52,7 @@ pub use hunks::{AddedLines, VisibleLines};
 pub use merge::MergeOutcome;
 pub use mirror::{Mirror, Mirrors};
 pub use names::{BranchName, NotABranchName, RepoPath};
-pub use own::{Given, NoRepository, OwnHead, OwnRepository};
+pub use own::{Given, NameIs, NoRepository, OwnHead, OwnRepository};
 pub use policy::{NotAPattern, Policy, PolicyFinding};
 pub use push::{Lease, PushError, Pushed};
 pub use put::{folder_in_the_way, put};

@@ -31,18 +31,47 @@ pub enum NoRepository {
     /// One without a work tree.
     #[error("{0} is a bare repository: run this in a clone with a work tree")]
     Bare(PathBuf),
+    /// The folder is git's own.
+    #[error("{0} is git's own folder: run this in the work tree beside it")]
+    GitFolder(PathBuf),
+    /// Its history is cut off.
+    #[error("{0} is a shallow clone: `git fetch --unshallow` fetches the rest of its history")]
+    Shallow(PathBuf),
+    /// Its commits have other ids than GitHub's.
+    #[error(
+        "{path} names its commits by {format}, and AutoBuild, as GitHub, by SHA-1 alone: run this in a clone of that kind"
+    )]
+    Format {
+        /// The work tree.
+        path: PathBuf,
+        /// How it names them.
+        format: String,
+    },
     /// Git says something else.
     #[error(transparent)]
     Git(#[from] GitError),
 }
 
 /// What became of a branch that was to be given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
     /// It stands where it should.
     Done,
     /// Somebody made it, moved it or has it checked out: it is left alone.
     Taken,
+    /// Git cannot make it, for this reason.
+    Refused(String),
+}
+
+/// How a name for a new branch stands to the branches that are there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameIs {
+    /// It can be made.
+    Free,
+    /// It is there, or branches below it are.
+    Taken,
+    /// This branch is a folder of its name: git keeps `a` and `a/b` not beside each other.
+    Below(String),
 }
 
 impl OwnRepository {
@@ -67,8 +96,12 @@ impl OwnRepository {
 
     fn missing(folder: &Path, said: String) -> NoRepository {
         let is_git_folder = |folder: &Path| folder.join("HEAD").is_file() && folder.join("objects").is_dir();
-        if let Some(bare) = folder.ancestors().find(|folder| is_git_folder(folder)) {
-            return NoRepository::Bare(bare.to_owned());
+        if let Some(inside) = folder.ancestors().find(|folder| is_git_folder(folder)) {
+            let is_named_git = |folder: &Path| folder.file_name().is_some_and(|name| name == ".git");
+            return match inside.ancestors().any(is_named_git) {
+                true => NoRepository::GitFolder(inside.to_owned()),
+                false => NoRepository::Bare(inside.to_owned()),
+            };
         }
         match folder.ancestors().any(|folder| folder.join(".git").exists()) {
             true => NoRepository::Git(GitError::Failed {
@@ -77,6 +110,24 @@ impl OwnRepository {
                 stderr: said,
             }),
             false => NoRepository::Missing(folder.to_owned()),
+        }
+    }
+
+    /// Whether its commits can be copied: all of its history is there, with ids as GitHub's.
+    pub async fn can_be_copied(&self) -> Result<(), NoRepository> {
+        let call = GitCall::in_folder(&self.work_tree, "rev-parse");
+        let told = call
+            .args(["--is-shallow-repository", "--show-object-format"])
+            .ok()
+            .await?
+            .text();
+        match told.lines().collect::<Vec<_>>()[..] {
+            ["true", _] => Err(NoRepository::Shallow(self.work_tree.clone())),
+            [_, format] if format != "sha1" => Err(NoRepository::Format {
+                path: self.work_tree.clone(),
+                format: format.to_owned(),
+            }),
+            _ => Ok(()),
         }
     }
 
@@ -114,7 +165,7 @@ impl OwnRepository {
     }
 
     /// Copies a commit with its history out of another repository on this disk.
-    pub async fn copy(&self, from: &Path, branch: &str) -> Result<(), GitError> {
+    pub async fn copy(&self, from: &Path, commit: &str) -> Result<(), GitError> {
         let call = GitCall::in_folder(&self.work_tree, "fetch").args([
             "-q",
             "--no-tags",
@@ -122,8 +173,39 @@ impl OwnRepository {
             "--no-auto-gc",
             "--end-of-options",
         ]);
-        let call = call.arg(from).arg(format!("refs/heads/{branch}"));
+        let call = call.arg(from).arg(commit);
         call.talking_to_disk().ok().await.map(drop)
+    }
+
+    /// Whether a branch of this name can be made.
+    pub async fn name(&self, branch: &str) -> Result<NameIs, GitError> {
+        let parents: Vec<&str> = branch
+            .match_indices('/')
+            .filter_map(|(at, _)| branch.get(..at))
+            .collect();
+        let call = GitCall::in_folder(&self.work_tree, "for-each-ref").arg("--format=%(refname)");
+        let asked = parents
+            .iter()
+            .copied()
+            .chain([branch])
+            .map(|name| format!("refs/heads/{name}"));
+        let found = call.args(asked).ok().await?.text();
+        let found: Vec<&str> = found
+            .lines()
+            .filter_map(|line| line.strip_prefix("refs/heads/"))
+            .collect();
+        if let Some(parent) = parents.into_iter().find(|parent| found.contains(parent)) {
+            return Ok(NameIs::Below(parent.to_owned()));
+        }
+        let is_it = |name: &&str| {
+            name.strip_prefix(branch)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        Ok(if found.iter().any(is_it) {
+            NameIs::Taken
+        } else {
+            NameIs::Free
+        })
     }
 
     /// Points a branch at a commit that is here, if it stands where we left it (`was`), or if there is none and we left
@@ -140,9 +222,12 @@ impl OwnRepository {
         let call = GitCall::in_folder(&self.work_tree, "update-ref").args(["-m", "autobuild", "--end-of-options"]);
         let name = format!("refs/heads/{branch}");
         let moved = call.args([name.as_str(), to, was.unwrap_or(&zero)]).run().await?;
-        Ok(match moved.code {
-            0 => Given::Done,
-            _ => Given::Taken,
+        if moved.code == 0 {
+            return Ok(Given::Done);
+        }
+        Ok(match self.branch(branch).await?.as_deref() == was {
+            true => Given::Refused(moved.stderr),
+            false => Given::Taken,
         })
     }
 

@@ -1,11 +1,18 @@
-//! What all pages share: the style, small parts, Markdown made harmless.
+//! What all pages share: the style, small parts, Markdown made harmless, and who may see them.
 
+pub mod events;
+pub mod graph;
 pub mod markdown;
+mod mermaid;
+pub mod session;
 
 use maud::{Markup, html};
 
 /// The style sheet of every page.
 pub const STYLE: &str = include_str!("pages.css");
+
+/// The script that lets a page follow what it shows: it replaces the content of `data-live` by what comes from there.
+pub const SCRIPT: &str = include_str!("live.js");
 
 /// A coloured word: what state something is in.
 pub fn badge(kind: &str, text: &str) -> Markup {

@@ -1,7 +1,8 @@
 //! Markdown as GitHub shows it, as far as reading needs it. Raw HTML is shown as text but for a few harmless tags.
 
-use maud::{Markup, PreEscaped};
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd};
+use crate::{graph, mermaid};
+use maud::{Markup, PreEscaped, html};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// Tags that may stand in a text as they are, without attributes.
 const HARMLESS: [&str; 9] = ["details", "summary", "sub", "sup", "br", "kbd", "b", "i", "hr"];
@@ -12,29 +13,97 @@ const MERMAID: &str = "mermaid";
 /// Renders a text.
 pub fn render(text: &str) -> Markup {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut graph = None;
+    let (mut reading, mut headings) = (None, Headings::default());
     let events = Parser::new_ext(text, options)
-        .flat_map(|event| fold_graph(event, &mut graph))
+        .flat_map(|event| draw_graph(event, &mut reading))
+        .map(|event| headings.below_the_page(event))
         .flat_map(tame);
     let mut out = String::new();
     pulldown_cmark::html::push_html(&mut out, events);
     PreEscaped(out)
 }
 
-/// GitHub draws a graph; here its text is folded away. `graph` is set while one is being read.
+/// The headings of a text below that of its page: the first is of the second level, and none skips a level.
+#[derive(Default)]
+struct Headings {
+    /// How far the first was moved up.
+    moved: usize,
+    /// The level of the last; 0 before the first.
+    last: usize,
+}
+
+impl Headings {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the enum is not ours: it has many variants, and more will come"
+    )]
+    fn below_the_page<'a>(&mut self, event: Event<'a>) -> Event<'a> {
+        match event {
+            Event::Start(Tag::Heading {
+                level,
+                id,
+                classes,
+                attrs,
+            }) => {
+                let level = self.next(level as usize);
+                Event::Start(Tag::Heading {
+                    level,
+                    id,
+                    classes,
+                    attrs,
+                })
+            }
+            Event::End(TagEnd::Heading(_)) => Event::End(TagEnd::Heading(self.level())),
+            other => other,
+        }
+    }
+
+    fn next(&mut self, level: usize) -> HeadingLevel {
+        if self.last == 0 {
+            self.moved = level.saturating_sub(2);
+            self.last = 1;
+        }
+        self.last = level.saturating_sub(self.moved).clamp(2, 6).min(self.last + 1);
+        self.level()
+    }
+
+    fn level(&self) -> HeadingLevel {
+        HeadingLevel::try_from(self.last).unwrap_or(HeadingLevel::H6)
+    }
+}
+
+/// GitHub draws a graph, and so does this; one that it cannot read is folded away as text. `reading` holds the text of the
+/// graph that is being read.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the enum is not ours: it has many variants, and more will come"
 )]
-fn fold_graph<'a>(event: Event<'a>, graph: &mut Option<()>) -> Vec<Event<'a>> {
-    match &event {
-        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) if language.as_ref() == MERMAID => {
-            *graph = Some(());
-            vec![Event::Html("<details><summary>Graph, as text</summary>".into()), event]
+fn draw_graph<'a>(event: Event<'a>, reading: &mut Option<String>) -> Vec<Event<'a>> {
+    match (&event, reading.as_mut()) {
+        (Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))), None) if language.as_ref() == MERMAID => {
+            *reading = Some(String::new());
+            Vec::new()
         }
-        Event::End(TagEnd::CodeBlock) if graph.take().is_some() => vec![event, Event::Html("</details>".into())],
+        (Event::Text(text), Some(read)) => {
+            read.push_str(text);
+            Vec::new()
+        }
+        (Event::End(TagEnd::CodeBlock), Some(read)) => {
+            let text = std::mem::take(read);
+            *reading = None;
+            vec![Event::InlineMath(drawn(&text).into())]
+        }
         _ => vec![event],
     }
+}
+
+/// A graph as a picture, or its text in a fold.
+fn drawn(text: &str) -> String {
+    let shown = match mermaid::read(text) {
+        Some(graph) => graph::draw("graph", "Graph", &graph),
+        None => html! { details { summary { "Graph, as text" } pre { code { (text) } } } },
+    };
+    shown.0
 }
 
 /// One event, with everything taken out that could act.
@@ -45,6 +114,8 @@ fn fold_graph<'a>(event: Event<'a>, graph: &mut Option<()>) -> Vec<Event<'a>> {
 fn tame(event: Event<'_>) -> Vec<Event<'_>> {
     match event {
         Event::Html(raw) | Event::InlineHtml(raw) => tame_html(&raw),
+        // No parser makes this one, since the option is off: it carries what this crate itself has drawn.
+        Event::InlineMath(drawn) => vec![Event::Html(drawn)],
         Event::Start(Tag::Link {
             link_type,
             dest_url,
@@ -59,6 +130,15 @@ fn tame(event: Event<'_>) -> Vec<Event<'_>> {
         // Pictures would be fetched from elsewhere; their text stays.
         Event::Start(Tag::Image { .. }) => vec![Event::Text("[image: ".into())],
         Event::End(TagEnd::Image) => vec![Event::Text("]".into())],
+        // A box that nobody hears the meaning of is none.
+        Event::TaskListMarker(done) => {
+            let said = if done {
+                " checked aria-label=\"Done\""
+            } else {
+                " aria-label=\"To do\""
+            };
+            vec![Event::Html(format!("<input type=\"checkbox\" disabled{said}>").into())]
+        }
         other => vec![other],
     }
 }
@@ -135,11 +215,35 @@ mod tests {
     }
 
     #[test]
+    fn a_graph_is_drawn_and_nothing_in_it_acts() {
+        let graph = |label: &str| {
+            let text = format!("```mermaid\nflowchart LR\nsubgraph w [\"Wave 1\"]\na[\"{label}\"]:::blocked\nend\n```");
+            render(&text).0
+        };
+        let shown = graph("TASK-001<br/>Parse");
+        assert!(
+            shown.contains("<svg") && shown.contains("class=\"blocked\"") && shown.contains("Wave 1"),
+            "{shown}"
+        );
+        assert!(!graph("<script>x</script>").contains("<script"));
+        assert!(!render("$x$ <svg onload=x>").0.contains("<svg"));
+    }
+
+    #[test]
+    fn headings_begin_below_the_page_and_skip_no_level() {
+        let shown = render("### A\n##### B\n### C\n# D").0;
+        for heading in ["<h2>A</h2>", "<h3>B</h3>", "<h2>C</h2>", "<h2>D</h2>"] {
+            assert!(shown.contains(heading), "{heading}: {shown}");
+        }
+        assert!(render("- [x] a").0.contains("aria-label=\"Done\""));
+    }
+
+    #[test]
     fn code_is_escaped_and_tables_are_tables() {
         let shown = render("```mermaid\ngraph TD; A-->B\n```\n\n| a | b |\n|---|---|\n| <b>1</b> | 2 |").0;
         assert!(shown.contains("A--&gt;B") && shown.contains("<table>"), "{shown}");
         assert!(
-            shown.contains("</pre>\n</details>") && shown.matches("<details>").count() == 1,
+            shown.contains("</pre></details>") && shown.matches("<details>").count() == 1,
             "{shown}"
         );
     }

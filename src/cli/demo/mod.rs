@@ -10,7 +10,7 @@ use crate::{
             places::{Places, Staying, tidy},
             sample::Material,
         },
-        models,
+        local, models, open,
         serve::start_log,
         stage::{
             Filed, LABEL, Setup, Stage,
@@ -59,6 +59,9 @@ pub(super) struct Demo {
     /// Prints the transcript as JSON lines.
     #[arg(long)]
     json: bool,
+    /// Opens the dashboard in your browser.
+    #[arg(long)]
+    open: bool,
     /// The forge's port; the system chooses one if none is given.
     #[arg(long, value_name = "N", default_value_t = 0)]
     port: u16,
@@ -66,6 +69,9 @@ pub(super) struct Demo {
     #[arg(long)]
     verbose: bool,
 }
+
+/// How a plan that waits is approved.
+const APPROVES: &str = "approve it on its page, or start with --approve";
 
 /// The keys that the environment may hold, which the log never shows.
 pub(super) const KEYS: [&str; 4] = [
@@ -92,14 +98,12 @@ pub(super) async fn demo(demo: Demo) -> ExitCode {
     let terminal = Terminal::open(demo.json);
     let below = terminal.clone();
     start_log(filter, LogFormat::Text, secrets.clone(), move |part| below.log(part));
-    match run(&demo, &terminal, &secrets).await {
-        Ok(code) => code,
-        Err(error) => {
-            terminal.moving("");
-            eprintln!("autobuild demo: {}", secrets.mask(&format!("{error:#}")));
-            ExitCode::FAILURE
-        }
-    }
+    let code = run(&demo, &terminal, &secrets).await.unwrap_or_else(|error| {
+        terminal.moving("");
+        eprintln!("autobuild demo: {}", secrets.mask(&format!("{error:#}")));
+        ExitCode::FAILURE
+    });
+    local::written("demo").unwrap_or(code)
 }
 
 async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Result<ExitCode> {
@@ -122,6 +126,9 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     let transcript = Transcript::open(&stage, &repository, &places.transcript)?;
     let mut transcript = transcript.shown_on(terminal, demo.json, demo.verbose);
     transcript.opening(&stage.engine.sandbox, &stage.dashboard);
+    if demo.open {
+        open::open(&stage.dashboard);
+    }
     transcript.left_out(&material.left_out().await);
     let seen = transcript.seen();
     let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));
@@ -137,7 +144,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
         rest = until_rest(&stage, &filed, &mut human) => rest?,
         () = stop.told() => Rest::Interrupted,
     };
-    let ended = rest.report(&stage, &filed, "--approve approves it").await?;
+    let ended = rest.report(&stage, &filed, APPROVES).await?;
     // The sample is nobody's work; only who asked for its end wants to look at what it left.
     places.staying = match (demo.once, material.has_story()) {
         (false, true) => Staying::Until,
@@ -159,7 +166,7 @@ async fn finish(
     demo: &Demo,
     terminal: &Terminal,
     (stage, filed): (Stage, Filed),
-    (ended, places): (Ended, Places),
+    (mut ended, places): (Ended, Places),
     (mut seen, shown): (watch::Receiver<u64>, JoinHandle<()>),
     stop: &mut Stop,
 ) -> anyhow::Result<ExitCode> {
@@ -174,6 +181,14 @@ async fn finish(
             places.announce_pages(terminal);
         }
         stop.told().await;
+        // People may have brought it further.
+        if let Some(rest) = Rest::now(&stage, &filed).await? {
+            let now = rest.report(&stage, &filed, APPROVES).await?;
+            if now.how != ended.how {
+                places.print(&now, terminal, demo.json);
+            }
+            ended = now;
+        }
     }
     let did = traces::gather(&stage, filed.repo).await?;
     stage.close().await?;

@@ -8,6 +8,7 @@ use crate::cli::{
         terminal::{Terminal, Tone},
     },
 };
+use page_parts::session::with_key;
 use std::{
     fs::Permissions,
     os::unix::fs::PermissionsExt,
@@ -66,7 +67,7 @@ impl Places {
     pub(super) fn new(folder: PathBuf, stage: &Stage, repository: &str, material: &Material) -> anyhow::Result<Self> {
         Ok(Self {
             repository: stage.forge.repository_dir(repository)?,
-            page: format!("{}/{repository}", stage.forge.url()),
+            page: with_key(&format!("{}/{repository}", stage.forge.url()), &stage.key),
             dashboard: stage.dashboard.clone(),
             transcript: folder.join("transcript.txt"),
             own: material.repository.clone(),
@@ -81,6 +82,8 @@ impl Places {
         terminal.exact(&format!(
             "\nThe pages are served until Ctrl-C, and are gone then: {page}, dashboard: {dashboard}"
         ));
+        let act = "On them you comment, approve, merge and commit by hand; the work goes on.";
+        terminal.line("", "", act, Tone::Quiet);
     }
 
     /// Says how it ended, why, and where everything is that stays.

@@ -1,5 +1,6 @@
 //! One process at a time works on a repository; who that is, others can read.
 
+use crate::cli::place::own_file;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -7,6 +8,9 @@ use std::{
     io::{Read, Seek, Write},
     path::Path,
 };
+
+/// The longest description of who works that is read, in bytes.
+const LONGEST: u64 = 1 << 16;
 
 /// Who works on a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +43,7 @@ impl Lock {
     pub fn ask(folder: &Path, command: &str, agent: &str) -> anyhow::Result<Asked> {
         let path = folder.join("lock");
         let failed = || format!("{} cannot be locked", path.display());
-        let mut options = File::options();
+        let mut options = own_file();
         let options = options.create(true).truncate(false).read(true).write(true);
         let mut file = options.open(&path).with_context(failed)?;
         match file.try_lock() {
@@ -59,7 +63,7 @@ impl Lock {
 
     /// Who holds it now.
     pub fn holder(folder: &Path) -> Option<Holder> {
-        let mut file = File::open(folder.join("lock")).ok()?;
+        let mut file = own_file().read(true).open(folder.join("lock")).ok()?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => Some(read(&mut file)),
             Ok(()) | Err(TryLockError::Error(_)) => None,
@@ -70,13 +74,25 @@ impl Lock {
 /// What stands in the file: a moment after the lock was taken that is nothing yet.
 fn read(file: &mut File) -> Holder {
     let mut text = String::new();
-    let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
+    let _ = file
+        .rewind()
+        .and_then(|()| file.take(LONGEST).read_to_string(&mut text));
     serde_json::from_str(&text).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let elsewhere = folder.path().join("elsewhere");
+        std::fs::write(&elsewhere, "mine").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, folder.path().join("lock")).unwrap();
+        assert!(Lock::ask(folder.path(), "run", "claude").is_err());
+        assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "mine");
+    }
 
     #[test]
     fn one_holds_it_and_the_others_read_who() {

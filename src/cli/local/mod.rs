@@ -1,18 +1,25 @@
 //! The commands on one's own repository: the service against a local forge whose memory stands in git's own folder. No
 //! GitHub, no account; nothing is checked out and nothing pushed.
 
+mod complete;
 mod follow;
 mod lock;
-mod manage;
+mod named;
 mod orders;
 mod plan;
 mod report;
+mod result;
+mod resume;
 mod run;
+mod standing;
+mod status;
 mod work;
 
-pub(super) use manage::{Complete, Resume, Status, complete, resume, status};
+pub(super) use complete::{Complete, complete};
 pub(super) use plan::{FeatureCommand, Plan, TaskCommand, feature, plan, task};
+pub(super) use resume::{Resume, resume};
 pub(super) use run::{Run, run};
+pub(super) use status::{Status, status};
 
 use crate::{
     cli::{
@@ -28,7 +35,7 @@ use crate::{
         own_agent::agent,
         place::Place,
         serve::start_log,
-        stage::{stop::Stop, terminal::Terminal},
+        stage::{stop::Stop, terminal, terminal::Terminal},
     },
     config::LogFormat,
 };
@@ -115,6 +122,7 @@ impl Session {
     async fn build(&self, order: Order, who: &Who, left_out: Vec<String>) -> anyhow::Result<ExitCode> {
         let known = self.orders.report(order.number)?;
         if known.answers(&order) {
+            let known = self.with_branch(&order, known).await?;
             self.screen.tell(&order, &known);
             return Ok(code(known.ok));
         }
@@ -146,8 +154,13 @@ impl Session {
         let worked = job.work(&mut stop).await;
         drop(lock);
         self.screen.terminal.moving("");
-        let report = self.orders.report(order.number)?;
-        match worked.map_err(|error| anyhow::anyhow!(self.secrets.mask(&format!("{error:#}"))))? {
+        let mut report = self.orders.report(order.number)?;
+        let worked = worked.map_err(|error| self.secrets.mask(&format!("{error:#}")));
+        if let Err(error) = &worked {
+            report.error = Some(error.clone());
+            self.orders.keep_report(order.number, &report)?;
+        }
+        match worked.map_err(anyhow::Error::msg)? {
             Worked::Interrupted if !report.answers(&order) => {
                 self.screen.tell_interrupted(&order, &report);
                 Ok(ExitCode::from(INTERRUPTED))
@@ -163,12 +176,20 @@ fn code(ok: bool) -> ExitCode {
 
 /// The exit code of a command; why it could not be done is said.
 fn ended(command: &str, json: bool, done: anyhow::Result<ExitCode>) -> ExitCode {
-    done.unwrap_or_else(|error| {
+    let code = done.unwrap_or_else(|error| {
         let error = format!("{error:#}");
         if json {
             Terminal::open(true).exact(&serde_json::json!({ "ok": false, "error": error }).to_string());
         }
         eprintln!("autobuild {command}: {error}");
         ExitCode::from(NOT_DONE)
-    })
+    });
+    written(command).unwrap_or(code)
+}
+
+/// The exit code of a command whose words came nowhere.
+pub(super) fn written(command: &str) -> Option<ExitCode> {
+    let error = terminal::lost()?;
+    eprintln!("autobuild {command}: standard output cannot be written: {error}");
+    Some(ExitCode::from(NOT_DONE))
 }

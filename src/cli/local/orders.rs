@@ -1,11 +1,14 @@
 //! What people ordered in a repository, and how far it is: two files for each Feature. The order is written by the
 //! command that somebody types, the report by the one process that works. Both are replaced as a whole.
 
-use crate::cli::local::report::Report;
+use crate::cli::{
+    local::{report::Report, standing::Standing},
+    place,
+};
 use anyhow::Context;
 use domain::ids::TaskId;
 use git::OwnHead;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use std::{
     io::{ErrorKind, Write},
     path::{Path, PathBuf},
@@ -41,9 +44,33 @@ pub struct Order {
     /// What the person said since, oldest first.
     #[serde(default)]
     pub said: Vec<Saying>,
-    /// Whether its result was fetched and everything else of it cleaned up.
-    #[serde(default)]
-    pub completed: bool,
+    /// How it was brought to its end: everything else of it is cleaned up.
+    #[serde(default, alias = "completed", deserialize_with = "end")]
+    pub ended: Option<End>,
+}
+
+/// How a Feature was brought to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// Its result is here.
+    Completed,
+    /// A person gave it up.
+    GivenUp,
+}
+
+/// Earlier files say whether it was completed.
+fn end<'de, D: Deserializer<'de>>(file: D) -> Result<Option<End>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Completed(bool),
+        Ended(Option<End>),
+    }
+    Ok(match Written::deserialize(file)? {
+        Written::Completed(is_completed) => is_completed.then_some(End::Completed),
+        Written::Ended(ended) => ended,
+    })
 }
 
 /// How far a Feature shall go.
@@ -77,12 +104,8 @@ pub struct Base {
     pub branch: Option<String>,
 }
 
-impl Base {
-    /// What the forge calls its branch.
-    pub fn on_forge(&self) -> &str {
-        self.branch.as_deref().unwrap_or("main")
-    }
-}
+/// What the forge calls the branch of the base, whatever the person calls theirs: no name of AutoBuild's clashes with it.
+pub const ON_FORGE: &str = "main";
 
 impl From<OwnHead> for Base {
     fn from(head: OwnHead) -> Self {
@@ -119,9 +142,19 @@ impl Order {
     }
 
     /// Asks it to go on, where it rests in this state, with these words.
-    pub fn go_on(&mut self, state: &str, task: Option<TaskId>, words: &str) {
-        let verb = if state == "failed" { "plan" } else { "resume" };
+    pub fn go_on(&mut self, state: Standing, task: Option<TaskId>, words: &str) {
+        let verb = if state == Standing::Failed { "plan" } else { "resume" };
         self.say(task, format!("/autobuild {verb} {words}").trim_end().to_owned());
+    }
+
+    /// Nothing more is done for a Feature that was brought to its end.
+    pub fn is_open(&self) -> anyhow::Result<()> {
+        let name = self.name();
+        match self.ended {
+            None => Ok(()),
+            Some(End::Completed) => anyhow::bail!("{name} is completed: `autobuild run ISSUE.md` orders another one"),
+            Some(End::GivenUp) => anyhow::bail!("{name} is given up: `autobuild run ISSUE.md` orders it again"),
+        }
     }
 
     /// The Feature's name.
@@ -164,7 +197,7 @@ impl Orders {
 
     /// Files an order under the next free number, which `order` gets.
     pub fn file(&self, mut order: Order) -> anyhow::Result<Order> {
-        std::fs::create_dir_all(&self.folder).with_context(|| self.folder.display().to_string())?;
+        place::make_own(&self.folder)?;
         order.number = self.all()?.last().map_or(0, |last| last.number) + 1;
         loop {
             let path = self.path(order.number, "order");
@@ -206,9 +239,14 @@ impl Orders {
         match std::fs::read(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             read => {
-                let failed = || format!("{} cannot be read", path.display());
-                let bytes = read.with_context(failed)?;
-                Ok(Some(serde_json::from_slice(&bytes).with_context(failed)?))
+                let bytes = read.with_context(|| format!("{} cannot be read", path.display()))?;
+                let damaged = || {
+                    let path = path.display();
+                    format!(
+                        "{path} is damaged: move it away, and `autobuild` goes on without what it says of FEAT-{number}"
+                    )
+                };
+                Ok(Some(serde_json::from_slice(&bytes).with_context(damaged)?))
             }
         }
     }
@@ -242,6 +280,11 @@ pub fn branch_of(title: &str) -> String {
     }
 }
 
+/// The same for a repository that has a branch `autobuild`.
+pub fn without_folder(branch: &str) -> String {
+    branch.replace('/', "-")
+}
+
 /// The same with a number, from the second on.
 pub fn numbered(branch: &str, number: u32) -> String {
     match number {
@@ -252,7 +295,25 @@ pub fn numbered(branch: &str, number: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{branch_of, numbered};
+    use super::{End, Order, branch_of, numbered, without_folder};
+
+    #[test]
+    fn an_order_of_an_earlier_version_is_read() {
+        let read = |completed: &str| {
+            let text = format!(
+                r#"{{"number":1,"title":"t","body":"","wish":"build","kind":"planned","base":{{"sha":"a","branch":null}},
+                "repository":"r","branch":"autobuild/t","agent":"claude","own_login":false{completed}}}"#
+            );
+            serde_json::from_str::<Order>(&text).unwrap()
+        };
+        assert_eq!(read(r#","completed":true"#).ended, Some(End::Completed));
+        assert_eq!(read(r#","completed":false"#).ended, None);
+        assert_eq!(read("").ended, None);
+        let given_up = read(r#","ended":"given_up""#);
+        assert_eq!(given_up.ended, Some(End::GivenUp));
+        let again: Order = serde_json::from_str(&serde_json::to_string(&given_up).unwrap()).unwrap();
+        assert_eq!(again, given_up);
+    }
 
     #[test]
     fn a_branch_is_called_after_the_title() {
@@ -260,5 +321,6 @@ mod tests {
         assert_eq!(branch_of("42"), "autobuild/feature-42");
         assert_eq!(branch_of("日本"), "autobuild/feature");
         assert_eq!(numbered("autobuild/x", 2), "autobuild/x-2");
+        assert_eq!(without_folder("autobuild/x"), "autobuild-x");
     }
 }

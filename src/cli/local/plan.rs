@@ -4,8 +4,9 @@ use crate::{
     cli::{
         local::{
             EXIT_CODES, Session, Who, ended,
-            manage::Found,
+            named::Found,
             orders::{Kind, Order, Wish},
+            standing::Standing,
         },
         stage::issue::IssueText,
     },
@@ -149,6 +150,10 @@ impl Options {
 
 /// An issue from a file of that name, or from the words themselves.
 fn issue(given: &str) -> anyhow::Result<IssueText> {
+    anyhow::ensure!(
+        !given.trim().is_empty(),
+        "the issue is empty: name a Markdown file, or write the issue itself in quotes"
+    );
     let path = Path::new(given);
     if path.exists() {
         return IssueText::read(path).with_context(|| given.to_owned());
@@ -218,7 +223,7 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
     );
     let Found { mut order, .. } = session.find(named, None)?;
     let name = order.name();
-    anyhow::ensure!(!order.completed, "{name} is completed");
+    order.is_open()?;
     let settings = feature.options.settings()?;
     let report = session.orders.report(order.number)?;
     if feature.dry_run {
@@ -239,7 +244,7 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
         .any(|(key, value)| order.settings.get(key) != Some(value))
     {
         anyhow::ensure!(
-            report.state == "awaiting_approval",
+            report.state == Standing::AwaitingApproval,
             "the options count for a plan that waits, and {name} is {}",
             report.state
         );

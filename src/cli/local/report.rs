@@ -1,7 +1,10 @@
 //! How far a Feature is, as the commands tell it: one table with a row for each task.
 
 use crate::cli::{
-    local::orders::{Order, Wish},
+    local::{
+        orders::{End, Order, Wish},
+        standing::{Standing, Verdict},
+    },
     place::short,
     stage::{
         excerpt,
@@ -29,10 +32,12 @@ pub struct Report {
     pub rests: bool,
     /// Whether everything that was asked for is approved.
     pub ok: bool,
-    /// The Feature's state, in the product's word.
-    pub state: String,
+    /// The Feature's state.
+    pub state: Standing,
     /// The state in a sentence.
     pub sentence: String,
+    /// Why working on it came to no end the last time.
+    pub error: Option<String>,
     /// Why it does not go on, and what a person can do, in Markdown.
     pub why: Vec<String>,
     /// What each task came to.
@@ -64,8 +69,8 @@ pub struct Row {
     pub name: String,
     /// Turns so far.
     pub turns: usize,
-    /// `approved`, or the word of its state.
-    pub verdict: String,
+    /// How it was judged, or how far it is.
+    pub verdict: Verdict,
     /// What it cost.
     #[serde(flatten)]
     pub cost: Cost,
@@ -78,7 +83,7 @@ impl Report {
             by_task: costs,
             ..Spending::default()
         };
-        self.state = feature.state.word().to_owned();
+        self.state = Standing::from(&feature.state);
         self.tasks = feature.tasks.iter().map(|task| row(task, &spending)).collect();
         self.all = Row {
             task: "All".to_owned(),
@@ -95,22 +100,29 @@ impl Report {
 
     /// Whether something that a person mends lets it go on. A label that was refused has no state.
     pub fn can_go_on(&self) -> bool {
-        matches!(self.state.as_str(), "" | "blocked" | "failed")
+        matches!(self.state, Standing::Nothing | Standing::Blocked | Standing::Failed)
     }
 
     /// Nothing more is kept of it but its branch.
-    pub fn complete(&mut self, name: &str) {
-        self.sentence = match self.branch.is_some() {
-            true => format!("{name} is completed: its branch stays, everything else of it is gone"),
-            false => format!("{name} is given up"),
+    pub fn end(&mut self, name: &str, end: End) {
+        self.sentence = match (end, &self.branch) {
+            (End::Completed, Some(_)) => {
+                format!("{name} is completed: its branch stays, everything else of it is gone")
+            }
+            (End::Completed, None) => format!("{name} is completed: everything of it is gone but what you merged"),
+            (End::GivenUp, Some(branch)) => format!("{name} is given up: only {branch} stays"),
+            (End::GivenUp, None) => format!("{name} is given up"),
         };
-        (self.ok, self.rests) = (self.branch.is_some(), true);
+        (self.ok, self.rests) = (end == End::Completed, true);
+        if end == End::GivenUp {
+            self.state = Standing::GivenUp;
+        }
         (self.why, self.unfinished, self.repository) = (Vec::new(), Vec::new(), None);
     }
 
     /// Tasks that are approved, of all.
     pub fn approved(&self) -> String {
-        let approved = self.tasks.iter().filter(|row| row.verdict == APPROVED).count();
+        let approved = self.tasks.iter().filter(|row| row.verdict == Verdict::Approved).count();
         match self.tasks.len() {
             0 => "no tasks yet".to_owned(),
             1 => format!("{approved} of 1 task approved"),
@@ -146,8 +158,9 @@ impl Report {
             "state": self.state,
             "rests": self.rests,
             "ok": self.ok,
-            "completed": order.completed,
+            "completed": order.ended == Some(End::Completed),
             "ended": self.sentence,
+            "error": self.error,
             "why": self.why,
             "tasks": self.tasks.iter().map(row).collect::<Vec<_>>(),
             "all": row(&self.all),
@@ -218,14 +231,17 @@ impl Report {
                 line(format!("autobuild complete {name}"), "clean up"),
             ];
         }
-        if !self.rests || order.completed {
+        if !self.rests || order.ended.is_some() {
             return Vec::new();
         }
         if self.ok {
-            return vec![line(format!("autobuild feature {name}"), "build it")];
+            return vec![match self.head {
+                Some(_) => line(format!("autobuild complete {name}"), "clean up"),
+                None => line(format!("autobuild feature {name}"), "build it"),
+            }];
         }
         let mut commands = Vec::new();
-        if self.state == "building" {
+        if self.state == Standing::Building {
             let command = format!("autobuild feature {name} --orchestrate");
             commands.push(line(command, "merge what is approved"));
         }
@@ -269,10 +285,16 @@ impl Report {
             }
             parts.join(gap).trim_end().to_owned()
         };
-        let tone = |row: &Row| match row.verdict.as_str() {
-            APPROVED => Tone::Good,
-            "blocked" => Tone::Bad,
-            _ => Tone::Plain,
+        let tone = |row: &Row| match row.verdict {
+            Verdict::Approved => Tone::Good,
+            Verdict::Blocked => Tone::Bad,
+            Verdict::None
+            | Verdict::Pending
+            | Verdict::PreLoop
+            | Verdict::PlayerTurn
+            | Verdict::CoachTurn
+            | Verdict::Skipped
+            | Verdict::Cancelled => Tone::Plain,
         };
         let tones = self.tasks.iter().map(tone).chain([Tone::Loud]);
         let head = std::iter::once((line(&heading), Tone::Quiet));
@@ -280,25 +302,12 @@ impl Report {
     }
 }
 
-/// The word for a task that is done.
-const APPROVED: &str = "approved";
-
 fn row(task: &task::Task, spending: &Spending) -> Row {
-    let verdict = match task.state {
-        task::State::Approved { .. } | task::State::Completed { .. } => APPROVED,
-        task::State::Pending
-        | task::State::PreLoop { .. }
-        | task::State::PlayerTurn { .. }
-        | task::State::CoachTurn { .. }
-        | task::State::Blocked { .. }
-        | task::State::Skipped { .. }
-        | task::State::Cancelled => task.state.word(),
-    };
     Row {
         task: task.id.to_string(),
         name: task.plan.name.clone(),
         turns: task.turns.len(),
-        verdict: verdict.to_owned(),
+        verdict: Verdict::from(&task.state),
         cost: spending.of(task.id),
     }
 }
@@ -307,7 +316,7 @@ fn cells(row: &Row) -> [String; 6] {
     [
         row.task.clone(),
         row.turns.to_string(),
-        row.verdict.clone(),
+        row.verdict.to_string(),
         money(&row.cost),
         hours(row.cost.agent_ms),
         crate::messages::clean(&row.name).replace('\n', " "),
@@ -339,11 +348,11 @@ mod tests {
 
     #[test]
     fn a_table_fits_where_it_is_shown() {
-        let row = |task: &str, verdict: &str, ms| Row {
+        let row = |task: &str, verdict, ms| Row {
             task: task.to_owned(),
             name: "Write the notes that everybody needs".to_owned(),
             turns: 2,
-            verdict: verdict.to_owned(),
+            verdict,
             cost: Cost {
                 agent_runs: 1,
                 agent_ms: ms,
@@ -352,8 +361,11 @@ mod tests {
             },
         };
         let report = Report {
-            tasks: vec![row("TASK-001", "approved", 725_000), row("TASK-002", "blocked", 9_000)],
-            all: row("All", "", 734_000),
+            tasks: vec![
+                row("TASK-001", Verdict::Approved, 725_000),
+                row("TASK-002", Verdict::Blocked, 9_000),
+            ],
+            all: row("All", Verdict::None, 734_000),
             ..Report::default()
         };
         for columns in [40, 60, 80] {

@@ -3,12 +3,13 @@
 use crate::cli::{
     local::{
         EXIT_CODES, Session, Who, agent, ended,
-        orders::{Kind, Order, Wish, branch_of, numbered},
+        orders::{Kind, Order, Wish, branch_of, numbered, without_folder},
     },
     stage::{issue::IssueText, repository_name},
 };
 use anyhow::Context;
 use clap::Args;
+use git::NameIs;
 use serde_json::{Map, Value};
 use std::{path::PathBuf, process::ExitCode};
 
@@ -53,7 +54,7 @@ impl Session {
     ) -> anyhow::Result<(Order, Vec<String>)> {
         let head = self.place.head().await?;
         let (title, body) = issue.parts();
-        let is_it = |order: &&Order| !order.completed && (&order.title, &order.body) == (&title, &body);
+        let is_it = |order: &&Order| order.ended.is_none() && (&order.title, &order.body) == (&title, &body);
         let orders = self.orders.all()?;
         if let Some(known) = orders.iter().find(|order| is_it(order) && order.kind == kind) {
             let mut order = known.clone();
@@ -62,7 +63,7 @@ impl Session {
             let report = self.orders.report(order.number)?;
             let is_stuck = report.answers(&order) && !report.ok && report.can_go_on();
             if is_stuck && self.take_in(&mut order, &report).await? {
-                order.go_on(&report.state, None, "");
+                order.go_on(report.state, None, "");
             }
             if order != *known {
                 self.orders.keep(&order)?;
@@ -70,6 +71,7 @@ impl Session {
             return Ok((order, Vec::new()));
         }
         let agent = agent(who.agent.as_deref())?.to_string();
+        self.place.own.can_be_copied().await?;
         let left_out = git::uncommitted(&self.place.own.work_tree).await?;
         self.place.make()?;
         let order = self.orders.file(Order {
@@ -91,7 +93,7 @@ impl Session {
             own_login: who.use_my_login,
             settings,
             said: Vec::new(),
-            completed: false,
+            ended: None,
         })?;
         Ok((order, left_out))
     }
@@ -107,13 +109,18 @@ impl Session {
 
     /// A branch that neither the repository has nor another order wants.
     async fn free_branch(&self, wanted: &str, orders: &[Order]) -> anyhow::Result<String> {
+        let own = &self.place.own;
+        let wanted = match own.name(wanted).await? {
+            NameIs::Below(_) => without_folder(wanted),
+            NameIs::Free | NameIs::Taken => wanted.to_owned(),
+        };
         for number in 1.. {
-            let name = numbered(wanted, number);
+            let name = numbered(&wanted, number);
             let is_wanted = orders.iter().any(|order| order.branch == name);
-            if !is_wanted && self.place.own.branch(&name).await?.is_none() {
+            if !is_wanted && own.name(&name).await? == NameIs::Free {
                 return Ok(name);
             }
         }
-        Ok(wanted.to_owned())
+        Ok(wanted)
     }
 }

@@ -5,10 +5,10 @@ use crate::{
     agents::Access,
     cli::{
         local::{
-            orders::{Kind, Order, Orders, Wish, numbered},
+            orders::{Kind, ON_FORGE, Order, Orders, Wish, numbered, without_folder},
             report::Report,
         },
-        place::Place,
+        place::{Place, own_file},
         stage::{
             Filed, LABEL, PERSON, Setup, Stage, full_name,
             human::{Human, Part},
@@ -30,12 +30,14 @@ use domain::{
     secret::Secrets,
 };
 use forge::{RepoSource, Saving};
-use git::{Given, bare::BareRepo};
+use git::{Given, NameIs, bare::BareRepo};
 use std::{
     collections::BTreeMap,
+    io::{Read, Write},
     net::{Ipv4Addr, TcpListener},
     time::Duration,
 };
+use tempfile::NamedTempFile;
 use tokio::{sync::watch, task::JoinHandle};
 
 /// How often orders and Features are looked at.
@@ -43,6 +45,9 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Branches of one name that are tried before giving up.
 const MOST_NAMES: u32 = 100;
+
+/// Digits of a port.
+const LONGEST_PORT: u64 = 8;
 
 /// What somebody looks at.
 pub struct Screen {
@@ -86,6 +91,7 @@ pub enum Worked {
 impl Job<'_> {
     /// Works until every order rests. The caller holds the lock.
     pub async fn work(&self, stop: &mut Stop) -> anyhow::Result<Worked> {
+        self.place.make()?;
         let stage = Stage::build(Setup {
             folder: &self.place.folder,
             data_dir: self.place.cache.clone(),
@@ -169,7 +175,7 @@ impl Job<'_> {
             // What was begun goes on with whoever works; what was not waits for its own agent.
             let begun = stage.forge.repo_id(&full_name(&order.on_forge())).is_ok();
             let same_agent = order.agent == self.agent.to_string();
-            if order.completed || report.answers(&order) || !(mine || begun || same_agent) {
+            if order.ended.is_some() || report.answers(&order) || !(mine || begun || same_agent) {
                 continue;
             }
             let number = order.number;
@@ -184,7 +190,10 @@ impl Job<'_> {
 
     /// The port of the last time, so that addresses in what was said still lead somewhere.
     fn port(&self) -> u16 {
-        let text = std::fs::read_to_string(self.place.folder.join("port")).unwrap_or_default();
+        let mut text = String::new();
+        // What cannot be read is no port: another one is as good.
+        let file = own_file().read(true).open(self.place.folder.join("port"));
+        let _ = file.and_then(|file| file.take(LONGEST_PORT).read_to_string(&mut text));
         let port = text.trim().parse().unwrap_or(0);
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
         if free { port } else { 0 }
@@ -192,7 +201,12 @@ impl Job<'_> {
 
     fn keep_port(&self, url: &str) {
         let port = url.rsplit(':').next().unwrap_or_default();
-        if let Err(error) = std::fs::write(self.place.folder.join("port"), port) {
+        let folder = &self.place.folder;
+        let kept = NamedTempFile::new_in(folder).and_then(|mut file| {
+            file.write_all(port.as_bytes())?;
+            file.persist(folder.join("port")).map_err(|error| error.error)
+        });
+        if let Err(error) = kept {
             tracing::warn!(%error, "the forge's port could not be kept");
         }
     }
@@ -250,7 +264,7 @@ struct Player {
 impl Player {
     /// Opens an order on the forge, as far as it is not, and shows what happens from now on.
     async fn enter(job: &Job<'_>, stage: &Stage, order: Order, mut report: Report) -> anyhow::Result<Self> {
-        let source = RepoSource::Commit(&job.place.own.work_tree, &order.base.sha, order.base.on_forge());
+        let source = RepoSource::Commit(&job.place.own.work_tree, &order.base.sha, ON_FORGE);
         let repository = stage.repository(&order.on_forge(), source).await?;
         let mut transcript = Transcript::open(stage, &repository, &job.orders.transcript(order.number))?.without_note();
         if order.number == job.number {
@@ -264,7 +278,7 @@ impl Player {
         let seen = transcript.seen();
         let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), Vec::new(), stage.closing()));
         let filed = file(stage, &repository, &order).await?;
-        report.rests = false;
+        (report.rests, report.error) = (false, None);
         Ok(Self {
             human: human(order.wish),
             order,
@@ -328,15 +342,15 @@ impl Player {
     /// The forge's default branch takes in what the person committed since.
     async fn take_base(&self, job: &Job<'_>, stage: &Stage) -> anyhow::Result<()> {
         let (repository, base) = (&self.filed.repository, &self.order.base);
-        let branch = base.on_forge();
-        if stage.forge.head(repository, branch)?.as_deref() == Some(base.sha.as_str()) {
+        let branch = stage.forge.default_branch(repository)?;
+        if stage.forge.head(repository, &branch)?.as_deref() == Some(base.sha.as_str()) {
             return Ok(());
         }
         let bare = BareRepo::at(stage.forge.repository_dir(repository)?);
         bare.copy_commit(&job.place.own.work_tree.to_string_lossy(), &base.sha)
             .await?;
         let person = stage.forge.as_user(PERSON)?;
-        Ok(person.set_branch(repository, branch, &base.sha).await?)
+        Ok(person.set_branch(repository, &branch, &base.sha).await?)
     }
 
     /// Nothing more happens by itself: the result comes into the person's repository.
@@ -378,19 +392,31 @@ impl Player {
         let integration = feature.key.integration_branch();
         let head = forge.head(&self.filed.repository, &integration)?;
         let head = head.with_context(|| format!("the forge has lost {integration}"))?;
-        own.copy(&forge.repository_dir(&self.filed.repository)?, &integration)
-            .await?;
+        let from = forge.repository_dir(&self.filed.repository)?;
+        own.copy(&from, &head).await?;
         let ours = self.report.branch.clone().zip(self.report.head.clone());
-        let mut names = (1..=MOST_NAMES).map(|number| (numbered(&self.order.branch, number), None));
+        // A branch may have come in its way since it was ordered.
+        let wanted = match own.name(&self.order.branch).await? {
+            NameIs::Below(_) => without_folder(&self.order.branch),
+            NameIs::Free | NameIs::Taken => self.order.branch.clone(),
+        };
+        let names = (1..=MOST_NAMES).map(|number| (numbered(&wanted, number), None));
         let first = ours.map(|(name, head)| (name, Some(head)));
         let mut given = None;
-        for (name, was) in first.into_iter().chain(&mut names) {
-            if own.give(&name, &head, was.as_deref()).await? == Given::Done {
-                given = Some(name);
-                break;
+        for (name, was) in first.into_iter().chain(names) {
+            match own.give(&name, &head, was.as_deref()).await? {
+                Given::Done => {
+                    given = Some(name);
+                    break;
+                }
+                Given::Taken => {}
+                Given::Refused(why) => anyhow::bail!(
+                    "git cannot make the branch {name}: {why}; the result is in {}, as {integration}",
+                    from.display()
+                ),
             }
         }
-        let branch = given.with_context(|| format!("every name like {} is taken", self.order.branch))?;
+        let branch = given.with_context(|| format!("every name like {wanted} is taken"))?;
         let tasks = self.report.approved();
         self.report.sentence = format!("{}: {tasks}, the result is on the branch {branch}", self.order.name());
         (self.report.branch, self.report.head, self.report.unfinished) = (Some(branch), Some(head), Vec::new());

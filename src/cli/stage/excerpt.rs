@@ -324,30 +324,62 @@ fn cells(line: &str) -> Option<Vec<String>> {
     (!row.chars().all(|c| "|-: ".contains(c))).then(|| row.split(" | ").map(plain).collect())
 }
 
-/// Without marks of headings, quotes, bold, code and links.
+/// Without marks of headings, quotes, bold, code and links. What stands in code is left as it is.
 fn plain(line: &str) -> String {
-    let mut rest = line.trim_start_matches(['#', '>', ' ']);
     let mut out = String::new();
-    while let Some((before, link)) = rest.split_once('[') {
-        out.push_str(before);
-        rest = match link.split_once("](") {
-            Some((words, target)) if !words.contains(['[', ']']) && target.contains(')') => {
-                out.push_str(words);
-                target.split_once(')').map_or("", |(_, after)| after)
+    let mut rest = line.trim_start_matches(['#', '>', ' ']);
+    while let Some((before, from)) = rest.split_once(['`', '[']) {
+        out.push_str(&without_marks(before));
+        let opened = rest.get(before.len()..).unwrap_or_default();
+        rest = match (code(opened), link(opened)) {
+            (Some((code, after)), _) => {
+                out.push_str(code);
+                after
             }
-            _ => {
+            (None, Some((words, after))) => {
+                out.push_str(&plain(words));
+                after
+            }
+            (None, None) if opened.starts_with('`') => from,
+            (None, None) => {
                 out.push('[');
-                link
+                from
             }
         };
     }
-    out.push_str(rest);
-    let bare = out.replace("**", "").replace(['`', '\\'], "");
-    let mut read = bare.trim().to_owned();
-    for (written, shown) in ENTITIES {
-        read = read.replace(written, shown);
-    }
-    read
+    out.push_str(&without_marks(rest));
+    ENTITIES.iter().fold(out.trim().to_owned(), |read, (written, shown)| {
+        read.replace(written, shown)
+    })
+}
+
+fn without_marks(text: &str) -> String {
+    text.replace("**", "").replace('\\', "")
+}
+
+/// The code that a text begins with, and what follows it.
+fn code(text: &str) -> Option<(&str, &str)> {
+    let ticks = text.len() - text.trim_start_matches('`').len();
+    let (fence, inside) = text.split_at_checked(ticks).filter(|(fence, _)| !fence.is_empty())?;
+    let (code, after) = inside.split_once(fence)?;
+    let padded = code.strip_prefix(' ').and_then(|code| code.strip_suffix(' '));
+    Some((padded.filter(|code| !code.is_empty()).unwrap_or(code), after))
+}
+
+/// The words of a link that a text begins with, and what follows it. An address may hold pairs of parentheses.
+fn link(text: &str) -> Option<(&str, &str)> {
+    let (words, target) = text.strip_prefix('[')?.split_once("](")?;
+    let mut depth = 1_usize;
+    let end = target.char_indices().find_map(|(at, c)| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        (depth == 0).then_some(at)
+    })?;
+    let after = target.get(end + 1..)?;
+    (!words.contains(['[', ']'])).then_some((words, after))
 }
 
 fn cut(line: &str) -> String {
@@ -522,5 +554,31 @@ mod tests {
         let shown = remarks(&many);
         assert_eq!(shown.len(), 13);
         assert_eq!(shown.last().unwrap(), "… and 5 more on lines of the diff");
+    }
+
+    #[test]
+    fn code_and_parentheses_stay_as_they_are_written() {
+        for (written, shown) in [
+            (
+                "It calls `handlers[name](event)` twice.",
+                "It calls handlers[name](event) twice.",
+            ),
+            (
+                "See [the page](http://f/Rust_(language)) (again).",
+                "See the page (again).",
+            ),
+            (
+                "`a\\b` and `**not bold**`, **bold** and a\\_b",
+                "a\\b and **not bold**, bold and a_b",
+            ),
+            (
+                "[x] is no link, nor [1] (here), nor [2](open",
+                "[x] is no link, nor [1] (here), nor [2](open",
+            ),
+            ("``a ` b`` and a lone ` tick", "a ` b and a lone  tick"),
+            ("[`code`](http://f/2) first", "code first"),
+        ] {
+            assert_eq!(plain(written), shown, "{written}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! An issue as a person writes it in a file.
 
 use anyhow::Context;
-use std::path::Path;
+use rustix::fs::{Mode, OFlags};
+use std::{fs::File, io::Read, path::Path};
 
 /// GitHub's limits for an issue, in characters.
 const MAX_TITLE: usize = 256;
@@ -44,10 +45,18 @@ impl IssueText {
     }
 }
 
+/// A pipe would keep us waiting when it is opened, and a device has no end.
 fn read(path: &Path) -> anyhow::Result<String> {
-    let length = std::fs::metadata(path)?.len();
-    anyhow::ensure!(length <= MAX_ISSUE, "the file is larger than {MAX_ISSUE} bytes");
-    let bytes = std::fs::read(path)?;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    anyhow::ensure!(
+        file.metadata()?.is_file(),
+        "it is a folder, a pipe or a device: save the issue as a Markdown file"
+    );
+    let mut bytes = Vec::new();
+    file.take(MAX_ISSUE + 1).read_to_end(&mut bytes)?;
+    let fits = u64::try_from(bytes.len()).is_ok_and(|length| length <= MAX_ISSUE);
+    anyhow::ensure!(fits, "the file is larger than {MAX_ISSUE} bytes");
     String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("the file is not UTF-8 text"))
 }
 
@@ -73,5 +82,20 @@ mod tests {
         let read = title_and_body("intro\n# Title \n\nText\n# Not the title\n").unwrap();
         assert_eq!(read, ("Title".to_owned(), "intro\n\nText\n# Not the title".to_owned()));
         assert_eq!(title_and_body("no heading"), None);
+    }
+
+    #[test]
+    fn only_a_file_with_an_end_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
+        for path in [pipe.as_path(), folder.path(), Path::new("/dev/zero")] {
+            let error = format!("{:#}", IssueText::read(path).unwrap_err());
+            assert!(error.contains("save the issue as a Markdown file"), "{error}");
+        }
+        let large = folder.path().join("large.md");
+        std::fs::write(&large, vec![b'a'; 1 << 21]).unwrap();
+        let error = format!("{:#}", IssueText::read(&large).unwrap_err());
+        assert!(error.contains("is larger than"), "{error}");
     }
 }

@@ -36,9 +36,12 @@ use domain::{
     ids::{AppId, IssueNumber, RepoId},
     secret::Secrets,
 };
-use forge::{AppCredentials, Forge, ForgeOptions, NewApp, RepoSource, Role, Saving, Settings};
+use forge::{
+    AppCredentials, Forge, ForgeOptions, Hands, NewApp, QuickReply, Readers, RepoSource, Role, Saving, Settings, Where,
+};
+use page_parts::session::with_key;
 use sandbox::SandboxOptions;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use std::{
     collections::BTreeMap,
     net::SocketAddr,
@@ -55,6 +58,21 @@ const OWNER: &str = "acme";
 pub const PERSON: &str = "mona";
 /// The label that starts everything.
 pub const LABEL: &str = "autobuild";
+
+/// What a person says to AutoBuild most often.
+const REPLIES: [QuickReply; 7] = [
+    reply(Where::Issues, "Approve the plan", "/autobuild approve"),
+    reply(Where::Issues, "Resume", "/autobuild resume"),
+    reply(Where::Issues, "Pause", "/autobuild pause"),
+    reply(Where::Issues, "Cancel", "/autobuild cancel"),
+    reply(Where::Pulls, "Approve in the Coach's place", "/autobuild approve"),
+    reply(Where::Pulls, "Resume", "/autobuild resume"),
+    reply(Where::Pulls, "Try again from the start", "/autobuild retry"),
+];
+
+const fn reply(on: Where, label: &'static str, text: &'static str) -> QuickReply {
+    QuickReply { label, text, on }
+}
 
 /// The service's database in the stage's folder.
 pub const DATABASE: &str = "autobuild.db";
@@ -86,8 +104,10 @@ pub struct Stage {
     pub forge: Forge,
     /// The service.
     pub engine: Arc<Engine>,
-    /// Where its dashboard is.
+    /// Where its dashboard is, with the key that opens it and the forge's pages.
     pub dashboard: String,
+    /// What opens the pages of this run.
+    pub key: SecretString,
     stop: CancellationToken,
     closing: CancellationToken,
     work: Vec<JoinHandle<()>>,
@@ -107,10 +127,18 @@ pub struct Filed {
 impl Stage {
     /// Starts the forge and the service.
     pub async fn build(setup: Setup<'_>) -> anyhow::Result<Self> {
+        let key = secret()?;
         let options = ForgeOptions {
             listen: SocketAddr::from(([127, 0, 0, 1], setup.port)),
             retry_until_acknowledged: true,
             saving: setup.saving,
+            readers: Readers::WithKey {
+                key: key.clone(),
+                hands: Hands {
+                    login: PERSON.to_owned(),
+                    replies: &REPLIES,
+                },
+            },
             ..ForgeOptions::new(setup.folder.join("forge"))
         };
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
@@ -120,15 +148,20 @@ impl Stage {
         let dashboard = format!("http://{}/", listener.address()?);
         let hook = format!("{dashboard}webhook");
         let (main, coach) = apps(&forge, &hook)?;
-        let secret = main.webhook_secret.clone().unwrap_or_default();
-        let keys = [main.private_key.clone(), coach.private_key.clone(), secret.clone()];
+        let signing = main.webhook_secret.clone().unwrap_or_default();
+        let keys = [
+            main.private_key.clone(),
+            coach.private_key.clone(),
+            signing.clone(),
+            key.clone(),
+        ];
         for known in setup.access.keys().chain(keys) {
             setup.secrets.learn(&known, assemble::NEVER, assemble::clock());
         }
         let engine = assemble::engine(blueprint(&forge, setup, [&main, &coach])?).await?;
         let stop = CancellationToken::new();
-        let inbox = Inbox::new(engine.clone(), vec![secret], stop.clone());
-        let inbox = Arc::new(inbox.open_to_this_machine());
+        let inbox = Inbox::new(engine.clone(), vec![signing], stop.clone());
+        let inbox = Arc::new(inbox.with_key(key.clone()));
         let work = vec![
             tokio::spawn(engine.clone().work(stop.clone())),
             tokio::spawn(web::serve(listener, web::router(inbox), stop.clone())),
@@ -136,22 +169,29 @@ impl Stage {
         Ok(Self {
             forge,
             engine,
-            dashboard,
+            dashboard: with_key(&dashboard, &key),
+            key,
             stop,
             closing: CancellationToken::new(),
             work,
         })
     }
 
-    /// Makes a repository of the stage's organisation that the person owns; gives its whole name.
+    /// Makes a repository of the stage's organisation that the person owns and nobody else sees; gives its whole name.
     pub async fn repository(&self, name: &str, source: RepoSource<'_>) -> anyhow::Result<String> {
         let full_name = full_name(name);
         if self.forge.repository_dir(&full_name).is_err() {
+            let settings = Settings {
+                private: true,
+                ..Settings::default()
+            };
             self.forge
-                .create_repo(&full_name, source, Settings::default())
+                .create_repo(&full_name, source, settings)
                 .await
                 .context("importing the repository")?;
         }
+        self.forge
+            .change_settings(&full_name, |settings| settings.private = true)?;
         self.forge.set_role(&full_name, PERSON, Role::Admin)?;
         Ok(full_name)
     }
@@ -241,6 +281,12 @@ pub fn repository_name(path: &Path) -> String {
     if name.is_empty() { "repository".to_owned() } else { name }
 }
 
+/// A word that nobody guesses.
+fn secret() -> anyhow::Result<SecretString> {
+    let number = u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?);
+    Ok(SecretString::from(format!("{number:032x}")))
+}
+
 /// The two Apps, as they were or new; the hook of a new start is another one.
 fn apps(forge: &Forge, hook: &str) -> anyhow::Result<(AppCredentials, AppCredentials)> {
     let main = match forge.app(APP) {
@@ -249,14 +295,9 @@ fn apps(forge: &Forge, hook: &str) -> anyhow::Result<(AppCredentials, AppCredent
             main
         }
         None => {
-            let secret = u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?);
+            let secret = secret()?;
             let (permissions, events) = (AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS);
-            app(
-                forge,
-                APP,
-                (permissions, events),
-                Some((hook, &format!("{secret:032x}"))),
-            )?
+            app(forge, APP, (permissions, events), Some((hook, secret.expose_secret())))?
         }
     };
     let coach = match forge.app(COACH_APP) {

@@ -2,10 +2,11 @@
 //! is no terminal there are plain lines only.
 
 use crate::cli::stage::wrap;
+use rustix::io::Errno;
 use std::{
     io,
     io::{IsTerminal, Write},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 /// To the start of the line, and everything on it away.
@@ -171,10 +172,22 @@ impl Terminal {
     }
 }
 
-/// Whoever closed the terminal still has the file.
+/// Why words came nowhere, the first time.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+
+/// Why standard output could not be written. Whoever closed the terminal or the pipe wants no more of it.
+pub fn lost() -> Option<&'static io::Error> {
+    let is_closed = |error: &io::Error| {
+        error.kind() == io::ErrorKind::BrokenPipe || error.raw_os_error() == Some(Errno::IO.raw_os_error())
+    };
+    LOST.get().filter(|error| !is_closed(error))
+}
+
 fn write(text: &str) {
     let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        let _ = LOST.set(error);
+    }
 }
 
 /// The columns of the terminal as it is now.

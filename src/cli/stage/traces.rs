@@ -1,9 +1,9 @@
 //! How it ended and what the agents did, run by run, at the end of the transcript: shortened for people, whole in
 //! `autobuild trace`.
 
-use crate::cli::{stage::Stage, trace::readable};
+use crate::cli::{place::own_file, stage::Stage, trace::readable};
 use domain::ids::RepoId;
-use std::{fs::OpenOptions, io::Write};
+use std::io::Write;
 
 /// Events of one run that are shown.
 const MOST_EVENTS: usize = 30;
@@ -29,7 +29,7 @@ pub async fn gather(stage: &Stage, repo: RepoId) -> anyhow::Result<Vec<String>> 
 
 /// Appends to the transcript's file how it ended and what the agents did, and shows that where everything is shown.
 pub fn tell(stage_file: &std::path::Path, ended: &[String], lines: &[String], verbose: bool) -> std::io::Result<()> {
-    let mut file = OpenOptions::new().append(true).open(stage_file)?;
+    let mut file = own_file().append(true).open(stage_file)?;
     writeln!(file, "\n{}", ended.join("\n"))?;
     if lines.is_empty() {
         return Ok(());

@@ -2,10 +2,13 @@
 //! new in it. The same is written to a file, with the whole of what was said.
 
 use crate::{
-    cli::stage::{
-        Stage, at_work, excerpt,
-        excerpt::{Change, Edited, Room},
-        terminal::{Terminal, Tone},
+    cli::{
+        place::own_file,
+        stage::{
+            Stage, at_work, excerpt,
+            excerpt::{Change, Edited, Room},
+            terminal::{Terminal, Tone},
+        },
     },
     engine::Engine,
     messages::clean,
@@ -73,7 +76,7 @@ pub struct Transcript {
 impl Transcript {
     /// A transcript of what happens in a repository, at the end of a file.
     pub fn open(stage: &Stage, repository: &str, file: &Path) -> std::io::Result<Self> {
-        let file = File::options().create(true).append(true).open(file)?;
+        let file = own_file().create(true).append(true).open(file)?;
         Ok(Self {
             file,
             terminal: None,
@@ -121,7 +124,10 @@ impl Transcript {
         if !sandbox.missing().is_empty() {
             self.line(&format!("missing for more: {}", sandbox.missing()), Tone::Quiet);
         }
-        self.line(&format!("dashboard, while this runs: {dashboard}"), Tone::Quiet);
+        // The address opens everything of this run: it is for who started it, not for a file that stays.
+        if let Some(terminal) = &self.terminal {
+            terminal.exact(&format!("dashboard, while this runs: {dashboard}"));
+        }
     }
 
     /// Says what of the repository is not part of the import.

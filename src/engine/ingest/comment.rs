@@ -5,21 +5,21 @@ use crate::{
     engine::{
         Engine,
         ingest::{
-            InboundContext, answers, newest,
+            InboundContext, answers, label, newest,
             right::refused,
             saying::{Saying, permission},
         },
         job::{Done, EffectError},
     },
     github::{
-        model::{ActorKind, Comment, Conversation, Issue},
+        model::{ActorKind, Comment, Conversation, Issue, OpenState},
         webhook::Place,
     },
 };
 use domain::{
     command::{Command, Parsed, parse},
     effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread, answer},
-    feature::{Feature, command::Refusal, event::Target},
+    feature::{Feature, SaidBefore, command::Refusal, event::Target},
     ids::{FeatureKey, PullNumber},
 };
 
@@ -37,20 +37,16 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
     let refusal = refused(context, needed).await?;
     match heard {
         Some((feature, on)) => {
-            let saying = Saying {
-                context,
-                feature,
-                on,
-                thread: thread(issue),
-                to: ReplyTo::Comment(comment.id),
-                cause: format!("comment/{}", comment.id),
-                written_at: comment.created_at,
-                issue: Some(issue),
-            };
+            let saying = saying(context, issue, comment, feature, on);
             saying.heard(said, refusal).await
         }
         None => {
             let (command, refusal) = match (said, refusal) {
+                (Parsed::Command(command @ Command::Plan { .. }), None)
+                    if issue.conversation == Conversation::Issue =>
+                {
+                    return first_plan(context, issue, comment, command).await;
+                }
                 (_, Some(refusal)) => (None, refusal),
                 (Parsed::Malformed { reason, nearest }, None) => (None, Refusal::Malformed { reason, nearest }),
                 (Parsed::Command(command), None) => (Some(command), Refusal::NoRun),
@@ -58,6 +54,71 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
             };
             Ok(unheard(engine, place, issue, comment, command, refusal))
         }
+    }
+}
+
+fn saying<'a>(
+    context: &'a InboundContext<'a>,
+    issue: &'a Issue,
+    comment: &Comment,
+    feature: Feature,
+    on: Target,
+) -> Saying<'a> {
+    Saying {
+        context,
+        feature,
+        on,
+        thread: thread(issue),
+        to: ReplyTo::Comment(comment.id),
+        cause: format!("comment/{}", comment.id),
+        written_at: comment.created_at,
+        issue: Some(issue),
+    }
+}
+
+/// An issue that nobody labelled is to be planned: it gets its label and its Feature. A plan that came with the command
+/// replaces the one that is being made.
+async fn first_plan(
+    context: &InboundContext<'_>,
+    issue: &Issue,
+    comment: &Comment,
+    command: Command,
+) -> Result<Done, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
+    let key = FeatureKey {
+        repo: place.repo.id,
+        issue: issue.number,
+        run: 1,
+    };
+    let begun = match issue.state {
+        OpenState::Open => label::asked_for(context, issue, words(context, comment, &command)).await?,
+        OpenState::Closed => label::Begun::Not(Reply::Refused(Refusal::IssueClosed)),
+    };
+    let effects = match begun {
+        label::Begun::Not(reply) => answer(thread(issue), ReplyTo::Comment(comment.id), reply),
+        label::Begun::Feature | label::Begun::Already => vec![Effect::React {
+            on: ReactOn::Comment(comment.id),
+            reaction: Reaction::Rocket,
+        }],
+    };
+    if let (Command::Plan { yaml: Some(_), .. }, Some(feature)) =
+        (&command, newest(engine, place.repo.id, issue.number).await?)
+    {
+        let saying = saying(context, issue, comment, feature, Target::Feature);
+        return saying.heard(Parsed::Command(command), None).await;
+    }
+    Ok(answers(engine, key, place.installation, &effects))
+}
+
+/// The words that came with an order to plan.
+fn words(context: &InboundContext<'_>, comment: &Comment, command: &Command) -> Option<SaidBefore> {
+    match command {
+        Command::Plan { words: Some(words), .. } => Some(SaidBefore {
+            by: context.place.sender.user.clone(),
+            at: comment.created_at.unwrap_or_else(|| context.engine.now()),
+            text: words.clone(),
+        }),
+        _ => None,
     }
 }
 

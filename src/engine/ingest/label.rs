@@ -8,7 +8,7 @@ use crate::{
         ingest::{InboundContext, answers, discussion, discussion::Writers, fact, newest, one, right},
         job::{Done, EffectError},
         repository::rules,
-        repository_settings::same_label,
+        repository_settings::{ReadSettings, same_label},
     },
     github::{
         GithubError,
@@ -20,7 +20,7 @@ use domain::{
     check_boxes::check_boxes,
     design, effect,
     effect::{Reply, ReplyTo, Thread},
-    feature::{Snapshot, Trust, Wanted, command::Refusal, event::Event},
+    feature::{SaidBefore, Snapshot, Trust, Wanted, command::Refusal, event::Event},
     ids::{FeatureKey, IssueNumber, Millis, User, UserId},
 };
 
@@ -53,35 +53,79 @@ pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) 
         Standing::Unlabelled => return Ok(Done::Nothing),
         Standing::Closed => return answer(context, issue, label, Reply::Refused(Refusal::IssueClosed)).await,
     }
-    let settings = match read.settings {
-        Ok(read) => read.settings,
-        Err(mistakes) => return answer(context, issue, label, Reply::BadSettings(mistakes)).await,
+    match begin(context, issue, &read, wanted, Asked::Label).await? {
+        Begun::Feature | Begun::Already => Ok(Done::Nothing),
+        Begun::Not(reply) => answer(context, issue, label, reply).await,
+    }
+}
+
+/// What asks for a Feature.
+enum Asked {
+    /// The label.
+    Label,
+    /// A command on an issue without it, with these words for the planner. The label is set first.
+    Command(Option<SaidBefore>),
+}
+
+/// What came of an order to begin a Feature.
+pub enum Begun {
+    /// The Feature.
+    Feature,
+    /// The Feature, which a delivery of the same fact began.
+    Already,
+    /// None, for this reason.
+    Not(Reply),
+}
+
+/// A person who may wants the issue planned, which has no label yet and no run: it is labelled for them.
+pub async fn asked_for(
+    context: &InboundContext<'_>,
+    issue: &Issue,
+    words: Option<SaidBefore>,
+) -> Result<Begun, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
+    let read = engine.settings_now(place.installation, &place.repo).await?;
+    begin(context, issue, &read, Wanted::Plan, Asked::Command(words)).await
+}
+
+/// Begins the Feature of an open issue for the sender, who may.
+async fn begin(
+    context: &InboundContext<'_>,
+    issue: &Issue,
+    read: &ReadSettings,
+    wanted: Wanted,
+    asked: Asked,
+) -> Result<Begun, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
+    let refused = |refusal| Ok(Begun::Not(Reply::Refused(refusal)));
+    let settings = match &read.settings {
+        Ok(read) => &read.settings,
+        Err(mistakes) => return Ok(Begun::Not(Reply::BadSettings(mistakes.clone()))),
     };
     if let Some(run) = engine.store.unfinished_run(place.repo.id, issue.number).await? {
-        let refusal = Refusal::RunUnfinished { run: run.key };
-        return answer(context, issue, label, Reply::Refused(refusal)).await;
+        return refused(Refusal::RunUnfinished { run: run.key });
     }
-    let snapshot = match snapshot(context, issue).await? {
+    let mut snapshot = match snapshot(context, issue).await? {
         Ok(snapshot) => Snapshot { wanted, ..snapshot },
-        Err(refusal) => return answer(context, issue, label, Reply::Refused(refusal)).await,
+        Err(refusal) => return refused(refusal),
     };
-    if wanted == Wanted::OneTask && lacks_criteria(&snapshot, &settings) {
-        return answer(context, issue, label, Reply::Refused(Refusal::NoCriteria)).await;
+    if wanted == Wanted::OneTask && lacks_criteria(&snapshot, settings) {
+        return refused(Refusal::NoCriteria);
+    }
+    if let Asked::Command(words) = asked {
+        snapshot.discussion.comments.splice(..0, words);
+        let repo = engine.autobuild.repo(place.installation, place.repo.id);
+        repo.add_label(issue.number, &settings.label).await?;
     }
     let key = next_run(context, issue).await?;
-    let rules = rules(&settings, engine.sandbox.level());
-    match engine.begin(key, place.installation, snapshot, rules, None).await? {
-        Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Ok(Done::Nothing),
-        Applied::RunExists => {
-            answer(
-                context,
-                issue,
-                label,
-                Reply::Refused(Refusal::RunUnfinished { run: key }),
-            )
-            .await
-        }
-    }
+    let rules = rules(settings, engine.sandbox.level());
+    Ok(
+        match engine.begin(key, place.installation, snapshot, rules, None).await? {
+            Applied::Done => Begun::Feature,
+            Applied::Known | Applied::LostFence | Applied::NoFeature => Begun::Already,
+            Applied::RunExists => Begun::Not(Reply::Refused(Refusal::RunUnfinished { run: key })),
+        },
+    )
 }
 
 /// How the labelled issue stands now.

@@ -63,7 +63,7 @@ async fn json(inbox: &Inbox, repo: Option<RepoName>) -> Response {
 
 /// Whether somebody may see it.
 pub(super) fn is_for(inbox: &Inbox, viewer: &Viewer) -> bool {
-    viewer.is_operator() && inbox.doctor().is_some()
+    viewer.sees_everything() && inbox.doctor().is_some()
 }
 
 /// The page's content.

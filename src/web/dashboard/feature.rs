@@ -1,7 +1,6 @@
 //! A Feature's page: where it stands, its waves, its tasks turn by turn, the runs of its agents and what waits.
 
 use crate::{
-    config::RepositorySettings,
     engine::{
         Engine,
         view::{FeatureView, WorkView},
@@ -80,7 +79,6 @@ impl Shown<'_> {
 
     /// What its runs cost over time, against what the repository allows.
     fn money(&self) -> Markup {
-        let settings: Option<RepositorySettings> = serde_json::from_value(self.view.feature.settings.clone()).ok();
         let mut ended: Vec<(Millis, u64)> = self
             .work
             .runs
@@ -96,7 +94,7 @@ impl Shown<'_> {
             id: "spent-over-time",
             title: "Spent over time",
             spent: ended,
-            limit: settings.and_then(|settings| settings.budget.of_feature().usd_micros),
+            limit: self.view.limit,
             edges: (began, last),
             now: last,
             when: minute,

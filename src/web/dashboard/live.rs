@@ -17,8 +17,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::stream;
-use maud::Markup;
-use sha2::{Digest, Sha256};
+use page_parts::events::{GONE, HERE, LATER, LastSent};
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 /// How often it is looked whether who reads may still read.
@@ -32,7 +31,9 @@ struct Stream {
     /// Of the request that opened it.
     headers: HeaderMap,
     seen: Seen,
-    shown: Option<[u8; 32]>,
+    /// Whether the newest reading was not looked at yet.
+    is_unread: bool,
+    sent: LastSent,
     quiet: u32,
     state: State,
 }
@@ -49,7 +50,8 @@ pub(super) fn stream(inbox: Arc<Inbox>, page: Page, headers: HeaderMap) -> Respo
         seen: readings::follow(&inbox, page),
         inbox,
         headers,
-        shown: None,
+        is_unread: true,
+        sent: LastSent::default(),
         quiet: 0,
         state: State::Open,
     };
@@ -69,12 +71,12 @@ impl Stream {
                 State::Ended => return None,
             }
             let Some(viewer) = viewer_of(&self.inbox, &self.headers) else {
-                return self.last("event: gone\ndata:\n\n");
+                return self.last(GONE);
             };
-            let is_new = self.shown.is_none() || self.seen.has_changed().unwrap_or(true);
             // What somebody may see changes without the work.
-            let is_due = is_new || !viewer.sees_everything();
+            let is_due = self.is_unread || !viewer.sees_everything();
             let reading = self.seen.borrow_and_update().clone().filter(|_| is_due);
+            self.is_unread = false;
             let instead = match &reading {
                 Some(reading) => sight::instead(&self.inbox, &viewer, reading).await,
                 None => None,
@@ -82,7 +84,7 @@ impl Stream {
             match instead.as_ref().or(reading.as_deref()) {
                 // The next reading may find the database again, and GitHub.
                 None | Some(Reading::NoDatabase | Reading::Undecided) => {}
-                Some(Reading::Gone) => return self.last("event: gone\ndata:\n\n"),
+                Some(Reading::Gone) => return self.last(GONE),
                 Some(
                     reading @ (Reading::Overview(_)
                     | Reading::Feature(..)
@@ -91,20 +93,22 @@ impl Stream {
                     | Reading::Unreadable),
                 ) => {
                     let content = content(&self.inbox, &viewer, reading);
-                    if let Some(event) = self.news(&content) {
+                    if let Some(event) = self.sent.news(&content) {
+                        self.quiet = 0;
                         return Some(event);
                     }
                 }
             }
             tokio::select! {
-                changed = self.seen.changed() => if changed.is_err() {
-                    return self.last("retry: 2000\n\n");
+                changed = self.seen.changed() => match changed {
+                    Ok(()) => self.is_unread = true,
+                    Err(_) => return self.last(LATER),
                 },
                 () = tokio::time::sleep(LOOK) => self.quiet = self.quiet.saturating_add(1),
             }
             if self.quiet >= QUIET {
                 self.quiet = 0;
-                return Some(": here\n\n".to_owned());
+                return Some(HERE.to_owned());
             }
         }
     }
@@ -112,19 +116,5 @@ impl Stream {
     fn last(&mut self, event: &str) -> Option<String> {
         self.state = State::Ended;
         Some(event.to_owned())
-    }
-
-    fn news(&mut self, content: &Markup) -> Option<String> {
-        let hash: [u8; 32] = Sha256::digest(&content.0).into();
-        if self.shown == Some(hash) {
-            return None;
-        }
-        (self.shown, self.quiet) = (Some(hash), 0);
-        let lines: Vec<String> = content
-            .0
-            .split(['\n', '\r'])
-            .map(|line| format!("data: {line}\n"))
-            .collect();
-        Some(format!("{}\n", lines.concat()))
     }
 }

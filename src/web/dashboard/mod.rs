@@ -11,7 +11,7 @@ mod plot;
 mod queue;
 mod readings;
 mod run;
-mod session;
+mod sessions;
 mod sight;
 mod sign_in;
 mod spending;
@@ -22,39 +22,62 @@ use crate::web::{
     Inbox,
     dashboard::{
         readings::{Page, Reading},
-        session::{Session, Who, is_of_this_machine, is_same},
+        sessions::Who,
     },
     inbox::Viewers,
 };
 use axum::{
     Form, Router,
     extract::{
-        Path, Query, State,
+        Path, Query, Request, State,
         rejection::{FormRejection, PathRejection, QueryRejection},
     },
     http::{
         HeaderMap, HeaderValue, StatusCode,
         header::{
-            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, LOCATION, ORIGIN, REFERRER_POLICY,
+            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,
             X_CONTENT_TYPE_OPTIONS,
         },
     },
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
 use domain::ids::{FeatureKey, User};
 use maud::{DOCTYPE, Markup, html};
+use page_parts::session::{Entry, NO_KEY, OTHER_HOST, Session, is_of_this_machine, is_same};
 use serde::Deserialize;
 use std::sync::Arc;
 
 /// Only what this service serves itself, and no other page may frame it.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-const SCRIPT: &str = include_str!("live.js");
 const ICON: &str = include_str!("icon.svg");
 
 /// The dashboard's routes.
-pub(super) fn routes() -> Router<Arc<Inbox>> {
+pub(super) fn routes(inbox: &Arc<Inbox>) -> Router<Arc<Inbox>> {
+    pages().layer(from_fn_with_state(Arc::clone(inbox), door))
+}
+
+/// Where a run on one's own machine shows its work: asks every request for the run's key or the session that it began.
+async fn door(State(inbox): State<Arc<Inbox>>, request: Request, next: Next) -> Response {
+    let key = match (inbox.viewers(), inbox.admin()) {
+        (Viewers::WithKey, Some(admin)) => admin.token(),
+        (Viewers::SignedIn, _) | (Viewers::WithKey, None) => return next.run(request).await,
+    };
+    let refused = |said: &'static str| (StatusCode::FORBIDDEN, said).into_response();
+    if !is_of_this_machine(request.headers()) {
+        return refused(OTHER_HOST);
+    }
+    let address = (request.uri().path(), request.uri().query());
+    match Entry::of(address, request.headers(), key, inbox.now().0) {
+        Entry::In(_) => next.run(request).await,
+        Entry::Begins { cookie, to } => (StatusCode::SEE_OTHER, [(LOCATION, to), (SET_COOKIE, cookie)]).into_response(),
+        Entry::Refused => refused(NO_KEY),
+    }
+}
+
+fn pages() -> Router<Arc<Inbox>> {
     Router::new()
         .route("/", get(overview_page))
         .route("/live", get(overview_live))
@@ -77,8 +100,9 @@ pub(super) fn routes() -> Router<Arc<Inbox>> {
         .route("/assets/icon.svg", get(|| asset("image/svg+xml", ICON)))
         .route(
             "/assets/live.js",
-            get(|| asset("text/javascript; charset=utf-8", SCRIPT)),
+            get(|| asset("text/javascript; charset=utf-8", page_parts::SCRIPT)),
         )
+        .fallback(nowhere)
 }
 
 async fn asset(kind: &'static str, text: &'static str) -> Response {
@@ -245,48 +269,41 @@ async fn feature_live(State(inbox): State<Arc<Inbox>>, path: Key, headers: Heade
 }
 
 /// Whatever is at no address of ours.
-pub(super) async fn nowhere(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+async fn nowhere(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
     not_found(&inbox, viewer_of(&inbox, &headers).as_ref())
 }
 
 /// Who asks; none: somebody who may not see it.
 enum Viewer {
-    /// The operator, who sees everything.
-    SignedIn(Session),
+    /// Who showed the administrator's token, or this run's key.
+    Whole(Session),
     /// Somebody who sees what they may read on GitHub.
     Person(Session, User),
-    ThisMachine,
 }
 
 impl Viewer {
-    fn is_operator(&self) -> bool {
+    fn session(&self) -> &Session {
         match self {
-            Self::SignedIn(_) => true,
-            Self::Person(..) | Self::ThisMachine => false,
+            Self::Whole(session) | Self::Person(session, _) => session,
         }
     }
 
     /// Whether the pages about the whole service are theirs too.
     fn sees_everything(&self) -> bool {
         match self {
-            Self::SignedIn(_) | Self::ThisMachine => true,
+            Self::Whole(_) => true,
             Self::Person(..) => false,
         }
     }
 }
 
 fn viewer_of(inbox: &Inbox, headers: &HeaderMap) -> Option<Viewer> {
-    match inbox.viewers() {
-        Viewers::ThisMachine => is_of_this_machine(headers).then_some(Viewer::ThisMachine),
-        Viewers::SignedIn => {
-            let session = Session::of(headers, inbox.admin()?.token(), inbox.now())?;
-            let is_open = !inbox.pages().sessions.has_ended(&session);
-            is_open.then(|| match session.who() {
-                Who::Operator => Viewer::SignedIn(session),
-                Who::Person(person) => Viewer::Person(session, person),
-            })
-        }
-    }
+    let session = Session::of(headers, inbox.admin()?.token(), inbox.now().0)?;
+    let is_open = !inbox.pages().sessions.has_ended(&session);
+    is_open.then(|| match Who::of(&session) {
+        Who::Operator => Viewer::Whole(session),
+        Who::Person(person) => Viewer::Person(session, person),
+    })
 }
 
 fn to_sign_in() -> Response {
@@ -295,19 +312,14 @@ fn to_sign_in() -> Response {
 
 /// What the forms of a viewer's pages carry.
 fn form_token(inbox: &Inbox, viewer: &Viewer) -> Option<String> {
-    match viewer {
-        Viewer::SignedIn(session) | Viewer::Person(session, _) => {
-            inbox.admin().map(|admin| session.form_token(admin.token()))
-        }
-        Viewer::ThisMachine => inbox.own_secret().map(session::token_of_this_machine),
-    }
+    inbox.admin().map(|admin| viewer.session().form_token(admin.token()))
 }
 
 /// The links of every page.
 fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
-    let token = match viewer {
-        Some(viewer @ (Viewer::SignedIn(_) | Viewer::Person(..))) => form_token(inbox, viewer),
-        Some(Viewer::ThisMachine) | None => None,
+    let token = match inbox.viewers() {
+        Viewers::SignedIn => viewer.and_then(|viewer| form_token(inbox, viewer)),
+        Viewers::WithKey => None,
     };
     html! {
         nav aria-label="Pages" {
@@ -334,7 +346,7 @@ fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
     let token = acting.and_then(|viewer| form_token(inbox, viewer));
     let form = parts::Form::new(token.unwrap_or_default());
     match reading {
-        Reading::Overview(view) => overview::content(engine, viewer, view),
+        Reading::Overview(view) => overview::content(engine, (inbox.viewers(), viewer), view),
         Reading::Feature(view, work) => feature::content(engine, &form, view, work),
         Reading::Queue(queue) => queue::content(engine, &form, queue),
         Reading::Spending(figures) => spending::content(figures),

@@ -7,22 +7,25 @@ use crate::{
     },
     messages,
     store::{ProviderTrouble, Tally, Trouble},
-    web::dashboard::{
-        Viewer,
-        parts::{count, date, feature_address, money, state_badge},
+    web::{
+        dashboard::{
+            Viewer,
+            parts::{count, date, feature_address, money, state_badge},
+        },
+        inbox::Viewers,
     },
 };
 use domain::feature::State;
 use maud::{Markup, html};
 
 /// What the page shows.
-pub(super) fn content(engine: &Engine, viewer: &Viewer, view: &Overview) -> Markup {
+pub(super) fn content(engine: &Engine, (viewers, viewer): (Viewers, &Viewer), view: &Overview) -> Markup {
     let (waits, runs): (Vec<&ListedView>, Vec<&ListedView>) =
         view.unfinished.iter().partition(|view| waits_for_a_person(view));
     let ended: Vec<&ListedView> = view.ended.iter().collect();
-    let idle = match viewer {
-        Viewer::SignedIn(_) | Viewer::Person(..) => "Nothing is being built. Label an issue autobuild to start.",
-        Viewer::ThisMachine => "Nothing is being built.",
+    let idle = match viewers {
+        Viewers::SignedIn => "Nothing is being built. Label an issue autobuild to start.",
+        Viewers::WithKey => "Nothing is being built.",
     };
     html! {
         h1 { "Work" }

@@ -9,7 +9,7 @@ use crate::{
     },
     web::{
         Inbox,
-        dashboard::{session::Sessions, sight::Readers},
+        dashboard::{sessions::Sessions, sight::Readers},
     },
 };
 use domain::ids::{FeatureKey, InstallationId, Millis, RepoId};

@@ -94,7 +94,7 @@ pub(super) async fn read(inbox: &Arc<Inbox>, viewer: &Viewer, page: Page) -> Rea
 pub(super) async fn instead(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Option<Reading> {
     let person = match viewer {
         Viewer::Person(_, person) => person,
-        Viewer::SignedIn(_) | Viewer::ThisMachine => return None,
+        Viewer::Whole(_) => return None,
     };
     match reading {
         Reading::Overview(overview) => Some(narrowed(inbox, person, overview).await),

@@ -6,11 +6,7 @@ use crate::{
     web::{
         Inbox,
         admin::{Peer, Shown},
-        dashboard::{
-            Viewer, not_found, page,
-            session::{Session, Who, cookies, is_same, signed},
-            to_sign_in, viewer_of,
-        },
+        dashboard::{Viewer, not_found, page, sessions::Who, to_sign_in, viewer_of},
     },
 };
 use axum::{
@@ -28,6 +24,7 @@ use axum::{
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use domain::ids::{Millis, User};
 use maud::html;
+use page_parts::session::{Reach, cookies, is_same, signed};
 use secrecy::SecretString;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -83,7 +80,7 @@ pub(super) async fn sign_in(
     match admin.judge(&shown, peer, inbox.now()) {
         Shown::Right => {
             let session = inbox.pages().sessions.begin(admin.token(), inbox.now(), &Who::Operator);
-            let cookie = session.cookie(is_over_tls(&headers));
+            let cookie = session.cookie(reach(&headers));
             (StatusCode::SEE_OTHER, [(LOCATION, "/"), (SET_COOKIE, cookie.as_str())]).into_response()
         }
         Shown::Wrong => sign_in_form(&inbox, StatusCode::FORBIDDEN, "This is not the token."),
@@ -97,16 +94,20 @@ pub(super) async fn sign_in(
 }
 
 /// What the proxy in front says: the service itself speaks plain HTTP.
-fn is_over_tls(headers: &HeaderMap) -> bool {
-    headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
+fn reach(headers: &HeaderMap) -> Reach {
+    match headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https") {
+        true => Reach::Tls,
+        false => Reach::Plain,
+    }
 }
+
 pub(super) async fn sign_out(
     State(inbox): State<Arc<Inbox>>,
     headers: HeaderMap,
     form: Result<Form<Token>, FormRejection>,
 ) -> Response {
     let shown = form.map(|Form(form)| form.token).unwrap_or_default();
-    let (Some(Viewer::SignedIn(session) | Viewer::Person(session, _)), Some(admin)) =
+    let (Some(Viewer::Whole(session) | Viewer::Person(session, _)), Some(admin)) =
         (viewer_of(&inbox, &headers), inbox.admin())
     else {
         return to_sign_in();
@@ -114,8 +115,8 @@ pub(super) async fn sign_out(
     if !is_same(&session.form_token(admin.token()), &shown) {
         return to_sign_in();
     }
+    let gone = [(LOCATION, "/sign-in".to_owned()), (SET_COOKIE, session.no_cookie())];
     inbox.pages().sessions.end(session, admin.token(), inbox.now());
-    let gone = [(LOCATION, "/sign-in".to_owned()), (SET_COOKIE, Session::no_cookie())];
     (StatusCode::SEE_OTHER, gone).into_response()
 }
 
@@ -139,7 +140,7 @@ pub(super) async fn with_github(
     let admin = admin.token();
     let Back { code, state, error } = back;
     if (&code, &state, &error) == (&None, &None, &None) {
-        return begun(&inbox, admin, is_over_tls(&headers));
+        return begun(&inbox, admin, reach(&headers));
     }
     let state = state.filter(|state| has_begun(&headers, admin, state, inbox.now()));
     let (Some(state), refused) = (state, error) else {
@@ -157,7 +158,7 @@ pub(super) async fn with_github(
         Ok(person) => {
             tracing::info!(person = %person.id, "{} signed in", person.login);
             let session = inbox.pages().sessions.begin(admin, inbox.now(), &Who::Person(person));
-            let cookies = [session.cookie(is_over_tls(&headers)), no_longer()];
+            let cookies = [session.cookie(reach(&headers)), no_longer()];
             let cookies = AppendHeaders(cookies.map(|cookie| (SET_COOKIE, cookie)));
             (StatusCode::SEE_OTHER, [(LOCATION, "/")], cookies).into_response()
         }
@@ -166,7 +167,7 @@ pub(super) async fn with_github(
 }
 
 /// Sends the browser to GitHub, with what it has to bring back.
-fn begun(inbox: &Inbox, admin: &SecretString, over_tls: bool) -> Response {
+fn begun(inbox: &Inbox, admin: &SecretString, reach: Reach) -> Response {
     let (now, number) = (inbox.now(), inbox.pages().sessions.number());
     let state = signed(admin, &format!("sign-in {} {number}", now.0));
     let until = now.plus(TAKES).0;
@@ -178,7 +179,10 @@ fn begun(inbox: &Inbox, admin: &SecretString, over_tls: bool) -> Response {
         return to_sign_in();
     };
     let signature = signed(admin, &format!("begun {state} {until}"));
-    let secure = if over_tls { "; Secure" } else { "" };
+    let secure = match reach {
+        Reach::Tls => "; Secure",
+        Reach::Plain | Reach::ThisMachine => "",
+    };
     let cookie = format!(
         "{BEGUN}={state}.{until}.{signature}; Path={WITH_GITHUB}; HttpOnly; SameSite=Lax; Max-Age={}{secure}",
         TAKES / 1_000

@@ -40,7 +40,7 @@ pub struct World {
     pub forge: Forge,
     pub engine: Arc<Engine>,
     /// More of the same on the same database.
-    replicas: Vec<Arc<Engine>>,
+    pub replicas: Vec<Arc<Engine>>,
     pub script: Script,
     pub folder: tempfile::TempDir,
     /// The AutoBuild App's installation.

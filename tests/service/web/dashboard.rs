@@ -48,7 +48,7 @@ async fn who_shows_the_token_sees_the_work_and_nobody_else_does() {
     let (head, _) = ask(&service, &form("/sign-in", "", "token=the+administrator%27s")).await;
     let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
     assert!(
-        cookie.contains("HttpOnly; SameSite=Lax") && !head.contains("the administrator's"),
+        cookie.contains("HttpOnly; Max-Age=43200; SameSite=Lax") && !head.contains("the administrator's"),
         "{head}"
     );
     let session = cookie.split(';').next().unwrap();
@@ -97,14 +97,32 @@ async fn sign_out(service: &Service, session: &str) {
     ask(service, &form("/sign-out", session, &format!("token={token}"))).await;
 }
 
+/// Features that appear, one after the other.
+const BUILT: [(&str, &str); 2] = [
+    (
+        "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, data) \
+         VALUES ('22/41/1', 11, 22, 41, 1, 'building', 1, '{}')",
+        "issue #41",
+    ),
+    (
+        "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, data) \
+         VALUES ('22/42/1', 11, 22, 42, 1, 'building', 1, '{}')",
+        "issue #42",
+    ),
+];
+
 #[tokio::test]
-async fn a_stream_ends_with_its_session_and_the_cookie_no_longer_holds() {
+async fn a_stream_follows_the_work_and_ends_with_its_session() {
     let service = Service::start().await;
     let (session, other) = (signed_in(&service).await, signed_in(&service).await);
     let mut stream = service.connect().await;
     stream.send(&get("/live", &session)).await;
     let begun = stream.until("<h1>Work</h1>").await;
     assert!(begun.contains("text/event-stream"), "{begun}");
+    for (insert, shown) in BUILT {
+        service.tamper(insert).await;
+        stream.until(shown).await;
+    }
     sign_out(&service, &session).await;
     stream.until("event: gone").await;
     let (head, _) = ask(&service, &get("/", &session)).await;
@@ -251,10 +269,10 @@ async fn spending_is_shown_against_time_also_as_a_table() {
     }
 }
 
-/// A page of the demo's dashboard; of a stream, its first event.
-async fn page_of(address: &str, path: &str, host: &str, until: &str) -> String {
+/// What a demo's server answers; of a stream, its first event.
+async fn page_of(address: &str, path: &str, (host, cookie): (&str, &str), until: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\ncookie: {cookie}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut read = Vec::new();
     let mut piece = [0; 65_536];
@@ -268,8 +286,8 @@ async fn page_of(address: &str, path: &str, host: &str, until: &str) -> String {
     }
 }
 
-/// A demo, and the address of its dashboard from the line that has this before it.
-async fn demo(arguments: &[&str], before: &str) -> (Child, String) {
+/// A demo, the address of its dashboard from the line that has this before it, and the path with the key.
+async fn demo(arguments: &[&str], before: &str) -> (Child, String, String) {
     let mut demo = Command::new(env!("CARGO_BIN_EXE_autobuild"))
         .arg("demo")
         .args(arguments)
@@ -283,15 +301,33 @@ async fn demo(arguments: &[&str], before: &str) -> (Child, String) {
         if let Some((_, rest)) = line.split_once(before) {
             // Whoever prints must not stop because nobody reads.
             tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-            return (demo, rest.trim_end_matches('/').to_owned());
+            let (address, path) = rest.split_once('/').unwrap();
+            return (demo, address.to_owned(), format!("/{path}"));
         }
     }
 }
 
 #[tokio::test]
 async fn a_whole_demo_can_be_watched() {
-    let (_demo, address) = demo(&[], "dashboard: http://").await;
-    let all = page_of(&address, "/", &address, "</html>").await;
+    let (_demo, address, opening) = demo(&[], "dashboard: http://").await;
+    let stranger = (address.as_str(), "");
+    for path in ["/", "/live", "/features/1/2/3", "/?key=guessed"] {
+        let refused = page_of(&address, path, stranger, "?key=").await;
+        assert!(refused.contains(" 403 "), "{path}: {refused}");
+    }
+    let elsewhere = page_of(&address, &opening, ("elsewhere.example", ""), "this machine alone").await;
+    assert!(
+        elsewhere.contains(" 403 ") && !elsewhere.contains("set-cookie"),
+        "{elsewhere}"
+    );
+    let began = page_of(&address, &opening, stranger, "\r\n\r\n").await;
+    assert!(began.contains("location: /\r\n"), "{began}");
+    let cookie = began
+        .lines()
+        .find_map(|line| line.strip_prefix("set-cookie: "))
+        .unwrap();
+    let own = (address.as_str(), cookie.split(';').next().unwrap());
+    let all = page_of(&address, "/", own, "</html>").await;
     let feature = all
         .split_once("href=\"/features/")
         .unwrap()
@@ -300,7 +336,7 @@ async fn a_whole_demo_can_be_watched() {
         .next()
         .unwrap();
     let path = format!("/features/{feature}");
-    let page = page_of(&address, &path, &address, "</html>").await;
+    let page = page_of(&address, &path, own, "</html>").await;
     for shown in [
         "State: completed.",
         "<svg",
@@ -311,13 +347,25 @@ async fn a_whole_demo_can_be_watched() {
         assert!(page.contains(shown), "{shown}: {page}");
     }
     let run = page.split_once("/run?id=").unwrap().1.split('"').next().unwrap();
-    let run = page_of(&address, &format!("{path}/run?id={run}"), &address, "</html>").await;
+    let run = page_of(&address, &format!("{path}/run?id={run}"), own, "</html>").await;
     assert!(run.contains("prints") && run.contains("ready_for_validation"), "{run}");
-    let live = page_of(&address, &format!("{path}/live"), &address, "State: completed.").await;
+    let live = page_of(&address, &format!("{path}/live"), own, "State: completed.").await;
     assert!(
         live.contains("text/event-stream") && live.contains("data: <h1>"),
         "{live}"
     );
-    let elsewhere = page_of(&address, "/", "elsewhere.example", "\r\n\r\n").await;
-    assert!(elsewhere.contains("303"), "{elsewhere}");
+    let on_forge = page.split_once("href=\"http://").unwrap().1.split('"').next().unwrap();
+    let (forge, issue) = on_forge.split_once('/').unwrap();
+    let (path, _) = issue.split_once('#').unwrap_or((issue, ""));
+    let path = format!("/{path}");
+    let refused = page_of(forge, &path, (forge, ""), "?key=").await;
+    assert!(refused.contains(" 403 "), "{refused}");
+    let fetch = "/acme/tally.git/info/refs?service=git-upload-pack";
+    let fetched = page_of(forge, fetch, (forge, ""), "required").await;
+    assert!(
+        fetched.contains(" 401 "),
+        "the source is fetched with a token alone: {fetched}"
+    );
+    let shown = page_of(forge, &path, (forge, own.1), "</html>").await;
+    assert!(shown.contains(" 200 "), "one key opens the forge's pages too: {shown}");
 }

@@ -116,6 +116,13 @@ impl Forge {
         Ok(self.site.read(head)?)
     }
 
+    /// The default branch of a repository.
+    pub fn default_branch(&self, full_name: &str) -> Result<String, ForgeError> {
+        let repo = self.repo_id(full_name)?;
+        let branch = |state: &State| state.repo(repo).map(|repo| repo.default_branch.clone());
+        Ok(self.site.read(branch)?)
+    }
+
     /// What `GET` of a path below `/repos/{owner}/{name}` answers the owner, unlogged and as one long page.
     pub async fn look(&self, full_name: &str, path: &str) -> Result<Value, ForgeError> {
         let repo = self.repo_id(full_name)?;

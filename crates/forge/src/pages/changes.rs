@@ -8,8 +8,7 @@ use super::{
         state::{InlineComment, State},
     },
     conversation::remark_box,
-    layout,
-    layout::time,
+    layout::{Shown, time},
     lists::short,
 };
 use git::bare::{CommitFacts, FileChange};
@@ -21,7 +20,7 @@ use std::sync::Arc;
 const LONGEST_DIFF: usize = 5_000;
 
 /// The page of a commit.
-pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Option<Markup> {
+pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Option<Shown> {
     if !(4..=40).contains(&sha.len()) || !sha.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
@@ -44,7 +43,11 @@ pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Optio
             pre { (commit.message) }
             (files_shown(state, &files, &[]))
         };
-        Some(layout::page(&format!("{} · {name}", short(&commit.sha)), &body))
+        Some(Shown {
+            title: format!("{} · {name}", short(&commit.sha)),
+            content: body,
+            boxes: html! {},
+        })
     })
 }
 

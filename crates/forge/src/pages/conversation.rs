@@ -5,22 +5,29 @@ use super::{
         feed::FeedEvent,
         state::{Comment, InlineComment, Issue, Reaction, Repo, Review, State},
     },
-    layout,
-    layout::time,
+    acts,
+    acts::Hand,
+    layout::{Shown, time},
     lists::{short, state_badge},
 };
 use maud::{Markup, html};
 use page_parts::{badge, boxed, markdown};
 
 /// The page of an issue.
-pub(super) fn issue_page(state: &State, repo: u64, number: u64) -> Option<Markup> {
+pub(super) fn issue_page(state: &State, repo: u64, number: u64, hand: Option<&Hand<'_>>) -> Option<Shown> {
     let repo = state.repos.get(&repo)?;
     let issue = repo.issues.get(&number)?;
-    let body = html! { (heading(state, repo, issue)) (timeline(state, repo, issue)) };
-    Some(layout::page(
-        &format!("{} · {}", issue.title, state.full_name(repo)),
-        &body,
-    ))
+    let name = state.full_name(repo);
+    let at = format!("/{name}{}", issue.page());
+    Some(Shown {
+        title: format!("{} · {name}", issue.title),
+        content: html! {
+            (heading(state, repo, issue))
+            (timeline(state, repo, issue))
+            @if let Some(hand) = hand { (acts::buttons(hand, &at, issue)) }
+        },
+        boxes: html! { @if let Some(hand) = hand { (acts::comment_box(hand, &at)) } },
+    })
 }
 
 /// Title, state, labels.

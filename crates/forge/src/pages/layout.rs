@@ -3,23 +3,51 @@
 use super::super::state::Moment;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// A whole page.
-pub(super) fn page(title: &str, body: &Markup) -> Markup {
+/// Where the script is.
+pub(super) const SCRIPT: &str = "/-/live.js";
+
+/// What a page shows.
+pub(super) struct Shown {
+    /// The window's title.
+    pub(super) title: String,
+    /// What follows the work, if the page does.
+    pub(super) content: Markup,
+    /// Boxes to write in. They stand outside, so that nothing that is being written is lost.
+    pub(super) boxes: Markup,
+}
+
+/// A whole page; `live` is where its content comes from again when it has changed.
+pub(super) fn whole(shown: &Shown, live: Option<&str>) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) }
+                title { (shown.title) }
                 style { (PreEscaped(page_parts::STYLE)) }
+                @if live.is_some() { script src=(SCRIPT) defer {} }
             }
             body {
-                header { a href="/" { "Local forge" } }
-                main { (body) }
+                a.skip href="#main" { "To the content" }
+                header { a href="/" { "Local forge" } @if live.is_some() { span.live #live role="status" {} } }
+                main #main {
+                    div data-live=[live] { (shown.content) }
+                    (shown.boxes)
+                }
             }
         }
     }
+}
+
+/// A page that stays as it is.
+pub(super) fn page(title: &str, content: &Markup) -> Markup {
+    let shown = Shown {
+        title: title.to_owned(),
+        content: content.clone(),
+        boxes: html! {},
+    };
+    whole(&shown, None)
 }
 
 /// A moment, readable.

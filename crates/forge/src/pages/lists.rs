@@ -2,32 +2,32 @@
 
 use super::{
     super::state::{Issue, Repo, State},
-    layout,
-    layout::time,
+    layout::{Shown, time},
 };
 use maud::{Markup, html};
 use page_parts::badge;
 
-/// All repositories.
-pub(super) fn index(state: &State) -> Markup {
+/// The repositories that are shown.
+pub(super) fn index(state: &State, is_shown: impl Fn(&Repo) -> bool) -> Shown {
+    let repos: Vec<&Repo> = state.repos.values().filter(|repo| is_shown(repo)).collect();
     let body = html! {
         h1 { "Repositories" }
         ul.rows {
-            @for repo in state.repos.values() {
+            @for repo in &repos {
                 @let name = state.full_name(repo);
                 li {
                     a href=(format!("/{name}")) { (name) } " "
                     span.muted { (repo.issues.len()) " issues and pull requests" }
                 }
             }
-            @if state.repos.is_empty() { li.muted { "None yet." } }
+            @if repos.is_empty() { li.muted { "None yet." } }
         }
     };
-    layout::page("Local forge", &body)
+    shown("Local forge", body)
 }
 
 /// One repository: its issues, pull requests and branches.
-pub(super) fn repository(state: &State, repo: &Repo) -> Markup {
+pub(super) fn repository(state: &State, repo: &Repo) -> Shown {
     let name = state.full_name(repo);
     let newest = || repo.issues.values().rev();
     let body = html! {
@@ -44,7 +44,15 @@ pub(super) fn repository(state: &State, repo: &Repo) -> Markup {
             }
         }
     };
-    layout::page(&name, &body)
+    shown(&name, body)
+}
+
+fn shown(title: &str, content: Markup) -> Shown {
+    Shown {
+        title: title.to_owned(),
+        content,
+        boxes: html! {},
+    }
 }
 
 fn rows<'a>(state: &State, repo: &Repo, issues: impl Iterator<Item = &'a Issue>) -> Markup {

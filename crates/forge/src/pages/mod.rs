@@ -1,10 +1,13 @@
-//! Plain pages for people: what is on the forge, readable in a browser. No scripts, no other addresses, nothing to send.
+//! Plain pages for people: what is on the forge, readable in a browser without a script, with no other addresses. Where
+//! somebody may act, they have boxes and buttons.
 
+mod acts;
 mod apps;
 mod changes;
 mod conversation;
 mod layout;
 mod lists;
+mod live;
 mod oauth;
 mod person;
 mod pull;
@@ -12,47 +15,212 @@ mod pull;
 pub(super) use oauth::access_token;
 pub(super) use person::{for_person, is_of_a_person};
 
-use super::site::Site;
+use super::{cgi::text_answer, clock, readers::Readers, refusal::Refusal, site::Site, state::Repo};
+use acts::{Hand, Order};
 use axum::body::Body;
-use http::{HeaderValue, Response, StatusCode};
+use http::{
+    HeaderMap, HeaderValue, Response, StatusCode,
+    header::{HOST, LOCATION, ORIGIN, SET_COOKIE},
+    request::Parts,
+};
+use layout::Shown;
 use maud::{Markup, html};
-use std::sync::Arc;
+use page_parts::session::{Entry, NO_KEY, is_same};
+use std::{collections::BTreeMap, sync::Arc};
 
-/// The page of a path; none: there is no such page.
-pub(super) async fn serve(site: &Arc<Site>, parts: &[&str]) -> Option<Response<Body>> {
-    let page = match parts {
-        [] => site.read(lists::index),
+/// Which repositories a reader may see.
+#[derive(Clone, Copy, Debug)]
+enum Sight {
+    Public,
+    Everything,
+}
+
+impl Sight {
+    fn shows(self, repo: &Repo) -> bool {
+        match self {
+            Self::Public => !repo.settings.private,
+            Self::Everything => true,
+        }
+    }
+}
+
+/// Who looks at a page.
+struct Reader<'a> {
+    sight: Sight,
+    /// Who they are where they may act.
+    hand: Option<Hand<'a>>,
+}
+
+/// Why a page is not shown: another answer is given.
+type Instead = Box<Response<Body>>;
+
+impl<'a> Reader<'a> {
+    fn of(site: &'a Site, head: &Parts) -> Result<Self, Instead> {
+        let Readers::WithKey { key, hands } = &site.readers else {
+            let sight = Sight::Public;
+            return Ok(Self { sight, hand: None });
+        };
+        let now = clock::wall().timestamp_millis();
+        let session = match Entry::of((head.uri.path(), head.uri.query()), &head.headers, key, now) {
+            Entry::In(session) => session,
+            Entry::Begins { cookie, to } => return Err(Box::new(begins(&cookie, &to))),
+            Entry::Refused => return Err(Box::new(text_answer(403, NO_KEY))),
+        };
+        let user = site.read(|state| state.user_named(&hands.login).map(|user| user.id));
+        let token = session.form_token(key);
+        Ok(Self {
+            sight: Sight::Everything,
+            hand: user.map(|user| Hand { hands, user, token }),
+        })
+    }
+}
+
+/// The answer to a request for a page.
+pub(super) async fn serve(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Response<Body> {
+    let reader = match Reader::of(site, head) {
+        Ok(reader) => reader,
+        Err(instead) => return *instead,
+    };
+    match parts {
+        ["-", "live.js"] => return script(),
+        [page @ .., "live"] if page.len() > 1 => return live::stream(site, page, head),
+        _ => {}
+    }
+    let query = head.uri.query().unwrap_or_default().as_bytes();
+    let file = url::form_urlencoded::parse(query).find(|(name, _)| name == "file");
+    let file = file.map(|(_, value)| value.into_owned());
+    let Some(shown) = content(site, parts, &reader, file.as_deref()).await else {
+        return missing();
+    };
+    let live = (parts.len() > 1).then(|| format!("{}/live", head.uri.path().trim_end_matches('/')));
+    response(StatusCode::OK, &layout::whole(&shown, live.as_deref()))
+}
+
+/// Whether a request is the form of a page where people act.
+pub(super) fn is_act(method: &str, parts: &[&str]) -> bool {
+    method == "POST" && matches!(parts, [_, _, "issues" | "pull", _, "act"])
+}
+
+/// Does what a form asks for, and shows the page again.
+pub(super) async fn act(site: &Arc<Site>, parts: &[&str], head: &Parts, body: &[u8]) -> Response<Body> {
+    let hand = match Reader::of(site, head) {
+        Ok(Reader { hand: Some(hand), .. }) => hand,
+        Ok(Reader { hand: None, .. }) => return refused(&Refusal::new(403, "Nobody acts on these pages.")),
+        Err(instead) => return *instead,
+    };
+    let fields: BTreeMap<String, String> = url::form_urlencoded::parse(body).into_owned().collect();
+    let is_ours = fields.get("token").is_some_and(|token| is_same(token, &hand.token));
+    if !is_ours || !is_from_here(&head.headers) {
+        return refused(&Refusal::new(
+            403,
+            "This form is not of this page: open the page again.",
+        ));
+    }
+    let [owner, name, kind, number, _] = parts else {
+        return missing();
+    };
+    let repo = site.read(|state| state.repo_once_named(owner, name).map(|repo| repo.id));
+    let (Some(repo), Ok(number)) = (repo, number.parse()) else {
+        return missing();
+    };
+    let order = Order {
+        site,
+        repo,
+        number,
+        user: hand.user,
+        fields: &fields,
+    };
+    match order.obey().await {
+        Ok(()) => to(&format!("/{owner}/{name}/{kind}/{number}")),
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+/// Whether a browser that says where a form comes from names this very address.
+fn is_from_here(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    match (text(ORIGIN), text(HOST)) {
+        (None, _) => true,
+        (Some(origin), Some(host)) => origin.split_once("://").is_some_and(|(_, from)| from == host),
+        (Some(_), None) => false,
+    }
+}
+
+fn refused(refusal: &Refusal) -> Response<Body> {
+    let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let body = html! {
+        h1 { "This was not done" }
+        p { (refusal) }
+        p { "Go back to try something else; what you wrote is still there." }
+    };
+    response(status, &layout::page("Not done", &body))
+}
+
+fn script() -> Response<Body> {
+    let mut response = Response::new(Body::from(page_parts::SCRIPT));
+    let kind = HeaderValue::from_static("text/javascript; charset=utf-8");
+    response.headers_mut().insert("content-type", kind);
+    response
+        .headers_mut()
+        .insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// Another page follows.
+fn to(address: &str) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    if let Ok(address) = HeaderValue::from_str(address) {
+        response.headers_mut().insert(LOCATION, address);
+    }
+    response
+}
+
+fn begins(cookie: &str, to: &str) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    for (name, value) in [(SET_COOKIE, cookie), (LOCATION, to)] {
+        // Both came in as parts of a request.
+        if let Ok(value) = HeaderValue::from_str(value) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
+}
+
+/// What the page of a path shows; none: there is no such page, or not for this reader.
+async fn content(site: &Arc<Site>, parts: &[&str], reader: &Reader<'_>, file: Option<&str>) -> Option<Shown> {
+    let (sight, hand) = (reader.sight, reader.hand.as_ref());
+    let repository = |owner: &str, name: &str| {
+        site.read(|state| {
+            let repo = state.repo_once_named(owner, name).filter(|repo| sight.shows(repo))?;
+            Some(repo.id)
+        })
+    };
+    match parts {
+        [] => Some(site.read(|state| lists::index(state, |repo| sight.shows(repo)))),
         [owner, name] => {
-            let id = repository(site, owner, name)?;
-            site.read(|state| state.repos.get(&id).map(|repo| lists::repository(state, repo)))?
+            let id = repository(owner, name)?;
+            site.read(|state| state.repos.get(&id).map(|repo| lists::repository(state, repo)))
         }
         [owner, name, "issues" | "pull", number] => {
-            let id = repository(site, owner, name)?;
+            let id = repository(owner, name)?;
             let number = number.parse().ok()?;
             if site.read(|state| state.pull(id, number).is_ok()) {
-                pull::page(site, id, number).await?
+                pull::page(site, (id, number), hand, file).await
             } else {
-                site.read(|state| conversation::issue_page(state, id, number))?
+                site.read(|state| conversation::issue_page(state, id, number, hand))
             }
         }
-        [owner, name, "commit", sha] => {
-            let id = repository(site, owner, name)?;
-            changes::commit_page(site, id, sha).await?
-        }
-        _ => return None,
-    };
-    Some(response(StatusCode::OK, &page))
+        [owner, name, "commit", sha] => changes::commit_page(site, repository(owner, name)?, sha).await,
+        _ => None,
+    }
 }
 
 /// The page that says that there is none.
-pub(super) fn missing() -> Response<Body> {
+fn missing() -> Response<Body> {
     let page = layout::page("Not found", &html! { p { "There is no such page here." } });
     response(StatusCode::NOT_FOUND, &page)
-}
-
-/// The id of a repository by its name now or formerly.
-fn repository(site: &Site, owner: &str, name: &str) -> Option<u64> {
-    site.read(|state| state.repo_once_named(owner, name).map(|repo| repo.id))
 }
 
 fn response(status: StatusCode, page: &Markup) -> Response<Body> {
@@ -60,7 +228,8 @@ fn response(status: StatusCode, page: &Markup) -> Response<Body> {
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert("content-type", HeaderValue::from_static("text/html; charset=utf-8"));
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'";
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; form-action 'self'; \
+                  base-uri 'none'; frame-ancestors 'none'";
     headers.insert("content-security-policy", HeaderValue::from_static(policy));
     headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
     response

@@ -5,8 +5,10 @@ use super::{
         site::Site,
         state::{CheckRun, Issue, Pull, Repo, State},
     },
-    changes, conversation, layout,
-    layout::time,
+    acts,
+    acts::Hand,
+    changes, conversation,
+    layout::{Shown, time},
     lists::short,
 };
 use git::bare::{CommitFacts, Comparison};
@@ -14,26 +16,56 @@ use maud::{Markup, html};
 use page_parts::{badge, boxed, markdown};
 use std::sync::Arc;
 
-pub(super) async fn page(site: &Arc<Site>, repo: u64, number: u64) -> Option<Markup> {
+/// The page of a pull request; `file` is the path of one that is to be changed by hand.
+pub(super) async fn page(
+    site: &Arc<Site>,
+    (repo, number): (u64, u64),
+    hand: Option<&Hand<'_>>,
+    file: Option<&str>,
+) -> Option<Shown> {
     let (base, head) = site.read(|state| {
         let (_, pull) = state.pull(repo, number).ok()?;
         Some((pull.base_sha.clone(), pull.head_sha.clone()))
     })?;
+    let edited = match file {
+        Some(path) => Some((path, site.bare(repo).file(&head, path).await.ok()?.unwrap_or_default())),
+        None => None,
+    };
     let seen = site.comparison(repo, &base, &head).await.ok()?;
     let commits = site.bare(repo).commits(Some(&base), &head, 250).await.ok()?;
     site.read(|state| {
         let known = state.repos.get(&repo)?;
         let (issue, pull) = state.pull(repo, number).ok()?;
-        Some(whole(state, known, issue, pull, &seen, &commits))
+        let at = format!("/{}{}", state.full_name(known), issue.page());
+        Some(Shown {
+            title: format!("{} · {}", issue.title, state.full_name(known)),
+            content: content(
+                state,
+                (known, issue, pull),
+                (&seen, &commits),
+                hand.map(|hand| (hand, at.as_str())),
+            ),
+            boxes: html! {
+                @if let Some(hand) = hand {
+                    (acts::review_box(hand, &at, issue))
+                    (acts::commit_box(hand, &at, issue, edited.as_ref().map(|(path, bytes)| (*path, bytes.as_slice()))))
+                }
+            },
+        })
     })
 }
 
-fn whole(state: &State, repo: &Repo, issue: &Issue, pull: &Pull, seen: &Comparison, commits: &[CommitFacts]) -> Markup {
+fn content(
+    state: &State,
+    (repo, issue, pull): (&Repo, &Issue, &Pull),
+    (seen, commits): (&Comparison, &[CommitFacts]),
+    hand: Option<(&Hand<'_>, &str)>,
+) -> Markup {
     let name = state.full_name(repo);
     let of_pull =
         |run: &&CheckRun| run.head_sha == pull.head_sha || commits.iter().any(|commit| commit.sha == run.head_sha);
     let runs: Vec<&CheckRun> = repo.checks.values().filter(of_pull).collect();
-    let body = html! {
+    html! {
         (conversation::heading(state, repo, issue))
         p.muted {
             code { (pull.head) } " into " code { (pull.base) }
@@ -47,15 +79,15 @@ fn whole(state: &State, repo: &Repo, issue: &Issue, pull: &Pull, seen: &Comparis
             p.muted { "Waits for a review by " (pull.requested.iter().map(|user| state.login(*user)).collect::<Vec<_>>().join(", ")) }
         }
         (conversation::timeline(state, repo, issue))
+        @if let Some((hand, at)) = hand { (acts::buttons(hand, at, issue)) }
         h2 { "Checks" }
         @if runs.is_empty() { p.muted { "None." } }
-        @for run in runs.iter().rev() { (check(state, run)) }
+        @for run in runs.iter().rev() { (check(state, run, hand)) }
         h2 { "Commits" }
         (changes::commits(&name, commits))
         h2 { "Files changed" }
         (changes::files_shown(state, &seen.files, &pull.threads))
-    };
-    layout::page(&format!("{} · {name}", issue.title), &body)
+    }
 }
 
 fn said<'a>(action: &'a serde_json::Value, field: &str) -> &'a str {
@@ -65,7 +97,7 @@ fn said<'a>(action: &'a serde_json::Value, field: &str) -> &'a str {
         .unwrap_or_default()
 }
 
-fn check(state: &State, run: &CheckRun) -> Markup {
+fn check(state: &State, run: &CheckRun, hand: Option<(&Hand<'_>, &str)>) -> Markup {
     let word = run.conclusion.as_deref().unwrap_or(&run.status);
     let app = state.apps.get(&run.app).map_or("", |app| app.slug.as_str());
     let head = html! {
@@ -77,7 +109,13 @@ fn check(state: &State, run: &CheckRun) -> Markup {
         @if let Some(summary) = &run.summary { (markdown::render(summary)) }
         @if let Some(text) = &run.text { details { summary { "Details" } (markdown::render(text)) } }
         @for action in &run.actions {
-            p.muted { "Button " span.label { (said(action, "label")) } ": " (said(action, "description")) }
+            @match hand.filter(|_| run.status == "completed") {
+                Some((hand, at)) => {
+                    (acts::check_button(hand, at, run.id, said(action, "identifier"), said(action, "label")))
+                    p.muted { (said(action, "description")) }
+                }
+                None => p.muted { "Button " span.label { (said(action, "label")) } ": " (said(action, "description")) },
+            }
         }
     };
     boxed(Some(&format!("check-{}", run.id)), "", &head, &body)

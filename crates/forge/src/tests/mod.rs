@@ -8,5 +8,6 @@ mod killed;
 mod mistreated;
 mod moves;
 mod oauth;
+mod readers;
 mod refusals;
 mod webhooks;

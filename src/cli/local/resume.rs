@@ -1,0 +1,70 @@
+//! `resume`: going on with what rests, with guidance if there is any.
+
+use crate::cli::local::{
+    EXIT_CODES, Session, Who, ended, named::Found, orders::Order, report::Report, standing::Standing,
+};
+use clap::Args;
+use std::process::ExitCode;
+
+/// What `resume` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = format!("Examples:\n  autobuild resume FEAT-1\n  autobuild resume TASK-002 'use the parser that is \
+there'\n  autobuild resume FEAT-1 --max-turns 3\n\n{EXIT_CODES}")
+)]
+pub struct Resume {
+    /// A Feature, as FEAT-1, or a task, as TASK-001.
+    #[arg(value_name = "FEAT|TASK")]
+    what: String,
+    /// What the Player is told, word for word.
+    #[arg(value_name = "GUIDANCE")]
+    guidance: Option<String>,
+    /// How many more turns a blocked task gets.
+    #[arg(long, value_name = "N")]
+    max_turns: Option<u32>,
+    /// The Feature of the task, where several have one of that name.
+    #[arg(long, value_name = "FEAT")]
+    feature: Option<String>,
+    #[command(flatten)]
+    who: Who,
+}
+
+impl Session {
+    /// What was committed since is taken in, where it stands on what the work stands on, or where there is no work yet.
+    /// Tells whether there is anything.
+    pub async fn take_in(&self, order: &mut Order, report: &Report) -> anyhow::Result<bool> {
+        let head = self.place.head().await?;
+        let fits = report.all.turns == 0 || self.place.own.holds(&order.base.sha).await?;
+        let is_news = fits && head.sha != order.base.sha;
+        if is_news {
+            order.stand_on(head);
+        }
+        Ok(is_news)
+    }
+}
+
+pub async fn resume(resume: Resume) -> ExitCode {
+    ended("resume", resume.who.json, go_on(&resume).await)
+}
+
+async fn go_on(resume: &Resume) -> anyhow::Result<ExitCode> {
+    let session = Session::open("resume", &resume.who).await?;
+    let Found { mut order, task } = session.find(&resume.what, resume.feature.as_deref())?;
+    let name = order.name();
+    order.is_open()?;
+    let report = session.orders.report(order.number)?;
+    session.with_agent(&mut order, &resume.who)?;
+    let asked = resume.guidance.is_some() || resume.max_turns.is_some();
+    if asked || (report.answers(&order) && !report.ok) {
+        session.take_in(&mut order, &report).await?;
+        anyhow::ensure!(
+            report.state != Standing::AwaitingApproval,
+            "the plan of {name} waits: `autobuild feature {name}` builds it"
+        );
+        let turns = resume.max_turns.map(|turns| format!("--max-turns={turns}"));
+        let words: Vec<String> = turns.into_iter().chain(resume.guidance.clone()).collect();
+        order.go_on(report.state, task, &words.join(" "));
+    }
+    session.orders.keep(&order)?;
+    session.build(order, &resume.who, Vec::new()).await
+}

@@ -1,0 +1,148 @@
+//! `status`: everything ordered here, and how far it is.
+
+use crate::cli::{
+    local::{
+        Session, Who, ended,
+        lock::{Holder, Lock},
+        named::Found,
+        orders::{End, Order},
+        report::{Report, money},
+        standing::Standing,
+    },
+    stage::terminal::Tone,
+};
+use clap::Args;
+use std::process::ExitCode;
+
+/// What `status` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  autobuild status\n  autobuild status FEAT-2\n  autobuild status --json | jq -r \
+'.features[] | [.feature, .state, .branch] | @tsv'\n\nExit codes:\n  0  it was told\n  2  there is nothing of that name, \
+or no repository"
+)]
+pub struct Status {
+    /// One Feature, as FEAT-1; all if none is named.
+    #[arg(value_name = "FEAT")]
+    feature: Option<String>,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn status(status: Status) -> ExitCode {
+    let json = status.json;
+    ended("status", json, show(&status).await)
+}
+
+async fn show(status: &Status) -> anyhow::Result<ExitCode> {
+    let who = Who::silent(status.json);
+    let session = Session::open("status", &who).await?;
+    let holder = Lock::holder(&session.place.folder);
+    if let Some(name) = &status.feature {
+        let Found { order, .. } = session.find(name, None)?;
+        let report = session.orders.report(order.number)?;
+        let report = session.as_it_is(&order, report, holder.as_ref()).await?;
+        session.screen.tell(&order, &report);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut all = Vec::new();
+    for order in session.orders.all()? {
+        let report = session.orders.report(order.number)?;
+        all.push((session.as_it_is(&order, report, holder.as_ref()).await?, order));
+    }
+    if status.json {
+        let features: Vec<_> = all.iter().map(|(report, order)| report.json(order)).collect();
+        let shown = serde_json::json!({ "working": holder, "features": features });
+        session.screen.terminal.exact(&shown.to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    if all.is_empty() {
+        session
+            .screen
+            .note("Nothing is ordered in this repository yet: `autobuild run ISSUE.md` does.");
+    }
+    for (report, order) in &all {
+        print(&session, order, report);
+    }
+    if let Some(holder) = holder {
+        let (command, process) = (holder.command, holder.process);
+        session
+            .screen
+            .note(&format!("`autobuild {command}` (process {process}) works here now."));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(session: &Session, order: &Order, report: &Report) {
+    let tone = match (order.ended.is_some() || !report.rests, report.ok) {
+        (true, _) => Tone::Plain,
+        (false, true) => Tone::Good,
+        (false, false) => Tone::Bad,
+    };
+    let branch = match (&report.branch, &report.head) {
+        (Some(branch), _) => branch,
+        (None, Some(_)) => "its branch is gone",
+        (None, None) => "no branch yet",
+    };
+    let state = match (order.ended, report.ok && report.head.is_some()) {
+        (Some(End::Completed), _) => "completed".to_owned(),
+        (Some(End::GivenUp), _) => "given up".to_owned(),
+        (None, true) => "done".to_owned(),
+        (None, false) => report.state.to_string(),
+    };
+    let going = match (report.rests, report.sentence.is_empty()) {
+        (false, false) => format!(", {}", report.sentence),
+        (true, _) | (false, true) => String::new(),
+    };
+    let (name, tasks, cost) = (order.name(), report.approved(), money(&report.all.cost));
+    let terminal = &session.screen.terminal;
+    let title = crate::messages::clean(&order.title).replace('\n', " ");
+    terminal.line(&format!("{name}  "), "  ", &title, tone);
+    terminal.line(
+        "  ",
+        "  ",
+        &format!("{state}{going} · {tasks} · {cost} · {branch}"),
+        Tone::Quiet,
+    );
+}
+
+impl Session {
+    /// A report with what changed beside it: its branch may be gone.
+    async fn as_it_is(&self, order: &Order, mut report: Report, holder: Option<&Holder>) -> anyhow::Result<Report> {
+        if let Some(branch) = &report.branch
+            && self.place.own.branch(branch).await?.is_none()
+        {
+            report.branch = None;
+        }
+        Ok(standing(order, report, holder))
+    }
+}
+
+/// A report of an order that does not rest says whether anybody works on it.
+fn standing(order: &Order, report: Report, holder: Option<&Holder>) -> Report {
+    if report.answers(order) || order.ended.is_some() {
+        return report;
+    }
+    let name = order.name();
+    let why = report.error.as_deref().unwrap_or("it was interrupted");
+    let (state, sentence) = match (holder, report.state, &report.error) {
+        (Some(_), Standing::Nothing, _) => (Standing::Waiting, "at work".to_owned()),
+        (Some(_), state, _) => (state, "at work".to_owned()),
+        (None, Standing::Nothing, None) => (
+            Standing::Ordered,
+            format!("not begun: `autobuild resume {name}` begins"),
+        ),
+        (None, Standing::Nothing, Some(_)) => (
+            Standing::Ordered,
+            format!("could not begin: {why}; `autobuild resume {name}` tries again"),
+        ),
+        (None, state, _) => (state, format!("stopped: {why}; `autobuild resume {name}` goes on")),
+    };
+    Report {
+        state,
+        sentence,
+        rests: false,
+        ..report
+    }
+}

@@ -1,0 +1,221 @@
+//! `run` and what goes with it in repositories that are unlike others, and with what somebody left beside the work.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    missing_docs,
+    reason = "a test that cannot go on has failed"
+)]
+
+use crate::{
+    own::{Own, mode, text},
+    run::whole,
+};
+use std::{fs, os::unix::fs::symlink, process::Stdio};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_branch_called_autobuild_is_no_dead_end() {
+    let own = Own::new(None).await;
+    own.git("switch -qc autobuild").await;
+    let done = own.run(&["--json"]).await;
+    let last = text(&done).lines().last().unwrap().to_owned();
+    assert!(done.status.success(), "{}", whole(&done));
+    assert!(last.contains("\"branch\":\"autobuild-notes\""), "{last}");
+    assert_eq!(own.git("show autobuild-notes:notes.md").await, "# Notes\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_branch_that_came_in_the_way_meanwhile_is_no_dead_end() {
+    let own = Own::new(None).await;
+    own.git("switch -qc autobuild/1").await;
+    let agent = own.agent();
+    let planned = own.json(&["plan", "../issue.md", "--json", "--agent", &agent]).await;
+    assert_eq!(planned["ok"], true, "{planned}");
+    own.git("switch -qc work && git branch -q -D autobuild/1 && git branch autobuild")
+        .await;
+    let built = own.json(&["feature", "FEAT-1", "--json"]).await;
+    assert_eq!(built["branch"], "autobuild-notes", "{built}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_issue_is_said_in_one_line() {
+    let own = Own::new(None).await;
+    own.types("mkfifo ../pipe").await;
+    let agent = own.agent();
+    for (words, remedy) in [
+        (["run", "../pipe"], "save the issue as a Markdown file"),
+        (["run", "/dev/zero"], "save the issue as a Markdown file"),
+        (["plan", ""], "the issue is empty"),
+        (["task", "  "], "the issue is empty"),
+    ] {
+        let output = own
+            .autobuild("", &[&words[..], &["--agent", &agent]].concat())
+            .output()
+            .await
+            .unwrap();
+        let said = whole(&output);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains(remedy) && said.lines().count() == 1, "{words:?}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repository_that_cannot_be_copied_gets_no_order() {
+    let own = Own::new(None).await;
+    own.commits_settings("max_turns: 2\n").await;
+    own.git("clone -q --depth 1 \"file://$PWD\" ../shallow").await;
+    own.types("git init -q --object-format=sha256 ../other && cd ../other && git -c user.name=me -c user.email=m@e commit -q --allow-empty -m x").await;
+    let agent = own.agent();
+    for (folder, remedy) in [
+        ("../shallow", "git fetch --unshallow"),
+        ("../other", "by sha256"),
+        (".git/objects", "git's own folder"),
+    ] {
+        let mut run = own.autobuild(folder, &["run", "../issue.md", "--agent", &agent]);
+        if folder.starts_with(".git") {
+            run = own.autobuild(folder, &["status"]);
+        }
+        let output = run.output().await.unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(whole(&output).contains(remedy), "{}", whole(&output));
+        assert!(
+            !own.repository.join(folder).join(".git/autobuild").exists(),
+            "nothing is ordered"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_whose_branch_is_gone_is_made_again_or_said_to_be_merged() {
+    let own = Own::new(None).await;
+    assert!(own.run(&[]).await.status.success());
+    own.git("branch -q -D autobuild/notes && git reflog expire --expire=now --all && git gc -q --prune=now")
+        .await;
+    let status = own.autobuild("", &["status"]).output().await.unwrap();
+    assert!(text(&status).contains("its branch is gone"), "{}", whole(&status));
+    let again = own.run(&[]).await;
+    assert!(again.status.success(), "{}", whole(&again));
+    assert_eq!(own.git("show autobuild/notes:notes.md").await, "# Notes\n");
+    own.git("merge -q autobuild/notes && git branch -q -d autobuild/notes")
+        .await;
+    let merged = own.run(&[]).await;
+    let said = whole(&merged);
+    assert!(
+        said.contains("what is checked out holds the result") && !said.contains("git merge"),
+        "{said}"
+    );
+    let completed = own.json(&["complete", "FEAT-1", "--json"]).await;
+    assert_eq!(
+        (&completed["completed"], &completed["ok"]),
+        (&true.into(), &true.into()),
+        "{completed}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_given_up_is_called_so() {
+    let own = Own::new(None).await;
+    own.agents(&"- { role: player, fail: garbage }\n".repeat(8));
+    assert_eq!(own.run(&[]).await.status.code(), Some(1));
+    let discarded = own.json(&["complete", "FEAT-1", "--discard", "--json"]).await;
+    assert_eq!(
+        (&discarded["state"], &discarded["completed"]),
+        (&"given_up".into(), &false.into()),
+        "{discarded}"
+    );
+    let status = own.autobuild("", &["status"]).output().await.unwrap();
+    assert!(text(&status).contains("given up"), "{}", whole(&status));
+    let resumed = own.autobuild("", &["resume", "FEAT-1"]).output().await.unwrap();
+    assert!(whole(&resumed).contains("FEAT-1 is given up"), "{}", whole(&resumed));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn why_it_could_not_be_worked_on_is_still_known_later() {
+    let own = Own::new(None).await;
+    let folder = own.repository.join(".git/autobuild");
+    fs::create_dir_all(folder.join("forge")).unwrap();
+    fs::write(folder.join("forge/forge.json"), "{").unwrap();
+    assert_eq!(own.run(&[]).await.status.code(), Some(2));
+    let status = own.autobuild("", &["status"]).output().await.unwrap();
+    assert!(text(&status).contains("is not a forge's memory"), "{}", whole(&status));
+    fs::remove_file(folder.join("forge/forge.json")).unwrap();
+    let done = own.json(&["resume", "FEAT-1", "--json"]).await;
+    assert_eq!(
+        (&done["ok"], &done["error"]),
+        (&true.into(), &serde_json::Value::Null),
+        "{done}"
+    );
+    fs::write(folder.join("features/1.order.json"), "{").unwrap();
+    let damaged = own.autobuild("", &["status"]).output().await.unwrap();
+    let said = whole(&damaged);
+    assert!(
+        damaged.status.code() == Some(2) && said.contains("1.order.json is damaged: move it away"),
+        "{said}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_are_not_followed_and_nobody_else_reads_anything() {
+    let own = Own::new(None).await;
+    let folder = own.repository.join(".git/autobuild");
+    fs::create_dir_all(&folder).unwrap();
+    let elsewhere = own.folder.path().join("elsewhere");
+    fs::write(&elsewhere, "mine").unwrap();
+    symlink(&elsewhere, folder.join("port")).unwrap();
+    let output = own.run(&[]).await;
+    assert!(output.status.success(), "{}", whole(&output));
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "mine");
+    for entry in ["", "features", "forge"] {
+        assert_eq!(mode(&folder.join(entry)), 0o700, "{entry}");
+    }
+    for entry in [
+        "port",
+        "lock",
+        "autobuild.db",
+        "features/1.txt",
+        "features/1.order.json",
+        "features/1.report.json",
+        "forge/forge.json",
+    ] {
+        assert_eq!(mode(&folder.join(entry)), 0o600, "{entry}");
+    }
+    assert_eq!(mode(&own.folder.path().join(".cache/autobuild")), 0o700);
+    fs::remove_file(folder.join("lock")).unwrap();
+    symlink(&elsewhere, folder.join("lock")).unwrap();
+    let refused = own.autobuild("", &["complete", "FEAT-1"]).output().await.unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{}", whole(&refused));
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "mine");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_behind_the_output_is_no_success() {
+    let own = Own::new(None).await;
+    assert!(own.run(&[]).await.status.success());
+    for words in [&["status", "--json"][..], &["status"]] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut status = own.autobuild("", words);
+        status.stdout(full).stderr(Stdio::piped());
+        let output = status.spawn().unwrap().wait_with_output().await.unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(
+            whole(&output).contains("standard output cannot be written"),
+            "{}",
+            whole(&output)
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_beside_the_issue_is_found_again_from_another_folder() {
+    let own = Own::new(None).await;
+    own.types("mkdir sub && printf '#!/bin/sh\\nexit 1\\n' > ../agent.sh && chmod +x ../agent.sh")
+        .await;
+    let words = ["run", "../issue.md", "--agent", "command:../agent.sh --fast"];
+    let output = own.autobuild("", &words).output().await.unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", whole(&output));
+    let order = fs::read_to_string(own.repository.join(".git/autobuild/features/1.order.json")).unwrap();
+    let order: serde_json::Value = serde_json::from_str(&order).unwrap();
+    let agent = order["agent"].as_str().unwrap();
+    let whole = own.folder.path().canonicalize().unwrap().join("agent.sh");
+    assert_eq!(agent, format!("command:'{}' --fast", whole.display()));
+}
