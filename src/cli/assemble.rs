@@ -53,6 +53,21 @@ pub struct Agents {
     pub access: Access,
 }
 
+impl Agents {
+    /// The same agent for every role.
+    pub fn all(agent: AgentCommand, access: Access) -> Self {
+        Self {
+            planner: agent.clone(),
+            designer: agent.clone(),
+            player: agent.clone(),
+            coach: agent,
+            named: BTreeMap::new(),
+            environment: Vec::new(),
+            access,
+        }
+    }
+}
+
 /// Everything that a service is made from.
 pub struct Blueprint {
     /// The AutoBuild App.

@@ -1,4 +1,4 @@
-//! `autobuild completions`: what a shell needs to complete our commands.
+//! `autobuild completions`: prints a shell's completion script.
 
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-/// What `completions` takes.
+/// The arguments of `completions`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
 autobuild completions bash > ~/.local/share/bash-completion/completions/autobuild\n  \

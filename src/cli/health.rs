@@ -19,7 +19,10 @@ const MOST: usize = 64 * 1024;
 
 /// What `health` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code 0 if it is, 1 if it is not.\n\nExample:\n  autobuild health --ready")]
+#[command(
+    after_help = "Exit code 0 if it is, 1 if it is not.\n\nExamples:\n  autobuild health\n  \
+autobuild health --ready"
+)]
 pub(super) struct Health {
     /// A TOML file with settings.
     #[arg(long, value_name = "FILE")]

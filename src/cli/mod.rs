@@ -23,7 +23,14 @@ use std::process::ExitCode;
 
 /// Turns labelled issues into reviewed pull requests: a Player writes, a Coach verifies.
 #[derive(Debug, Parser)]
-#[command(name = "autobuild", version, about, arg_required_else_help = true)]
+#[command(
+    name = "autobuild",
+    version,
+    about,
+    arg_required_else_help = true,
+    after_help = "Examples:\n  autobuild demo\n  autobuild run issue.md --agent claude --use-my-login\n  autobuild serve \
+--check\n\n`autobuild COMMAND --help` shows examples of a command."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -86,4 +93,25 @@ pub fn run() -> ExitCode {
             Command::Completions(shell) => completions::completions(&shell, Cli::command()),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_says_what_it_does_and_shows_examples() {
+        let mut cli = Cli::command();
+        cli.build();
+        for command in cli.get_subcommands().filter(|command| command.get_name() != "help") {
+            let name = command.get_name();
+            assert!(command.get_about().is_some(), "{name}");
+            let more = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(more.contains("Examples:\n  "), "{name} shows no examples: {more}");
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{name}: {argument}");
+            }
+        }
+    }
 }

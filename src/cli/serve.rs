@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Settings come from AUTOBUILD_… variables and a TOML file with the same names; a flag beats the \
-environment, the environment the file.\n\nExample:\n  AUTOBUILD_APP_ID=1 AUTOBUILD_PRIVATE_KEY_FILE=app.pem \
+environment, the environment the file.\n\nExamples:\n  AUTOBUILD_APP_ID=1 AUTOBUILD_PRIVATE_KEY_FILE=app.pem \
 AUTOBUILD_WEBHOOK_SECRET_FILE=secret autobuild serve --listen 0.0.0.0:8080\n  autobuild serve --check"
 )]
 pub(super) struct Serve {
@@ -103,7 +103,7 @@ pub(super) fn start_log(
         tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_ansi(std::io::stderr().is_terminal())
+        .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty()))
         .with_writer(move || Masked(secrets.clone(), out.clone()));
     let _ = match format {
         LogFormat::Text => log.try_init(),

@@ -1,7 +1,7 @@
 //! What this process performs right now, how each is told to stop, and who is at work for people who watch.
 
 use crate::{agents::Activity, config::Role};
-use domain::ids::{Millis, TaskId, TurnNumber};
+use domain::ids::{FeatureKey, Millis, TaskId, TurnNumber};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Mutex, MutexGuard},
@@ -33,9 +33,11 @@ pub enum Worker {
 /// Work that goes on in this process now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
+    /// For which Feature.
+    pub feature: FeatureKey,
     /// Who does it.
     pub worker: Worker,
-    /// For which task; none for the Feature's own work.
+    /// For which of its tasks; none for its own work.
     pub task: Option<TaskId>,
     /// In which turn.
     pub turn: TurnNumber,
@@ -132,6 +134,7 @@ mod tests {
     fn work_is_on_the_board_until_it_ends_and_says_what_it_does_now() {
         let running = Running::default();
         let work = |worker| Work {
+            feature: "1/1/1".parse().unwrap(),
             worker,
             task: None,
             turn: TurnNumber(1),

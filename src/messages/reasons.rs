@@ -169,7 +169,7 @@ fn work(doing: &Doing, max: usize) -> String {
 }
 
 fn refused(doing: &str, said: &str, max: usize) -> String {
-    format!("GitHub refused this: {doing}. Its answer: {}", code(said, max))
+    format!("This was refused: {doing}. The answer: {}", code(said, max))
 }
 
 /// What an operator needs of a failure of our own machine is in the log: the sentence names the kind.
@@ -256,8 +256,8 @@ pub(super) fn defect(what: &Defect) -> String {
 
 fn of_machine(what: &str, doing: &str) -> String {
     format!(
-        "{what}. That is neither GitHub's nor the repository's doing, and it stopped this: {doing}. Whoever runs \
-         AutoBuild finds the details in its log."
+        "{what}. That is neither GitHub's nor the repository's doing, and it stopped this: {doing}. AutoBuild's log \
+         has the details."
     )
 }
 
@@ -357,15 +357,13 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
         AgentFailure::RateLimited { .. } => "the model's API limits the rate".to_owned(),
         AgentFailure::Unavailable { .. } => "the model's API is not available".to_owned(),
         AgentFailure::NotAuthorised { .. } => {
-            "the model's API refuses the service's account; whoever runs AutoBuild finds the details in its log"
-                .to_owned()
+            "the model's API refuses the account that AutoBuild uses; its log has the details".to_owned()
         }
         AgentFailure::NoSuchModel { model, .. } => format!("the model {} is not available", code(model, max)),
         AgentFailure::ModelRefused { said } => format!("the model refused the work: {}", trimmed(said, max)),
-        AgentFailure::RequestRefused { status, .. } => format!(
-            "the model's API refuses what its program asks (HTTP {status}); whoever runs AutoBuild finds the details in its \
-             log"
-        ),
+        AgentFailure::RequestRefused { status, .. } => {
+            format!("the model's API refuses what its program asks (HTTP {status}); AutoBuild's log has the details")
+        }
         AgentFailure::PromptTooLong => "the work is too long for the model".to_owned(),
         AgentFailure::OutputLimit => "the model stopped at its limit of output".to_owned(),
         AgentFailure::OutOfAgentTurns { turns } => format!("it made {turns} calls of its model, as many as it may"),

@@ -11,5 +11,6 @@ mod local;
 mod own;
 mod run;
 mod start;
+mod terminal;
 mod trace;
 mod web;

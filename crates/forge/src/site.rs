@@ -119,7 +119,7 @@ impl Site {
         self.changes.load(Ordering::Relaxed)
     }
 
-    /// What changes until this is dropped comes into the file as one.
+    /// Holds back saving until it is dropped: all changes until then are saved together.
     pub(super) async fn whole(&self) -> RwLockReadGuard<'_, ()> {
         self.whole.read().await
     }
@@ -205,7 +205,7 @@ impl Site {
         gate.lock_owned().await
     }
 
-    /// What `head` changes since it left `base`, remembered.
+    /// The changes of `head` since it left `base`, remembered.
     pub(super) async fn comparison(&self, repo: u64, base: &str, head: &str) -> Result<Arc<Comparison>> {
         let key = (repo, base.to_owned(), head.to_owned());
         if let Some(known) = lock(&self.comparisons).get(&key) {
@@ -220,7 +220,7 @@ impl Site {
         Ok(fresh)
     }
 
-    /// Whether `head` merges into `base` without conflict, remembered.
+    /// Tells if `head` merges into `base` without a conflict, remembered.
     pub(super) async fn mergeable(&self, repo: u64, base: &str, head: &str) -> Result<bool> {
         let key = (repo, base.to_owned(), head.to_owned());
         if let Some(known) = lock(&self.mergeable).get(&key) {

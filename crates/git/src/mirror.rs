@@ -31,7 +31,7 @@ pub struct Mirrors {
     shared: Arc<Shared>,
 }
 
-/// Where things lie, and what limits how many are made at once.
+/// The folders of all mirrors, and the limit on how many are filled at once.
 pub(crate) struct Shared {
     root: PathBuf,
     pub(crate) trash: Trash,
@@ -105,7 +105,7 @@ impl Mirrors {
         Ok(())
     }
 
-    /// Where the mirror of a repository lies below a data folder.
+    /// The folder of a repository's mirror below a data folder.
     #[must_use]
     pub fn folder(data_dir: &Path, repo: RepoId) -> PathBuf {
         below(&data_dir.join("git"), repo)
@@ -131,7 +131,7 @@ impl Mirrors {
     }
 }
 
-/// Whether this process has made sure of the mirror's folder.
+/// Records that this process has checked the mirror's folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Made {
     NotChecked,
@@ -148,13 +148,13 @@ pub struct Mirror {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// Where the mirror of a repository lies below the folder of all.
+/// The folder of a repository's mirror below the folder of all.
 fn below(root: &Path, repo: RepoId) -> PathBuf {
     root.join("mirrors").join(format!("{repo}.git"))
 }
 
 impl Mirror {
-    /// Where the mirror lies. Only git and this room may write there.
+    /// The mirror's folder. Only git and this room may write there.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
@@ -191,7 +191,7 @@ impl Mirror {
         self.commit_at(&branch.full()).await
     }
 
-    /// Whether the mirror holds this commit.
+    /// Looks for a commit in the mirror.
     pub async fn has_commit(&self, sha: &Sha) -> Result<bool, GitError> {
         let key = (Arc::clone(&self.dir), sha.clone());
         if self.shared.memory.is_there(&key) {
@@ -273,7 +273,7 @@ impl Mirror {
     }
 }
 
-/// Where a held commit is named.
+/// The ref that keeps a held commit.
 pub(crate) fn held_ref(id: &str) -> Result<String, GitError> {
     let name = format!("refs/autobuild/held/{id}");
     name.parse::<BranchName>()?;
@@ -289,7 +289,7 @@ pub(crate) fn make_bare(dir: &Path, borrowed: Option<&Path>) -> std::io::Result<
     fs::rename(unfinished, head)
 }
 
-/// Whether [`make_bare`] came to its end here: a process ends at any point, also between a file's name and its content.
+/// Tells a whole repository from one whose making was cut off: a process can end between a file's name and its content.
 fn is_complete(dir: &Path) -> bool {
     let has_content = |name: &str| fs::metadata(dir.join(name)).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
     has_content("HEAD") && has_content("config")

@@ -13,7 +13,7 @@ pub struct OwnRepository {
     pub git_folder: PathBuf,
 }
 
-/// What is checked out.
+/// The commit and branch of HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnHead {
     /// The commit.
@@ -52,7 +52,7 @@ pub enum NoRepository {
     Git(#[from] GitError),
 }
 
-/// What became of a branch that was to be given.
+/// The result of giving a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
     /// It stands where it should.
@@ -113,7 +113,7 @@ impl OwnRepository {
         }
     }
 
-    /// Whether its commits can be copied: all of its history is there, with ids as GitHub's.
+    /// Refuses a repository whose commits cannot be copied: a shallow clone, or one with other ids than GitHub's.
     pub async fn can_be_copied(&self) -> Result<(), NoRepository> {
         let call = GitCall::in_folder(&self.work_tree, "rev-parse");
         let told = call
@@ -131,7 +131,7 @@ impl OwnRepository {
         }
     }
 
-    /// What is checked out; none before the first commit.
+    /// The commit and branch of HEAD; none before the first commit.
     pub async fn head(&self) -> Result<Option<OwnHead>, GitError> {
         let Some(sha) = self.resolve("HEAD").await? else {
             return Ok(None);
@@ -177,7 +177,7 @@ impl OwnRepository {
         call.talking_to_disk().ok().await.map(drop)
     }
 
-    /// Whether a branch of this name can be made.
+    /// Looks for branches that a new branch of this name would clash with.
     pub async fn name(&self, branch: &str) -> Result<NameIs, GitError> {
         let parents: Vec<&str> = branch
             .match_indices('/')
@@ -231,7 +231,7 @@ impl OwnRepository {
         })
     }
 
-    /// Whether what is checked out contains a commit.
+    /// Tells if the history of HEAD contains a commit.
     pub async fn holds(&self, commit: &str) -> Result<bool, GitError> {
         let call = GitCall::in_folder(&self.work_tree, "merge-base");
         let found = call

@@ -99,7 +99,7 @@ pub(super) async fn demo(demo: Demo) -> ExitCode {
     let below = terminal.clone();
     start_log(filter, LogFormat::Text, secrets.clone(), move |part| below.log(part));
     let code = run(&demo, &terminal, &secrets).await.unwrap_or_else(|error| {
-        terminal.moving("");
+        terminal.clear();
         eprintln!("autobuild demo: {}", secrets.mask(&format!("{error:#}")));
         ExitCode::FAILURE
     });
@@ -142,7 +142,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     let mut stop = Stop::listen()?;
     let rest = tokio::select! {
         rest = until_rest(&stage, &filed, &mut human) => rest?,
-        () = stop.told() => Rest::Interrupted,
+        () = stop.told() => interrupted(terminal),
     };
     let ended = rest.report(&stage, &filed, APPROVES).await?;
     // The sample is nobody's work; only who asked for its end wants to look at what it left.
@@ -175,7 +175,7 @@ async fn finish(
         // What happened is shown before what came of it.
         let last = stage.forge.events().last().map_or(0, |event| event.seq);
         let _ = seen.wait_for(|shown| *shown >= last).await;
-        terminal.moving("");
+        terminal.clear();
         places.print(&ended, terminal, demo.json);
         if !demo.json {
             places.announce_pages(terminal);
@@ -205,6 +205,11 @@ async fn finish(
     }
     tidy(&places);
     Ok(ended.code())
+}
+
+fn interrupted(terminal: &Terminal) -> Rest {
+    terminal.below("Stopping: agents that work are told to end.");
+    Rest::Interrupted
 }
 
 /// Lets the service work and the human speak, in turn, until neither has anything to do.

@@ -1,4 +1,4 @@
-//! What the demo leaves on the disk, what of it stays, and how whoever watched is told.
+//! The files of a demo: which of them stay, and how the demo says so.
 
 use crate::cli::{
     demo::sample::Material,
@@ -16,7 +16,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// What is left behind.
+/// The files and pages of a demo.
 pub(super) struct Places {
     /// Folder of everything.
     folder: PathBuf,
@@ -30,16 +30,16 @@ pub(super) struct Places {
     pub transcript: PathBuf,
     /// The repository that was imported, where it is a person's own.
     own: Option<PathBuf>,
-    /// For how long.
+    /// How long they stay.
     pub staying: Staying,
 }
 
-/// For how long what the demo made is there.
+/// How long the files stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Staying {
-    /// After the end too.
+    /// After the demo too.
     Kept,
-    /// Until the end.
+    /// Until the demo ends.
     Until,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn private_folder() -> std::io::Result<TempDir> {
         .tempdir()
 }
 
-/// Removes what nobody needs any more: checkouts, mirrors and caches, or everything.
+/// Removes checkouts, mirrors and caches, or everything.
 pub(super) fn tidy(places: &Places) {
     match places.staying {
         Staying::Kept => {
@@ -63,7 +63,7 @@ pub(super) fn tidy(places: &Places) {
 }
 
 impl Places {
-    /// What a demo of this material leaves in `folder`.
+    /// The files of a demo of this material in `folder`.
     pub(super) fn new(folder: PathBuf, stage: &Stage, repository: &str, material: &Material) -> anyhow::Result<Self> {
         Ok(Self {
             repository: stage.forge.repository_dir(repository)?,
@@ -78,10 +78,15 @@ impl Places {
 
     /// Says where the pages are.
     pub(super) fn announce_pages(&self, terminal: &Terminal) {
-        let (page, dashboard) = (&self.page, &self.dashboard);
-        terminal.exact(&format!(
-            "\nThe pages are served until Ctrl-C, and are gone then: {page}, dashboard: {dashboard}"
-        ));
+        terminal.exact("");
+        terminal.line(
+            "",
+            "",
+            "The pages are served until Ctrl-C, and are gone then:",
+            Tone::Plain,
+        );
+        terminal.exact(&format!("  dashboard   {}", self.dashboard));
+        terminal.exact(&format!("  repository  {}", self.page));
         let act = "On them you comment, approve, merge and commit by hand; the work goes on.";
         terminal.line("", "", act, Tone::Quiet);
     }
@@ -124,7 +129,7 @@ impl Places {
             .for_each(|command| terminal.exact(&format!("  {command}")));
     }
 
-    /// What brings each branch into the repository that was imported.
+    /// The command for each branch that fetches it into the imported repository.
     fn fetches(&self, ended: &Ended) -> Vec<String> {
         let Some(own) = &self.own else { return Vec::new() };
         let quoted = |path: &Path| shell_words::quote(&path.to_string_lossy()).into_owned();

@@ -90,7 +90,7 @@ fn shown(command: &str, rows: &[Row], secrets: &Secrets, terminal: &Terminal, js
     let rows: Vec<Row> = rows.iter().map(|row| row.masked(|text| secrets.mask(text))).collect();
     let text = match json {
         Some(Json) => format!("{}\n", diagnosis::report(&rows)),
-        None => table::table(&rows, terminal.columns(), |text, tone| terminal.painted(text, tone)),
+        None => table::table(&rows, terminal.columns(), |text, tone| terminal.in_tone(text, tone)),
     };
     if let Err(error) = table::print(&text) {
         eprintln!("autobuild {command}: standard output cannot be written: {error}");

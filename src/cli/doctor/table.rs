@@ -66,7 +66,7 @@ fn fitted(row: &Row, word: &str, columns: usize) -> Vec<String> {
 fn tone(standing: Standing) -> Tone {
     match standing {
         Standing::Ok => Tone::Good,
-        Standing::Warning => Tone::Loud,
+        Standing::Warning => Tone::Warning,
         Standing::Broken => Tone::Bad,
     }
 }

@@ -7,7 +7,12 @@ use crate::cli::{
         report::Report,
         work::Screen,
     },
-    stage::{stop::Stop, terminal::Tone, transcript::is_said},
+    stage::{
+        picture::spinner,
+        stop::Stop,
+        terminal::Tone,
+        transcript::{is_said, parts},
+    },
 };
 use std::{
     fs::File,
@@ -47,12 +52,15 @@ pub async fn follow(
         "`autobuild {other}` (process {process}) works on this repository {what}."
     ));
     let mut tail = Tail::end_of(orders.transcript(order.number));
-    loop {
+    let _cleared = Cleared(screen);
+    for beat in 0.. {
         let report = orders.report(order.number)?;
         if report.answers(order) {
             return Ok(Followed::Rests(Box::new(report)));
         }
         tail.show(screen);
+        let (spinner, tasks) = (spinner(beat), report.approved());
+        screen.below(&format!("{spinner} process {process} works; {name}: {tasks}"));
         if let Asked::Taken(lock) = Lock::ask(folder, command, &order.agent)? {
             // It may have come to rest since we looked.
             let report = orders.report(order.number)?;
@@ -65,6 +73,16 @@ pub async fn follow(
             () = tokio::time::sleep(LOOK) => {}
             () = stop.told() => return Ok(Followed::Interrupted),
         }
+    }
+    Ok(Followed::Interrupted)
+}
+
+/// Leaves a clean line, however following ends.
+struct Cleared<'a>(&'a Screen);
+
+impl Drop for Cleared<'_> {
+    fn drop(&mut self) {
+        self.0.terminal.clear();
     }
 }
 
@@ -99,7 +117,8 @@ impl Tail {
             for line in lines.lines() {
                 self.said = if is_said(line) { self.said + 1 } else { 0 };
                 if self.said <= MOST_SAID {
-                    screen.terminal.line("", "  ", line, Tone::Plain);
+                    let (lead, gutter, text) = parts(line);
+                    screen.terminal.line(lead, gutter, text, Tone::Plain);
                 }
             }
         }

@@ -153,7 +153,7 @@ impl Session {
         };
         let worked = job.work(&mut stop).await;
         drop(lock);
-        self.screen.terminal.moving("");
+        self.screen.terminal.clear();
         let mut report = self.orders.report(order.number)?;
         let worked = worked.map_err(|error| self.secrets.mask(&format!("{error:#}")));
         if let Err(error) = &worked {

@@ -161,7 +161,7 @@ fn issue(given: &str) -> anyhow::Result<IssueText> {
     let is_text = given.split_whitespace().nth(1).is_some();
     anyhow::ensure!(
         is_text,
-        "{given}: there is no such file; the issue itself stands in quotes"
+        "{given}: there is no such file; an issue of your own words has at least two, in quotes, as 'Greet people by name'"
     );
     let (title, body) = given.trim().split_once('\n').unwrap_or((given.trim(), ""));
     IssueText::of(&format!("# {}\n\n{body}", title.trim_start_matches("# ")))

@@ -9,6 +9,7 @@ use crate::cli::{
     stage::{
         excerpt,
         terminal::{Terminal, Tone},
+        wrap,
     },
 };
 use domain::{
@@ -281,7 +282,7 @@ impl Report {
             let mut parts: Vec<String> = padded.collect();
             if left.is_none_or(|left| left >= NAMED_FROM) {
                 let name = cells.last().map_or("", String::as_str);
-                parts.push(name.chars().take(left.unwrap_or(usize::MAX)).collect());
+                parts.push(left.map_or_else(|| name.to_owned(), |left| wrap::cut(name, left)));
             }
             parts.join(gap).trim_end().to_owned()
         };
@@ -368,6 +369,11 @@ mod tests {
             all: row("All", Verdict::None, 734_000),
             ..Report::default()
         };
+        let cut = report.table(Some(60));
+        assert!(
+            cut.iter().any(|(line, _)| line.ends_with("Write the notes t…")),
+            "{cut:?}"
+        );
         for columns in [40, 60, 80] {
             let table = report.table(Some(columns));
             assert!(

@@ -108,6 +108,9 @@ impl Job<'_> {
             worked = self.until_rest(&stage, &mut players) => worked,
             () = stop.told() => Ok(Worked::Interrupted),
         };
+        if matches!(worked, Ok(Worked::Interrupted)) {
+            self.screen.below("Stopping: agents that work are told to end.");
+        }
         let mut did = Vec::new();
         for player in players.values() {
             did.push((player.order.number, traces::gather(&stage, player.filed.repo).await?));
@@ -157,7 +160,7 @@ impl Job<'_> {
             }
             if told {
                 self.screen
-                    .moving(&format!("works on {}; Ctrl-C leaves it", busy.join(", ")));
+                    .below(&format!("works on {}; Ctrl-C leaves it", busy.join(", ")));
             }
             tokio::time::sleep(LOOK).await;
         }
@@ -215,7 +218,7 @@ impl Job<'_> {
 impl Screen {
     /// Says how an order stands.
     pub fn tell(&self, order: &Order, report: &Report) {
-        self.terminal.moving("");
+        self.terminal.clear();
         match self.json {
             true => self.terminal.exact(&report.json(order).to_string()),
             false => report.print(order, &self.terminal),
@@ -244,9 +247,10 @@ impl Screen {
         }
     }
 
-    fn moving(&self, text: &str) {
+    /// A line below everything that is drawn.
+    pub fn below(&self, text: &str) {
         if !self.json {
-            self.terminal.moving(text);
+            self.terminal.below(text);
         }
     }
 }

@@ -1,7 +1,10 @@
 //! An issue as a person writes it in a file.
 
 use anyhow::Context;
-use rustix::fs::{Mode, OFlags};
+use rustix::{
+    fs::{Mode, OFlags},
+    io::Errno,
+};
 use std::{fs::File, io::Read, path::Path};
 
 /// GitHub's limits for an issue, in characters.
@@ -21,7 +24,15 @@ pub struct IssueText {
 impl IssueText {
     /// Reads a file of Markdown.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        Self::of(&read(path).context("cannot be read")?)
+        let is_missing = |error: &anyhow::Error| {
+            let error = error.downcast_ref::<Errno>();
+            error.is_some_and(|error| *error == Errno::NOENT)
+        };
+        let text = read(path).map_err(|error| match is_missing(&error) {
+            true => anyhow::anyhow!("there is no such file: write the issue there, beginning with a line `# Title`"),
+            false => error,
+        });
+        Self::of(&text.context("cannot be read")?)
     }
 
     /// Reads Markdown: the first `# ` line is the title, what is left is the body.

@@ -5,6 +5,7 @@ mod at_work;
 pub mod excerpt;
 pub mod human;
 pub mod issue;
+pub mod picture;
 pub mod rest;
 pub mod stop;
 pub mod terminal;
@@ -43,7 +44,6 @@ use page_parts::session::with_key;
 use sandbox::SandboxOptions;
 use secrecy::{ExposeSecret, SecretString};
 use std::{
-    collections::BTreeMap,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -360,15 +360,7 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
         web_url: forge.url().to_owned(),
         database_url: SecretString::from(format!("sqlite:{}", setup.folder.join(DATABASE).display())),
         data_dir,
-        agents: Agents {
-            planner: agent.clone(),
-            designer: agent.clone(),
-            player: agent.clone(),
-            coach: agent,
-            named: BTreeMap::new(),
-            environment: Vec::new(),
-            access: setup.access,
-        },
+        agents: Agents::all(agent, setup.access),
         secrets: secrets.clone(),
         settings,
         caps: Caps::None,

@@ -1,19 +1,20 @@
-//! Everything that is printed for people who watch: lines that stay, and one below them that moves. Where standard output
-//! is no terminal there are plain lines only.
+//! Everything that is printed for people who watch: lines that stay, and a few below them that are drawn anew. If standard
+//! output is no terminal there are plain lines only.
 
-use crate::cli::stage::wrap;
+use crate::cli::stage::{
+    picture::{Line, Span, fitted},
+    wrap,
+};
 use rustix::io::Errno;
 use std::{
     io,
     io::{IsTerminal, Write},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
+use unicode_width::UnicodeWidthStr;
 
-/// To the start of the line, and everything on it away.
-const ERASE: &str = "\r\u{1b}[2K";
-
-/// How wide a terminal is that does not say so.
-const USUAL_WIDTH: usize = 80;
+/// Columns and rows of a terminal that does not say so.
+const USUAL_SIZE: (usize, usize) = (80, 24);
 
 /// Below so many columns, what stands in front of a text leaves room for it.
 const NARROW: usize = 60;
@@ -36,14 +37,17 @@ fn single_spaced(text: &str) -> String {
     }
 }
 
-/// How a line is printed where the terminal has colours.
+/// What a line means, as its colour tells where there are colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Plain,
     Quiet,
     Loud,
     Good,
+    Warning,
     Bad,
+    /// Somebody is at it.
+    Working,
 }
 
 impl Tone {
@@ -54,9 +58,18 @@ impl Tone {
             Self::Quiet => Some("2"),
             Self::Loud => Some("1"),
             Self::Good => Some("32"),
+            Self::Warning => Some("33"),
             Self::Bad => Some("31"),
+            Self::Working => Some("36"),
         }
     }
+}
+
+/// Whether text is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colours {
+    On,
+    Off,
 }
 
 /// What standard output can do.
@@ -64,21 +77,92 @@ impl Tone {
 struct Skills {
     /// It is as wide as it is, and lines are fitted into it.
     wraps: bool,
-    /// A line can be written anew.
+    /// Lines can be drawn anew.
     moves: bool,
-    colours: bool,
+    colours: Colours,
 }
 
 impl Skills {
-    /// By what standard output is and what the environment says of it: see <https://no-color.org>.
+    /// A file, a pipe, or programs that read JSON.
+    const NONE: Self = Self {
+        wraps: false,
+        moves: false,
+        colours: Colours::Off,
+    };
+
+    /// By what standard output is and what the environment says of it: see <https://no-color.org> and
+    /// <https://bixense.com/clicolors>.
     fn of(terminal: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
         let said = |name: &str| variable(name).filter(|value| !value.is_empty());
         let moves = terminal && said("TERM").is_some_and(|kind| kind != "dumb");
+        let wanted = moves && said("CLICOLOR").is_none_or(|value| value != "0");
+        let forced = said("CLICOLOR_FORCE").is_some_and(|value| value != "0");
         Self {
             wraps: terminal,
             moves,
-            colours: moves && said("NO_COLOR").is_none(),
+            colours: match said("NO_COLOR").is_none() && (wanted || forced) {
+                true => Colours::On,
+                false => Colours::Off,
+            },
         }
+    }
+}
+
+/// What is drawn below the lines that stay.
+#[derive(Default)]
+struct Area {
+    picture: Vec<Line>,
+    note: Option<String>,
+    /// The columns of each line that is on the screen now. The cursor stands in the row below them: what a person types,
+    /// as the `^C` that a terminal shows, is erased with them.
+    drawn: Vec<usize>,
+}
+
+impl Area {
+    /// What takes it off a screen of so many columns, which may have been wider when it was drawn: what does not fit any
+    /// more takes further rows.
+    fn erased(&mut self, columns: usize) -> String {
+        let drawn = std::mem::take(&mut self.drawn);
+        let rows: usize = drawn.iter().map(|width| width.div_ceil(columns.max(1)).max(1)).sum();
+        match rows {
+            0 => String::new(),
+            rows => format!("\r\u{1b}[{rows}A\u{1b}[J"),
+        }
+    }
+
+    /// What draws it where the cursor is.
+    fn drawn(&mut self, (columns, rows): (usize, usize), colours: Colours) -> String {
+        let note = self.note.iter().map(|note| {
+            let text = note.clone();
+            vec![Span {
+                text,
+                tone: Tone::Quiet,
+            }]
+        });
+        // The last column stays free: not every terminal stays in the row when it is written.
+        let fit = columns.saturating_sub(1);
+        let lines = self.picture.iter().cloned().chain(note).map(|line| fitted(line, fit));
+        let lines: Vec<Line> = lines.take(rows.saturating_sub(2)).collect();
+        let width = |line: &Line| line.iter().map(|span| span.text.width()).sum();
+        self.drawn = lines.iter().map(width).collect();
+        lines
+            .iter()
+            .map(|line| format!("{}\n", painted(line, colours)))
+            .collect()
+    }
+}
+
+/// A line as a terminal is given it.
+pub fn painted(line: &Line, colours: Colours) -> String {
+    line.iter()
+        .map(|span| in_colour(&span.text, span.tone, colours))
+        .collect()
+}
+
+fn in_colour(text: &str, tone: Tone, colours: Colours) -> String {
+    match (tone.style(), colours) {
+        (Some(style), Colours::On) if !text.is_empty() => format!("\u{1b}[{style}m{text}\u{1b}[0m"),
+        (Some(_) | None, Colours::On | Colours::Off) => text.to_owned(),
     }
 }
 
@@ -86,43 +170,48 @@ impl Skills {
 #[derive(Clone)]
 pub struct Terminal {
     skills: Skills,
-    moving: Arc<Mutex<String>>,
+    area: Arc<Mutex<Area>>,
 }
 
 impl Terminal {
     /// Standard output as it is; as JSON lines go to it, nothing moves there.
     pub fn open(json: bool) -> Self {
-        let terminal = io::stdout().is_terminal() && !json;
-        Self {
-            skills: Skills::of(terminal, |name| std::env::var(name).ok()),
-            moving: Arc::default(),
-        }
+        let skills = match json {
+            true => Skills::NONE,
+            false => Skills::of(io::stdout().is_terminal(), |name| std::env::var(name).ok()),
+        };
+        let area = Arc::default();
+        Self { skills, area }
     }
 
     /// How many columns there are, where lines are fitted into them.
     pub fn columns(&self) -> Option<usize> {
-        self.skills.wraps.then(width)
+        self.skills.wraps.then(|| size().0)
     }
 
-    /// Whether there is a line that moves.
+    /// Whether lines can be drawn anew.
     pub fn moves(&self) -> bool {
         self.skills.moves
     }
 
     /// A line that stays: `text` behind `lead`, and where it does not fit into one row, further rows behind `gutter`.
     pub fn line(&self, lead: &str, gutter: &str, text: &str, tone: Tone) {
-        let rows = match self.skills.wraps {
-            true if width() < NARROW => wrap::rows(narrow(lead), narrow(gutter), &single_spaced(text), width()),
-            true => wrap::rows(lead, gutter, text, width()),
-            false => vec![format!("{lead}{text}").trim_end().to_owned()],
+        let width = self.columns();
+        let rows = match width {
+            Some(width) if width < NARROW => wrap::rows(narrow(lead), narrow(gutter), &single_spaced(text), width),
+            Some(width) => wrap::rows(lead, gutter, text, width),
+            None => vec![format!("{lead}{text}").trim_end().to_owned()],
         };
-        let painted: Vec<String> = rows.iter().map(|row| self.painted(row, tone)).collect();
+        let painted: Vec<String> = rows
+            .iter()
+            .map(|row| in_colour(row, tone, self.skills.colours))
+            .collect();
         self.print(&painted.join("\n"));
     }
 
     /// A line that fits already, as a row of a table.
     pub fn fitted(&self, line: &str, tone: Tone) {
-        self.print(&self.painted(line, tone));
+        self.print(&in_colour(line, tone, self.skills.colours));
     }
 
     /// A line that is to be copied, as it is.
@@ -130,45 +219,58 @@ impl Terminal {
         self.print(line);
     }
 
-    /// The line that moves says this from now on; empty, there is none.
-    pub fn moving(&self, text: &str) {
-        let mut moving = self.lock();
-        let text = wrap::cut(text, width().saturating_sub(1));
-        if *moving == text || !self.skills.moves {
-            return;
-        }
-        write(&format!("{ERASE}{}", self.painted(&text, Tone::Quiet)));
-        *moving = text;
+    /// Draws these lines below those that stay, from now on; `picture` is given the columns that there are.
+    pub fn draw(&self, picture: impl FnOnce(usize) -> Vec<Line>) {
+        self.change(|area| area.picture = picture(size().0.saturating_sub(1)));
+    }
+
+    /// Says this below everything, from now on.
+    pub fn below(&self, text: &str) {
+        self.change(|area| area.note = Some(text.to_owned()));
+    }
+
+    /// Draws nothing more.
+    pub fn clear(&self) {
+        self.change(|area| (area.picture, area.note) = (Vec::new(), None));
     }
 
     /// Passes a part of the log to standard error.
     pub fn log(&self, part: &str) -> io::Result<()> {
-        let mut moving = self.lock();
-        if !moving.is_empty() {
-            write(ERASE);
-            moving.clear();
+        let mut area = self.lock();
+        write(&area.erased(size().0));
+        let passed = io::stderr().write_all(part.as_bytes());
+        if part.ends_with('\n') {
+            write(&area.drawn(size(), self.skills.colours));
         }
-        io::stderr().write_all(part.as_bytes())
+        passed
     }
 
     fn print(&self, lines: &str) {
-        let moving = self.lock();
-        match moving.is_empty() {
-            true => write(&format!("{lines}\n")),
-            false => write(&format!("{ERASE}{lines}\n{}", self.painted(&moving, Tone::Quiet))),
+        let mut area = self.lock();
+        let erased = area.erased(size().0);
+        write(&format!("{erased}{lines}\n{}", area.drawn(size(), self.skills.colours)));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Area)) {
+        if !self.skills.moves {
+            return;
+        }
+        let mut area = self.lock();
+        change(&mut area);
+        let erased = area.erased(size().0);
+        let drawn = area.drawn(size(), self.skills.colours);
+        if !erased.is_empty() || !drawn.is_empty() {
+            write(&format!("{erased}{drawn}"));
         }
     }
 
     /// A text in the colours of this terminal.
-    pub fn painted(&self, text: &str, tone: Tone) -> String {
-        match tone.style() {
-            Some(style) if self.skills.colours && !text.is_empty() => format!("\u{1b}[{style}m{text}\u{1b}[0m"),
-            Some(_) | None => text.to_owned(),
-        }
+    pub fn in_tone(&self, text: &str, tone: Tone) -> String {
+        in_colour(text, tone, self.skills.colours)
     }
 
-    fn lock(&self) -> MutexGuard<'_, String> {
-        self.moving.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Area> {
+        self.area.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -190,18 +292,17 @@ fn write(text: &str) {
     }
 }
 
-/// The columns of the terminal as it is now.
-fn width() -> usize {
-    let told = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
-    match told {
-        0 => USUAL_WIDTH,
-        columns => columns,
-    }
+/// Columns and rows of the terminal as it is now.
+fn size() -> (usize, usize) {
+    let told = rustix::termios::tcgetwinsize(io::stdout());
+    let told = told.map_or((0, 0), |size| (usize::from(size.ws_col), usize::from(size.ws_row)));
+    let known = |told: usize, usual: usize| if told == 0 { usual } else { told };
+    (known(told.0, USUAL_SIZE.0), known(told.1, USUAL_SIZE.1))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Skills, narrow, single_spaced};
+    use super::*;
 
     #[test]
     fn a_narrow_terminal_is_left_to_the_text() {
@@ -217,7 +318,7 @@ mod tests {
         let skills = |terminal, pairs: &[(&str, &str)]| {
             let found = |name: &str| pairs.iter().find(|(key, _)| *key == name);
             let skills = Skills::of(terminal, |name| found(name).map(|(_, value)| (*value).to_owned()));
-            (skills.wraps, skills.moves, skills.colours)
+            (skills.wraps, skills.moves, skills.colours == Colours::On)
         };
         let term = ("TERM", "xterm-256color");
         assert_eq!(skills(true, &[term]), (true, true, true));
@@ -229,6 +330,52 @@ mod tests {
         );
         assert_eq!(skills(true, &[("TERM", "dumb")]), (true, false, false));
         assert_eq!(skills(true, &[]), (true, false, false));
+        assert_eq!(skills(true, &[term, ("CLICOLOR", "0")]), (true, true, false));
         assert_eq!(skills(false, &[term]), (false, false, false));
+        let force = ("CLICOLOR_FORCE", "1");
+        assert_eq!(skills(false, &[force]), (false, false, true));
+        assert_eq!(skills(true, &[("TERM", "dumb"), force]), (true, false, true));
+        assert_eq!(skills(false, &[("CLICOLOR_FORCE", "0")]), (false, false, false));
+        assert_eq!(skills(false, &[force, ("NO_COLOR", "1")]), (false, false, false));
+    }
+
+    #[test]
+    fn what_is_drawn_is_erased_also_on_a_screen_that_became_narrower() {
+        let line = |text: &str| {
+            vec![
+                Span {
+                    text: "⠋ ".to_owned(),
+                    tone: Tone::Working,
+                },
+                Span {
+                    text: text.to_owned(),
+                    tone: Tone::Plain,
+                },
+            ]
+        };
+        let mut area = Area {
+            picture: vec![line("one"), line(&"two ".repeat(30))],
+            note: Some("note".to_owned()),
+            drawn: Vec::new(),
+        };
+        assert_eq!(area.erased(80), "");
+        let drawn = area.drawn((80, 24), Colours::Off);
+        let rows: Vec<&str> = drawn.lines().collect();
+        assert_eq!((rows[0], rows[2]), ("⠋ one", "note"));
+        assert_eq!((rows[1].width(), rows[1].ends_with('…')), (79, true));
+        assert_eq!(
+            area.erased(40),
+            "\r\u{1b}[4A\u{1b}[J",
+            "the second line takes two rows now"
+        );
+        assert_eq!(area.erased(40), "", "once");
+        let coloured = area.drawn((80, 24), Colours::On);
+        assert!(coloured.starts_with("\u{1b}[36m⠋ \u{1b}[0mone\n"), "{coloured:?}");
+        assert!(coloured.ends_with("\u{1b}[2mnote\u{1b}[0m\n"), "{coloured:?}");
+        assert_eq!(
+            area.drawn((80, 4), Colours::Off).lines().count(),
+            2,
+            "it never fills the screen"
+        );
     }
 }

@@ -7,11 +7,18 @@ use crate::{
         stage::{
             Stage, at_work, excerpt,
             excerpt::{Change, Edited, Room},
+            picture::{Picture, Progress},
             terminal::{Terminal, Tone},
         },
     },
+    config::RepositorySettings,
     engine::Engine,
     messages::clean,
+    store::Scope,
+};
+use domain::{
+    cost::Spending,
+    ids::{FeatureKey, RepoId},
 };
 use forge::{EventOutcome, FeedEvent};
 use sandbox::Sandbox;
@@ -39,8 +46,11 @@ const MOST_CHANGES: usize = 8;
 /// Where the text of a line begins that opens with the time.
 const AFTER_TIME: &str = "           ";
 
-/// How often the line is written that says who is at work.
-const BEAT: Duration = Duration::from_millis(250);
+/// How often the picture of who is at work is drawn.
+const BEAT: Duration = Duration::from_millis(125);
+
+/// In how many of these the bars are made anew.
+const BEATS_OF_BARS: usize = 8;
 
 /// Where nothing moves, work that takes longer than this is told in a line, once and again.
 const FIRST_TOLD: i64 = 10;
@@ -51,6 +61,17 @@ pub fn is_said(line: &str) -> bool {
     line.starts_with(GUTTER.trim_end())
 }
 
+/// A line of a transcript as it was printed: what stood before its text, what stands before further rows, its text.
+pub fn parts(line: &str) -> (&str, &str, &str) {
+    let lead = [GUTTER, MARGIN, AFTER_TIME]
+        .into_iter()
+        .find(|lead| line.starts_with(lead));
+    match lead.and_then(|lead| Some((lead, line.strip_prefix(lead)?))) {
+        Some((lead, text)) => (lead, lead, text),
+        None => ("", AFTER_TIME, line),
+    }
+}
+
 /// Writes the transcript.
 pub struct Transcript {
     file: File,
@@ -58,6 +79,9 @@ pub struct Transcript {
     terminal: Option<Terminal>,
     /// What is told of.
     repository: String,
+    repo: RepoId,
+    /// The Feature that is told of, and how far it is.
+    feature: Option<(FeatureKey, Option<Progress>)>,
     engine: Arc<Engine>,
     json: bool,
     verbose: bool,
@@ -75,12 +99,14 @@ pub struct Transcript {
 
 impl Transcript {
     /// A transcript of what happens in a repository, at the end of a file.
-    pub fn open(stage: &Stage, repository: &str, file: &Path) -> std::io::Result<Self> {
+    pub fn open(stage: &Stage, repository: &str, file: &Path) -> anyhow::Result<Self> {
         let file = own_file().create(true).append(true).open(file)?;
         Ok(Self {
             file,
             terminal: None,
             repository: repository.to_owned(),
+            repo: RepoId(stage.forge.repo_id(repository)?),
+            feature: None,
             engine: stage.engine.clone(),
             json: false,
             verbose: false,
@@ -168,7 +194,7 @@ impl Transcript {
                 event = news.recv() => event,
                 () = closing.cancelled() => return self.end(),
                 _ = beat.tick() => {
-                    self.beat();
+                    self.beat().await;
                     continue;
                 }
             };
@@ -185,7 +211,7 @@ impl Transcript {
     /// Says how much was left out.
     fn end(mut self) {
         if let Some(terminal) = &self.terminal {
-            terminal.moving("");
+            terminal.clear();
         }
         if self.hidden > 0 && !self.json && self.tells_hidden {
             let edits = match self.hidden {
@@ -197,12 +223,23 @@ impl Transcript {
         }
     }
 
-    /// Who is at work now: in the line that moves, else now and then in a line of its own.
-    fn beat(&mut self) {
-        let Some(terminal) = &self.terminal else { return };
+    /// Who is at work now: as a picture, else now and then in a line of its own.
+    async fn beat(&mut self) {
+        let Some(terminal) = self.terminal.clone() else { return };
         let (works, now) = (self.engine.running.at_work(), self.engine.now());
         if terminal.moves() {
-            terminal.moving(&at_work::moving(&works, now, self.beats));
+            if self.beats.is_multiple_of(BEATS_OF_BARS) {
+                // What cannot be read now is drawn as it was.
+                self.feature = self.progress().await.unwrap_or(self.feature);
+            }
+            let picture = Picture {
+                works: &works,
+                feature: self.feature.map(|(key, _)| key),
+                progress: self.feature.and_then(|(_, progress)| progress),
+                now,
+                beat: self.beats,
+            };
+            terminal.draw(|columns| picture.lines(columns));
             self.beats = self.beats.wrapping_add(1);
             return;
         }
@@ -222,6 +259,24 @@ impl Transcript {
                 self.timed(&at_work::plain(&work, now), Tone::Quiet);
             }
         }
+    }
+
+    /// The unfinished Feature of the repository, and how far it is.
+    async fn progress(&self) -> anyhow::Result<Option<(FeatureKey, Option<Progress>)>> {
+        let store = &self.engine.store;
+        let Some(row) = store.unfinished(Scope::Repo(self.repo)).await?.pop() else {
+            return Ok(None);
+        };
+        let Some(feature) = self.engine.feature(&row.key).await? else {
+            return Ok(None);
+        };
+        let settings: RepositorySettings = serde_json::from_value(feature.settings.clone()).unwrap_or_default();
+        let spending = Spending {
+            by_task: store.costs(&row.key).await?,
+            ..Spending::default()
+        };
+        let limit = settings.budget.of_feature().usd_micros;
+        Ok(Some((row.key, Progress::of(&feature, &spending.in_all(), limit))))
     }
 
     fn show(&mut self, event: &FeedEvent) {

@@ -184,6 +184,7 @@ impl EffectContext<'_> {
     /// Shows the run to whoever watches this process.
     fn show(&self, question: &Question<'_>, since: Millis, progress: &Progress<'_>) -> OnBoard<'_> {
         let work = Work {
+            feature: self.key(),
             worker: Worker::Agent(question.role),
             task: question.task,
             turn: question.turn,

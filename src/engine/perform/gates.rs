@@ -75,6 +75,7 @@ impl EffectContext<'_> {
     /// Shows whoever watches this process that Gates run, until the answer is dropped.
     pub(super) fn on_board(&self, worker: Worker, turn: Option<(TaskId, TurnNumber)>) -> OnBoard<'_> {
         let work = Work {
+            feature: self.key(),
             worker,
             task: turn.map(|(task, _)| task),
             turn: turn.map_or(TurnNumber(1), |(_, turn)| turn),

@@ -4,13 +4,12 @@ use crate::messages::remedy::{code, plain};
 use domain::blocked::AgentFailure;
 
 const COMPARE_VERSIONS: &str =
-    "Ask whoever runs AutoBuild to compare the agent program's version with the one that is supported";
-const COMPARE_SETTINGS: &str = "Ask whoever runs AutoBuild to compare the agent program's version, its model and a gateway in between: the log has \
-     what the API said";
-const HIGHER_LIMIT: &str =
-    "Ask whoever runs AutoBuild for a higher limit at the model's provider, or run fewer tasks at once";
+    "On the machine that runs AutoBuild, compare the agent program's version with the one that is supported";
+const COMPARE_SETTINGS: &str = "On the machine that runs AutoBuild, compare the agent program's version, its model and a gateway in between: the log \
+     has what the API said";
+const HIGHER_LIMIT: &str = "Get a higher limit at the model's provider, or run fewer tasks at once";
 const WAIT: &str = "Wait until the model's provider is available again, or have a fallback model set";
-const RENEW_KEY: &str = "Ask whoever runs AutoBuild to renew the key or the credit of the model's account";
+const RENEW_KEY: &str = "Renew the key or the credit of the model's account";
 const OTHER_WORDS: &str = "Read what the model refuses, and say the task differently or do that part by hand";
 const SHORTER: &str = "Split the task, or shorten the issue and the repository's instruction files";
 const MORE_MONEY: &str = "Raise `budget` in `.github/autobuild.yml` on the default branch, or split the task";
@@ -24,7 +23,7 @@ const STRONGER_COACH: &str =
 pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
     let first = match failure {
         AgentFailure::NotFound { program } => format!(
-            "Ask whoever runs AutoBuild to install {} or to set another agent",
+            "Install {} on the machine that runs AutoBuild, or set another agent",
             code(program)
         ),
         AgentFailure::Failed { how } => format!(
@@ -39,7 +38,7 @@ pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
         ),
         AgentFailure::TooMuchOutput { .. } => "Make the agent print less".to_owned(),
         AgentFailure::TooOld { program, least, .. } => format!(
-            "Ask whoever runs AutoBuild to bring {} to version {} or newer",
+            "On the machine that runs AutoBuild, bring {} to version {} or newer",
             code(program),
             plain(least)
         ),
@@ -48,7 +47,7 @@ pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
         AgentFailure::Unavailable { .. } => WAIT.to_owned(),
         AgentFailure::NotAuthorised { .. } => RENEW_KEY.to_owned(),
         AgentFailure::NoSuchModel { model, .. } => format!(
-            "Set a model other than {} (`model` in `.github/autobuild.yml`), or ask whoever runs AutoBuild to offer it",
+            "Set a model other than {} (`model` in `.github/autobuild.yml`), or have it offered there",
             code(model)
         ),
         AgentFailure::ModelRefused { .. } => OTHER_WORDS.to_owned(),

@@ -147,7 +147,7 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
         BlockReason::BadSettings { .. } => {
             fixed(&["Mend `.github/autobuild.yml` on the default branch as the mistakes say, then resume"])
         }
-        BlockReason::Crashed { .. } => fixed(&["Ask whoever runs AutoBuild to look into its log, then resume"]),
+        BlockReason::Crashed { .. } => fixed(&["Look into AutoBuild's log, then resume"]),
         BlockReason::OutOfTurns { .. }
         | BlockReason::NoChangeTwice
         | BlockReason::SameIssues

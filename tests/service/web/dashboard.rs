@@ -309,7 +309,7 @@ async fn demo(arguments: &[&str], before: &str) -> (Child, String, String) {
 
 #[tokio::test]
 async fn a_whole_demo_can_be_watched() {
-    let (_demo, address, opening) = demo(&[], "dashboard: http://").await;
+    let (_demo, address, opening) = demo(&[], "dashboard   http://").await;
     let stranger = (address.as_str(), "");
     for path in ["/", "/live", "/features/1/2/3", "/?key=guessed"] {
         let refused = page_of(&address, path, stranger, "?key=").await;

@@ -28,7 +28,7 @@ use secrecy::SecretString;
 use serde_json::json;
 use sha2::Sha256;
 use sqlx::{Connection, SqliteConnection};
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -107,15 +107,7 @@ impl Service {
             web_url: github.web,
             database_url: SecretString::from(format!("sqlite:{database}")),
             data_dir: folder.path().to_owned(),
-            agents: Agents {
-                planner: agent.clone(),
-                designer: agent.clone(),
-                player: agent.clone(),
-                coach: agent,
-                named: BTreeMap::new(),
-                environment: Vec::new(),
-                access: Access::service(ModelSettings::default()),
-            },
+            agents: Agents::all(agent, Access::service(ModelSettings::default())),
             secrets: Secrets::default(),
             settings,
             caps: Caps::Github,

@@ -1,4 +1,4 @@
-//! What a forge that saves first knows after it was killed at any moment.
+//! A forge that saves first, killed at any moment: it still knows everything that it answered.
 
 use crate::{Forge, ForgeOptions, RepoSource, Role, Saving, Settings};
 use std::{fs, path::Path};
