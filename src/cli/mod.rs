@@ -3,16 +3,18 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod assemble;
-mod check;
 mod completions;
 mod demo;
+mod doctor;
 mod health;
 mod local;
 mod models;
 mod network;
 mod open;
+mod own_agent;
 mod place;
 mod serve;
+mod service;
 mod setup;
 mod stage;
 mod trace;
@@ -57,6 +59,8 @@ enum Command {
     Complete(local::Complete),
     /// Runs the whole service against a local forge, with a sample or with a repository of yours.
     Demo(demo::Demo),
+    /// Looks at everything that AutoBuild needs, and says how to mend what is wrong.
+    Doctor(doctor::DoctorCommand),
     /// Asks the service of this machine whether it is alive; for a container's health check.
     Health(health::Health),
     /// Shows what happened in the runs of a task's agents.
@@ -87,6 +91,7 @@ pub fn run() -> ExitCode {
             Command::Resume(resume) => local::resume(resume).await,
             Command::Complete(complete) => local::complete(complete).await,
             Command::Demo(demo) => demo::demo(demo).await,
+            Command::Doctor(doctor) => doctor::doctor(doctor).await,
             Command::Health(health) => health::health(health).await,
             Command::Trace(trace) => trace::trace(trace).await,
             Command::Completions(shell) => completions::completions(&shell, Cli::command()),

@@ -1,15 +1,16 @@
 //! `autobuild serve`: the service against GitHub.
 
 use crate::{
-    agents::Access,
     cli::{
         assemble,
-        assemble::{Agents, AppKey, Blueprint},
-        check, network, setup,
+        assemble::{AppKey, Blueprint},
+        doctor,
+        doctor::Look,
+        network, service, setup,
     },
-    config::{LogFormat, RepositorySettings, Role, ServerSettings},
+    config::{LogFormat, ServerSettings},
     engine::{Engine, data_folder::DataFolder, settings::EngineSettings},
-    github::{AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Caps},
+    github::{Caps, OAuthApp},
     telemetry::TelemetrySettings,
     web,
     web::{Face, Inbox, Listener, Setup},
@@ -18,7 +19,6 @@ use anyhow::Context;
 use clap::Args;
 use domain::secret::Secrets;
 use git::InstalledGit;
-use sandbox::SandboxOptions;
 use secrecy::SecretString;
 use std::{
     io,
@@ -55,16 +55,13 @@ pub(super) struct Serve {
 
 pub(super) async fn serve(serve: Serve) -> ExitCode {
     if serve.check {
-        return check::check(&flags(serve)).await;
+        return doctor::check(&flags(serve)).await;
+    }
+    if let Err(unusable) = InstalledGit::look().await {
+        eprintln!("autobuild: {unusable}");
+        return ExitCode::FAILURE;
     }
     let flags = flags(serve);
-    let git = match InstalledGit::look().await {
-        Ok(git) => git,
-        Err(unusable) => {
-            eprintln!("autobuild: {unusable}");
-            return ExitCode::FAILURE;
-        }
-    };
     let settings = match ServerSettings::of_process(&flags) {
         Ok(settings) => settings,
         Err(mistakes) => {
@@ -79,15 +76,12 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let mut known = known_secrets(&settings);
+    let mut known = service::known_secrets(&settings);
     known.extend(collector.iter().flat_map(TelemetrySettings::secrets));
     let secrets = Secrets::new(&known);
     start_log(&settings.log, settings.log_format, secrets.clone(), |part| {
         io::stderr().write_all(part.as_bytes())
     });
-    if let Some(warning) = git.warning() {
-        tracing::warn!("{warning}");
-    }
     match run(&flags, settings, collector, &secrets).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -102,21 +96,6 @@ fn flags(serve: Serve) -> Vec<(String, String)> {
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))
         .collect()
-}
-
-/// Every secret of the settings.
-pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
-    let app = settings.app.iter().flat_map(|app| {
-        [&app.private_key, &app.webhook_secret]
-            .into_iter()
-            .chain(&app.previous_webhook_secret)
-    });
-    let coach = settings.coach_app.iter().map(|coach| &coach.private_key);
-    let others = settings.admin_token.iter().chain([&settings.database_url]);
-    let mut all: Vec<SecretString> = app.chain(coach).chain(others).cloned().collect();
-    all.extend(assemble::agents_secrets(&settings.agent_environment));
-    all.extend(Access::service(settings.models.clone()).keys());
-    all
 }
 
 /// Sends the log to `out`, without what looks like a credential or is one of `secrets`.
@@ -168,12 +147,6 @@ async fn run(
     collector: Option<TelemetrySettings>,
     secrets: &Secrets,
 ) -> anyhow::Result<()> {
-    if !settings.unused.is_empty() {
-        tracing::warn!(
-            "settings that this version reads and does not act on: {}",
-            settings.unused.join(", ")
-        );
-    }
     let listener = Listener::bind(settings.listen)
         .await
         .with_context(|| format!("listening on {}", settings.listen))?;
@@ -209,25 +182,30 @@ fn with_new_apps(flags: &[(String, String)]) -> anyhow::Result<ServerSettings> {
     })
 }
 
-/// Says at the start what would fail later: wrong keys, permissions that were not granted.
-async fn check_rights(engine: Arc<Engine>) {
-    let apps = std::iter::once((&engine.autobuild, AUTOBUILD_PERMISSIONS))
-        .chain(engine.coach.as_ref().map(|coach| (coach, COACH_PERMISSIONS)));
-    for (client, needed) in apps {
-        match client.identity().await {
-            Ok(identity) => {
-                let lacks: Vec<String> = identity
-                    .lacks(needed)
-                    .iter()
-                    .map(|(name, level)| format!("{name}: {level}"))
-                    .collect();
-                if !lacks.is_empty() {
-                    tracing::warn!("the App {} lacks permissions: {}", identity.slug, lacks.join(", "));
-                }
-            }
-            Err(error) => tracing::warn!(%error, "the rights of the App {} are unknown", client.app_id()),
-        }
-    }
+/// Says at the start what would fail later.
+async fn look_around(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets: Secrets) {
+    let look = Look {
+        settings: &settings,
+        running: Some(&engine),
+        repo: None,
+    };
+    doctor::tell(&doctor::of_a_service(&look).await, &secrets);
+}
+
+/// The rows of the doctor, for the page of operators.
+fn diagnosis(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets: Secrets) -> web::Doctor {
+    Arc::new(move |repo| {
+        let (engine, settings, secrets) = (engine.clone(), settings.clone(), secrets.clone());
+        Box::pin(async move {
+            let look = Look {
+                settings: &settings,
+                running: Some(&engine),
+                repo: repo.as_ref(),
+            };
+            let rows = doctor::of_a_service(&look).await;
+            rows.iter().map(|row| row.masked(|text| secrets.mask(text))).collect()
+        })
+    })
 }
 
 /// Opens the figures: the configured token, else one for this start, shown once.
@@ -284,7 +262,7 @@ impl Open {
             Err(error) => Err(error),
         };
         match (made, self.setup.clone().filter(|setup| setup.is_open())) {
-            (Ok(engine), _) => self.work(engine, app).await,
+            (Ok(engine), _) => self.work(engine, app, settings, secrets).await,
             (Err(error), None) => Err(error),
             (Err(error), Some(setup)) => {
                 let why = secrets.mask(&format!("{error:#}"));
@@ -312,17 +290,29 @@ impl Open {
     }
 
     /// Serves and works, then drains. What GitHub sends meanwhile is still stored: it sends nothing twice.
-    async fn work(&mut self, engine: Arc<Engine>, app: &crate::config::App) -> anyhow::Result<Next> {
+    async fn work(
+        &mut self,
+        engine: Arc<Engine>,
+        app: &crate::config::App,
+        settings: &ServerSettings,
+        secrets: &Secrets,
+    ) -> anyhow::Result<Next> {
         let stop = CancellationToken::new();
         let signing = std::iter::once(&app.webhook_secret).chain(&app.previous_webhook_secret);
         let inbox = Inbox::new(engine.clone(), signing.cloned().collect(), stop.clone());
-        self.face
-            .show(Some(web::router(Arc::new(inbox.with_admin(self.admin.clone())))));
+        let settings = Arc::new(settings.clone());
+        let doctor = diagnosis(engine.clone(), settings.clone(), secrets.clone());
+        let sign_in = settings.oauth.clone().map(|client| OAuthApp {
+            id: client.id,
+            secret: client.secret,
+        });
+        let inbox = inbox.with_admin(self.admin.clone()).with_doctor(doctor);
+        self.face.show(Some(web::router(Arc::new(inbox.with_sign_in(sign_in)))));
         if let Some(setup) = self.setup.as_ref().filter(|setup| setup.is_open()) {
             setup.service_works(engine.clone());
         }
         // Nobody waits for GitHub's answer, least of all the deliveries that arrive meanwhile.
-        let rights = tokio::spawn(check_rights(engine.clone()));
+        let looking = tokio::spawn(look_around(engine.clone(), settings, secrets.clone()));
         let mut worker = tokio::spawn(engine.clone().work(stop.clone()));
         let next = tokio::select! {
             next = self.rest() => next?,
@@ -330,7 +320,7 @@ impl Open {
         };
         tracing::info!("draining: calls to GitHub end, agents get their grace");
         stop.cancel();
-        rights.abort();
+        looking.abort();
         if let Some(setup) = &self.setup {
             setup.service_ends();
         }
@@ -393,34 +383,13 @@ fn blueprint(
         web_url: settings.github.web.to_string(),
         database_url: settings.database_url.clone(),
         data_dir: settings.data_dir.clone(),
-        agents: agents(settings),
+        agents: service::agents(settings),
         secrets: secrets.clone(),
         settings: engine,
         caps: caps(&settings.github.api),
-        sandbox: sandbox(settings),
+        sandbox: service::sandbox(settings),
         isolation: settings.sandbox.bounds,
     })
-}
-
-pub(super) fn agents(settings: &ServerSettings) -> Agents {
-    let any = RepositorySettings::default();
-    let agent = |role| settings.agent(role, &any).clone();
-    Agents {
-        planner: agent(Role::Planner),
-        designer: agent(Role::Designer),
-        player: agent(Role::Player),
-        coach: agent(Role::Coach),
-        named: settings.named_agents.clone(),
-        environment: settings.agent_environment.clone(),
-        access: Access::service(settings.models.clone()),
-    }
-}
-
-pub(super) fn sandbox(settings: &ServerSettings) -> SandboxOptions {
-    SandboxOptions {
-        limits: settings.sandbox.limits,
-        ..SandboxOptions::own_binary()
-    }
 }
 
 /// GitHub's limits on writes are GitHub's: a forge on this very machine has none.

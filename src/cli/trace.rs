@@ -102,7 +102,7 @@ async fn run(trace: &Trace, settings: &ServerSettings, url: &str) -> anyhow::Res
     let feature = chosen(&store.traced().await?, task, trace.feature.as_deref())?;
     let mut runs = store.runs_of(&feature, task).await?;
     runs.retain(|run| run.task == task);
-    let secrets = Secrets::new(&super::serve::known_secrets(settings));
+    let secrets = Secrets::new(&super::service::known_secrets(settings));
     for run in &runs {
         let events = store.run_events(&run.id).await?.unwrap_or_default();
         let lines = match trace.json {

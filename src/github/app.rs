@@ -76,16 +76,7 @@ impl Identity {
     /// Which of `needed` ([`AUTOBUILD_PERMISSIONS`](super::AUTOBUILD_PERMISSIONS) or
     /// [`COACH_PERMISSIONS`](super::COACH_PERMISSIONS)) the App does not ask for.
     pub fn lacks(&self, needed: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
-        let has = |name: &str, level: &str| match self.permissions.get(name).map(String::as_str) {
-            Some("write" | "admin") => true,
-            Some(granted) => granted == level,
-            None => false,
-        };
-        needed
-            .iter()
-            .copied()
-            .filter(|(name, level)| !has(name, level))
-            .collect()
+        lacking(&self.permissions, needed)
     }
 }
 
@@ -113,6 +104,23 @@ pub(super) async fn installations(wire: &Wire) -> Result<Vec<InstalledOn>, Githu
         }
     }
     Err(endless())
+}
+
+/// Which of `needed` is not among these permissions.
+pub fn lacking(
+    permissions: &BTreeMap<String, String>,
+    needed: &[(&'static str, &'static str)],
+) -> Vec<(&'static str, &'static str)> {
+    let has = |name: &str, level: &str| match permissions.get(name).map(String::as_str) {
+        Some("write" | "admin") => true,
+        Some(granted) => granted == level,
+        None => false,
+    };
+    needed
+        .iter()
+        .copied()
+        .filter(|(name, level)| !has(name, level))
+        .collect()
 }
 
 #[derive(Deserialize)]

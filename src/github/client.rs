@@ -231,6 +231,15 @@ impl Client {
         }
     }
 
+    /// What time it is on this machine.
+    pub fn now_here(&self) -> Millis {
+        self.now()
+    }
+
+    pub(super) fn wire(&self) -> &Wire {
+        &self.wire
+    }
+
     pub(super) fn now(&self) -> Millis {
         self.wire.now()
     }

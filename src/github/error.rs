@@ -81,6 +81,23 @@ pub enum GithubError {
 }
 
 impl GithubError {
+    /// Whether GitHub would answer the same if it were asked again now.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Forbidden { .. }
+            | Self::Suspended
+            | Self::Uninstalled
+            | Self::Gone
+            | Self::NotFound
+            | Self::Refused { .. } => true,
+            Self::Transient { .. }
+            | Self::Uncertain { .. }
+            | Self::RateLimited { .. }
+            | Self::Unauthorized
+            | Self::Malformed { .. } => false,
+        }
+    }
+
     /// Whether GitHub refused with these words somewhere in its text.
     pub(super) fn says(&self, words: &str) -> bool {
         match self {

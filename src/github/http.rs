@@ -176,6 +176,28 @@ impl Wire {
         }
     }
 
+    /// Asks a GitHub's pages, as nobody: what the call carries is all that they need.
+    pub(super) async fn web(&self, base: &str, call: &Call<'_>) -> Result<Reply, GithubError> {
+        let crab = connect(base).map_err(|error| GithubError::Malformed { source: error.into() })?;
+        let reply = match tokio::time::timeout(WHOLE_CALL, exchange(&crab, call, call.body)).await {
+            Ok(exchanged) => exchanged.map_err(|failure| failure.into_error(call.intent))?,
+            Err(late) => return Err(Failure::InFlight(late.into()).into_error(call.intent)),
+        };
+        match reply.status.is_success() {
+            true => Ok(reply),
+            false => Err(refusal(&reply, call.intent, self.now())),
+        }
+    }
+
+    /// The headers of an answer to somebody without credentials, whatever its status.
+    pub(super) async fn headers_for_anyone(&self, path: &str) -> Result<HeaderMap, GithubError> {
+        match tokio::time::timeout(WHOLE_CALL, exchange(&self.rest, &Call::get(path), None)).await {
+            Ok(Ok(reply)) => Ok(reply.headers),
+            Ok(Err(failure)) => Err(failure.into_error(Intent::Read)),
+            Err(late) => Err(Failure::InFlight(late.into()).into_error(Intent::Read)),
+        }
+    }
+
     async fn send(&self, crab: &Octocrab, who: &Credential<'_>, call: &Call<'_>) -> Result<Reply, GithubError> {
         let mut pauses = self.read_pauses.iter();
         loop {
@@ -264,7 +286,10 @@ impl Failure {
 
 async fn exchange(crab: &Octocrab, call: &Call<'_>, body: Option<&Value>) -> Result<Reply, Failure> {
     let unsent = |error: octocrab::Error| Failure::Unsent(error.into());
-    let request = http::request::Builder::new().method(call.method.clone()).uri(call.path);
+    let request = http::request::Builder::new()
+        .method(call.method.clone())
+        .uri(call.path)
+        .header(http::header::ACCEPT, "application/json");
     let request = crab.build_request(request, body).map_err(unsent)?;
     let response = crab
         .execute(request)

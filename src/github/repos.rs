@@ -49,6 +49,47 @@ pub struct Rule {
     pub ruleset: Option<u64>,
 }
 
+/// Whether commits are signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commits {
+    /// They are not.
+    Unsigned,
+    /// GitHub makes and signs them.
+    Signed,
+}
+
+impl Rule {
+    /// Whether it keeps AutoBuild from making the branch, or from bringing such commits to it.
+    pub fn forbids(&self, branch: &str, commits: Commits) -> bool {
+        match self.kind.as_str() {
+            "creation" | "update" | "pull_request" | "merge_queue" => true,
+            "required_signatures" => commits == Commits::Unsigned,
+            "branch_name_pattern" => !self.fits(branch),
+            _ => false,
+        }
+    }
+
+    /// Whether the name is as the rule wants it; of a regular expression the push itself tells.
+    fn fits(&self, branch: &str) -> bool {
+        let text = |key: &str| self.parameters.get(key).and_then(Value::as_str);
+        let negate = self.parameters.get("negate").and_then(Value::as_bool);
+        let Some(pattern) = text("pattern") else { return true };
+        let found = match text("operator") {
+            Some("starts_with") => branch.starts_with(pattern),
+            Some("ends_with") => branch.ends_with(pattern),
+            Some("contains") => branch.contains(pattern),
+            Some(_) | None => return true,
+        };
+        found != negate.unwrap_or(false)
+    }
+
+    /// How many approvals it asks for.
+    pub fn approvals(&self) -> u64 {
+        let count = self.parameters.get("required_approving_review_count");
+        count.and_then(Value::as_u64).unwrap_or(0)
+    }
+}
+
 #[derive(Deserialize)]
 struct PermissionWire {
     permission: String,
@@ -121,6 +162,7 @@ fn level(name: &str) -> Option<AccessLevel> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn level_of(permission: &str, role: Option<&str>) -> AccessLevel {
         let wire = PermissionWire {
@@ -137,5 +179,42 @@ mod tests {
         assert_eq!(level_of("write", Some("release-captain")), AccessLevel::Write);
         assert_eq!(level_of("admin", None), AccessLevel::Admin);
         assert_eq!(level_of("something", None), AccessLevel::None);
+    }
+
+    fn rule(kind: &str, parameters: serde_json::Value) -> Rule {
+        Rule {
+            kind: kind.to_owned(),
+            parameters,
+            ruleset: Some(4),
+        }
+    }
+
+    #[test]
+    fn a_rule_that_keeps_us_from_a_branch_is_known() {
+        let branch = "autobuild/7/integration";
+        let pattern = |operator: &str, pattern: &str, negate: bool| {
+            let parameters = json!({"operator": operator, "pattern": pattern, "negate": negate});
+            rule("branch_name_pattern", parameters)
+        };
+        let table = [
+            (rule("creation", json!(null)), true),
+            (rule("update", json!(null)), true),
+            (rule("pull_request", json!({})), true),
+            (rule("required_signatures", json!(null)), true),
+            (rule("deletion", json!(null)), false),
+            (rule("non_fast_forward", json!(null)), false),
+            (rule("required_status_checks", json!({})), false),
+            (rule("unheard_of", json!(null)), false),
+            (pattern("starts_with", "feature/", false), true),
+            (pattern("starts_with", "autobuild/", false), false),
+            (pattern("contains", "autobuild", true), true),
+            (pattern("regex", "^x", false), false),
+            (rule("branch_name_pattern", json!("odd")), false),
+        ];
+        for (rule, expected) in table {
+            assert_eq!(rule.forbids(branch, Commits::Unsigned), expected, "{rule:?}");
+        }
+        let signatures = rule("required_signatures", json!(null));
+        assert!(!signatures.forbids(branch, Commits::Signed));
     }
 }

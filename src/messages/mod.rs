@@ -59,6 +59,7 @@ pub use onboarding::{Detected as DetectedSettings, LABELS, OnboardingPull, onboa
 pub use plan_file::{
     final_plan_file, is_record, plan_file, plan_file_path, plan_files, task_file, task_file_path, whole_plan_file,
 };
+pub use reasons::settings_mistake;
 pub use reply::reply;
 pub use review::{Inline, Review, ReviewEvent, Shown, blocked_review, fold_inline, review};
 pub use rules::{about as about_rule, word_findings};

@@ -300,8 +300,8 @@ pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
     }
 }
 
-/// A mistake in the settings of a repository.
-pub(super) fn settings_mistake(mistake: &SettingsMistake) -> String {
+/// A mistake in a repository's settings.
+pub fn settings_mistake(mistake: &SettingsMistake) -> String {
     match mistake {
         SettingsMistake::TooLarge { most } => format!("`.github/autobuild.yml` is larger than {most} bytes"),
         SettingsMistake::NoFile => {

@@ -2,7 +2,10 @@
 
 use crate::{
     engine::{Engine, ingest::Ingest},
-    github::webhook::{DeliveryHeaders, Door, HeaderError, OwnApps, Signature, SignatureError, door, verify},
+    github::{
+        OAuthApp,
+        webhook::{DeliveryHeaders, Door, HeaderError, OwnApps, Signature, SignatureError, door, verify},
+    },
     store::{NewDelivery, Source, Store},
     web::{
         MAX_BODY,
@@ -17,7 +20,11 @@ use axum::{
     http::{StatusCode, header::RETRY_AFTER},
     response::{IntoResponse, Response},
 };
-use domain::ids::{AppId, Millis};
+use domain::{
+    diagnosis::Row,
+    ids::{AppId, Millis, RepoName},
+};
+use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -27,6 +34,9 @@ pub const BODY_PATIENCE: Duration = Duration::from_secs(15);
 
 /// When a sender that found no room for its body may come again, in seconds.
 const ROOM_AGAIN: u64 = BODY_PATIENCE.as_secs();
+
+/// Looks at everything that the service needs, and at a repository if one is named; nothing secret is in the rows.
+pub type Doctor = Arc<dyn Fn(Option<RepoName>) -> BoxFuture<'static, Vec<Row>> + Send + Sync>;
 
 /// Where deliveries arrive.
 pub struct Inbox {
@@ -38,6 +48,8 @@ pub struct Inbox {
     bodies: Bodies,
     admin: Option<Admin>,
     viewers: Viewers,
+    doctor: Option<Doctor>,
+    oauth: Option<OAuthApp>,
     pages: OpenPages,
 }
 
@@ -64,6 +76,8 @@ impl Inbox {
             bodies: Bodies::new(),
             admin: None,
             viewers: Viewers::SignedIn,
+            doctor: None,
+            oauth: None,
             pages: OpenPages::default(),
         }
     }
@@ -92,6 +106,29 @@ impl Inbox {
             viewers: Viewers::WithKey,
             ..self
         }
+    }
+
+    /// The same inbox with a page that shows operators what is wrong.
+    #[must_use]
+    pub fn with_doctor(self, doctor: Doctor) -> Self {
+        Self {
+            doctor: Some(doctor),
+            ..self
+        }
+    }
+
+    /// The same inbox with a dashboard for people who sign in with GitHub, too.
+    #[must_use]
+    pub fn with_sign_in(self, app: Option<OAuthApp>) -> Self {
+        Self { oauth: app, ..self }
+    }
+
+    pub(super) fn oauth(&self) -> Option<&OAuthApp> {
+        self.oauth.as_ref()
+    }
+
+    pub(super) fn doctor(&self) -> Option<&Doctor> {
+        self.doctor.as_ref()
     }
 
     pub(super) fn viewers(&self) -> Viewers {

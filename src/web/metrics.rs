@@ -79,13 +79,7 @@ pub static FAMILIES: [Family; 9] = [
 
 /// `GET /metrics`.
 pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, peer: Peer, headers: HeaderMap) -> Response {
-    let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
-    match inbox
-        .admin()
-        .zip(shown)
-        .map(|(admin, shown)| admin.judge(shown, peer, inbox.now()))
-    {
+    match by_token(&inbox, peer, &headers) {
         Some(Shown::Right) => {}
         Some(Shown::TooSoon { seconds }) => {
             let said = "too many wrong tokens from this address\n";
@@ -103,6 +97,14 @@ pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, peer: Peer, headers
             (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n").into_response()
         }
     }
+}
+
+/// What a request shows as the administrator's token, if it shows anything.
+pub(super) fn by_token(inbox: &Inbox, peer: Peer, headers: &HeaderMap) -> Option<Shown> {
+    let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
+    let (admin, shown) = inbox.admin().zip(shown)?;
+    Some(admin.judge(shown, peer, inbox.now()))
 }
 
 async fn gather(store: &Store, now: Millis) -> Result<String, StoreError> {

@@ -16,7 +16,7 @@ mod metrics;
 mod setup;
 
 pub use face::Face;
-pub use inbox::{BODY_PATIENCE, Inbox};
+pub use inbox::{BODY_PATIENCE, Doctor, Inbox};
 pub use listen::{HEADER_PATIENCE, Listener, serve};
 pub use metrics::{FAMILIES, Family};
 pub use setup::{SIGNED_IN, Setup, SetupLink, SetupOptions};

@@ -13,7 +13,7 @@ use autobuild::{
     messages,
     web::FAMILIES,
 };
-use domain::{command, evidence::Weight, integrity::Rule, plan::TaskType};
+use domain::{command, diagnosis::Topic, evidence::Weight, integrity::Rule, plan::TaskType};
 use serde_json::Value as Json;
 use std::{
     collections::BTreeMap,
@@ -137,6 +137,12 @@ fn rules() -> String {
     table(&["finding", "what it is", "effect"], rows)
 }
 
+/// What `doctor` looks at.
+fn doctors_rows() -> String {
+    let rows = Topic::ALL.map(|topic| vec![topic.name().to_owned(), topic.about().to_owned()]);
+    table(&["row", "what it answers"], rows)
+}
+
 /// The commands of the program, from its own help.
 fn programs_commands() -> String {
     let help = Command::new(env!("CARGO_BIN_EXE_autobuild"))
@@ -163,6 +169,7 @@ fn lists() -> BTreeMap<&'static str, String> {
     BTreeMap::from([
         ("commands", table(&["command", "what it does"], commands)),
         ("command line", programs_commands()),
+        ("doctor", doctors_rows()),
         ("metrics", table(&["metric", "type", "meaning"], metrics)),
         (
             "repository settings",

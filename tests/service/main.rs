@@ -6,6 +6,7 @@ mod completions;
 mod demo;
 mod deploy;
 mod docs;
+mod doctor;
 mod local;
 mod own;
 mod run;

@@ -87,9 +87,9 @@ fn lines(output: &Output) -> Vec<(String, String)> {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     let read = |line: &str| {
         let (standing, rest) = line.split_at(9);
-        (standing.trim().to_owned(), rest[..13].trim().to_owned())
+        (standing.trim().to_owned(), rest[..16].trim().to_owned())
     };
-    text.lines().map(read).collect()
+    text.lines().take_while(|line| !line.is_empty()).map(read).collect()
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn a_check_of_wrong_settings_names_them() {
     answers(folder.path(), "git version 2.99.0");
     let output = autobuild(folder.path(), &["serve", "--check", "--listen", "nowhere"]).await;
     assert_eq!(output.status.code(), Some(1));
-    let expected = [("ok", "git"), ("broken", "settings")];
+    let expected = [("ok", "AutoBuild"), ("ok", "git"), ("broken", "settings")];
     let expected = expected.map(|(standing, what)| (standing.to_owned(), what.to_owned()));
     assert_eq!(lines(&output), expected);
 }

@@ -19,6 +19,7 @@ pub mod cost;
 pub mod decision;
 pub mod decision_parse;
 pub mod design;
+pub mod diagnosis;
 pub mod effect;
 pub mod evidence;
 pub mod feature;

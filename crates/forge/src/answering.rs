@@ -89,6 +89,12 @@ async fn of_pages(
     body: Body,
 ) -> Result<Response<Body>, Body> {
     let api = head.uri.path().starts_with("/api/") || rest::is_api(parts);
+    if parts == ["login", "oauth", "access_token"] {
+        let response = pages::access_token(site, head, body).await;
+        let status = response.status().as_u16();
+        log(site, seen, status, &Caller::Anonymous, CallKind::Rest, true);
+        return Ok(response);
+    }
     let response = if !api && pages::is_of_a_person(site, &seen.method, parts) {
         pages::for_person(site, head, parts, body).await
     } else if !api && pages::is_act(&seen.method, parts) {

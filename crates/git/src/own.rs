@@ -144,6 +144,14 @@ impl OwnRepository {
         }))
     }
 
+    /// The files that git knows, as they are named from the top of the work tree.
+    pub async fn files(&self) -> Result<Vec<String>, GitError> {
+        let call = GitCall::in_folder(&self.work_tree, "ls-files").args(["-z"]);
+        let output = call.ok().await?;
+        let names = output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    }
+
     /// The head of a branch.
     pub async fn branch(&self, name: &str) -> Result<Option<String>, GitError> {
         self.resolve(&format!("refs/heads/{name}")).await

@@ -97,7 +97,21 @@ impl Entry {
 impl Session {
     /// A session from now on; `number` tells it from others that begin at the same moment.
     pub fn begin(key: &SecretString, now: i64, number: u64) -> Self {
-        let named = format!("{}-{number}", now.saturating_add(LASTS));
+        Self::named(key, &format!("{}-{number}", now.saturating_add(LASTS)))
+    }
+
+    /// The same for somebody, whom the signed cookie names; the name holds nothing that a cookie cannot.
+    pub fn of_holder(key: &SecretString, (now, number): (i64, u64), holder: &str) -> Self {
+        Self::named(key, &format!("{}-{number}-{holder}", now.saturating_add(LASTS)))
+    }
+
+    /// Whom the cookie names, of a session that holds.
+    pub fn holder(&self) -> Option<&str> {
+        let (named, _) = self.value.rsplit_once('.')?;
+        named.splitn(3, '-').nth(2)
+    }
+
+    fn named(key: &SecretString, named: &str) -> Self {
         let signature = signed(key, &format!("session {named}"));
         Self {
             name: name(key),
@@ -113,10 +127,7 @@ impl Session {
     /// The session of a request, if it has one that holds.
     pub fn of(headers: &HeaderMap, key: &SecretString, now: i64) -> Option<Self> {
         let name = name(key);
-        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let pairs = cookies.flat_map(|line| line.split(';'));
-        let mut of_name = pairs.filter_map(|pair| pair.trim().strip_prefix(&name)?.strip_prefix('='));
-        let value = of_name.find(|value| holds(value, key, now))?.to_owned();
+        let value = cookies(headers, &name).find(|value| holds(value, key, now))?.to_owned();
         Some(Self { name, value })
     }
 
@@ -147,6 +158,13 @@ fn name(key: &SecretString) -> String {
     format!("{NAME}{own}")
 }
 
+/// The values of a request's cookies of this name.
+pub fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';'));
+    pairs.filter_map(move |pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
+}
+
 /// Whether a text is the key; compared by hashes, so that the time tells nothing of it.
 pub fn is_key(shown: &str, key: &SecretString) -> bool {
     is_same(shown.trim(), key.expose_secret())
@@ -158,7 +176,7 @@ pub fn is_same(one: &str, other: &str) -> bool {
 }
 
 fn holds(value: &str, key: &SecretString, now: i64) -> bool {
-    let Some((named, signature)) = value.split_once('.') else {
+    let Some((named, signature)) = value.rsplit_once('.') else {
         return false;
     };
     let until = named.split('-').next().unwrap_or_default();
@@ -166,7 +184,8 @@ fn holds(value: &str, key: &SecretString, now: i64) -> bool {
     is_current && is_same(signature, &signed(key, &format!("session {named}")))
 }
 
-fn signed(key: &SecretString, text: &str) -> String {
+/// A text's signature, which only who has the key can make.
+pub fn signed(key: &SecretString, text: &str) -> String {
     let key = Sha256::digest(key.expose_secret());
     let mut mac = match Hmac::<Sha256>::new_from_slice(&key) {
         Ok(mac) => mac,
@@ -210,6 +229,18 @@ mod tests {
             assert_eq!(Session::of(&headers(&cookie), &key, 2_000), None, "{forged}");
         }
         assert_ne!(session.form_token(&key), Session::begin(&key, 1, 0).form_token(&key));
+    }
+
+    #[test]
+    fn whom_a_session_names_cannot_be_changed() {
+        let key = SecretString::from("key");
+        let session = Session::of_holder(&key, (1_000, 7), "33-ada.x-y");
+        let read = |value: &str| Session::of(&headers(&format!("{}={value}", session.name)), &key, 2_000);
+        assert_eq!(read(&session.value).unwrap().holder(), Some("33-ada.x-y"));
+        assert_eq!(Session::begin(&key, 1_000, 7).holder(), None);
+        for (from, to) in [("-33-ada", "-34-ada"), ("-33-ada", "-33-eve"), ("-33-ada.x-y", "")] {
+            assert_eq!(read(&session.value.replace(from, to)), None, "{to}");
+        }
     }
 
     #[test]

@@ -32,17 +32,18 @@ use crate::{
             work::{Job, Screen, Worked},
         },
         models,
+        own_agent::agent,
         place::Place,
         serve::start_log,
         stage::{stop::Stop, terminal, terminal::Terminal},
     },
-    config::{AgentCommand, LogFormat},
+    config::LogFormat,
 };
 use anyhow::Context;
 use clap::Args;
-use domain::{command_line::CommandLine, secret::Secrets};
+use domain::secret::Secrets;
 use git::InstalledGit;
-use std::{path::Path, process::ExitCode};
+use std::process::ExitCode;
 
 /// What every command on one's own repository ends with, for its help.
 const EXIT_CODES: &str = "Exit codes:\n  0    everything that was asked for is approved\n  1    something is not, and it \
@@ -52,9 +53,6 @@ says why\n  2    it could not be done, and it says why\n  130  it was interrupte
 const NOT_DONE: u8 = 2;
 /// It was interrupted.
 const INTERRUPTED: u8 = 130;
-
-/// Programs that are looked for where no agent is named, in this order.
-const AGENTS: [&str; 2] = ["claude", "codex"];
 
 /// Who works, and how it is shown.
 #[derive(Debug, Args)]
@@ -194,47 +192,4 @@ pub(super) fn written(command: &str) -> Option<ExitCode> {
     let error = terminal::lost()?;
     eprintln!("autobuild {command}: standard output cannot be written: {error}");
     Some(ExitCode::from(NOT_DONE))
-}
-
-/// The agent that is named, else set, else installed.
-fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
-    const VARIABLE: &str = "AUTOBUILD_AGENT";
-    let set = std::env::var(VARIABLE).ok().filter(|agent| !agent.trim().is_empty());
-    let agent: AgentCommand = match (named, &set) {
-        (Some(named), _) => named.parse().context("--agent")?,
-        (None, Some(set)) => set.parse().context(VARIABLE)?,
-        (None, None) => {
-            let folders = std::env::var_os("PATH").unwrap_or_default();
-            let is_there = |name: &&str| std::env::split_paths(&folders).any(|folder| folder.join(name).is_file());
-            let found = AGENTS.into_iter().find(|name| is_there(name));
-            let none = format!(
-                "no agent is installed: {} were looked for. Name one with --agent claude, codex, acp:<command>, \
-                 command:<command> or scripted:<file>",
-                AGENTS.join(" and ")
-            );
-            found.context(none)?.parse()?
-        }
-    };
-    Ok(match agent {
-        AgentCommand::Scripted(file) => {
-            let whole = file.canonicalize();
-            AgentCommand::Scripted(whole.with_context(|| format!("--agent scripted:{}", file.display()))?)
-        }
-        AgentCommand::Acp(command) => AgentCommand::Acp(from_anywhere(command)?),
-        AgentCommand::Command(command) => AgentCommand::Command(from_anywhere(command)?),
-        AgentCommand::Claude | AgentCommand::Codex => agent,
-    })
-}
-
-/// The same program also when the order is resumed from another folder.
-fn from_anywhere(command: CommandLine) -> anyhow::Result<CommandLine> {
-    let program = Path::new(command.program());
-    if program.is_absolute() || program.components().count() < 2 {
-        return Ok(command);
-    }
-    let whole = program
-        .canonicalize()
-        .with_context(|| format!("the agent {}", command.program()))?;
-    let words = std::iter::once(whole.to_string_lossy().into_owned()).chain(command.args().iter().cloned());
-    Ok(shell_words::join(words).parse()?)
 }

@@ -264,6 +264,11 @@ impl Terminal {
         }
     }
 
+    /// A text in the colours of this terminal.
+    pub fn in_tone(&self, text: &str, tone: Tone) -> String {
+        in_colour(text, tone, self.skills.colours)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Area> {
         self.area.lock().unwrap_or_else(PoisonError::into_inner)
     }

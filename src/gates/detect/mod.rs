@@ -125,7 +125,7 @@ pub(crate) fn looked_for() -> String {
 }
 
 /// The files that are read, of all paths.
-pub(crate) fn telling(paths: &[String]) -> Vec<&String> {
+pub fn telling(paths: &[String]) -> Vec<&String> {
     let names = || TOOL_CHAINS.iter().flat_map(|(_, files, _)| files.iter());
     let folders: BTreeSet<String> = folders(paths).into_iter().chain([String::new()]).collect();
     let is_telling = |path: &&String| {

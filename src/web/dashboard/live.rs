@@ -5,7 +5,7 @@ use crate::web::{
     dashboard::{
         content,
         readings::{self, Page, Reading, Seen},
-        viewer_of,
+        sight, viewer_of,
     },
 };
 use axum::{
@@ -73,11 +73,17 @@ impl Stream {
             let Some(viewer) = viewer_of(&self.inbox, &self.headers) else {
                 return self.last(GONE);
             };
-            let reading = self.seen.borrow_and_update().clone().filter(|_| self.is_unread);
+            // What somebody may see changes without the work.
+            let is_due = self.is_unread || !viewer.sees_everything();
+            let reading = self.seen.borrow_and_update().clone().filter(|_| is_due);
             self.is_unread = false;
-            match reading.as_deref() {
-                // The next reading may find the database again.
-                None | Some(Reading::NoDatabase) => {}
+            let instead = match &reading {
+                Some(reading) => sight::instead(&self.inbox, &viewer, reading).await,
+                None => None,
+            };
+            match instead.as_ref().or(reading.as_deref()) {
+                // The next reading may find the database again, and GitHub.
+                None | Some(Reading::NoDatabase | Reading::Undecided) => {}
                 Some(Reading::Gone) => return self.last(GONE),
                 Some(
                     reading @ (Reading::Overview(_)

@@ -1,6 +1,7 @@
 //! The dashboard: what the service does, for those who show the administrator's token. The server makes the pages, and they
 //! work without a script. With one, they follow the work.
 
+mod doctor;
 mod feature;
 mod graph;
 mod live;
@@ -11,14 +12,18 @@ mod queue;
 mod readings;
 mod run;
 mod sessions;
+mod sight;
+mod sign_in;
 mod spending;
 
 pub(super) use readings::OpenPages;
 
 use crate::web::{
     Inbox,
-    admin::{Peer, Shown},
-    dashboard::readings::{Page, Reading},
+    dashboard::{
+        readings::{Page, Reading},
+        sessions::Who,
+    },
     inbox::Viewers,
 };
 use axum::{
@@ -30,17 +35,17 @@ use axum::{
     http::{
         HeaderMap, HeaderValue, StatusCode,
         header::{
-            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, LOCATION, ORIGIN, REFERRER_POLICY, RETRY_AFTER,
-            SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
+            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,
+            X_CONTENT_TYPE_OPTIONS,
         },
     },
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use domain::ids::FeatureKey;
+use domain::ids::{FeatureKey, User};
 use maud::{DOCTYPE, Markup, html};
-use page_parts::session::{Entry, NO_KEY, OTHER_HOST, Reach, Session, is_of_this_machine, is_same};
+use page_parts::session::{Entry, NO_KEY, OTHER_HOST, Session, is_of_this_machine, is_same};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -84,10 +89,15 @@ fn pages() -> Router<Arc<Inbox>> {
         .route("/features/{repo}/{issue}/{run}", get(feature_page))
         .route("/features/{repo}/{issue}/{run}/live", get(feature_live))
         .route("/features/{repo}/{issue}/{run}/run", get(run_page))
-        .route("/sign-in", get(sign_in_page).post(sign_in))
-        .route("/sign-out", post(sign_out))
-        .route("/assets/pages.css", get(style))
-        .route("/assets/icon.svg", get(icon))
+        .route("/doctor", get(doctor::doctor_page))
+        .route("/sign-in", get(sign_in::sign_in_page).post(sign_in::sign_in))
+        .route("/sign-in/github", get(sign_in::with_github))
+        .route("/sign-out", post(sign_in::sign_out))
+        .route(
+            "/assets/pages.css",
+            get(|| asset("text/css; charset=utf-8", page_parts::STYLE)),
+        )
+        .route("/assets/icon.svg", get(|| asset("image/svg+xml", ICON)))
         .route(
             "/assets/live.js",
             get(|| asset("text/javascript; charset=utf-8", page_parts::SCRIPT)),
@@ -139,7 +149,7 @@ async fn spending_page(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> R
 /// A page as it is now, for who may see it.
 async fn whole(inbox: &Arc<Inbox>, headers: &HeaderMap, page: Page, named: (&str, &str)) -> Response {
     match viewer_of(inbox, headers) {
-        Some(viewer) => answer(inbox, &viewer, named, &readings::read(inbox, page).await),
+        Some(viewer) => answer(inbox, &viewer, named, &sight::read(inbox, &viewer, page).await),
         None => to_sign_in(),
     }
 }
@@ -151,7 +161,7 @@ async fn feature_page(State(inbox): State<Arc<Inbox>>, path: Key, headers: Heade
     let Some(key) = key(path) else {
         return not_found(&inbox, Some(&viewer));
     };
-    let reading = readings::read(&inbox, Page::Feature(key)).await;
+    let reading = sight::read(&inbox, &viewer, Page::Feature(key)).await;
     let live = format!("/features/{key}/live");
     answer(&inbox, &viewer, (&key.shown(), &live), &reading)
 }
@@ -173,6 +183,12 @@ async fn run_page(
     let (Some(key), Ok(Query(which))) = (key(path), which) else {
         return not_found(&inbox, Some(&viewer));
     };
+    if !viewer.sees_everything() {
+        match sight::read(&inbox, &viewer, Page::Feature(key)).await {
+            Reading::Feature(..) => {}
+            reading => return answer(&inbox, &viewer, ("A run", ""), &reading),
+        }
+    }
     match run::content(inbox.engine(), &key, &which.id).await {
         Ok(Some(content)) => page(StatusCode::OK, "A run", &bar(&inbox, Some(&viewer)), None, &content),
         Ok(None) => not_found(&inbox, Some(&viewer)),
@@ -188,23 +204,26 @@ async fn run_page(
 }
 
 async fn overview_live(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    follow(inbox, headers, Page::Overview)
+    follow(inbox, headers, Page::Overview).await
 }
 
 async fn queue_live(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    follow(inbox, headers, Page::Queue)
+    follow(inbox, headers, Page::Queue).await
 }
 
 async fn spending_live(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    follow(inbox, headers, Page::Spending)
+    follow(inbox, headers, Page::Spending).await
 }
 
 /// A page as it changes, for who may see it.
-fn follow(inbox: Arc<Inbox>, headers: HeaderMap, page: Page) -> Response {
-    match viewer_of(&inbox, &headers) {
-        Some(_) => live::stream(inbox, page, headers),
-        None => StatusCode::UNAUTHORIZED.into_response(),
+async fn follow(inbox: Arc<Inbox>, headers: HeaderMap, page: Page) -> Response {
+    let Some(viewer) = viewer_of(&inbox, &headers) else {
+        return StatusCode::UNAUTHORIZED.into_response();
+    };
+    if !viewer.sees_everything() && sight::read(&inbox, &viewer, page).await == Reading::Gone {
+        return StatusCode::NOT_FOUND.into_response();
     }
+    live::stream(inbox, page, headers)
 }
 
 #[derive(Default, Deserialize)]
@@ -222,6 +241,9 @@ async fn try_again(
     let Some(viewer) = viewer_of(&inbox, &headers) else {
         return to_sign_in();
     };
+    if !viewer.sees_everything() {
+        return not_found(&inbox, Some(&viewer));
+    }
     let Form(which) = form.unwrap_or_default();
     let is_ours = form_token(&inbox, &viewer).is_some_and(|token| is_same(&token, &which.token));
     if !is_ours || !is_from_here(&headers) {
@@ -251,7 +273,7 @@ async fn try_again(
 
 async fn feature_live(State(inbox): State<Arc<Inbox>>, path: Key, headers: HeaderMap) -> Response {
     match key(path) {
-        Some(key) => follow(inbox, headers, Page::Feature(key)),
+        Some(key) => follow(inbox, headers, Page::Feature(key)).await,
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
@@ -261,10 +283,37 @@ async fn nowhere(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Respons
     not_found(&inbox, viewer_of(&inbox, &headers).as_ref())
 }
 
-/// The session of who asks; none: somebody who may not see it.
-fn viewer_of(inbox: &Inbox, headers: &HeaderMap) -> Option<Session> {
+/// Who asks; none: somebody who may not see it.
+enum Viewer {
+    /// Who showed the administrator's token, or this run's key.
+    Whole(Session),
+    /// Somebody who sees what they may read on GitHub.
+    Person(Session, User),
+}
+
+impl Viewer {
+    fn session(&self) -> &Session {
+        match self {
+            Self::Whole(session) | Self::Person(session, _) => session,
+        }
+    }
+
+    /// Whether the pages about the whole service are theirs too.
+    fn sees_everything(&self) -> bool {
+        match self {
+            Self::Whole(_) => true,
+            Self::Person(..) => false,
+        }
+    }
+}
+
+fn viewer_of(inbox: &Inbox, headers: &HeaderMap) -> Option<Viewer> {
     let session = Session::of(headers, inbox.admin()?.token(), inbox.now().0)?;
-    (!inbox.pages().sessions.has_ended(&session)).then_some(session)
+    let is_open = !inbox.pages().sessions.has_ended(&session);
+    is_open.then(|| match Who::of(&session) {
+        Who::Operator => Viewer::Whole(session),
+        Who::Person(person) => Viewer::Person(session, person),
+    })
 }
 
 fn to_sign_in() -> Response {
@@ -272,12 +321,12 @@ fn to_sign_in() -> Response {
 }
 
 /// What the forms of a viewer's pages carry.
-fn form_token(inbox: &Inbox, viewer: &Session) -> Option<String> {
-    inbox.admin().map(|admin| viewer.form_token(admin.token()))
+fn form_token(inbox: &Inbox, viewer: &Viewer) -> Option<String> {
+    inbox.admin().map(|admin| viewer.session().form_token(admin.token()))
 }
 
 /// The links of every page.
-fn bar(inbox: &Inbox, viewer: Option<&Session>) -> Markup {
+fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
     let token = match inbox.viewers() {
         Viewers::SignedIn => viewer.and_then(|viewer| form_token(inbox, viewer)),
         Viewers::WithKey => None,
@@ -285,8 +334,11 @@ fn bar(inbox: &Inbox, viewer: Option<&Session>) -> Markup {
     html! {
         nav aria-label="Pages" {
             a href="/" { "Work" }
-            a href="/queue" { "Queue" }
-            a href="/spending" { "Spending" }
+            @if viewer.is_none_or(Viewer::sees_everything) {
+                a href="/queue" { "Queue" }
+                a href="/spending" { "Spending" }
+            }
+            @if viewer.is_some_and(|viewer| doctor::is_for(inbox, viewer)) { a href="/doctor" { "Doctor" } }
             @if let Some(token) = token {
                 form method="post" action="/sign-out" {
                     input type="hidden" name="token" value=(token);
@@ -298,11 +350,13 @@ fn bar(inbox: &Inbox, viewer: Option<&Session>) -> Markup {
 }
 
 /// What a page shows of a reading.
-fn content(inbox: &Inbox, viewer: &Session, reading: &Reading) -> Markup {
+fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
     let (web, secrets) = (inbox.engine().autobuild.urls().web(), &inbox.engine().secrets);
-    let form = parts::Form::new(form_token(inbox, viewer).unwrap_or_default());
+    let acting = Some(viewer).filter(|viewer| viewer.sees_everything());
+    let token = acting.and_then(|viewer| form_token(inbox, viewer));
+    let form = parts::Form::new(token.unwrap_or_default());
     match reading {
-        Reading::Overview(view) => overview::content(secrets, inbox.viewers(), view),
+        Reading::Overview(view) => overview::content(secrets, (inbox.viewers(), viewer), view),
         Reading::Feature(view, work) => feature::content(web, secrets, &form, (view, work)),
         Reading::Queue(queue) => queue::content(secrets, &form, queue),
         Reading::Spending(figures) => spending::content(figures),
@@ -313,11 +367,15 @@ fn content(inbox: &Inbox, viewer: &Session, reading: &Reading) -> Markup {
             p { a href="/" { "All work" } }
         },
         Reading::NoDatabase => html! { h1 { "The database does not answer" } p { "Reload the page in a moment." } },
+        Reading::Undecided => html! {
+            h1 { "GitHub does not say what you may see" }
+            p { "Reload the page in a moment." }
+        },
     }
 }
 
 /// A page, or why there is none.
-fn answer(inbox: &Inbox, viewer: &Session, (title, live): (&str, &str), reading: &Reading) -> Response {
+fn answer(inbox: &Inbox, viewer: &Viewer, (title, live): (&str, &str), reading: &Reading) -> Response {
     let (bar, content) = (bar(inbox, Some(viewer)), content(inbox, viewer, reading));
     let (status, title, live) = match reading {
         Reading::Overview(_) | Reading::Feature(..) | Reading::Queue(_) | Reading::Spending(_) => {
@@ -325,12 +383,12 @@ fn answer(inbox: &Inbox, viewer: &Session, (title, live): (&str, &str), reading:
         }
         Reading::Gone => (StatusCode::NOT_FOUND, "Not found", None),
         Reading::Unreadable => (StatusCode::INTERNAL_SERVER_ERROR, "Unreadable", None),
-        Reading::NoDatabase => (StatusCode::SERVICE_UNAVAILABLE, "Not now", None),
+        Reading::NoDatabase | Reading::Undecided => (StatusCode::SERVICE_UNAVAILABLE, "Not now", None),
     };
     page(status, title, &bar, live, &content)
 }
 
-fn not_found(inbox: &Inbox, viewer: Option<&Session>) -> Response {
+fn not_found(inbox: &Inbox, viewer: Option<&Viewer>) -> Response {
     let content = html! { h1 { "There is no such page" } p { a href="/" { "All work" } } };
     let bar = bar(inbox, viewer);
     page(StatusCode::NOT_FOUND, "Not found", &bar, None, &content)
@@ -365,55 +423,6 @@ fn page(status: StatusCode, title: &str, bar: &Markup, live: Option<&str>, conte
     response
 }
 
-async fn sign_in_page() -> Response {
-    sign_in_form(StatusCode::OK, "")
-}
-
-fn sign_in_form(status: StatusCode, wrong: &str) -> Response {
-    let content = html! {
-        form.sign-in method="post" action="/sign-in" {
-            h1 { "Sign in" }
-            p { "With the administrator's token: AUTOBUILD_ADMIN_TOKEN, or the one that the service printed at its start." }
-            @if !wrong.is_empty() { p.wrong role="alert" { (wrong) } }
-            label for="token" { "Administrator's token" }
-            input #token name="token" type="password" autocomplete="current-password" required autofocus;
-            button { "Sign in" }
-        }
-    };
-    page(status, "Sign in", &html! {}, None, &content)
-}
-
-#[derive(Deserialize)]
-struct Token {
-    token: String,
-}
-
-async fn sign_in(
-    State(inbox): State<Arc<Inbox>>,
-    peer: Peer,
-    headers: HeaderMap,
-    form: Result<Form<Token>, FormRejection>,
-) -> Response {
-    let shown = form.map(|Form(form)| form.token).unwrap_or_default();
-    let Some(admin) = inbox.admin() else {
-        return sign_in_form(StatusCode::FORBIDDEN, "This is not the token.");
-    };
-    match admin.judge(&shown, peer, inbox.now()) {
-        Shown::Right => {
-            let session = inbox.pages().sessions.begin(admin.token(), inbox.now());
-            let cookie = session.cookie(reach(&headers));
-            (StatusCode::SEE_OTHER, [(LOCATION, "/"), (SET_COOKIE, cookie.as_str())]).into_response()
-        }
-        Shown::Wrong => sign_in_form(StatusCode::FORBIDDEN, "This is not the token."),
-        Shown::TooSoon { seconds } => {
-            let wrong = format!("Too many wrong tokens came from this address. Try again in {seconds} s.");
-            let mut response = sign_in_form(StatusCode::TOO_MANY_REQUESTS, &wrong);
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
-            response
-        }
-    }
-}
-
 /// Whether a browser that says where a form comes from names this very address.
 fn is_from_here(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
@@ -422,29 +431,4 @@ fn is_from_here(headers: &HeaderMap) -> bool {
         (Some(origin), Some(host)) => origin.split_once("://").is_some_and(|(_, from)| from == host),
         (Some(_), None) => false,
     }
-}
-
-/// What the proxy in front says: the service itself speaks plain HTTP.
-fn reach(headers: &HeaderMap) -> Reach {
-    match headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https") {
-        true => Reach::Tls,
-        false => Reach::Plain,
-    }
-}
-
-async fn sign_out(
-    State(inbox): State<Arc<Inbox>>,
-    headers: HeaderMap,
-    form: Result<Form<Token>, FormRejection>,
-) -> Response {
-    let shown = form.map(|Form(form)| form.token).unwrap_or_default();
-    let (Some(session), Some(admin)) = (viewer_of(&inbox, &headers), inbox.admin()) else {
-        return to_sign_in();
-    };
-    if !is_same(&session.form_token(admin.token()), &shown) {
-        return to_sign_in();
-    }
-    let gone = [(LOCATION, "/sign-in".to_owned()), (SET_COOKIE, session.no_cookie())];
-    inbox.pages().sessions.end(session, admin.token(), inbox.now());
-    (StatusCode::SEE_OTHER, gone).into_response()
 }

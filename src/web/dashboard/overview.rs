@@ -5,7 +5,10 @@ use crate::{
     messages,
     store::{ProviderTrouble, Tally, Trouble},
     web::{
-        dashboard::parts::{count, date, feature_address, money, state_badge},
+        dashboard::{
+            Viewer,
+            parts::{count, date, feature_address, money, state_badge},
+        },
         inbox::Viewers,
     },
 };
@@ -13,7 +16,7 @@ use domain::{feature::State, secret::Secrets};
 use maud::{Markup, html};
 
 /// What the page shows.
-pub(super) fn content(secrets: &Secrets, viewers: Viewers, view: &Overview) -> Markup {
+pub(super) fn content(secrets: &Secrets, (viewers, viewer): (Viewers, &Viewer), view: &Overview) -> Markup {
     let (waits, runs): (Vec<&ListedView>, Vec<&ListedView>) =
         view.unfinished.iter().partition(|view| waits_for_a_person(view));
     let ended: Vec<&ListedView> = view.ended.iter().collect();
@@ -23,7 +26,7 @@ pub(super) fn content(secrets: &Secrets, viewers: Viewers, view: &Overview) -> M
     };
     html! {
         h1 { "Work" }
-        (machine(&view.tally, &view.troubles))
+        @if viewer.sees_everything() { (machine(&view.tally, &view.troubles)) }
         h2 { "Waits for a person" }
         (list(secrets, &waits, "Nothing waits for you."))
         h2 { "At work" }

@@ -58,6 +58,11 @@ impl Form {
         Self { token }
     }
 
+    /// Whether the viewer may do anything here but look.
+    pub(super) fn may_act(&self) -> bool {
+        !self.token.is_empty()
+    }
+
     /// The field that carries it.
     pub(super) fn token(&self) -> Markup {
         html! { input type="hidden" name="token" value=(self.token); }

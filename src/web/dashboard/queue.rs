@@ -96,7 +96,9 @@ pub(super) fn failed(secrets: &Secrets, form: &Form, step: &StoredEffect) -> Mar
             }
             div.body {
                 p.says { (said) }
-                @if can_be_tried_again(step) {
+                @if can_be_tried_again(step) && !form.may_act() {
+                    p.muted { "An operator can try it again." }
+                } @else if can_be_tried_again(step) {
                     form.act method="post" action="/queue/try-again" {
                         (form.token())
                         input type="hidden" name="id" value=(step.id);

@@ -7,7 +7,10 @@ use crate::{
         queue::Queue,
         view::{FeatureView, Overview, SeenFeatures, ViewError, WorkView},
     },
-    web::{Inbox, dashboard::sessions::Sessions},
+    web::{
+        Inbox,
+        dashboard::{sessions::Sessions, sight::Readers},
+    },
 };
 use domain::ids::{FeatureKey, InstallationId, Millis, RepoId};
 use std::{
@@ -50,6 +53,8 @@ pub(super) enum Reading {
     Unreadable,
     /// The database does not answer.
     NoDatabase,
+    /// GitHub does not say whether who asks may see it.
+    Undecided,
 }
 
 /// The newest reading, from the first on.
@@ -69,6 +74,7 @@ pub(in crate::web) struct OpenPages {
     counted: Counted,
     names: AskedNames,
     pub(super) sessions: Sessions,
+    pub(super) readers: Readers,
 }
 
 impl OpenPages {
@@ -182,7 +188,7 @@ fn learn_names(inbox: &Arc<Inbox>, reading: &Reading) {
             let spent = figures.spent.iter();
             spent.map(|spent| (spent.installation, spent.repo)).collect()
         }
-        Reading::Queue(_) | Reading::Gone | Reading::Unreadable | Reading::NoDatabase => return,
+        Reading::Queue(_) | Reading::Gone | Reading::Unreadable | Reading::NoDatabase | Reading::Undecided => return,
     };
     let due = inbox.pages().names.due(shown, inbox.now());
     if due.is_empty() {

@@ -9,6 +9,7 @@
 
 mod dashboard;
 mod service;
+mod sign_in;
 
 use crate::web::service::{Request, Service};
 use autobuild::web;

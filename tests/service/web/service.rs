@@ -8,7 +8,7 @@ use autobuild::{
     },
     config::{AgentCommand, ModelSettings},
     engine::settings::EngineSettings,
-    github::Caps,
+    github::{Caps, OAuthApp},
     web,
     web::{Inbox, Listener},
 };
@@ -17,7 +17,11 @@ use aws_lc_rs::{
     rsa::{KeyPair, KeySize},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use domain::{ids::AppId, isolation::Level, secret::Secrets};
+use domain::{
+    ids::{AppId, Millis},
+    isolation::Level,
+    secret::Secrets,
+};
 use hmac::{Hmac, Mac};
 use sandbox::SandboxOptions;
 use secrecy::SecretString;
@@ -44,6 +48,16 @@ pub struct Service {
     _folder: TempDir,
 }
 
+/// The GitHub of a service, and the App there.
+pub struct Github {
+    pub api: String,
+    pub web: String,
+    pub app: u64,
+    pub private_key: SecretString,
+    pub clock: fn() -> Millis,
+    pub oauth: Option<OAuthApp>,
+}
+
 impl Service {
     pub async fn start() -> Self {
         Self::patient(web::HEADER_PATIENCE, web::BODY_PATIENCE).await
@@ -60,20 +74,37 @@ impl Service {
         Self::with(|listener| listener.with_patience(long).with_most(most), long).await
     }
 
-    #[allow(clippy::too_many_lines, reason = "everything that a service is made of")]
+    /// A service with an App of this GitHub, at this service's own time.
+    pub async fn over(github: Github) -> Self {
+        Self::made(|listener| listener, web::BODY_PATIENCE, github).await
+    }
+
     async fn with(listening: impl FnOnce(Listener) -> Listener, body: Duration) -> Self {
+        let nowhere = Github {
+            api: "http://127.0.0.1:9".to_owned(),
+            web: "http://127.0.0.1:9".to_owned(),
+            app: 7,
+            private_key: private_key(),
+            clock: assemble::clock,
+            oauth: None,
+        };
+        Self::made(listening, body, nowhere).await
+    }
+
+    #[allow(clippy::too_many_lines, reason = "everything that a service is made of")]
+    async fn made(listening: impl FnOnce(Listener) -> Listener, body: Duration, github: Github) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("autobuild.db").display().to_string();
         let agent: AgentCommand = "command:true".parse().unwrap();
-        let settings = EngineSettings::service(assemble::worker_name(), folder.path().to_owned(), assemble::clock);
+        let settings = EngineSettings::service(assemble::worker_name(), folder.path().to_owned(), github.clock);
         let engine = assemble::engine(Blueprint {
             app: AppKey {
-                id: AppId(7),
-                private_key: private_key(),
+                id: AppId(github.app),
+                private_key: github.private_key,
             },
             coach: None,
-            api_url: "http://127.0.0.1:9".to_owned(),
-            web_url: "http://127.0.0.1:9".to_owned(),
+            api_url: github.api,
+            web_url: github.web,
             database_url: SecretString::from(format!("sqlite:{database}")),
             data_dir: folder.path().to_owned(),
             agents: Agents::all(agent, Access::service(ModelSettings::default())),
@@ -91,7 +122,8 @@ impl Service {
         let secrets = [SECRET, PREVIOUS].map(SecretString::from).to_vec();
         let inbox = Inbox::new(engine, secrets, draining.clone())
             .with_patience(body)
-            .with_admin(SecretString::from("the administrator's"));
+            .with_admin(SecretString::from("the administrator's"))
+            .with_sign_in(github.oauth);
         let router = web::router(Arc::new(inbox));
         let server = tokio::spawn(web::serve(listening(listener), router, CancellationToken::new()));
         Self {
@@ -124,6 +156,17 @@ impl Service {
     pub async fn tamper(&self, sql: &'static str) {
         let mut connection = self.database().await;
         sqlx::query(sql).execute(&mut connection).await.unwrap();
+    }
+
+    /// Remembers a Feature of a repository, which this version cannot read.
+    pub async fn has_feature(&self, installation: u64, repo: u64) {
+        let sql = "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, data) \
+                   VALUES ($1, $2, $3, 1, 1, 'building', 1, '{}')";
+        let query = sqlx::query(sql).bind(format!("{repo}/1/1"));
+        let query = query
+            .bind(i64::try_from(installation).unwrap())
+            .bind(i64::try_from(repo).unwrap());
+        query.execute(&mut self.database().await).await.unwrap();
     }
 
     async fn database(&self) -> SqliteConnection {

@@ -88,12 +88,19 @@ impl Beside {
 
     /// How the service is started, isolated at `level`; what it says goes to `log`.
     pub fn service(&self, level: &str, log: File) -> Command {
+        let mut service = self.command("serve", level);
+        service.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        service
+    }
+
+    /// A command of the program with the service's settings.
+    pub fn command(&self, command: &str, level: &str) -> Command {
         let [app, coach] = &self.apps;
         let folder = self.folder.path();
         let database = format!("sqlite:{}", self.database().display());
         let mut service = Command::new(self.product.program);
         service
-            .arg("serve")
+            .arg(command)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("HOME", folder)
@@ -111,9 +118,6 @@ impl Beside {
             .env("AUTOBUILD_DATA_DIR", folder.join("data"))
             .env("AUTOBUILD_LISTEN", &self.listen)
             .env("AUTOBUILD_WRITE_SPACING_MS", "0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
             .kill_on_drop(true);
         service
     }

@@ -96,6 +96,39 @@ impl Forge {
         self.site.read(|state| state.app_named(slug).map(credentials))
     }
 
+    /// The installation of an App on an account.
+    pub fn installation_of(&self, slug: &str, account: &str) -> Result<u64, ForgeError> {
+        let account = self.user_id(account)?;
+        let found = self.site.read(|state| {
+            let app = state.app_named(slug)?.id;
+            let mut installations = state.installations.values();
+            Some(installations.find(|one| (one.app, one.account) == (app, account))?.id)
+        });
+        found.ok_or_else(|| ForgeError::Unknown(format!("installation of {slug}")))
+    }
+
+    /// Lets people sign in with an App, at this address alone; gives its client secret.
+    pub fn let_sign_in(&self, slug: &str, callback: &str) -> Result<SecretString, ForgeError> {
+        self.site.change(|state| {
+            let fresh = format!("{:040x}", state.next_id());
+            let app = state.apps.values_mut().find(|app| app.slug == slug);
+            let app = app.ok_or_else(|| ForgeError::Unknown(format!("App {slug}")))?;
+            app.details.callback_urls = vec![callback.to_owned()];
+            if app.details.client_secret.is_empty() {
+                app.details.client_secret = fresh;
+            }
+            Ok(SecretString::from(app.details.client_secret.clone()))
+        })
+    }
+
+    /// Takes an App's client secret back, as its owner may.
+    pub fn revoke_client_secret(&self, slug: &str) {
+        self.site.change(|state| {
+            let own = state.apps.values_mut().filter(|app| app.slug == slug);
+            own.for_each(|app| app.details.client_secret.clear());
+        });
+    }
+
     /// Sends an App's webhooks to another address from now on.
     pub fn redirect(&self, slug: &str, url: &str) -> Result<(), ForgeError> {
         self.site.change(|state| {

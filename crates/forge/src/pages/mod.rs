@@ -8,9 +8,11 @@ mod conversation;
 mod layout;
 mod lists;
 mod live;
+mod oauth;
 mod person;
 mod pull;
 
+pub(super) use oauth::access_token;
 pub(super) use person::{for_person, is_of_a_person};
 
 use super::{cgi::text_answer, clock, readers::Readers, refusal::Refusal, site::Site, state::Repo};

@@ -1,6 +1,6 @@
 //! Pages for somebody who is signed in. Signing in is choosing who one is: the forge has no passwords.
 
-use super::{apps, layout, response};
+use super::{apps, layout, oauth, response};
 use crate::{
     acts::unguessable,
     answering::whole,
@@ -40,7 +40,7 @@ pub(super) enum Shown {
 /// Whether a path is one of the pages for people who are signed in.
 pub(in crate::pages) fn is_path(parts: &[&str]) -> bool {
     match parts {
-        ["login" | "session"] => true,
+        ["login" | "session"] | ["login", "oauth", "authorize"] => true,
         _ => apps::is_path(parts),
     }
 }
@@ -77,6 +77,7 @@ pub(crate) async fn for_person(site: &Arc<Site>, head: &Parts, parts: &[&str], b
         ("POST", ["session"]) => return visit.sign_in().unwrap_or_else(refused),
         (_, ["login" | "session"]) => Err(Refusal::not_found()),
         _ => match visit.person() {
+            Some(person) if parts == oauth::AUTHORIZE => oauth::answer(&visit, person),
             Some(person) => apps::answer(&visit, person),
             None => Ok(Shown::Page(visit.sign_in_page())),
         },

@@ -25,6 +25,7 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
         ("POST", ["git", "refs"]) => create(&write()?).await?,
         ("PATCH", ["git", "refs", path @ ..]) => update(&write()?, &named(path)).await?,
         ("DELETE", ["git", "refs", path @ ..]) => delete(&write()?, &named(path)).await?,
+        ("GET", ["git", "trees", sha]) => tree(&read()?, sha).await?,
         ("POST", ["git", "commits"]) => make_commit(&write()?).await?,
         ("GET", ["git", "commits", sha]) => git_commit(&read()?, sha).await?,
         ("GET", ["branches"]) => branches(&read()?)?,
@@ -227,6 +228,22 @@ async fn git_commit(call: &Entered<'_>, sha: &str) -> Answered {
             json!({"sha": id, "node_id": format!("C_{id}"), "html_url": whole.get("html_url"), "parents": whole.get("parents")}),
         );
         Ok(shown)
+    })
+}
+
+/// The files of a commit with all below its folders: this forge lists no other tree.
+async fn tree(call: &Entered<'_>, name: &str) -> Answered {
+    call.asked("recursive").found()?;
+    let id = contents::resolve(call, name).await.map_err(|_| Refusal::not_found())?;
+    let files = call.bare().files(&id).await?;
+    call.show(|state, repo| {
+        let api = state.repo_api(repo);
+        let row = |[mode, kind, id, path]: &[String; 4]| {
+            let url = format!("{api}/git/{kind}s/{id}");
+            json!({"path": path, "mode": mode, "type": kind, "sha": id, "url": url})
+        };
+        let rows: Vec<Value> = files.iter().map(row).collect();
+        Ok(json!({"sha": id, "url": format!("{api}/git/trees/{id}"), "tree": rows, "truncated": false}))
     })
 }
 

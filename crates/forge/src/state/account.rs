@@ -106,6 +106,18 @@ pub struct AppDetails {
     pub client_secret: String,
 }
 
+/// A code that stands for a person who signs in with an App, until it is exchanged for a token of theirs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OauthCode {
+    pub app: u64,
+    pub user: u64,
+    /// Where the code was taken to.
+    pub redirect: String,
+    /// The hash of what who exchanges it has to show.
+    pub challenge: Option<String>,
+    pub made_at: Moment,
+}
+
 /// A code that stands for an App that was registered from a manifest, until it is exchanged for the App's credentials.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ManifestCode {

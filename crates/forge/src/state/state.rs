@@ -5,7 +5,7 @@ use crate::{
     feed::FeedEvent,
     refusal::{Found, Result},
     state::{
-        account::{App, Installation, ManifestCode, Role, Token, User, UserKind},
+        account::{App, Installation, ManifestCode, OauthCode, Role, Token, User, UserKind},
         delivery::Delivery,
         issue::{Issue, Pull},
         repo::Repo,
@@ -26,6 +26,9 @@ pub struct State {
     pub apps: BTreeMap<u64, App>,
     pub installations: BTreeMap<u64, Installation>,
     pub tokens: BTreeMap<String, Token>,
+    /// People who sign in with an App, by the code that their browser takes there.
+    #[serde(default)]
+    pub oauth_codes: BTreeMap<String, OauthCode>,
     /// Who owns each organisation.
     #[serde(default)]
     pub owners: BTreeMap<u64, BTreeSet<u64>>,

@@ -7,6 +7,7 @@ mod credentials;
 mod killed;
 mod mistreated;
 mod moves;
+mod oauth;
 mod readers;
 mod refusals;
 mod registration;

@@ -141,6 +141,18 @@ impl BareRepo {
         let text = String::from_utf8_lossy(&out);
         Ok(Some(text.split('\0').filter_map(tree_entry).collect()))
     }
+
+    /// Everything in a commit, folders left out: mode, kind, id, path.
+    pub async fn files(&self, commit: &str) -> Result<Vec<[String; 4]>, BareError> {
+        let out = self.run(&["ls-tree", "-r", "-z", commit], b"").await?;
+        let text = String::from_utf8_lossy(&out);
+        let entry = |record: &str| {
+            let mode = record.split(' ').next()?.to_owned();
+            let (kind, id, path) = tree_entry(record)?;
+            Some([mode, kind, id, path])
+        };
+        Ok(text.split('\0').filter_map(entry).collect())
+    }
 }
 
 /// Reads NUL-ended tokens: a commit's id, then pairs of a one-letter status and a path.

@@ -1,0 +1,252 @@
+//! What `doctor` says: one row for each thing that it looked at.
+
+use serde::Serialize;
+
+/// How something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// As it should be.
+    Ok,
+    /// It works; somebody should look at it.
+    Warning,
+    /// It does not work, or nothing can be done with it.
+    Broken,
+}
+
+impl Standing {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Topic {
+    /// The program itself.
+    Program,
+    /// git.
+    Git,
+    /// The server's settings.
+    Settings,
+    /// The folder of mirrors and checkouts.
+    DataFolder,
+    /// The database and its tables.
+    Database,
+    /// The repository in front of a person.
+    OwnRepository,
+    /// How far programs are kept apart.
+    Isolation,
+    /// An agent's program and key.
+    Agent,
+    /// The AutoBuild App.
+    App,
+    /// The Coach App.
+    CoachApp,
+    /// This machine's clock.
+    Clock,
+    /// Where GitHub sends deliveries.
+    Webhook,
+    /// What became of the last ones.
+    Deliveries,
+    /// One installation of an App.
+    Installation,
+    /// A repository on GitHub.
+    Repository,
+    /// Rules for AutoBuild's branches.
+    BranchRules,
+    /// Whether the Coach's approval counts.
+    Approval,
+    /// How pull requests may be merged.
+    MergeMethods,
+    /// GitHub Actions that run what an agent wrote.
+    Workflows,
+    /// The repository's settings.
+    SettingsFile,
+    /// The labels that start something.
+    Labels,
+    /// How tests are run.
+    TestCommand,
+}
+
+impl Topic {
+    /// Every one, in the order of the table.
+    pub const ALL: [Self; 22] = [
+        Self::Program,
+        Self::Git,
+        Self::Settings,
+        Self::DataFolder,
+        Self::Database,
+        Self::OwnRepository,
+        Self::Isolation,
+        Self::Agent,
+        Self::App,
+        Self::CoachApp,
+        Self::Clock,
+        Self::Webhook,
+        Self::Deliveries,
+        Self::Installation,
+        Self::Repository,
+        Self::BranchRules,
+        Self::Approval,
+        Self::MergeMethods,
+        Self::Workflows,
+        Self::SettingsFile,
+        Self::Labels,
+        Self::TestCommand,
+    ];
+
+    /// Its name in the table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Program => "AutoBuild",
+            Self::Git => "git",
+            Self::Settings => "settings",
+            Self::DataFolder => "data folder",
+            Self::Database => "database",
+            Self::OwnRepository => "this repository",
+            Self::Isolation => "isolation",
+            Self::Agent => "agent",
+            Self::App => "App",
+            Self::CoachApp => "Coach App",
+            Self::Clock => "clock",
+            Self::Webhook => "webhook",
+            Self::Deliveries => "deliveries",
+            Self::Installation => "installation",
+            Self::Repository => "repository",
+            Self::BranchRules => "branch rules",
+            Self::Approval => "approval",
+            Self::MergeMethods => "merge methods",
+            Self::Workflows => "workflows",
+            Self::SettingsFile => "settings file",
+            Self::Labels => "labels",
+            Self::TestCommand => "test command",
+        }
+    }
+
+    /// What is asked of it, for the page of the docs.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Program => "Which version runs? Was its file replaced since it started?",
+            Self::Git => "Is git there, new enough and patched?",
+            Self::Settings => "Can every server setting be read, and does this version use it?",
+            Self::DataFolder => "Can the service write to its data folder?",
+            Self::Database => "Does the database answer? Are its tables those of this version?",
+            Self::OwnRepository => "On a laptop: is there a repository with a commit here?",
+            Self::Isolation => "Which isolation level does this machine offer, and what keeps it from more?",
+            Self::Agent => "Is each agent's program installed and new enough? Is its key set?",
+            Self::App => "Does GitHub accept the App's id and key? Does the App ask for every permission and event?",
+            Self::CoachApp => "The same for the Coach App.",
+            Self::Clock => "How far is this machine's clock from GitHub's?",
+            Self::Webhook => "Where does GitHub send deliveries? Can it reach that address?",
+            Self::Deliveries => "How were the last deliveries answered?",
+            Self::Installation => "For each account: did it grant every permission and event? Is it suspended?",
+            Self::Repository => "With `--repo`: is the App installed there? Is it read-only?",
+            Self::BranchRules => "With `--repo`: does a rule keep AutoBuild from making or pushing `autobuild/**`?",
+            Self::Approval => "With `--repo`: do rules ask for approvals, and does the Coach's count?",
+            Self::MergeMethods => "With `--repo`: which ways of merging are allowed?",
+            Self::Workflows => "With `--repo`: which workflows would run what an agent wrote?",
+            Self::SettingsFile => "Is `.github/autobuild.yml` there, and without mistakes?",
+            Self::Labels => "With `--repo`: are the labels there that start AutoBuild?",
+            Self::TestCommand => "Which command runs the tests?",
+        }
+    }
+}
+
+/// What was looked at, how it stands, what was found, and how to mend it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What was looked at.
+    pub topic: Topic,
+    /// Which one, where there are several: an agent, an account.
+    pub of: Option<String>,
+    /// How it stands.
+    pub standing: Standing,
+    /// What was found.
+    pub found: String,
+    /// The next step; nothing where nothing is to be done.
+    pub remedy: Option<String>,
+}
+
+impl Row {
+    /// Everything is as it should be.
+    pub fn ok(topic: Topic, found: impl Into<String>) -> Self {
+        Self {
+            topic,
+            of: None,
+            standing: Standing::Ok,
+            found: found.into(),
+            remedy: None,
+        }
+    }
+
+    /// It works, and this would be better.
+    pub fn warning(topic: Topic, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            standing: Standing::Warning,
+            remedy: Some(remedy.into()),
+            ..Self::ok(topic, found)
+        }
+    }
+
+    /// It does not work until this is done.
+    pub fn broken(topic: Topic, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            standing: Standing::Broken,
+            ..Self::warning(topic, found, remedy)
+        }
+    }
+
+    /// The same of one among several.
+    #[must_use]
+    pub fn of(self, name: impl Into<String>) -> Self {
+        Self {
+            of: Some(name.into()),
+            ..self
+        }
+    }
+
+    /// What it is about, for people.
+    pub fn what(&self) -> String {
+        match &self.of {
+            Some(of) => format!("{} {of}", self.topic.name()),
+            None => self.topic.name().to_owned(),
+        }
+    }
+
+    /// The same row on one line each, with `mask` over what it says.
+    #[must_use]
+    pub fn masked(&self, mask: impl Fn(&str) -> String) -> Self {
+        let clean = |text: &str| mask(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+        Self {
+            topic: self.topic,
+            of: self.of.as_deref().map(clean),
+            standing: self.standing,
+            found: clean(&self.found),
+            remedy: self.remedy.as_deref().map(clean),
+        }
+    }
+
+    /// For programs.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "what": self.topic.name(), "of": self.of, "state": self.standing, "found": self.found, "remedy": self.remedy,
+        })
+    }
+}
+
+/// All rows for programs, and whether nothing is broken.
+pub fn report(rows: &[Row]) -> serde_json::Value {
+    let rows_json: Vec<_> = rows.iter().map(Row::json).collect();
+    serde_json::json!({ "ok": !is_broken(rows), "rows": rows_json })
+}
+
+/// Whether something is broken.
+pub fn is_broken(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.standing == Standing::Broken)
+}

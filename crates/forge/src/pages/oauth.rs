@@ -1,0 +1,86 @@
+//! Signing in with an App: the page on which a person agrees, and where the App exchanges what their browser brought.
+
+use super::{
+    layout,
+    person::{Shown, Visit},
+};
+use crate::{
+    acts::Consent,
+    answering::{failed, whole},
+    refusal::Result,
+    site::Site,
+};
+use axum::body::Body;
+use http::{HeaderValue, Response, header};
+use maud::html;
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The path of the page.
+pub(super) const AUTHORIZE: &[&str] = &["login", "oauth", "authorize"];
+
+/// Shows the page, or takes the answer.
+pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
+    let asked = |name: &str| visit.query.get(name).cloned();
+    let authorization = match visit.site.read(|state| state.authorization(&asked))? {
+        Ok(authorization) => authorization,
+        Err(address) => return Ok(Shown::To(address.to_string())),
+    };
+    if visit.method != "POST" {
+        let name = &authorization.name;
+        let login = visit.site.read(|state| state.login(person).to_owned());
+        let body = html! {
+            h1 { "Authorize " (name) }
+            p { (name) " will know that you are " b { (login) } " on this forge." }
+            form method="post" {
+                (visit.own_form())
+                p { button name="authorize" value="1" { "Authorize " (name) } }
+                p { button name="authorize" value="0" { "Cancel" } }
+            }
+        };
+        return Ok(Shown::Page(layout::page("Authorize", &body)));
+    }
+    visit.check_own_form()?;
+    let consent = match visit.field("authorize") {
+        Some("1") => Consent::Given(person),
+        Some(_) | None => Consent::Denied,
+    };
+    let address = visit.site.change(|state| state.authorize(authorization, consent))?;
+    Ok(Shown::To(address.to_string()))
+}
+
+type Fields = BTreeMap<String, String>;
+
+/// Exchanges a code. GitHub takes JSON and forms, in the body or in the query.
+pub(crate) async fn access_token(site: &Arc<Site>, head: &http::request::Parts, body: Body) -> Response<Body> {
+    let read = |text: &[u8]| -> Fields { url::form_urlencoded::parse(text).into_owned().collect() };
+    let mut asked = read(head.uri.query().unwrap_or_default().as_bytes());
+    let body = whole(body).await.unwrap_or_default();
+    match serde_json::from_slice::<BTreeMap<String, serde_json::Value>>(&body) {
+        Ok(json) => {
+            let texts = json.into_iter();
+            asked.extend(texts.filter_map(|(name, value)| Some((name, value.as_str()?.to_owned()))));
+        }
+        Err(_) => asked.extend(read(&body)),
+    }
+    if head.method != http::Method::POST {
+        return failed(404, r#"{"message":"Not Found"}"#, &[]);
+    }
+    let token = site.change(|state| state.exchange_code(&|name| asked.get(name).cloned()));
+    let accept = head.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    match accept.is_some_and(|kinds| kinds.contains("json")) {
+        true => failed(200, &token.to_string(), &[]),
+        false => form(&token),
+    }
+}
+
+fn form(token: &serde_json::Value) -> Response<Body> {
+    let mut text = url::form_urlencoded::Serializer::new(String::new());
+    for (name, value) in token.as_object().into_iter().flatten() {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        text.append_pair(name, &value);
+    }
+    let mut response = Response::new(Body::from(text.finish()));
+    let kind = HeaderValue::from_static("application/x-www-form-urlencoded; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}

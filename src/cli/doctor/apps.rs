@@ -1,0 +1,509 @@
+//! The Apps as GitHub knows them: credentials, clock, webhook, deliveries, installations.
+
+use crate::{
+    cli::doctor::look::{Unasked, asked},
+    github::{
+        AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Client, DeliveryAttempt, GithubError, Identity,
+        Installation, lacking,
+    },
+};
+use domain::{
+    diagnosis::{Row, Topic},
+    ids::{AppId, Millis},
+};
+use std::collections::{BTreeMap, BTreeSet};
+use url::{Host, Url};
+
+/// Deliveries that are looked at.
+const DELIVERIES: usize = 30;
+
+/// Clocks that differ by less than this, in seconds, are the same: GitHub tells whole seconds.
+const SAME: i64 = 30;
+/// GitHub refuses keys of a clock that is further ahead.
+const REFUSED: i64 = 60;
+
+/// One of our two Apps, and what it needs.
+#[derive(Clone, Copy)]
+pub(super) struct Needs {
+    topic: Topic,
+    permissions: &'static [(&'static str, &'static str)],
+    events: &'static [&'static str],
+}
+
+pub(super) const AUTOBUILD: Needs = Needs {
+    topic: Topic::App,
+    permissions: AUTOBUILD_PERMISSIONS,
+    events: AUTOBUILD_EVENTS,
+};
+
+pub(super) const COACH: Needs = Needs {
+    topic: Topic::CoachApp,
+    permissions: COACH_PERMISSIONS,
+    events: &[],
+};
+
+/// The rows of the AutoBuild App and of its installations.
+pub(super) async fn autobuild(client: &Client, coach: Option<&Client>) -> Vec<Row> {
+    let coachs = async {
+        match coach {
+            Some(coach) => asked(coach.granted()).await.ok(),
+            None => None,
+        }
+    };
+    let (known, time, address, deliveries, installations, coachs) = tokio::join!(
+        asked(client.identity_now()),
+        asked(client.githubs_time()),
+        asked(client.hook_address()),
+        asked(client.last_deliveries(DELIVERIES)),
+        asked(client.granted()),
+        coachs,
+    );
+    let mut rows = vec![identity(AUTOBUILD, client.app_id(), &known)];
+    rows.extend(coach.is_none().then(no_coach));
+    rows.extend(clock(&time, client.now_here()));
+    let Ok(known) = known else { return rows };
+    rows.push(webhook(&address));
+    rows.push(last_deliveries(&deliveries));
+    rows.extend(installed(AUTOBUILD, (client.urls().web(), &known), &installations));
+    if let (Ok(own), Some(coachs)) = (&installations, &coachs) {
+        rows.extend(without_coach(own, coachs));
+    }
+    rows
+}
+
+/// The rows of the Coach App.
+pub(super) async fn coach(client: &Client) -> Vec<Row> {
+    let (known, installations) = tokio::join!(asked(client.identity_now()), asked(client.granted()));
+    let mut rows = vec![identity(COACH, client.app_id(), &known)];
+    if let Ok(known) = known {
+        rows.extend(installed(COACH, (client.urls().web(), &known), &installations));
+    }
+    rows
+}
+
+/// No App: only who has no GitHub works without.
+pub(super) fn no_app() -> Row {
+    Row::broken(
+        Topic::App,
+        "no App is set up, and the service needs one",
+        "open /setup of the service, or set AUTOBUILD_APP_ID, AUTOBUILD_PRIVATE_KEY and AUTOBUILD_WEBHOOK_SECRET \
+         (see docs/organisation.md)",
+    )
+}
+
+fn no_coach() -> Row {
+    Row::warning(
+        Topic::CoachApp,
+        "none is set up: reviews are comments, and count for no rule",
+        "register it (see docs/organisation.md), and set AUTOBUILD_COACH_APP_ID and AUTOBUILD_COACH_PRIVATE_KEY",
+    )
+}
+
+/// A key that is no key, or no connection.
+pub(super) fn unusable(needs: Needs, error: &anyhow::Error) -> Row {
+    Row::broken(
+        needs.topic,
+        format!("{error:#}"),
+        "download a new private key from the App's page on GitHub, and set it",
+    )
+}
+
+fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| name.as_ref().to_owned()).collect();
+    names.join(", ")
+}
+
+/// What is missing of permissions and events, in words; empty where nothing is.
+fn lacks(needs: Needs, permissions: &BTreeMap<String, String>, events: &[String]) -> (String, String) {
+    let permissions = lacking(permissions, needs.permissions);
+    let events = needs
+        .events
+        .iter()
+        .filter(|event| !events.iter().any(|own| own == *event));
+    (
+        list(permissions.iter().map(|(name, level)| format!("{name}: {level}"))),
+        list(events),
+    )
+}
+
+fn identity(needs: Needs, id: AppId, known: &Result<Identity, Unasked>) -> Row {
+    let known = match known {
+        Ok(known) => known,
+        Err(Unasked::Github(error @ (GithubError::Unauthorized | GithubError::NotFound))) => {
+            return Row::broken(
+                needs.topic,
+                format!("GitHub knows no App {id} with this key ({error})"),
+                "compare both with the App's page on GitHub; a wrong clock looks the same",
+            );
+        }
+        Err(unasked) => {
+            let found = format!("App {id}: its key can be read, but GitHub did not say whether it holds: {unasked}");
+            return Row::warning(needs.topic, found, "see that this machine reaches GitHub's API");
+        }
+    };
+    let found = format!("{} (id {id})", known.slug);
+    let (permissions, events) = lacks(needs, &known.permissions, &known.events);
+    let remedy = "add it on the App's page under Permissions & events; then owners accept it";
+    match (permissions.is_empty(), events.is_empty()) {
+        (true, true) => Row::ok(needs.topic, found),
+        (false, true) => Row::broken(needs.topic, format!("{found} does not ask for {permissions}"), remedy),
+        (true, false) => Row::warning(needs.topic, format!("{found} does not subscribe to {events}"), remedy),
+        (false, false) => {
+            let found = format!("{found} does not ask for {permissions}, and not for the events {events}");
+            Row::broken(needs.topic, found, remedy)
+        }
+    }
+}
+
+/// The row of the clock; none where GitHub was not reached, which another row says.
+fn clock(time: &Result<Option<Millis>, Unasked>, here: Millis) -> Option<Row> {
+    let github = (*time.as_ref().ok()?)?;
+    let ahead = here.0.saturating_sub(github.0) / 1_000;
+    let found = match ahead {
+        0 => "the same as GitHub's".to_owned(),
+        ahead if ahead > 0 => format!("{ahead} s ahead of GitHub's"),
+        behind => format!("{} s behind GitHub's", behind.saturating_abs()),
+    };
+    let remedy = "let the machine set its clock: timedatectl set-ntp true";
+    Some(match ahead.saturating_abs() {
+        difference if difference <= SAME => Row::ok(Topic::Clock, found),
+        difference if difference <= REFUSED => Row::warning(Topic::Clock, found, remedy),
+        _ => Row::broken(Topic::Clock, format!("{found}: GitHub refuses the App's key"), remedy),
+    })
+}
+
+/// Why GitHub cannot reach an address, or should not.
+fn doubt(url: &Url) -> Option<&'static str> {
+    let is_local = match url.host() {
+        Some(Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_unspecified(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unspecified(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => true,
+    };
+    match url.host_str() {
+        Some("autobuild.example") => Some("is the example of the manifest"),
+        _ if is_local => Some("is reached from this machine or network alone"),
+        _ if url.scheme() != "https" => Some("is not encrypted"),
+        _ => None,
+    }
+}
+
+/// GitHub answered some questions and not this one.
+fn untold(topic: Topic, why: &Unasked) -> Row {
+    Row::warning(topic, format!("GitHub did not say: {why}"), "try again in a moment")
+}
+
+fn webhook(address: &Result<Option<String>, Unasked>) -> Row {
+    let remedy = "set https://<public address>/webhook on the App's page, under Webhook";
+    let address = match address {
+        Ok(Some(address)) => address,
+        Ok(None) => return Row::broken(Topic::Webhook, "the App has no webhook address", remedy),
+        Err(why) => return untold(Topic::Webhook, why),
+    };
+    let Ok(url) = Url::parse(address) else {
+        return Row::broken(Topic::Webhook, format!("{address} is no address"), remedy);
+    };
+    // Without what stands behind a question mark: some write a secret there.
+    let shown = format!("{}{}", url.origin().ascii_serialization(), url.path());
+    match (url.path().ends_with("/webhook"), doubt(&url)) {
+        (true, None) => Row::ok(Topic::Webhook, shown),
+        (true, Some(doubt)) => Row::warning(Topic::Webhook, format!("{shown} {doubt}"), remedy),
+        (false, _) => {
+            let found = format!("{shown} is not where the service listens, which is /webhook");
+            Row::broken(Topic::Webhook, found, remedy)
+        }
+    }
+}
+
+fn last_deliveries(found: &Result<Vec<DeliveryAttempt>, Unasked>) -> Row {
+    let attempts = match found {
+        Ok(attempts) => attempts,
+        Err(why) => return untold(Topic::Deliveries, why),
+    };
+    let Some(last) = attempts.first() else {
+        let remedy = "redeliver the ping on the App's page, under Advanced, Recent deliveries";
+        return Row::warning(Topic::Deliveries, "GitHub sent nothing in the last days", remedy);
+    };
+    let guids = |arrived: &dyn Fn(u16) -> bool| -> BTreeSet<&str> {
+        let attempts = attempts.iter().filter(|attempt| arrived(attempt.status_code));
+        attempts.map(|attempt| attempt.guid.as_str()).collect()
+    };
+    let (all, arrived) = (guids(&|_| true), guids(&|status| (200..300).contains(&status)));
+    let lost = all.difference(&arrived).count();
+    let at = last
+        .delivered_at
+        .and_then(|at| chrono::DateTime::from_timestamp_millis(at.0));
+    let at = at.map_or_else(String::new, |at| format!(" at {}", at.format("%Y-%m-%d %H:%M UTC")));
+    let newest = format!(
+        "the newest ({}{at}) was answered {}",
+        last.event,
+        answer(last.status_code)
+    );
+    let some = format!("{lost} of the last {} did not arrive; {newest}", all.len());
+    match (lost, arrived.contains(last.guid.as_str())) {
+        (0, _) => Row::ok(Topic::Deliveries, format!("the last {} arrived; {newest}", all.len())),
+        (_, true) => {
+            let remedy = "redeliver them on the App's page, under Advanced, Recent deliveries";
+            Row::warning(Topic::Deliveries, some, remedy)
+        }
+        (_, false) => Row::broken(Topic::Deliveries, some, mend(last.status_code)),
+    }
+}
+
+fn answer(status: u16) -> String {
+    match status {
+        0 => "by nobody".to_owned(),
+        status => status.to_string(),
+    }
+}
+
+/// What to do about a delivery that was answered so.
+fn mend(status: u16) -> &'static str {
+    match status {
+        0 => "see that the webhook's address leads to this service from the internet: DNS, TLS, firewall",
+        401 => "set AUTOBUILD_WEBHOOK_SECRET to the webhook secret of the App's page, or change it there",
+        404 | 405 => "let the webhook's address end in /webhook, and the proxy lead there",
+        503 => "see the service's log: its database takes no writes, or it was full",
+        _ => "see the log of the service, and of the proxy before it",
+    }
+}
+
+fn installed(
+    needs: Needs,
+    (web, known): (&str, &Identity),
+    installations: &Result<Vec<Installation>, Unasked>,
+) -> Vec<Row> {
+    let installations = match installations {
+        Ok(installations) => installations,
+        Err(why) => return vec![untold(Topic::Installation, why)],
+    };
+    if installations.is_empty() {
+        let remedy = format!("install it: {web}/apps/{}/installations/new", known.slug);
+        let found = format!("{} is installed nowhere", known.slug);
+        return vec![Row::warning(Topic::Installation, found, remedy)];
+    }
+    installations
+        .iter()
+        .map(|one| installation(needs, known, one))
+        .collect()
+}
+
+fn installation(needs: Needs, known: &Identity, one: &Installation) -> Row {
+    let name = format!("of {} on {}", known.slug, one.account);
+    let accept = format!(
+        "an owner of {} accepts the App's new permissions: {}",
+        one.account, one.page
+    );
+    if one.suspended_at.is_some() {
+        let remedy = format!("an owner of {} ends it: {}", one.account, one.page);
+        return Row::warning(Topic::Installation, "suspended", remedy).of(name);
+    }
+    let (permissions, events) = lacks(needs, &one.permissions, &one.events);
+    match (permissions.is_empty(), events.is_empty()) {
+        (true, true) => Row::ok(Topic::Installation, "has granted everything"),
+        (false, _) => Row::broken(Topic::Installation, format!("has not granted {permissions}"), accept),
+        (true, false) => Row::warning(Topic::Installation, format!("does not send {events}"), accept),
+    }
+    .of(name)
+}
+
+/// Accounts on which the Coach App is missing.
+fn without_coach(own: &[Installation], coachs: &[Installation]) -> Vec<Row> {
+    let missing = own
+        .iter()
+        .filter(|one| !coachs.iter().any(|coach| coach.account == one.account));
+    missing
+        .map(|one| {
+            let remedy = format!("install the Coach App on {} too", one.account);
+            let found = "the Coach App is not installed: reviews are comments there";
+            Row::warning(Topic::Installation, found, remedy).of(format!("of the Coach App on {}", one.account))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{diagnosis::Standing, ids::InstallationId};
+
+    fn owned(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let pairs = pairs.iter();
+        pairs
+            .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()))
+            .collect()
+    }
+
+    fn known(permissions: &[(&str, &str)], events: &[&str]) -> Identity {
+        Identity {
+            id: AppId(7),
+            slug: "autobuild".to_owned(),
+            permissions: owned(permissions),
+            events: events.iter().map(|event| (*event).to_owned()).collect(),
+        }
+    }
+
+    fn on_acme(permissions: &[(&str, &str)], events: &[&str]) -> Installation {
+        Installation {
+            id: InstallationId(1),
+            account: "acme".to_owned(),
+            permissions: owned(permissions),
+            events: events.iter().map(|event| (*event).to_owned()).collect(),
+            page: "https://github.com/settings/installations/1".to_owned(),
+            suspended_at: None,
+        }
+    }
+
+    fn sent(guid: &str, status_code: u16) -> DeliveryAttempt {
+        DeliveryAttempt {
+            guid: guid.to_owned(),
+            event: "issues".to_owned(),
+            delivered_at: Some(Millis(0)),
+            status_code,
+        }
+    }
+
+    /// Each row with how it should stand, and a part of what it says.
+    fn hold(table: Vec<(Row, Standing, &str)>) {
+        for (row, standing, part) in table {
+            assert_eq!(row.standing, standing, "{row:?}");
+            let said = format!("{} {}", row.found, row.remedy.clone().unwrap_or_default());
+            assert!(said.contains(part), "{part}: {row:?}");
+            assert_eq!(row.remedy.is_none(), standing == Standing::Ok, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn an_app_is_held_to_what_it_needs() {
+        let whole = || known(AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS);
+        let of = |found: Result<Identity, Unasked>| identity(AUTOBUILD, AppId(7), &found);
+        let unauthorized = Unasked::Github(GithubError::Unauthorized);
+        hold(vec![
+            (of(Ok(whole())), Standing::Ok, "autobuild (id 7)"),
+            (
+                of(Ok(known(&AUTOBUILD_PERMISSIONS[1..], AUTOBUILD_EVENTS))),
+                Standing::Broken,
+                "checks: write",
+            ),
+            (
+                of(Ok(known(AUTOBUILD_PERMISSIONS, &["issues"]))),
+                Standing::Warning,
+                "issue_comment",
+            ),
+            (of(Ok(known(&[], &[]))), Standing::Broken, "and not for the events"),
+            (of(Err(unauthorized)), Standing::Broken, "no App 7 with this key"),
+            (of(Err(Unasked::Late)), Standing::Warning, "no answer within 5 seconds"),
+            (
+                unusable(COACH, &anyhow::anyhow!("no RSA key")),
+                Standing::Broken,
+                "no RSA key",
+            ),
+            (no_app(), Standing::Broken, "/setup"),
+            (no_coach(), Standing::Warning, "AUTOBUILD_COACH_APP_ID"),
+        ]);
+        let of = |one: Installation| installation(AUTOBUILD, &whole(), &one);
+        let suspended = Installation {
+            suspended_at: Some(Millis(1)),
+            ..on_acme(AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS)
+        };
+        hold(vec![
+            (
+                of(on_acme(AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS)),
+                Standing::Ok,
+                "everything",
+            ),
+            (
+                of(on_acme(&[("issues", "write")], AUTOBUILD_EVENTS)),
+                Standing::Broken,
+                "owner of acme accepts",
+            ),
+            (
+                of(on_acme(AUTOBUILD_PERMISSIONS, &[])),
+                Standing::Warning,
+                "does not send issue_comment",
+            ),
+            (of(suspended), Standing::Warning, "suspended"),
+        ]);
+        let nowhere = installed(AUTOBUILD, ("https://github.com", &whole()), &Ok(Vec::new()));
+        let untold = installed(AUTOBUILD, ("https://github.com", &whole()), &Err(Unasked::Late));
+        let alone = without_coach(&[on_acme(&[], &[])], &[]);
+        hold(vec![
+            (
+                nowhere[0].clone(),
+                Standing::Warning,
+                "https://github.com/apps/autobuild/installations/new",
+            ),
+            (untold[0].clone(), Standing::Warning, "did not say"),
+            (alone[0].clone(), Standing::Warning, "on acme too"),
+        ]);
+        assert_eq!(without_coach(&[on_acme(&[], &[])], &[on_acme(&[], &[])]), []);
+    }
+
+    #[test]
+    fn a_clock_is_held_to_githubs() {
+        let of = |here: i64| clock(&Ok(Some(Millis(1_000_000))), Millis(1_000_000 + here * 1_000)).unwrap();
+        hold(vec![
+            (of(0), Standing::Ok, "the same"),
+            (of(-30), Standing::Ok, "30 s behind"),
+            (of(45), Standing::Warning, "45 s ahead"),
+            (of(61), Standing::Broken, "61 s ahead"),
+            (of(-600), Standing::Broken, "timedatectl"),
+        ]);
+        assert_eq!(clock(&Ok(None), Millis(0)), None);
+        assert_eq!(clock(&Err(Unasked::Late), Millis(0)), None);
+    }
+
+    #[test]
+    fn a_webhooks_address_is_one_that_github_reaches() {
+        let of = |address: &str| webhook(&Ok(Some(address.to_owned())));
+        hold(vec![
+            (of("https://build.acme.dev/webhook"), Standing::Ok, "build.acme.dev"),
+            (
+                of("https://acme.dev/autobuild/webhook?secret=1"),
+                Standing::Ok,
+                "https://acme.dev/autobuild/webhook",
+            ),
+            (
+                of("https://autobuild.example/webhook"),
+                Standing::Warning,
+                "example of the manifest",
+            ),
+            (
+                of("http://127.0.0.1:8080/webhook"),
+                Standing::Warning,
+                "this machine or network alone",
+            ),
+            (
+                of("https://192.168.1.4/webhook"),
+                Standing::Warning,
+                "this machine or network alone",
+            ),
+            (of("http://build.acme.dev/webhook"), Standing::Warning, "not encrypted"),
+            (of("https://build.acme.dev/"), Standing::Broken, "which is /webhook"),
+            (of("nowhere"), Standing::Broken, "is no address"),
+            (webhook(&Ok(None)), Standing::Broken, "no webhook address"),
+            (webhook(&Err(Unasked::Late)), Standing::Warning, "did not say"),
+        ]);
+        assert!(!of("https://acme.dev/webhook?secret=1").found.contains("secret"));
+    }
+
+    #[test]
+    fn deliveries_that_did_not_arrive_are_told_with_what_their_answer_means() {
+        let of = |sent: &[DeliveryAttempt]| last_deliveries(&Ok(sent.to_vec()));
+        hold(vec![
+            (of(&[sent("a", 202)]), Standing::Ok, "the last 1 arrived"),
+            (of(&[sent("a", 202), sent("a", 0)]), Standing::Ok, "the last 1 arrived"),
+            (of(&[]), Standing::Warning, "redeliver the ping"),
+            (
+                of(&[sent("b", 202), sent("a", 500)]),
+                Standing::Warning,
+                "1 of the last 2",
+            ),
+            (of(&[sent("a", 0)]), Standing::Broken, "answered by nobody"),
+            (of(&[sent("a", 401)]), Standing::Broken, "AUTOBUILD_WEBHOOK_SECRET"),
+            (of(&[sent("a", 404)]), Standing::Broken, "end in /webhook"),
+            (of(&[sent("a", 503)]), Standing::Broken, "database"),
+            (of(&[sent("a", 500)]), Standing::Broken, "log of the service"),
+            (last_deliveries(&Err(Unasked::Late)), Standing::Warning, "did not say"),
+        ]);
+    }
+}

@@ -1,0 +1,302 @@
+//! What this machine brings: the program, git, the settings, the data folder, the database, isolation, agents.
+
+use crate::{
+    agents::{Access, Backend, Login},
+    cli::{
+        assemble,
+        assemble::Agents,
+        doctor::look::{Look, PATIENCE, SLOW_PATIENCE},
+        models, service,
+    },
+    config::{AgentCommand, ServerMistake, ServerSettings},
+    engine::data_folder::{DataFolder, FoundFolder, NoDataFolder},
+    store::{FoundDatabase, OpenOptions, Store},
+};
+use domain::{
+    diagnosis::{Row, Topic},
+    isolation::Level,
+};
+use git::{InstalledGit, UnusableGit};
+use sandbox::{Sandbox, SandboxOptions};
+use secrecy::ExposeSecret;
+use std::path::Path;
+
+/// What Linux writes behind the path of a program whose file is gone.
+const REPLACED: &str = " (deleted)";
+
+/// The row of the program itself, by where Linux says that its file is.
+pub(super) fn program(file: &Path) -> Row {
+    let version = env!("CARGO_PKG_VERSION");
+    let file = file.display().to_string();
+    match file.strip_suffix(REPLACED) {
+        None => Row::ok(Topic::Program, format!("{version} ({file})")),
+        Some(file) => Row::warning(
+            Topic::Program,
+            format!("{version}, and {file} was replaced or removed since this process started"),
+            "restart the service: it starts its sandboxes from that file",
+        ),
+    }
+}
+
+pub(super) fn this_program() -> Row {
+    program(&std::env::current_exe().unwrap_or_default())
+}
+
+pub(super) fn git(found: &Result<InstalledGit, UnusableGit>) -> Row {
+    let remedy = "install a newer git, and start again";
+    match found {
+        Ok(git) => match git.warning() {
+            None => Row::ok(Topic::Git, format!("{} ({})", git.version, git.program.display())),
+            Some(warning) => Row::warning(Topic::Git, warning, remedy),
+        },
+        Err(unusable) => Row::broken(Topic::Git, unusable.to_string(), remedy),
+    }
+}
+
+pub(super) fn settings(read: &Result<ServerSettings, Vec<ServerMistake>>) -> Vec<Row> {
+    let page = "see docs/server-settings.md";
+    match read {
+        Ok(settings) if settings.unused.is_empty() => vec![Row::ok(Topic::Settings, "read")],
+        Ok(settings) => {
+            let unused = settings.unused.join(", ");
+            let found = format!("this version does not act on {unused}");
+            vec![Row::warning(Topic::Settings, found, "take them out")]
+        }
+        Err(mistakes) => mistakes
+            .iter()
+            .map(|mistake| Row::broken(Topic::Settings, mistake.to_string(), page))
+            .collect(),
+    }
+}
+
+fn folder(path: &Path, found: Result<FoundFolder, NoDataFolder>) -> Row {
+    let path = path.display();
+    match found {
+        Ok(FoundFolder::Free) => Row::ok(Topic::DataFolder, format!("{path} can be written")),
+        Ok(FoundFolder::InUse) => Row::ok(Topic::DataFolder, format!("{path} is in use by a running service")),
+        Err(error) => Row::broken(
+            Topic::DataFolder,
+            format!("{:#}", anyhow::Error::from(error)),
+            "let the service's user write it, or name another with AUTOBUILD_DATA_DIR",
+        ),
+    }
+}
+
+/// The rows of data folder and database.
+pub(super) async fn memory(look: &Look<'_>) -> Vec<Row> {
+    let settings = look.settings;
+    let folder = match look.running {
+        Some(_) => folder(&settings.data_dir, Ok(FoundFolder::InUse)),
+        None => folder(&settings.data_dir, DataFolder::look(&settings.data_dir)),
+    };
+    let inspected = async {
+        match look.running {
+            Some(engine) => engine
+                .store
+                .check_writable()
+                .await
+                .map(|()| FoundDatabase::Current)
+                .map_err(anyhow::Error::from),
+            None => Store::inspect(settings.database_url.expose_secret(), OpenOptions::default())
+                .await
+                .map_err(anyhow::Error::from),
+        }
+    };
+    let found = tokio::time::timeout(PATIENCE, inspected).await;
+    let late = |_| Err(anyhow::anyhow!("the database does not answer within 5 seconds"));
+    vec![folder, database(&found.unwrap_or_else(late))]
+}
+
+fn database(found: &anyhow::Result<FoundDatabase>) -> Row {
+    match found {
+        Ok(FoundDatabase::Current) => Row::ok(Topic::Database, "there, with the tables of this version"),
+        Ok(FoundDatabase::ToMigrate) => Row::ok(Topic::Database, "there; the next start brings its tables up to date"),
+        Ok(FoundDatabase::None) => Row::ok(Topic::Database, "none yet; the first start makes it"),
+        Err(error) => Row::broken(
+            Topic::Database,
+            format!("{error:#}"),
+            "see that the database runs, and that AUTOBUILD_DATABASE_URL leads to it",
+        ),
+    }
+}
+
+/// How far programs are kept apart, and the agents, which are tried in the same way.
+pub(super) async fn foreign_programs(look: &Look<'_>) -> Vec<Row> {
+    let agents = service::agents(look.settings);
+    if let Some(engine) = look.running {
+        let mut rows = vec![isolation(engine.sandbox.level(), engine.sandbox.missing())];
+        rows.extend(check_agents(&agents, &engine.sandbox).await);
+        return rows;
+    }
+    let mut options = service::sandbox(look.settings);
+    options.hidden.push(look.settings.data_dir.clone());
+    match probed(options, look.settings.sandbox.bounds).await {
+        Ok(sandbox) => {
+            let mut rows = vec![isolation(sandbox.level(), sandbox.missing())];
+            rows.extend(check_agents(&agents, &sandbox).await);
+            rows
+        }
+        Err(row) => vec![row],
+    }
+}
+
+/// The sandbox that this machine offers, or the row that says why there is none.
+pub(super) async fn probed(options: SandboxOptions, bounds: domain::isolation::Bounds) -> Result<Sandbox, Row> {
+    let probed = tokio::time::timeout(SLOW_PATIENCE, Sandbox::probe(options, bounds)).await;
+    let remedy = "see docs/isolation.md; AUTOBUILD_SANDBOX_MIN_LEVEL is the lowest level that you accept";
+    match probed {
+        Ok(Ok(sandbox)) => Ok(sandbox),
+        Ok(Err(error)) => Err(Row::broken(
+            Topic::Isolation,
+            format!("{:#}", anyhow::Error::from(error)),
+            remedy,
+        )),
+        Err(_) => Err(Row::broken(
+            Topic::Isolation,
+            "it could not be tried out within 20 seconds",
+            remedy,
+        )),
+    }
+}
+
+pub(super) fn isolation(level: Level, missing: &str) -> Row {
+    let found = format!("{level}: {}", level.means());
+    let more = format!("for more: {missing}");
+    match level {
+        Level::L0 => Row::warning(Topic::Isolation, found, more),
+        Level::L1 | Level::L2 => Row {
+            remedy: Some(more),
+            ..Row::ok(Topic::Isolation, found)
+        },
+        Level::L3 => Row::ok(Topic::Isolation, found),
+    }
+}
+
+async fn check_agents(agents: &Agents, sandbox: &Sandbox) -> Vec<Row> {
+    // A program that is asked for its version gets a home, which goes again.
+    let home = match tempfile::tempdir() {
+        Ok(home) => home,
+        Err(error) => {
+            let found = format!("no folder for temporary files can be made: {error}");
+            return vec![Row::broken(
+                Topic::Agent,
+                found,
+                "make space, or let TMPDIR name another folder",
+            )];
+        }
+    };
+    let checks = assemble::offered(agents).into_iter().map(async |command| {
+        let checking = assemble::check_agent(command, agents, sandbox, home.path());
+        let checked = tokio::time::timeout(SLOW_PATIENCE, checking).await;
+        let late = |_| Err(anyhow::anyhow!("its program does not answer within 20 seconds"));
+        agent(&command.to_string(), &checked.unwrap_or_else(late))
+    });
+    futures_util::future::join_all(checks).await
+}
+
+/// The agent that `run` would take: with a key, else with the log-in of whoever runs it.
+pub(super) async fn own_agent(command: &AgentCommand, sandbox: &Sandbox) -> Row {
+    let name = command.to_string();
+    let tried = async {
+        let home = tempfile::tempdir()?;
+        let check = async |access: &Access| {
+            let backend = Backend::new(command, sandbox, &[], home.path(), access);
+            backend.check().await.map_err(anyhow::Error::msg)
+        };
+        let with_key = models::access(false)?;
+        let Err(error) = check(&with_key).await else {
+            return Ok(agent(&name, &Ok(())));
+        };
+        let own_login = Access {
+            login: Login::Host,
+            ..with_key
+        };
+        check(&own_login).await?;
+        let remedy = "set the key, or add --use-my-login to run it with your own log-in";
+        anyhow::Ok(Row::warning(Topic::Agent, format!("{error:#}"), remedy).of(&name))
+    };
+    match tokio::time::timeout(SLOW_PATIENCE, tried).await {
+        Ok(Ok(row)) => row,
+        Ok(Err(error)) => agent(&name, &Err(error)),
+        Err(_) => agent(
+            &name,
+            &Err(anyhow::anyhow!("its program does not answer within 20 seconds")),
+        ),
+    }
+}
+
+pub(super) fn agent(name: &str, checked: &anyhow::Result<()>) -> Row {
+    match checked {
+        Ok(()) => Row::ok(Topic::Agent, "can be started, and has what it needs").of(name),
+        Err(error) => {
+            let remedy = "mend that, or choose another agent with AUTOBUILD_AGENT (see docs/agents.md)";
+            Row::broken(Topic::Agent, format!("{error:#}"), remedy).of(name)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Source;
+    use domain::diagnosis::Standing;
+    use std::path::PathBuf;
+
+    #[test]
+    fn each_row_of_the_machine_says_how_it_stands_and_what_to_do() {
+        let mistake = ServerMistake {
+            source: Source::Environment,
+            name: "AUTOBUILD_LISTEN".to_owned(),
+            problem: "no address".to_owned(),
+        };
+        let no_folder = NoDataFolder::InUse(PathBuf::from("/data"));
+        let none = || anyhow::anyhow!("no connection");
+        let table = [
+            (program(Path::new("/bin/autobuild")), Standing::Ok, None),
+            (
+                program(Path::new("/bin/autobuild (deleted)")),
+                Standing::Warning,
+                Some("restart the service"),
+            ),
+            (
+                git(&Err(UnusableGit::Missing)),
+                Standing::Broken,
+                Some("install a newer git"),
+            ),
+            (
+                settings(&Err(vec![mistake])).remove(0),
+                Standing::Broken,
+                Some("docs/server-settings.md"),
+            ),
+            (folder(Path::new("/data"), Ok(FoundFolder::Free)), Standing::Ok, None),
+            (folder(Path::new("/data"), Ok(FoundFolder::InUse)), Standing::Ok, None),
+            (
+                folder(Path::new("/data"), Err(no_folder)),
+                Standing::Broken,
+                Some("AUTOBUILD_DATA_DIR"),
+            ),
+            (database(&Ok(FoundDatabase::None)), Standing::Ok, None),
+            (database(&Ok(FoundDatabase::ToMigrate)), Standing::Ok, None),
+            (database(&Err(none())), Standing::Broken, Some("AUTOBUILD_DATABASE_URL")),
+            (
+                isolation(Level::L0, "no user namespaces"),
+                Standing::Warning,
+                Some("for more: no user namespaces"),
+            ),
+            (
+                isolation(Level::L2, "no cgroups"),
+                Standing::Ok,
+                Some("for more: no cgroups"),
+            ),
+            (isolation(Level::L3, ""), Standing::Ok, None),
+            (agent("claude", &Ok(())), Standing::Ok, None),
+            (agent("claude", &Err(none())), Standing::Broken, Some("AUTOBUILD_AGENT")),
+        ];
+        for (row, standing, remedy) in table {
+            assert_eq!(row.standing, standing, "{row:?}");
+            let said = row.remedy.as_deref();
+            assert!(said.is_some() == remedy.is_some(), "{row:?}");
+            assert!(said.unwrap_or_default().contains(remedy.unwrap_or_default()), "{row:?}");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! `autobuild doctor`: everything that AutoBuild needs, in one table, with the way to mend what is wrong. `serve --check`
+//! and the service's page show the same rows. Each question has a time limit, and all are asked side by side. Nothing is
+//! made, started or changed, and nothing secret is in a row.
+
+mod apps;
+mod look;
+mod machine;
+mod repository;
+mod table;
+mod workflows;
+
+pub(super) use look::Look;
+
+use crate::{
+    cli::{assemble, own_agent, service, stage::terminal::Terminal},
+    config::{Offer, SandboxSettings, ServerMistake, ServerSettings},
+    github::{App, Client, GithubUrls},
+};
+use clap::Args;
+use domain::{
+    diagnosis,
+    diagnosis::{Row, Standing, Topic},
+    ids::{AppId, RepoName},
+    secret::Secrets,
+};
+use git::InstalledGit;
+use sandbox::SandboxOptions;
+use secrecy::SecretString;
+use std::process::ExitCode;
+
+/// What `doctor` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Reads the settings that `serve` reads. Without an App it looks at what `run` needs here.\n\nExit codes:\n  \
+0  nothing is broken\n  1  something is\n\nExamples:\n  autobuild doctor\n  autobuild doctor --repo acme/shop\n  autobuild \
+doctor --json | jq '.rows[] | select(.state != \"ok\")'"
+)]
+pub(super) struct DoctorCommand {
+    /// Also looks at this repository on GitHub.
+    #[arg(long, value_name = "OWNER/NAME")]
+    repo: Option<RepoName>,
+    /// Prints one JSON object: `ok`, and `rows` with `what`, `of`, `state`, `found` and `remedy`.
+    #[arg(long)]
+    json: bool,
+    /// A TOML file with settings.
+    #[arg(long, value_name = "FILE")]
+    config: Option<String>,
+}
+
+pub(super) async fn doctor(command: DoctorCommand) -> ExitCode {
+    let flags: Vec<(String, String)> = command
+        .config
+        .map(|path| ("AUTOBUILD_CONFIG".to_owned(), path))
+        .into_iter()
+        .collect();
+    let read = ServerSettings::of_process(&flags);
+    let secrets = secrets(&read);
+    let rows = match &read {
+        Ok(settings) if settings.app.is_none() => on_a_laptop(settings, command.repo.as_ref()).await,
+        read => of_a_start(read, command.repo.as_ref()).await,
+    };
+    shown(
+        "doctor",
+        &rows,
+        &secrets,
+        &Terminal::open(command.json),
+        command.json.then_some(Json),
+    )
+}
+
+/// `serve --check`: the same rows, for who is about to start the service.
+pub(super) async fn check(flags: &[(String, String)]) -> ExitCode {
+    let read = ServerSettings::of_process(flags);
+    let rows = of_a_start(&read, None).await;
+    shown("serve", &rows, &secrets(&read), &Terminal::open(false), None)
+}
+
+fn secrets(read: &Result<ServerSettings, Vec<ServerMistake>>) -> Secrets {
+    match read {
+        Ok(settings) => Secrets::new(&service::known_secrets(settings)),
+        Err(_) => Secrets::new(&[]),
+    }
+}
+
+/// Rows are printed for programs.
+#[derive(Clone, Copy)]
+struct Json;
+
+fn shown(command: &str, rows: &[Row], secrets: &Secrets, terminal: &Terminal, json: Option<Json>) -> ExitCode {
+    let rows: Vec<Row> = rows.iter().map(|row| row.masked(|text| secrets.mask(text))).collect();
+    let text = match json {
+        Some(Json) => format!("{}\n", diagnosis::report(&rows)),
+        None => table::table(&rows, terminal.columns(), |text, tone| terminal.in_tone(text, tone)),
+    };
+    if let Err(error) = table::print(&text) {
+        eprintln!("autobuild {command}: standard output cannot be written: {error}");
+        return ExitCode::FAILURE;
+    }
+    match diagnosis::is_broken(&rows) {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    }
+}
+
+/// The short form, for the log of a service: what is not as it should be, and one line over all.
+pub(super) fn tell(rows: &[Row], secrets: &Secrets) {
+    for row in rows.iter().map(|row| row.masked(|text| secrets.mask(text))) {
+        let remedy = row
+            .remedy
+            .iter()
+            .map(|remedy| format!(" -> {remedy}"))
+            .collect::<String>();
+        match row.standing {
+            Standing::Ok => {}
+            Standing::Warning => tracing::warn!("{}: {}{remedy}", row.what(), row.found),
+            Standing::Broken => tracing::error!("{}: {}{remedy}", row.what(), row.found),
+        }
+    }
+    tracing::info!("doctor: {} All rows are at /doctor.", table::summary(rows));
+}
+
+/// What would meet a start of the service.
+async fn of_a_start(read: &Result<ServerSettings, Vec<ServerMistake>>, repo: Option<&RepoName>) -> Vec<Row> {
+    let git = machine::git(&InstalledGit::look().await);
+    let mut rows = vec![machine::this_program(), git];
+    rows.extend(machine::settings(read));
+    if let Ok(settings) = read {
+        let running = None;
+        rows.extend(
+            with(&Look {
+                settings,
+                running,
+                repo,
+            })
+            .await,
+        );
+    }
+    rows
+}
+
+/// What the running service meets.
+pub(super) async fn of_a_service(look: &Look<'_>) -> Vec<Row> {
+    let mut rows = vec![machine::this_program(), machine::git(&InstalledGit::look().await)];
+    if !look.settings.unused.is_empty() {
+        rows.extend(machine::settings(&Ok(look.settings.clone())));
+    }
+    rows.extend(with(look).await);
+    rows
+}
+
+async fn with(look: &Look<'_>) -> Vec<Row> {
+    let (memory, programs, apps) = tokio::join!(
+        Box::pin(machine::memory(look)),
+        Box::pin(machine::foreign_programs(look)),
+        Box::pin(on_github(look)),
+    );
+    memory.into_iter().chain(programs).chain(apps).collect()
+}
+
+async fn on_github(look: &Look<'_>) -> Vec<Row> {
+    if let Some(engine) = look.running {
+        return of_clients(look, &engine.autobuild, engine.coach.as_ref()).await;
+    }
+    let Some(app) = &look.settings.app else {
+        return vec![apps::no_app()];
+    };
+    let main = match client(look.settings, app.id, &app.private_key) {
+        Ok(client) => client,
+        Err(error) => return vec![apps::unusable(apps::AUTOBUILD, &error)],
+    };
+    let coach = look.settings.coach_app.as_ref();
+    match coach
+        .map(|coach| client(look.settings, coach.id, &coach.private_key))
+        .transpose()
+    {
+        Ok(coach) => of_clients(look, &main, coach.as_ref()).await,
+        Err(error) => {
+            let mut rows = of_clients(look, &main, None).await;
+            rows.retain(|row| row.topic != Topic::CoachApp);
+            rows.push(apps::unusable(apps::COACH, &error));
+            rows
+        }
+    }
+}
+
+async fn of_clients(look: &Look<'_>, main: &Client, coach: Option<&Client>) -> Vec<Row> {
+    let coachs = async {
+        match coach {
+            Some(coach) => Box::pin(apps::coach(coach)).await,
+            None => Vec::new(),
+        }
+    };
+    let repository = async {
+        match look.repo {
+            Some(name) => Box::pin(repository::on_github(main, coach, name, &offer(look.settings))).await,
+            None => Vec::new(),
+        }
+    };
+    let (autobuilds, coachs, repository) = tokio::join!(Box::pin(apps::autobuild(main, coach)), coachs, repository);
+    let mut rows: Vec<Row> = autobuilds.into_iter().chain(coachs).chain(repository).collect();
+    // Those of both Apps stand together.
+    rows.sort_by_key(|row| row.topic);
+    rows
+}
+
+fn client(settings: &ServerSettings, id: AppId, key: &SecretString) -> anyhow::Result<Client> {
+    let urls = GithubUrls::new(settings.github.api.as_str(), settings.github.web.as_str())?;
+    Ok(Client::new(&App::new(id, key)?, &urls, assemble::clock)?)
+}
+
+fn offer(settings: &ServerSettings) -> Offer {
+    let agents = service::agents(settings);
+    Offer {
+        agents: agents.named.keys().cloned().collect(),
+        models: agents.access.models.allowed.clone(),
+    }
+}
+
+/// What `run` and its like need, where no App is set up.
+async fn on_a_laptop(settings: &ServerSettings, repo: Option<&RepoName>) -> Vec<Row> {
+    let (git, front, programs) = tokio::join!(InstalledGit::look(), repository::in_front(), own_programs());
+    let mut rows = vec![machine::this_program(), machine::git(&git)];
+    if !settings.unused.is_empty() {
+        rows.extend(machine::settings(&Ok(settings.clone())));
+    }
+    rows.extend(front);
+    rows.extend(programs);
+    let set_up = "autobuild serve shows a page, /setup, that makes it in a few clicks (see docs/organisation.md)";
+    rows.push(match repo {
+        None => Row::warning(Topic::App, "no App is set up; only work on GitHub needs one", set_up),
+        Some(_) => Row::broken(Topic::App, "no App is set up, so GitHub cannot be asked", set_up),
+    });
+    rows.sort_by_key(|row| row.topic);
+    rows
+}
+
+/// Isolation, and the agent that `run` would take.
+async fn own_programs() -> Vec<Row> {
+    let settings = match SandboxSettings::of_process() {
+        Ok(settings) => settings,
+        Err(mistakes) => return machine::settings(&Err(mistakes)),
+    };
+    let options = SandboxOptions {
+        limits: settings.limits,
+        ..SandboxOptions::own_binary()
+    };
+    let sandbox = match machine::probed(options, settings.bounds).await {
+        Ok(sandbox) => sandbox,
+        Err(row) => return vec![row],
+    };
+    let isolation = machine::isolation(sandbox.level(), sandbox.missing());
+    let agent = match own_agent::agent(None) {
+        Ok(agent) => agent,
+        Err(error) => {
+            let remedy = "install one (see docs/agents.md), or name another with --agent";
+            return vec![isolation, Row::broken(Topic::Agent, format!("{error:#}"), remedy)];
+        }
+    };
+    vec![isolation, machine::own_agent(&agent, &sandbox).await]
+}

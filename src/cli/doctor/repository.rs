@@ -1,0 +1,432 @@
+//! One repository on GitHub, and the repository in front of a person: what AutoBuild would meet there.
+
+use crate::{
+    cli::{
+        doctor::{
+            look::{Unasked, asked},
+            workflows,
+            workflows::Started,
+        },
+        place::Place,
+    },
+    config::{CommitsBy, Offer, RepositorySettings, SETTINGS_FILE},
+    engine::repository_settings::TASK_LABEL,
+    gates,
+    github::{Client, Commits, Content, GithubError, Installation, Repo, Rule, model::Repository},
+    messages,
+};
+use domain::{
+    diagnosis::{Row, Topic},
+    ids::{RepoName, Sha},
+    mistake::SettingsMistake,
+};
+use futures_util::future::join_all;
+use std::collections::BTreeMap;
+
+/// Branches as AutoBuild makes them.
+const OURS: [&str; 2] = ["autobuild/1/integration", "autobuild/1/task-001"];
+/// Where GitHub looks for workflows.
+const WORKFLOWS: &str = ".github/workflows/";
+/// The most files that are read of a repository, and how much of each.
+const MOST_FILES: usize = 40;
+const MAX_BYTES: usize = 256 * 1024;
+
+/// The rows of a repository, by its name.
+pub(super) async fn on_github(client: &Client, coach: Option<&Client>, name: &RepoName, offer: &Offer) -> Vec<Row> {
+    let found = asked(async {
+        let Some(installation) = client.installation_of(name).await? else {
+            return Ok(None);
+        };
+        let repository = client.repository_named(installation, name).await?;
+        Ok(repository.map(|repository| (installation, repository)))
+    });
+    let (installation, repository) = match found.await {
+        Ok(Some(found)) => found,
+        Ok(None) => return vec![not_installed(client, name).await],
+        Err(why) => return vec![untold(Topic::Repository, &why).of(name.to_string())],
+    };
+    let repo = client.repo(installation, repository.id);
+    let mut rows = vec![there(name, &repository)];
+    let (own_rules, default_rules, coachs, files) = tokio::join!(
+        asked(forbidding(&repo)),
+        asked(repo.rules_for(&repository.default_branch)),
+        coachs(coach, name),
+        asked(Files::read(&repo, &repository)),
+    );
+    rows.push(approval(&repository.default_branch, &default_rules, &coachs));
+    rows.push(merge_methods(&repository));
+    let (in_files, settings) = in_files(&repo, files, offer).await;
+    rows.push(branch_rules(&own_rules, &settings));
+    rows.extend(in_files);
+    rows
+}
+
+fn untold(topic: Topic, why: &Unasked) -> Row {
+    Row::warning(topic, format!("GitHub did not say: {why}"), "try again in a moment")
+}
+
+async fn not_installed(client: &Client, name: &RepoName) -> Row {
+    let page = match asked(client.identity_now()).await {
+        Ok(known) => format!(": {}/apps/{}/installations/new", client.urls().web(), known.slug),
+        Err(_) => String::new(),
+    };
+    let remedy = format!("install the App on it{page}; or look at how the name is spelled");
+    Row::broken(Topic::Repository, "the App is not installed on it", remedy).of(name.to_string())
+}
+
+fn there(name: &RepoName, repository: &Repository) -> Row {
+    let row = match repository.archived {
+        true => Row::broken(
+            Topic::Repository,
+            "it is archived, so nothing can be written",
+            "unarchive it, under Settings",
+        ),
+        false => Row::ok(
+            Topic::Repository,
+            format!("the App is installed; default branch {}", repository.default_branch),
+        ),
+    };
+    row.of(name.to_string())
+}
+
+/// The rules that keep AutoBuild from its branches where its commits are not signed, each with a branch.
+async fn forbidding(repo: &Repo<'_>) -> Result<Vec<(Rule, &'static str)>, GithubError> {
+    let mut found = Vec::new();
+    for branch in OURS {
+        let rules = match repo.rules_for(branch).await {
+            // Where the plan of the account has no rules, GitHub forbids to ask for them.
+            Err(GithubError::Forbidden { .. }) => return Ok(found),
+            rules => rules?,
+        };
+        for rule in rules.into_iter().filter(|rule| rule.forbids(branch, Commits::Unsigned)) {
+            if !repo.may_bypass(&rule).await? {
+                found.push((rule, branch));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn branch_rules(found: &Result<Vec<(Rule, &'static str)>, Unasked>, settings: &RepositorySettings) -> Row {
+    let commits = match settings.commits {
+        CommitsBy::Git => Commits::Unsigned,
+        CommitsBy::Github => Commits::Signed,
+    };
+    let rules = match found {
+        Ok(rules) => rules,
+        Err(why) => return untold(Topic::BranchRules, why),
+    };
+    match rules.iter().find(|(rule, branch)| rule.forbids(branch, commits)) {
+        None => Row::ok(Topic::BranchRules, "none keeps AutoBuild from autobuild/**"),
+        Some((rule, branch)) => Row::broken(
+            Topic::BranchRules,
+            format!(
+                "the rule {} holds for {branch}, so it cannot be made or pushed",
+                rule.kind
+            ),
+            "exclude autobuild/** from that ruleset, or let the App bypass it, under Settings, Rules",
+        ),
+    }
+}
+
+/// What is known of the Coach App in a repository.
+#[derive(Debug)]
+enum Coach {
+    None,
+    NotInstalled,
+    Installed(Installation),
+    Unknown(Unasked),
+}
+
+async fn coachs(coach: Option<&Client>, name: &RepoName) -> Coach {
+    let Some(coach) = coach else { return Coach::None };
+    let (id, all) = tokio::join!(asked(coach.installation_of(name)), asked(coach.granted()));
+    match (id, all) {
+        (Ok(Some(id)), Ok(all)) => match all.into_iter().find(|one| one.id == id) {
+            Some(one) => Coach::Installed(one),
+            None => Coach::NotInstalled,
+        },
+        (Ok(None), _) => Coach::NotInstalled,
+        (Err(why), _) | (_, Err(why)) => Coach::Unknown(why),
+    }
+}
+
+fn approval(branch: &str, rules: &Result<Vec<Rule>, Unasked>, coach: &Coach) -> Row {
+    let approvals = match rules {
+        Ok(rules) => rules.iter().map(Rule::approvals).max().unwrap_or(0),
+        Err(Unasked::Github(GithubError::Forbidden { .. })) => 0,
+        Err(why) => return untold(Topic::Approval, why),
+    };
+    let asks = match approvals {
+        0 => format!("no ruleset asks for approvals on {branch}"),
+        1 => format!("{branch} asks for 1 approval"),
+        more => format!("{branch} asks for {more} approvals"),
+    };
+    let counts = |one: &Installation| one.permissions.get("contents").is_some_and(|level| level == "write");
+    let a_person = "or let a person approve";
+    match (approvals, coach) {
+        (_, Coach::Unknown(why)) => untold(Topic::Approval, why),
+        (_, Coach::NotInstalled) => Row::warning(
+            Topic::Approval,
+            format!("{asks}; the Coach App is not installed here, so reviews are comments"),
+            "install the Coach App on it",
+        ),
+        (0, Coach::None | Coach::Installed(_)) => Row::ok(Topic::Approval, asks),
+        (_, Coach::None) => Row::warning(
+            Topic::Approval,
+            format!("{asks}; there is no Coach App whose approval could count"),
+            format!("set up the Coach App, {a_person}"),
+        ),
+        (_, Coach::Installed(one)) if counts(one) => Row::ok(Topic::Approval, format!("{asks}; the Coach's counts")),
+        (_, Coach::Installed(_)) => Row::warning(
+            Topic::Approval,
+            format!("{asks}; the Coach's does not count, since it cannot write"),
+            format!("give the Coach App `contents: write`, {a_person}"),
+        ),
+    }
+}
+
+fn merge_methods(repository: &Repository) -> Row {
+    let ways = [
+        (repository.allow_squash_merge, "squash"),
+        (repository.allow_merge_commit, "merge commit"),
+        (repository.allow_rebase_merge, "rebase"),
+    ];
+    let of = |wanted: Option<bool>| -> Vec<&str> {
+        let fitting = ways.into_iter().filter(|(allowed, _)| *allowed == wanted);
+        fitting.map(|(_, way)| way).collect()
+    };
+    match (of(Some(true)), of(None)) {
+        (allowed, unknown) if allowed.is_empty() && unknown.is_empty() => Row::broken(
+            Topic::MergeMethods,
+            "no way of merging is allowed",
+            "allow squash merging, under Settings, General, Pull Requests",
+        ),
+        (allowed, _) if allowed.is_empty() => {
+            Row::ok(Topic::MergeMethods, "GitHub does not say; the first merge tells")
+        }
+        (allowed, _) => Row::ok(Topic::MergeMethods, allowed.join(", ")),
+    }
+}
+
+/// The default branch's files.
+struct Files {
+    head: Sha,
+    paths: Vec<String>,
+}
+
+impl Files {
+    /// None where nobody pushed yet.
+    async fn read(repo: &Repo<'_>, repository: &Repository) -> Result<Option<Self>, GithubError> {
+        let Some(head) = repo.branch_head(&repository.default_branch).await? else {
+            return Ok(None);
+        };
+        let paths = repo.files(&head).await?;
+        Ok(Some(Self { head, paths }))
+    }
+
+    /// The texts of some of them; what cannot be read is left out.
+    async fn texts<'p>(
+        &self,
+        repo: &Repo<'_>,
+        paths: impl Iterator<Item = &'p String>,
+    ) -> BTreeMap<&'p str, Result<String, SettingsMistake>> {
+        let reads = paths.take(MOST_FILES).map(async |path| {
+            let content = asked(repo.content(path, &self.head, MAX_BYTES)).await.ok()?;
+            let text = match content {
+                Content::File(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+                Content::TooLarge => Err(SettingsMistake::TooLarge { most: MAX_BYTES }),
+                Content::NoFile => Err(SettingsMistake::NoFile),
+                Content::Missing => return None,
+            };
+            Some((path.as_str(), text))
+        });
+        join_all(reads).await.into_iter().flatten().collect()
+    }
+}
+
+/// The rows about what stands in the repository, and the settings that hold.
+async fn in_files(
+    repo: &Repo<'_>,
+    files: Result<Option<Files>, Unasked>,
+    offer: &Offer,
+) -> (Vec<Row>, RepositorySettings) {
+    let files = match files {
+        Ok(Some(files)) => files,
+        Ok(None) => {
+            let remedy = "push a first commit to the default branch";
+            let row = Row::broken(Topic::SettingsFile, "the repository has no commit", remedy);
+            return (vec![row], RepositorySettings::default());
+        }
+        Err(why) => return (vec![untold(Topic::SettingsFile, &why)], RepositorySettings::default()),
+    };
+    let telling = gates::telling(&files.paths);
+    let wanted = files.paths.iter().filter(|path| {
+        let is_yaml = path.ends_with(".yml") || path.ends_with(".yaml");
+        *path == SETTINGS_FILE || is_workflow(path) && is_yaml
+    });
+    let mut texts = files.texts(repo, wanted.chain(telling)).await;
+    let (row, settings) = settings_file(texts.remove(SETTINGS_FILE), offer);
+    let started: Vec<Started> = texts
+        .iter()
+        .filter_map(|(path, text)| {
+            let file = path.strip_prefix(WORKFLOWS)?;
+            workflows::started(file, text.as_ref().ok()?)
+        })
+        .collect();
+    let read = |path: &str| texts.get(path)?.as_ref().ok().cloned();
+    let chosen = gates::choose(&settings, &gates::Repository::new(&files.paths, &read));
+    let labels = [settings.label.as_str(), TASK_LABEL];
+    let known = join_all(labels.map(|label| asked(repo.knows_label(label)))).await;
+    let rows = vec![
+        workflows_row(&started),
+        row,
+        labels_row(&labels.into_iter().zip(known).collect::<Vec<_>>()),
+        test_command(&chosen),
+    ];
+    (rows, settings)
+}
+
+fn is_workflow(path: &str) -> bool {
+    path.strip_prefix(WORKFLOWS).is_some_and(|file| !file.contains('/'))
+}
+
+fn workflows_row(started: &[Started]) -> Row {
+    if started.is_empty() {
+        return Row::ok(Topic::Workflows, "no workflow starts on AutoBuild's branches");
+    }
+    let said = |one: &Started| {
+        let risks: Vec<&str> = one.risks.iter().map(|risk| risk.words()).collect();
+        match risks.is_empty() {
+            true => format!("{} ({})", one.file, one.triggers.join(", ")),
+            false => format!(
+                "{} ({}) with {}",
+                one.file,
+                one.triggers.join(", "),
+                risks.join(" and ")
+            ),
+        }
+    };
+    let all: Vec<String> = started.iter().map(said).collect();
+    let found = format!("what an agent writes starts {}", all.join("; "));
+    match started.iter().all(|one| one.risks.is_empty()) {
+        true => Row::ok(Topic::Workflows, found),
+        false => Row::warning(
+            Topic::Workflows,
+            found,
+            "take the branches autobuild/** out with `branches-ignore`, or give the workflow `permissions: read-all` and \
+             keep its secrets in an environment that people approve",
+        ),
+    }
+}
+
+/// The row of the settings, and what holds.
+fn settings_file(text: Option<Result<String, SettingsMistake>>, offer: &Offer) -> (Row, RepositorySettings) {
+    let read = match text {
+        None => {
+            let found = format!("no {SETTINGS_FILE}: the organisation's settings hold, else the defaults");
+            return (Row::ok(Topic::SettingsFile, found), RepositorySettings::default());
+        }
+        Some(Ok(text)) => RepositorySettings::parse(&text, offer),
+        Some(Err(mistake)) => Err(vec![mistake]),
+    };
+    match read {
+        Ok(settings) => (
+            Row::ok(Topic::SettingsFile, format!("{SETTINGS_FILE} is without mistakes")),
+            settings,
+        ),
+        Err(mistakes) => {
+            let said: Vec<String> = mistakes.iter().map(messages::settings_mistake).collect();
+            let row = Row::broken(
+                Topic::SettingsFile,
+                said.join("; "),
+                "mend it on the default branch (see docs/settings.md)",
+            );
+            (row, RepositorySettings::default())
+        }
+    }
+}
+
+fn labels_row(known: &[(&str, Result<bool, Unasked>)]) -> Row {
+    if let Some((_, Err(why))) = known.iter().find(|(_, known)| known.is_err()) {
+        return untold(Topic::Labels, why);
+    }
+    let of = |is_there: bool| -> Vec<&str> {
+        let fitting = known
+            .iter()
+            .filter(|(_, known)| matches!(known, Ok(known) if *known == is_there));
+        fitting.map(|(label, _)| *label).collect()
+    };
+    let missing = of(false);
+    let found = || format!("there is no label {}", missing.join(", and none "));
+    let remedy = || {
+        let commands: Vec<String> = missing
+            .iter()
+            .map(|label| format!("gh label create '{label}'"))
+            .collect();
+        commands.join("; ")
+    };
+    match (missing.is_empty(), missing.contains(&TASK_LABEL) && missing.len() == 1) {
+        (true, _) => Row::ok(Topic::Labels, of(true).join(", ")),
+        (false, true) => Row::warning(Topic::Labels, found(), remedy()),
+        (false, false) => Row::broken(Topic::Labels, found(), remedy()),
+    }
+}
+
+fn test_command(chosen: &gates::Chosen) -> Row {
+    match &chosen.test {
+        Some(command) => Row::ok(Topic::TestCommand, command.to_string()),
+        None => Row::warning(
+            Topic::TestCommand,
+            chosen.why.clone(),
+            format!("write `test: <command>` into {SETTINGS_FILE}"),
+        ),
+    }
+}
+
+/// The rows of the repository around the current folder, of which nothing goes to GitHub.
+pub(super) async fn in_front() -> Vec<Row> {
+    let place = match Place::here().await {
+        Ok(place) => place,
+        Err(error) => {
+            let remedy = "go into your project's folder";
+            return vec![Row::warning(Topic::OwnRepository, format!("{error:#}"), remedy)];
+        }
+    };
+    let path = place.own.work_tree.display().to_string();
+    let row = match place.head().await {
+        Ok(head) => {
+            let branch = head.branch.map(|branch| format!(", on {branch}")).unwrap_or_default();
+            Row::ok(Topic::OwnRepository, format!("{path}{branch}"))
+        }
+        Err(error) => {
+            let remedy = "git add -A && git commit -m Begin";
+            return vec![Row::broken(Topic::OwnRepository, format!("{error:#}"), remedy)];
+        }
+    };
+    let paths = match place.own.files().await {
+        Ok(paths) => paths,
+        Err(error) => {
+            return vec![
+                row,
+                Row::broken(Topic::SettingsFile, error.to_string(), "look with git status"),
+            ];
+        }
+    };
+    let text = |path: &str| {
+        let file = place.own.work_tree.join(path);
+        std::fs::metadata(&file)
+            .is_ok_and(|found| found.is_file() && found.len() <= 256 * 1024)
+            .then(|| std::fs::read_to_string(&file).ok())?
+    };
+    let settings = paths
+        .iter()
+        .any(|path| path == SETTINGS_FILE)
+        .then(|| text(SETTINGS_FILE));
+    let (settings_row, settings) = settings_file(
+        settings.map(|text| text.ok_or(SettingsMistake::NoFile)),
+        &Offer::default(),
+    );
+    let chosen = gates::choose(&settings, &gates::Repository::new(&paths, &text));
+    vec![row, settings_row, test_command(&chosen)]
+}

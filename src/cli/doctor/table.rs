@@ -1,0 +1,138 @@
+//! The table in a terminal: one line for each row, and what is to be done below it, fitted into the columns that there
+//! are. Where it is no terminal, each row is one line.
+
+use crate::cli::stage::{terminal::Tone, wrap};
+use domain::diagnosis::{Row, Standing};
+use std::{io, io::Write};
+use unicode_width::UnicodeWidthStr;
+
+/// In fewer columns, what was found stands below what was looked at.
+const NARROW: usize = 60;
+/// The widest column of names; longer ones push their text on.
+const WIDEST: usize = 15;
+/// Columns of `broken` and of `warning`, with a blank behind.
+const WORD: usize = 8;
+
+/// All rows, and how many are not as they should be.
+pub(super) fn table(rows: &[Row], columns: Option<usize>, paint: impl Fn(&str, Tone) -> String) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for row in rows {
+        let word = paint(row.standing.word(), tone(row.standing));
+        let word = format!("{word}{}", " ".repeat(WORD - row.standing.word().len()));
+        let Some(columns) = columns else {
+            let remedy = row.remedy.iter().map(|remedy| format!(" -> {remedy}"));
+            let remedy: String = remedy.collect();
+            lines.push(format!("{word} {:<WIDEST$} {}{remedy}", row.what(), row.found));
+            continue;
+        };
+        lines.extend(fitted(row, &word, columns));
+    }
+    lines.push(String::new());
+    lines.push(summary(rows));
+    format!("{}\n", lines.join("\n"))
+}
+
+fn fitted(row: &Row, word: &str, columns: usize) -> Vec<String> {
+    let what = row.what();
+    let name = format!("{what:<WIDEST$} ");
+    let gutter = match columns < NARROW {
+        true => "  ".to_owned(),
+        false => " ".repeat(WORD + WIDEST + 2),
+    };
+    let is_below = columns < NARROW || what.width() > WIDEST;
+    let mut lines = match is_below {
+        true => {
+            let mut lines = vec![format!("{word} {}", wrap::cut(&what, columns.saturating_sub(WORD + 1)))];
+            lines.extend(wrap::rows(&gutter, &gutter, &row.found, columns));
+            lines
+        }
+        false => {
+            // Measured without the colours.
+            let lead = format!("{:WORD$} {name}", "");
+            let mut rows = wrap::rows(&lead, &gutter, &row.found, columns);
+            if let Some(first) = rows.first_mut() {
+                *first = format!("{word} {name}{}", first.get(lead.len()..).unwrap_or_default());
+            }
+            rows
+        }
+    };
+    let remedy = row.remedy.iter();
+    lines.extend(
+        remedy.flat_map(|remedy| wrap::rows(&format!("{gutter}-> "), &format!("{gutter}   "), remedy, columns)),
+    );
+    lines
+}
+
+fn tone(standing: Standing) -> Tone {
+    match standing {
+        Standing::Ok => Tone::Good,
+        Standing::Warning => Tone::Warning,
+        Standing::Broken => Tone::Bad,
+    }
+}
+
+/// One line over all rows.
+pub(super) fn summary(rows: &[Row]) -> String {
+    let count = |standing: Standing| rows.iter().filter(|row| row.standing == standing).count();
+    match (count(Standing::Broken), count(Standing::Warning)) {
+        (0, 0) => "Everything is as it should be.".to_owned(),
+        (0, 1) => "Nothing is broken. 1 warning.".to_owned(),
+        (0, warnings) => format!("Nothing is broken. {warnings} warnings."),
+        (broken, warnings) => format!("Broken: {broken}. Warnings: {warnings}."),
+    }
+}
+
+/// Whoever reads only the beginning, as `head` does, has what they wanted.
+pub(super) fn print(text: &str) -> io::Result<()> {
+    match io::stdout()
+        .write_all(text.as_bytes())
+        .and_then(|()| io::stdout().flush())
+    {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::diagnosis::Topic;
+
+    fn rows() -> Vec<Row> {
+        let long = "has not granted checks: write, contents: write, issues: write";
+        vec![
+            Row::ok(Topic::Git, "2.43.7 (/usr/bin/git)"),
+            Row::broken(
+                Topic::Installation,
+                long,
+                "an owner of acme accepts the App's new permissions",
+            )
+            .of("of autobuild on acme"),
+            Row::warning(
+                Topic::Workflows,
+                "what an agent writes starts ci.yml (push)",
+                "use `branches-ignore`",
+            ),
+        ]
+    }
+
+    #[test]
+    fn the_table_fits_into_every_width() {
+        for columns in [40, 59, 60, 80, 120] {
+            let table = table(&rows(), Some(columns), |text, _| text.to_owned());
+            for line in table.lines() {
+                assert!(line.width() <= columns, "{columns}: {line}");
+            }
+            for part in ["-> an owner", "broken", "Broken: 1. Warnings: 1."] {
+                assert!(table.contains(part), "{columns}: {table}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_terminal_each_row_is_one_line() {
+        let table = table(&rows(), None, |text, _| text.to_owned());
+        assert_eq!(table.lines().count(), 5, "{table}");
+        assert!(table.starts_with("ok       git             2.43.7"), "{table}");
+    }
+}

@@ -1,0 +1,220 @@
+//! Which GitHub Actions workflows would run what an agent wrote, and what they would hand to it. Read, never run.
+
+use domain::node::{Node, Shape};
+use std::collections::BTreeSet;
+
+/// The largest workflow file that is read, in bytes.
+pub(super) const MAX_BYTES: usize = 256 * 1024;
+
+/// A branch as AutoBuild makes them.
+const OURS: &str = "autobuild/1/task-001";
+
+/// Triggers that run the head of a branch or pull request.
+const OF_THE_HEAD: [&str; 6] = [
+    "push",
+    "pull_request",
+    "create",
+    "merge_group",
+    "pull_request_review",
+    "pull_request_review_comment",
+];
+/// Triggers that run the default branch's workflow, which may take the head in.
+const BESIDE_IT: [&str; 3] = ["pull_request_target", "workflow_run", "issue_comment"];
+
+/// What an agent's code could get hold of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Risk {
+    /// Secrets of the repository.
+    Secrets,
+    /// A machine of the organisation's own.
+    OwnRunner,
+    /// A token that may write.
+    Token,
+}
+
+impl Risk {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Secrets => "secrets",
+            Self::OwnRunner => "a self-hosted runner",
+            Self::Token => "a token that may write",
+        }
+    }
+}
+
+/// A workflow that would start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Started {
+    /// Its file.
+    pub(super) file: String,
+    /// What starts it.
+    pub(super) triggers: Vec<&'static str>,
+    /// What it hands over.
+    pub(super) risks: Vec<Risk>,
+}
+
+/// The workflow, if an agent's work starts it. One that cannot be read is GitHub's to refuse.
+pub(super) fn started(file: &str, text: &str) -> Option<Started> {
+    let node = Node::from_yaml(text, MAX_BYTES).ok()?;
+    let on = entry(&node, "on")?;
+    let takes_the_head = text.contains(".head.") || text.contains("head_");
+    let beside = BESIDE_IT.into_iter().filter(|_| takes_the_head);
+    let triggers: Vec<&str> = OF_THE_HEAD
+        .into_iter()
+        .chain(beside)
+        .filter(|trigger| fires(on, trigger))
+        .collect();
+    let writes = entry(&node, "permissions").is_none_or(may_write);
+    let risks = [
+        (
+            text.contains("secrets.") || text.contains("secrets: inherit"),
+            Risk::Secrets,
+        ),
+        (text.contains("self-hosted"), Risk::OwnRunner),
+        (writes || text.contains(": write"), Risk::Token),
+    ];
+    let risks = risks
+        .into_iter()
+        .filter(|(is_there, _)| *is_there)
+        .map(|(_, risk)| risk);
+    (!triggers.is_empty()).then(|| Started {
+        file: file.to_owned(),
+        triggers,
+        risks: risks.collect(),
+    })
+}
+
+fn entry<'a>(node: &'a Node, name: &str) -> Option<&'a Node> {
+    match &node.value {
+        Shape::Map(entries) => entries.iter().find(|(key, _)| key.name == name).map(|(_, node)| node),
+        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::Text(_) | Shape::List(_) => None,
+    }
+}
+
+fn text(node: &Node) -> Option<&str> {
+    match &node.value {
+        Shape::Text(text) => Some(text),
+        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::List(_) | Shape::Map(_) => None,
+    }
+}
+
+fn texts(node: &Node) -> Vec<&str> {
+    match &node.value {
+        Shape::List(list) => list.iter().filter_map(text).collect(),
+        Shape::Text(text) => vec![text],
+        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::Map(_) => Vec::new(),
+    }
+}
+
+/// Whether our branches set a trigger off. Filters of pull requests name the base, which the Feature's has in common with
+/// everybody's.
+fn fires(on: &Node, trigger: &str) -> bool {
+    let Some(filters) = entry(on, trigger) else {
+        return texts(on).contains(&trigger);
+    };
+    if trigger != "push" {
+        return true;
+    }
+    let named = |name: &str| entry(filters, name).map(texts);
+    match (named("branches"), named("branches-ignore")) {
+        (Some(wanted), _) => last_word(&wanted),
+        (None, Some(ignored)) => !last_word(&ignored),
+        (None, None) => named("tags").is_none() && named("tags-ignore").is_none(),
+    }
+}
+
+/// Whether the patterns take our branch in: the last that fits decides.
+fn last_word(patterns: &[&str]) -> bool {
+    patterns
+        .iter()
+        .fold(false, |so_far, pattern| match pattern.strip_prefix('!') {
+            Some(not) => so_far && !fits(not, OURS),
+            None => so_far || fits(pattern, OURS),
+        })
+}
+
+/// `*` stands for anything without a slash, `**` for anything. Walks the pattern once with every place of the name that
+/// it may have come to: a pattern of stars alone takes no longer than another.
+fn fits(pattern: &str, name: &str) -> bool {
+    let mut places: Vec<usize> = vec![0];
+    let mut rest = pattern;
+    while let Some(letter) = rest.chars().next() {
+        let (star, after) = match (rest.strip_prefix("**"), rest.strip_prefix('*')) {
+            (Some(after), _) => (Some("**"), after),
+            (None, Some(after)) => (Some("*"), after),
+            (None, None) => (None, rest.get(letter.len_utf8()..).unwrap_or_default()),
+        };
+        let from = |place: &usize| name.get(*place..).unwrap_or_default();
+        places = match star {
+            None => places
+                .iter()
+                .filter(|place| from(place).starts_with(letter))
+                .map(|place| place.saturating_add(letter.len_utf8()))
+                .collect(),
+            Some(star) => {
+                let ends = |place: &usize| match star {
+                    "**" => name.len(),
+                    _ => from(place)
+                        .find('/')
+                        .map_or(name.len(), |slash| place.saturating_add(slash)),
+                };
+                let reached: BTreeSet<usize> = places.iter().flat_map(|place| *place..=ends(place)).collect();
+                reached.into_iter().collect()
+            }
+        };
+        rest = after;
+    }
+    places.contains(&name.len())
+}
+
+/// Whether `permissions:` of a workflow give its token more than reading; `read-all` and a map of `read` do not.
+fn may_write(permissions: &Node) -> bool {
+    match &permissions.value {
+        Shape::Text(word) => word != "read-all",
+        Shape::Map(entries) => entries.iter().any(|(_, level)| text(level) == Some("write")),
+        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::List(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_agents_work_starts_is_told_with_what_it_hands_over() {
+        let read = "permissions: read-all\n";
+        let table: [(&str, Option<&[&str]>); 13] = [
+            ("on: push\n", Some(&["push"])),
+            ("on: [push, pull_request, release]\n", Some(&["push", "pull_request"])),
+            ("on:\n  push:\n    branches: [main]\n", None),
+            ("on:\n  push:\n    branches: ['**']\n", Some(&["push"])),
+            ("on:\n  push:\n    branches: ['*']\n", None),
+            ("on:\n  push:\n    branches: ['**', '!autobuild/**']\n", None),
+            ("on:\n  push:\n    branches-ignore: ['autobuild/**']\n", None),
+            ("on:\n  push:\n    tags: ['v*']\n", None),
+            ("on:\n  pull_request:\n    branches: [main]\n", Some(&["pull_request"])),
+            ("on: workflow_dispatch\n", None),
+            ("on: pull_request_target\n", None),
+            (
+                "on: pull_request_target\nenv:\n  REF: ${{ github.event.pull_request.head.sha }}\n",
+                Some(&["pull_request_target"]),
+            ),
+            ("on: [unclosed", None),
+        ];
+        for (text, expected) in table {
+            let found = started("ci.yml", &format!("{read}{text}")).map(|started| started.triggers);
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn secrets_own_machines_and_tokens_that_write_are_risks() {
+        let risks = |rest: &str| started("ci.yml", &format!("on: push\n{rest}")).unwrap().risks;
+        assert_eq!(risks("permissions: read-all\n"), []);
+        assert_eq!(risks("permissions: { contents: read }\n"), []);
+        assert_eq!(risks(""), [Risk::Token]);
+        assert_eq!(risks("permissions: { contents: write }\n"), [Risk::Token]);
+        let all = "permissions: {}\nenv:\n  K: ${{ secrets.K }}\njobs:\n  a:\n    runs-on: self-hosted\n    permissions:\n      packages: write\n";
+        assert_eq!(risks(all), [Risk::Secrets, Risk::OwnRunner, Risk::Token]);
+    }
+}

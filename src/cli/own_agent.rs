@@ -1,0 +1,52 @@
+//! The agent of the commands on one's own repository.
+
+use crate::config::AgentCommand;
+use anyhow::Context;
+use domain::command_line::CommandLine;
+use std::path::Path;
+
+/// Programs that are looked for where no agent is named, in this order.
+const AGENTS: [&str; 2] = ["claude", "codex"];
+
+/// The agent that is named, else set, else installed.
+pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
+    const VARIABLE: &str = "AUTOBUILD_AGENT";
+    let set = std::env::var(VARIABLE).ok().filter(|agent| !agent.trim().is_empty());
+    let agent: AgentCommand = match (named, &set) {
+        (Some(named), _) => named.parse().context("--agent")?,
+        (None, Some(set)) => set.parse().context(VARIABLE)?,
+        (None, None) => {
+            let folders = std::env::var_os("PATH").unwrap_or_default();
+            let is_there = |name: &&str| std::env::split_paths(&folders).any(|folder| folder.join(name).is_file());
+            let found = AGENTS.into_iter().find(|name| is_there(name));
+            let none = format!(
+                "no agent is installed: {} were looked for. Name one with --agent claude, codex, acp:<command>, \
+                 command:<command> or scripted:<file>",
+                AGENTS.join(" and ")
+            );
+            found.context(none)?.parse()?
+        }
+    };
+    Ok(match agent {
+        AgentCommand::Scripted(file) => {
+            let whole = file.canonicalize();
+            AgentCommand::Scripted(whole.with_context(|| format!("--agent scripted:{}", file.display()))?)
+        }
+        AgentCommand::Acp(command) => AgentCommand::Acp(from_anywhere(command)?),
+        AgentCommand::Command(command) => AgentCommand::Command(from_anywhere(command)?),
+        AgentCommand::Claude | AgentCommand::Codex => agent,
+    })
+}
+
+/// The same program also when the order is resumed from another folder.
+fn from_anywhere(command: CommandLine) -> anyhow::Result<CommandLine> {
+    let program = Path::new(command.program());
+    if program.is_absolute() || program.components().count() < 2 {
+        return Ok(command);
+    }
+    let whole = program
+        .canonicalize()
+        .with_context(|| format!("the agent {}", command.program()))?;
+    let words = std::iter::once(whole.to_string_lossy().into_owned()).chain(command.args().iter().cloned());
+    Ok(shell_words::join(words).parse()?)
+}

@@ -1,0 +1,106 @@
+//! What GitHub knows of an App, asked anew each time: for whoever looks after the service.
+
+use super::{
+    app,
+    app::{Identity, MAX_PAGES, PER_PAGE, endless, has_more},
+    error::GithubError,
+    http::{Call, Credential},
+    model::{Actor, time},
+};
+use crate::github::client::Client;
+use domain::ids::{InstallationId, Millis};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The App on one account.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Installation {
+    /// Its id.
+    pub id: InstallationId,
+    /// The account, by login.
+    #[serde(deserialize_with = "login")]
+    pub account: String,
+    /// What the account granted.
+    #[serde(default)]
+    pub permissions: BTreeMap<String, String>,
+    /// What the account lets through.
+    #[serde(default)]
+    pub events: Vec<String>,
+    /// The page on which an owner of the account accepts what the App asks for.
+    #[serde(default, rename = "html_url")]
+    pub page: String,
+    /// Since when it is suspended.
+    #[serde(default, deserialize_with = "time")]
+    pub suspended_at: Option<Millis>,
+}
+
+/// One try to deliver.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct DeliveryAttempt {
+    /// The same for each try.
+    pub guid: String,
+    /// What it tells of.
+    pub event: String,
+    /// When it was sent.
+    #[serde(default, deserialize_with = "time")]
+    pub delivered_at: Option<Millis>,
+    /// What was answered; 0 or nothing where nobody answered.
+    #[serde(default)]
+    pub status_code: u16,
+}
+
+fn login<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Actor::deserialize(deserializer).map(|actor| actor.user.login)
+}
+
+#[derive(Deserialize)]
+struct HookConfig {
+    url: Option<String>,
+}
+
+impl Client {
+    /// How GitHub knows the App now.
+    pub async fn identity_now(&self) -> Result<Identity, GithubError> {
+        app::identity(self.wire()).await
+    }
+
+    /// Where the App is installed, and what was granted there.
+    pub async fn granted(&self) -> Result<Vec<Installation>, GithubError> {
+        let mut all = Vec::new();
+        for page in 1..=MAX_PAGES {
+            let path = format!("/app/installations?per_page={PER_PAGE}&page={page}");
+            let reply = self.wire().rest(&Credential::App, &Call::get(&path)).await?;
+            let found: Vec<Installation> = reply.json()?;
+            let more = has_more(&reply.headers, found.len());
+            all.extend(found);
+            if !more {
+                return Ok(all);
+            }
+        }
+        Err(endless())
+    }
+
+    /// Where GitHub sends the App's deliveries; none: nowhere.
+    pub async fn hook_address(&self) -> Result<Option<String>, GithubError> {
+        match self.wire().rest(&Credential::App, &Call::get("/app/hook/config")).await {
+            Ok(reply) => Ok(reply.json::<HookConfig>()?.url.filter(|url| !url.is_empty())),
+            Err(GithubError::NotFound) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The last tries to deliver, newest first.
+    pub async fn last_deliveries(&self, most: usize) -> Result<Vec<DeliveryAttempt>, GithubError> {
+        let path = format!("/app/hook/deliveries?per_page={most}");
+        let reply = self.wire().rest(&Credential::App, &Call::get(&path)).await?;
+        reply.json()
+    }
+
+    /// What time it is at GitHub, to the second, whatever it thinks of our key; none where it does not say.
+    pub async fn githubs_time(&self) -> Result<Option<Millis>, GithubError> {
+        let headers = self.wire().headers_for_anyone("/rate_limit").await?;
+        let date = headers.get(http::header::DATE).and_then(|date| date.to_str().ok());
+        let date = date.and_then(|date| chrono::DateTime::parse_from_rfc2822(date).ok());
+        Ok(date.map(|date| Millis(date.timestamp_millis())))
+    }
+}

@@ -1,0 +1,112 @@
+//! Signing in: GitHub tells who somebody is. The code of their browser becomes a token of theirs, which is asked for its
+//! person and forgotten; what they may see is asked with the App's own credentials.
+
+use super::{
+    error::GithubError,
+    http::{Call, Credential, Intent},
+    repo::Repo,
+    rights::Rights,
+};
+use crate::github::{client::Client, http::segment, model::Actor};
+use domain::ids::User;
+use http::Method;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::json;
+use url::Url;
+
+/// How long a token of a person is good for, in milliseconds: what was learnt of it is masked as long.
+const TOKEN_MS: i64 = 8 * 3_600_000;
+
+/// By what people sign in with the App.
+#[derive(Clone, Debug)]
+pub struct OAuthApp {
+    /// Its client id.
+    pub id: String,
+    /// Its client secret.
+    pub secret: SecretString,
+}
+
+/// Why nobody is signed in.
+#[derive(Debug, thiserror::Error)]
+pub enum SignInError {
+    /// GitHub does not take the code: it was used, is too old, or is another browser's.
+    #[error("GitHub does not take the code")]
+    Code,
+    /// GitHub refuses the service: its client secret or its callback address is wrong.
+    #[error("GitHub refuses the sign-in: {0}")]
+    Refused(String),
+    /// GitHub was not reached.
+    #[error(transparent)]
+    Github(#[from] GithubError),
+}
+
+#[derive(Deserialize)]
+struct TokenWire {
+    access_token: Option<String>,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct AccessWire {
+    permission: String,
+    user: Option<Actor>,
+}
+
+impl Client {
+    /// The page on which a person lets GitHub tell us who they are. `challenge` is the hash of the verifier.
+    pub fn sign_in_page(&self, app: &OAuthApp, state: &str, challenge: &str) -> Option<Url> {
+        let mut page = Url::parse(&format!("{}/login/oauth/authorize", self.urls().web())).ok()?;
+        page.query_pairs_mut().extend_pairs([
+            ("client_id", app.id.as_str()),
+            ("state", state),
+            ("code_challenge", challenge),
+            ("code_challenge_method", "S256"),
+        ]);
+        Some(page)
+    }
+
+    /// Who came back from that page with this code.
+    pub async fn signed_in(&self, app: &OAuthApp, code: &str, verifier: &str) -> Result<User, SignInError> {
+        let body = json!({
+            "client_id": app.id, "client_secret": app.secret.expose_secret(), "code": code, "code_verifier": verifier,
+        });
+        let call = Call {
+            method: Method::POST,
+            path: "/login/oauth/access_token",
+            body: Some(&body),
+            intent: Intent::Write,
+        };
+        let reply = self.wire().web(self.urls().web(), &call).await?;
+        // The answer may hold a token: no word of it goes into an error.
+        let unreadable = || GithubError::Malformed {
+            source: "the answer to a code".into(),
+        };
+        let answer: TokenWire = serde_json::from_slice(&reply.body).map_err(|_| unreadable())?;
+        let token = match (answer.access_token, answer.error.as_deref()) {
+            (Some(token), None) => SecretString::from(token),
+            (_, Some("bad_verification_code")) => return Err(SignInError::Code),
+            (_, Some(error)) => return Err(SignInError::Refused(error.chars().take(80).collect())),
+            (None, None) => return Err(unreadable().into()),
+        };
+        self.wire().learn(&token, self.now_here().plus(TOKEN_MS));
+        let call = Call::get("/user");
+        let person: Actor = self.wire().rest(&Credential::Token(&token), &call).await?.json()?;
+        Ok(person.user)
+    }
+}
+
+impl Repo<'_> {
+    /// Whether this very person may read the repository, asked now. A login that was given to somebody else is not theirs.
+    pub async fn may_be_read_by(&self, person: &User) -> Result<bool, GithubError> {
+        let tail = format!("/collaborators/{}/permission", segment(&person.login));
+        match self.get::<AccessWire>(Rights::Metadata, &tail).await {
+            Ok(wire) => {
+                let is_theirs = wire.user.is_some_and(|actor| actor.user.id == person.id);
+                Ok(is_theirs && wire.permission != "none")
+            }
+            Err(GithubError::NotFound) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! `autobuild doctor` against a forge, and on a laptop without any: each row as it should be, and each row broken.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    missing_docs,
+    reason = "a test that cannot go on has failed"
+)]
+
+use crate::own::Own;
+use autobuild::github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS};
+use forge::{BranchRule, Fault, Mishap, NewApp, RuleKind};
+use secrecy::ExposeSecret;
+use serde_json::Value;
+use std::{fs::File, process::Output};
+use support::beside::{Beside, MONA, Product, REPO};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    process::{Child, Command},
+};
+
+pub const PRODUCT: Product = Product {
+    program: env!("CARGO_BIN_EXE_autobuild"),
+    permissions: AUTOBUILD_PERMISSIONS,
+    events: AUTOBUILD_EVENTS,
+    coach_permissions: COACH_PERMISSIONS,
+};
+
+const FILES: [(&str, &str); 3] = [
+    ("README.md", "# Tally\n"),
+    ("go.mod", "module tally\n"),
+    (".github/autobuild.yml", "max_turns: 3\n"),
+];
+
+const NO_KEY: &str = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----";
+
+async fn beside() -> Beside {
+    let beside = Beside::new(PRODUCT, tempfile::tempdir().unwrap(), &FILES).await;
+    let person = beside.forge.as_user(MONA).unwrap();
+    let issue = person.open_issue(REPO, "Labels", "", &[]).unwrap();
+    for label in ["autobuild", "autobuild-task"] {
+        person.label(REPO, issue, label).unwrap();
+    }
+    beside
+}
+
+fn doctor(beside: &Beside, set: &[(&str, &str)]) -> Command {
+    let mut command = beside.command("doctor", "0");
+    command
+        .args(["--json", "--repo", REPO])
+        .env("AUTOBUILD_AGENT", "command:true");
+    command.envs(set.iter().copied());
+    command
+}
+
+fn read(output: &Output) -> Value {
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{output:?}"));
+    assert_eq!(output.status.code(), Some(i32::from(report["ok"] != true)), "{report}");
+    report
+}
+
+/// The rows about one thing: how they stand, and what they say.
+fn of(report: &Value, what: &str) -> Vec<(String, String)> {
+    let rows = report["rows"].as_array().unwrap().iter();
+    let own = rows.filter(|row| row["what"] == what);
+    own.map(|row| {
+        let text = |key: &str| row[key].as_str().unwrap_or_default();
+        let said = format!("{} {} {}", text("of"), text("found"), text("remedy"));
+        (text("state").to_owned(), said)
+    })
+    .collect()
+}
+
+/// Exactly one row about it stands so, and says this.
+#[track_caller]
+fn stands(report: &Value, what: &str, state: &str, part: &str) {
+    let rows = of(report, what);
+    let fits = rows
+        .iter()
+        .filter(|(stands, said)| stands == state && said.contains(part));
+    assert_eq!(fits.count(), 1, "{what} {state} {part}: {rows:#?}");
+}
+
+async fn started(beside: &Beside) -> (Child, String) {
+    let log = beside.folder.path().join("log");
+    let mut service = beside.service("0", File::create(&log).unwrap());
+    service
+        .env("AUTOBUILD_AGENT", "command:true")
+        .env("AUTOBUILD_ADMIN_TOKEN", "the-administrators-token");
+    let child = service.spawn().unwrap();
+    // The forge delivers until it is acknowledged, which the service does once it is up.
+    beside.forge.deliveries_idle().await;
+    while beside
+        .forge
+        .deliveries("autobuild")
+        .iter()
+        .any(|(.., arrived)| !arrived)
+    {
+        beside.forge.redeliver_failed().await;
+        tokio::task::yield_now().await;
+    }
+    (child, log.display().to_string())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_in_order_has_no_row_that_is_broken() {
+    let beside = beside().await;
+    let (_service, log) = started(&beside).await;
+    let report = read(&doctor(&beside, &[]).output().await.unwrap());
+    assert_eq!(report["ok"], true, "{report:#}");
+    for (what, part) in [
+        ("AutoBuild", env!("CARGO_PKG_VERSION")),
+        ("git", "2."),
+        ("settings", "read"),
+        ("data folder", "in use by a running service"),
+        ("database", "tables of this version"),
+        ("agent", "command:true"),
+        ("App", "autobuild (id"),
+        ("Coach App", "autobuild-coach (id"),
+        ("clock", "GitHub's"),
+        ("deliveries", "was answered 202"),
+        ("installation", "of autobuild on acme has granted everything"),
+        ("installation", "of autobuild-coach on acme has granted everything"),
+        ("repository", "default branch main"),
+        ("branch rules", "none keeps AutoBuild"),
+        ("approval", "no ruleset asks"),
+        ("merge methods", "squash, merge commit, rebase"),
+        ("workflows", "no workflow starts"),
+        ("settings file", "without mistakes"),
+        ("labels", "autobuild, autobuild-task"),
+        ("test command", "go test"),
+    ] {
+        stands(&report, what, "ok", part);
+    }
+    // Of this test's making: no isolation, and a webhook on loopback.
+    stands(&report, "isolation", "warning", "L0");
+    stands(&report, "webhook", "warning", "this machine or network alone");
+
+    let page = async |headers: &str| {
+        let mut stream = TcpStream::connect(&beside.listen).await.unwrap();
+        let request = format!("GET /doctor?repo={REPO} HTTP/1.1\r\nhost: a\r\n{headers}connection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    };
+    let by_operator = page("authorization: Bearer the-administrators-token\r\n").await;
+    let said = || std::fs::read_to_string(&log).unwrap();
+    let (_, shown) = by_operator
+        .split_once("\r\n\r\n")
+        .unwrap_or_else(|| panic!("{by_operator:?} {}", said()));
+    let shown: Value = serde_json::from_str(shown).unwrap();
+    stands(&shown, "test command", "ok", "go test");
+    stands(&shown, "data folder", "ok", "in use");
+    assert!(
+        page("authorization: Bearer guessed\r\n")
+            .await
+            .starts_with("HTTP/1.1 401")
+    );
+    assert!(page("").await.starts_with("HTTP/1.1 303"));
+    let log = said();
+    assert!(
+        log.contains("webhook: ") && log.contains("doctor: Nothing is broken. 2 warnings."),
+        "{log}"
+    );
+    assert!(!log.contains("git: ") && !log.contains("App: "), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_row_of_the_service_is_seen_broken() {
+    let beside = beside().await;
+    let coachs_key = beside.apps[1].private_key.expose_secret().to_owned();
+    for (set, what, state, part) in [
+        (
+            ("AUTOBUILD_LISTEN", "nowhere"),
+            "settings",
+            "broken",
+            "AUTOBUILD_LISTEN",
+        ),
+        (
+            ("AUTOBUILD_PUBLIC_URL", "https://a.dev"),
+            "settings",
+            "warning",
+            "take them out",
+        ),
+        (
+            ("AUTOBUILD_DATA_DIR", "/dev/null/data"),
+            "data folder",
+            "broken",
+            "AUTOBUILD_DATA_DIR",
+        ),
+        (
+            ("AUTOBUILD_DATABASE_URL", "postgres://127.0.0.1:1/none"),
+            "database",
+            "broken",
+            "AUTOBUILD_DATABASE_URL",
+        ),
+        (("AUTOBUILD_AGENT", "codex"), "agent", "broken", "codex"),
+        (("AUTOBUILD_PRIVATE_KEY", &coachs_key), "App", "broken", "with this key"),
+        (("AUTOBUILD_PRIVATE_KEY", NO_KEY), "App", "broken", "not an RSA key"),
+        (
+            ("AUTOBUILD_COACH_PRIVATE_KEY", NO_KEY),
+            "Coach App",
+            "broken",
+            "not an RSA key",
+        ),
+    ] {
+        let report = read(
+            &doctor(&beside, &[set])
+                .env("PATH", git_alone(&beside))
+                .output()
+                .await
+                .unwrap(),
+        );
+        stands(&report, what, state, part);
+    }
+    let mut alone = doctor(&beside, &[]);
+    alone
+        .env_remove("AUTOBUILD_COACH_APP_ID")
+        .env_remove("AUTOBUILD_COACH_PRIVATE_KEY");
+    let report = read(&alone.output().await.unwrap());
+    stands(&report, "Coach App", "warning", "reviews are comments");
+    // No service listens, so nothing arrived.
+    beside.forge.retry_deliveries(false);
+    beside.forge.redirect("autobuild", "http://127.0.0.1:1/").unwrap();
+    beside.forge.redeliver_failed().await;
+    let headers = vec![("date".to_owned(), "Tue, 15 Nov 1994 12:45:26 GMT".to_owned())];
+    let (status, body) = (503, "{}".to_owned());
+    let long_ago = Mishap::Fail { status, body, headers };
+    beside.forge.order(Fault::on("GET", "/rate_limit", long_ago).always());
+    let report = read(&doctor(&beside, &[]).output().await.unwrap());
+    stands(&report, "webhook", "broken", "/webhook");
+    stands(&report, "deliveries", "broken", "answered by nobody");
+    stands(&report, "clock", "broken", "timedatectl");
+}
+
+/// A folder with git, and with no agent.
+fn git_alone(beside: &Beside) -> String {
+    let folder = beside.folder.path().join("programs");
+    let _ = std::fs::create_dir(&folder);
+    for program in ["git", "sh", "true"] {
+        let folders = std::env::var_os("PATH").unwrap();
+        let mut found = std::env::split_paths(&folders).map(|folder| folder.join(program));
+        let _ = std::os::unix::fs::symlink(found.find(|path| path.is_file()).unwrap(), folder.join(program));
+    }
+    folder.display().to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_app_with_too_few_rights_is_told_with_what_it_lacks() {
+    let beside = beside().await;
+    let small = NewApp {
+        slug: "small",
+        owner: "acme",
+        permissions: &[("issues", "write"), ("contents", "read")],
+        events: &["issues"],
+        hook: None,
+    };
+    let small = beside.forge.create_app(&small).unwrap();
+    let id = small.id.to_string();
+    let set = [
+        ("AUTOBUILD_APP_ID", id.as_str()),
+        ("AUTOBUILD_PRIVATE_KEY", small.private_key.expose_secret()),
+    ];
+    let report = read(&doctor(&beside, &set).output().await.unwrap());
+    stands(&report, "installation", "warning", "/apps/small/installations/new");
+    stands(&report, "repository", "broken", "not installed");
+    beside.forge.install("small", "acme", None).unwrap();
+    let report = read(&doctor(&beside, &set).output().await.unwrap());
+    stands(&report, "App", "broken", "contents: write");
+    stands(&report, "webhook", "broken", "no webhook address");
+    stands(
+        &report,
+        "installation",
+        "broken",
+        "of small on acme has not granted checks: write",
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_row_of_a_repository_is_seen_broken() {
+    let beside = beside().await;
+    let person = beside.forge.as_user(MONA).unwrap();
+    let workflow = "on: push\nenv:\n  KEY: ${{ secrets.KEY }}\n";
+    let files = [
+        ("go.mod", None),
+        (".github/autobuild.yml", Some("label: build me\nmax_turns: many\n")),
+        (".github/workflows/ci.yml", Some(workflow)),
+    ];
+    person.push(REPO, "main", "Break", &files).await.unwrap();
+    let rule = |pattern: &str, kind: RuleKind| BranchRule {
+        pattern: pattern.to_owned(),
+        kind,
+    };
+    beside
+        .forge
+        .add_rule(REPO, rule("autobuild/*", RuleKind::Creation))
+        .unwrap();
+    let approvals = RuleKind::PullRequest { approvals: 1 };
+    beside.forge.add_rule(REPO, rule("main", approvals)).unwrap();
+    let no_way = |settings: &mut forge::Settings| {
+        settings.allow_squash_merge = false;
+        settings.allow_merge_commit = false;
+        settings.allow_rebase_merge = false;
+    };
+    beside.forge.change_settings(REPO, no_way).unwrap();
+    let report = read(&doctor(&beside, &[]).output().await.unwrap());
+    stands(&report, "branch rules", "broken", "creation");
+    stands(&report, "approval", "warning", "contents: write");
+    stands(&report, "merge methods", "broken", "no way of merging");
+    stands(&report, "workflows", "warning", "ci.yml (push) with secrets");
+    stands(&report, "settings file", "broken", "max_turns");
+    stands(&report, "test command", "warning", "test: <command>");
+    person
+        .push(
+            REPO,
+            "main",
+            "Label",
+            &[(".github/autobuild.yml", Some("label: build me\n"))],
+        )
+        .await
+        .unwrap();
+    person.archive_repo(REPO).unwrap();
+    let report = read(&doctor(&beside, &[]).output().await.unwrap());
+    stands(&report, "labels", "broken", "gh label create 'build me'");
+    stands(&report, "repository", "broken", "archived");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_github_that_does_not_answer_costs_seconds() {
+    let beside = beside().await;
+    let held = beside.forge.order(Fault::on("*", "*", Mishap::Hold).always());
+    let begun = std::time::Instant::now();
+    let report = read(&doctor(&beside, &[]).output().await.unwrap());
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+    stands(&report, "App", "warning", "no answer within 5 seconds");
+    stands(&report, "repository", "warning", "no answer within 5 seconds");
+    held.cut();
+}
+
+#[tokio::test]
+async fn a_laptop_without_github_is_told_what_run_needs() {
+    let own = Own::new(None).await;
+    let mut command = own.autobuild("", &["doctor", "--json"]);
+    command.env("AUTOBUILD_AGENT", "command:true");
+    let report = read(&command.output().await.unwrap());
+    assert_eq!(report["ok"], true, "{report:#}");
+    stands(&report, "this repository", "ok", "on main");
+    stands(&report, "agent", "ok", "command:true");
+    stands(&report, "App", "warning", "/setup");
+    assert_eq!(of(&report, "database"), []);
+    // Elsewhere, with no agent installed, and in a repository without a commit.
+    let mut elsewhere = own.autobuild("..", &["doctor", "--json"]);
+    elsewhere.env_remove("AUTOBUILD_AGENT").env("PATH", "/nowhere");
+    let report = read(&elsewhere.output().await.unwrap());
+    stands(&report, "git", "broken", "install a newer git");
+    stands(&report, "agent", "broken", "no agent is installed");
+    stands(&report, "this repository", "warning", "git init");
+    own.types("git init -q ../fresh").await;
+    let report = read(&own.autobuild("../fresh", &["doctor", "--json"]).output().await.unwrap());
+    stands(&report, "this repository", "broken", "git commit -m Begin");
+}
