@@ -52,7 +52,7 @@ fn body(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure
 fn changelog(feature: &Feature) -> String {
     let line = |text: &str| untrusted::shorten(&text.split_whitespace().collect::<Vec<_>>().join(" "), 200);
     let name = words::feature_name(feature);
-    let entry = format!("- {} (#{})", line(&name), feature.key.issue);
+    let entry = format!("- {} (#{})", line(name), feature.key.issue);
     let planned = feature
         .tasks
         .iter()

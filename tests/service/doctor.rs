@@ -56,7 +56,8 @@ fn doctor(beside: &Beside, set: &[(&str, &str)]) -> Command {
 
 fn read(output: &Output) -> Value {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
-    let report: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{output:?}"));
+    assert!(text.starts_with('{'), "{output:?}");
+    let report: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(output.status.code(), Some(i32::from(report["ok"] != true)), "{report}");
     report
 }
@@ -105,6 +106,7 @@ async fn started(beside: &Beside) -> (Child, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "one row after the other")]
 async fn a_service_in_order_has_no_row_that_is_broken() {
     let beside = beside().await;
     let (_service, log) = started(&beside).await;
@@ -169,6 +171,7 @@ async fn a_service_in_order_has_no_row_that_is_broken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "one row after the other")]
 async fn each_row_of_the_service_is_seen_broken() {
     let beside = beside().await;
     let coachs_key = beside.apps[1].private_key.expose_secret().to_owned();

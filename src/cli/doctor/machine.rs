@@ -243,6 +243,7 @@ mod tests {
     use std::path::PathBuf;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "one row after the other")]
     fn each_row_of_the_machine_says_how_it_stands_and_what_to_do() {
         let mistake = ServerMistake {
             source: Source::Environment,

@@ -112,14 +112,14 @@ async fn first_plan(
 
 /// The words that came with an order to plan.
 fn words(context: &InboundContext<'_>, comment: &Comment, command: &Command) -> Option<SaidBefore> {
-    match command {
-        Command::Plan { words: Some(words), .. } => Some(SaidBefore {
-            by: context.place.sender.user.clone(),
-            at: comment.created_at.unwrap_or_else(|| context.engine.now()),
-            text: words.clone(),
-        }),
-        _ => None,
-    }
+    let Command::Plan { words: Some(words), .. } = command else {
+        return None;
+    };
+    Some(SaidBefore {
+        by: context.place.sender.user.clone(),
+        at: comment.created_at.unwrap_or_else(|| context.engine.now()),
+        text: words.clone(),
+    })
 }
 
 pub fn thread(issue: &Issue) -> Thread {

@@ -184,9 +184,9 @@ async fn run_page(
         return not_found(&inbox, Some(&viewer));
     };
     if !viewer.sees_everything() {
-        match sight::read(&inbox, &viewer, Page::Feature(key)).await {
-            Reading::Feature(..) => {}
-            reading => return answer(&inbox, &viewer, ("A run", ""), &reading),
+        let reading = sight::read(&inbox, &viewer, Page::Feature(key)).await;
+        if !matches!(reading, Reading::Feature(..)) {
+            return answer(&inbox, &viewer, ("A run", ""), &reading);
         }
     }
     match run::content(inbox.engine(), &key, &which.id).await {

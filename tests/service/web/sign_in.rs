@@ -135,6 +135,7 @@ async fn beside() -> Beside {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 async fn people_see_what_they_may_read_on_github_and_nothing_else() {
     let beside = beside().await;
     let service = format!("http://{}", beside.listen);
@@ -283,6 +284,7 @@ fn clock() -> Millis {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 async fn who_loses_the_right_to_read_stops_seeing_within_minutes() {
     let beside = beside().await;
     let (app, forge) = (&beside.apps[0], beside.forge.url());
