@@ -54,8 +54,6 @@ pub struct ServerSettings {
     pub sandbox: SandboxSettings,
     /// Names of further variables that agents get from the server's environment.
     pub agent_environment: Vec<String>,
-    /// Settings that were given and that this version does not act on, by their whole names.
-    pub unused: Vec<String>,
     /// Models: addresses, keys, names.
     pub models: ModelSettings,
     /// The agent of each role.

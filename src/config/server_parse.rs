@@ -9,7 +9,7 @@ use crate::config::{
     role::Role,
     server::{App, AppsFrom, CoachApp, LogFormat, OAuthClient, ServerSettings},
     server_sandbox::SandboxSettings,
-    variables::{Found, Kind, PREFIX, ServerMistake, Source, VARIABLES, Value, mistake},
+    variables::{Found, PREFIX, ServerMistake, Source, Value, mistake},
 };
 use domain::ids::AppId;
 use secrecy::SecretString;
@@ -73,7 +73,6 @@ impl Parser {
                     log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
                     log_format: log_format.unwrap_or(LogFormat::Text),
                     sandbox,
-                    unused: self.unused(),
                     agent_environment: self.found.agent_environment,
                     models,
                     agents,
@@ -281,14 +280,6 @@ impl Parser {
         }
         agents
     }
-
-    fn unused(&self) -> Vec<String> {
-        let later = VARIABLES.iter().filter(|variable| variable.kind == Kind::Later);
-        later
-            .filter(|variable| self.found.values.contains_key(variable.name))
-            .map(|variable| format!("{PREFIX}{}", variable.name))
-            .collect()
-    }
 }
 
 fn spacing(text: &str) -> Result<Duration, String> {
@@ -374,7 +365,7 @@ mod tests {
         assert_eq!(settings.github.api.as_str(), "https://api.github.com/");
         assert_eq!(settings.github.web.as_str(), "https://github.com/");
         assert_eq!(settings.write_spacing.as_millis(), 1_000);
-        assert!(settings.app.is_none() && settings.coach_app.is_none() && settings.unused.is_empty());
+        assert!(settings.app.is_none() && settings.coach_app.is_none());
         assert!(settings.models.anthropic.url.is_none() && settings.models.anthropic.key.is_none());
     }
 

@@ -28,8 +28,6 @@ pub enum Kind {
     Secret,
     /// Names the settings file itself, which is read before the rest.
     File,
-    /// Known and checked, not acted on in this version.
-    Later,
 }
 
 /// What holds if a setting is not given.

@@ -73,14 +73,20 @@ impl Engine {
         repo.make_branch(BRANCH, &default.head).await?;
         self.space().await;
         let head = repo.branch_head(BRANCH).await?;
-        let has_file = match &head {
-            Some(head) => repo.content(SETTINGS_FILE, head, MAX_WORKFLOW).await? != Content::Missing,
-            None => false,
-        };
-        if !has_file {
-            let text = messages::proposed_settings(&found);
-            repo.add_file(BRANCH, SETTINGS_FILE, &text, &pull.title).await?;
-            self.space().await;
+        let settings = messages::proposed_settings(&found);
+        let (form, text) = messages::ISSUE_FORM;
+        for (path, text, why) in [
+            (SETTINGS_FILE, settings.as_str(), pull.title.as_str()),
+            (form, text, "Add a form for AutoBuild's issues"),
+        ] {
+            let is_there = match &head {
+                Some(head) => repo.content(path, head, MAX_WORKFLOW).await? != Content::Missing,
+                None => false,
+            };
+            if !is_there {
+                repo.add_file(BRANCH, path, text, why).await?;
+                self.space().await;
+            }
         }
         let opened = repo.create_pull(NewPull {
             title: &pull.title,

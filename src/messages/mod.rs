@@ -55,7 +55,9 @@ pub use happened::happened;
 pub use links::Links;
 pub use living::{living, standing};
 pub use measure::MAX_CHARS;
-pub use onboarding::{Detected as DetectedSettings, LABELS, OnboardingPull, onboarding_pull, proposed_settings};
+pub use onboarding::{
+    Detected as DetectedSettings, ISSUE_FORM, LABELS, OnboardingPull, onboarding_pull, proposed_settings,
+};
 pub use plan_file::{
     final_plan_file, is_record, plan_file, plan_file_path, plan_files, task_file, task_file_path, whole_plan_file,
 };

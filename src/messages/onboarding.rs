@@ -17,6 +17,9 @@ pub const LABELS: [(&str, &str, &str); 2] = [
     ),
 ];
 
+/// Where the issue form is proposed, and the form.
+pub const ISSUE_FORM: (&str, &str) = (".github/ISSUE_TEMPLATE/autobuild.yml", include_str!("issue_form.yml"));
+
 /// What was found in a repository.
 pub struct Detected<'a> {
     /// The command that prepares a checkout.
@@ -91,7 +94,9 @@ fn quoted(text: &str) -> String {
 
 /// The pull request.
 pub fn onboarding_pull(found: &Detected<'_>) -> OnboardingPull {
-    let mut body = String::from("This adds the settings of AutoBuild. Look at them, change them, and merge.\n\n");
+    let mut body = String::from(
+        "This adds the settings of AutoBuild, and a form for its issues. Look at them, change them, and merge.\n\n",
+    );
     let line = |name: &str, value: Option<&str>| match value {
         Some(value) => format!("- {name}: {}\n", untrusted::code(value, 300)),
         None => format!("- {name}: nothing found; set it in the file if there is one\n"),
@@ -146,6 +151,21 @@ mod tests {
             pull.title,
             pull.body
         ));
+    }
+
+    /// What GitHub demands of issue forms ("Syntax for GitHub's form schema").
+    #[test]
+    fn the_issue_form_is_one() {
+        let form: serde_json::Value = serde_saphyr::from_str(ISSUE_FORM.1).unwrap();
+        for key in ["name", "description"] {
+            assert!(form[key].is_string(), "{key}");
+        }
+        let body = form["body"].as_array().unwrap();
+        let inputs = body.iter().filter(|part| part["type"] == "textarea");
+        let ids: Vec<&str> = inputs.map(|part| part["id"].as_str().unwrap()).collect();
+        assert_eq!(ids, ["change", "done", "where"]);
+        assert!(body.iter().all(|part| part["attributes"]["label"].is_string()
+            || part["type"] == "markdown" && part["attributes"]["value"].is_string()));
     }
 
     #[test]

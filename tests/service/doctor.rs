@@ -183,12 +183,6 @@ async fn each_row_of_the_service_is_seen_broken() {
             "AUTOBUILD_LISTEN",
         ),
         (
-            ("AUTOBUILD_PUBLIC_URL", "https://a.dev"),
-            "settings",
-            "warning",
-            "take them out",
-        ),
-        (
             ("AUTOBUILD_DATA_DIR", "/dev/null/data"),
             "data folder",
             "broken",

@@ -81,12 +81,12 @@ pub(super) async fn coach(client: &Client) -> Vec<Row> {
     rows
 }
 
-/// No App: only who has no GitHub works without.
+/// No App: the service starts, and waits for its set-up.
 pub(super) fn no_app() -> Row {
-    Row::broken(
+    Row::warning(
         Topic::App,
-        "no App is set up, and the service needs one",
-        "open /setup of the service, or set AUTOBUILD_APP_ID, AUTOBUILD_PRIVATE_KEY and AUTOBUILD_WEBHOOK_SECRET \
+        "no App is set up yet",
+        "start `autobuild serve` and open the page /setup that it names, or set AUTOBUILD_APP_ID, AUTOBUILD_PRIVATE_KEY and AUTOBUILD_WEBHOOK_SECRET \
          (see docs/organisation.md)",
     )
 }
@@ -398,7 +398,7 @@ mod tests {
                 Standing::Broken,
                 "no RSA key",
             ),
-            (no_app(), Standing::Broken, "/setup"),
+            (no_app(), Standing::Warning, "/setup"),
             (no_coach(), Standing::Warning, "AUTOBUILD_COACH_APP_ID"),
         ]);
         let of = |one: Installation| installation(AUTOBUILD, &whole(), &one);

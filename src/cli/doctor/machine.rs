@@ -56,12 +56,7 @@ pub(super) fn git(found: &Result<InstalledGit, UnusableGit>) -> Row {
 pub(super) fn settings(read: &Result<ServerSettings, Vec<ServerMistake>>) -> Vec<Row> {
     let page = "see docs/server-settings.md";
     match read {
-        Ok(settings) if settings.unused.is_empty() => vec![Row::ok(Topic::Settings, "read")],
-        Ok(settings) => {
-            let unused = settings.unused.join(", ");
-            let found = format!("this version does not act on {unused}");
-            vec![Row::warning(Topic::Settings, found, "take them out")]
-        }
+        Ok(_) => vec![Row::ok(Topic::Settings, "read")],
         Err(mistakes) => mistakes
             .iter()
             .map(|mistake| Row::broken(Topic::Settings, mistake.to_string(), page))

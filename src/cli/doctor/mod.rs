@@ -56,7 +56,7 @@ pub(super) async fn doctor(command: DoctorCommand) -> ExitCode {
     let read = ServerSettings::of_process(&flags);
     let secrets = secrets(&read);
     let rows = match &read {
-        Ok(settings) if settings.app.is_none() => on_a_laptop(settings, command.repo.as_ref()).await,
+        Ok(settings) if settings.app.is_none() => on_a_laptop(command.repo.as_ref()).await,
         read => of_a_start(read, command.repo.as_ref()).await,
     };
     shown(
@@ -141,9 +141,6 @@ async fn of_a_start(read: &Result<ServerSettings, Vec<ServerMistake>>, repo: Opt
 /// What the running service meets.
 pub(super) async fn of_a_service(look: &Look<'_>) -> Vec<Row> {
     let mut rows = vec![machine::this_program(), machine::git(&InstalledGit::look().await)];
-    if !look.settings.unused.is_empty() {
-        rows.extend(machine::settings(&Ok(look.settings.clone())));
-    }
     rows.extend(with(look).await);
     rows
 }
@@ -217,12 +214,9 @@ fn offer(settings: &ServerSettings) -> Offer {
 }
 
 /// What `run` and its like need, where no App is set up.
-async fn on_a_laptop(settings: &ServerSettings, repo: Option<&RepoName>) -> Vec<Row> {
+async fn on_a_laptop(repo: Option<&RepoName>) -> Vec<Row> {
     let (git, front, programs) = tokio::join!(InstalledGit::look(), repository::in_front(), own_programs());
     let mut rows = vec![machine::this_program(), machine::git(&git)];
-    if !settings.unused.is_empty() {
-        rows.extend(machine::settings(&Ok(settings.clone())));
-    }
     rows.extend(front);
     rows.extend(programs);
     let set_up = "autobuild serve shows a page, /setup, that makes it in a few clicks (see docs/organisation.md)";
