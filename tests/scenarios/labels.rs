@@ -141,7 +141,7 @@ async fn a_settings_file_that_is_none_is_said() {
     world.open_issue(WRITER, "Say hello.");
     labelled(&world, ADMIN, "autobuild").await;
     let said = world.last_answer(ISSUE).await;
-    assert!(said.contains("is no file"), "{said}");
+    assert!(said.contains("is not a file"), "{said}");
     world.end().await;
 }
 

@@ -155,7 +155,7 @@ async fn refused_credentials_stop_at_once_and_their_detail_is_the_operators() {
         "no other try"
     );
     let said = world.answers(ISSUE).await;
-    assert!(said.contains("refuses the service's account"), "{said}");
+    assert!(said.contains("refuses the account that AutoBuild uses"), "{said}");
     assert!(!said.contains("as scripted"), "{said}");
     let troubles = world.engine.store.troubled_providers().await.unwrap();
     assert_eq!(troubles[0].said, "as scripted", "the operator is told");
