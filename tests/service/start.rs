@@ -110,7 +110,7 @@ async fn a_check_says_everything_that_a_start_lacks_and_makes_nothing() {
         (of("settings"), of("database"), of("data folder")),
         (Some("ok"), Some("ok"), Some("ok"))
     );
-    assert_eq!((of("App"), of("Coach App")), (Some("broken"), None));
+    assert_eq!((of("App"), of("Coach App")), (Some("warning"), None));
     let made: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(made.len(), 1, "{made:?}");
 }
