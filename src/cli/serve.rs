@@ -220,6 +220,20 @@ fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<S
     Ok(token)
 }
 
+/// With what sessions are signed, the same for all who work on this database.
+async fn session_key(engine: &Engine, secrets: &Secrets) -> anyhow::Result<SecretString> {
+    let new = [
+        getrandom::u64()?,
+        getrandom::u64()?,
+        getrandom::u64()?,
+        getrandom::u64()?,
+    ];
+    let new: String = new.iter().map(|part| format!("{part:016x}")).collect();
+    let key = SecretString::from(engine.store.meta_once("session_key", &new).await?);
+    secrets.learn(&key, assemble::NEVER, assemble::clock());
+    Ok(key)
+}
+
 /// What stays while the service behind it comes and goes.
 struct Open {
     face: Face,
@@ -301,12 +315,13 @@ impl Open {
         let signing = std::iter::once(&app.webhook_secret).chain(&app.previous_webhook_secret);
         let inbox = Inbox::new(engine.clone(), signing.cloned().collect(), stop.clone());
         let settings = Arc::new(settings.clone());
+        let own = session_key(&engine, secrets).await?;
         let doctor = diagnosis(engine.clone(), settings.clone(), secrets.clone());
         let sign_in = settings.oauth.clone().map(|client| OAuthApp {
             id: client.id,
             secret: client.secret,
         });
-        let inbox = inbox.with_admin(self.admin.clone()).with_doctor(doctor);
+        let inbox = inbox.with_admin(self.admin.clone(), &own).with_doctor(doctor);
         self.face.show(Some(web::router(Arc::new(inbox.with_sign_in(sign_in)))));
         if let Some(setup) = self.setup.as_ref().filter(|setup| setup.is_open()) {
             setup.service_works(engine.clone());

@@ -8,6 +8,7 @@ use crate::store::{
 
 statements! {
     GET = "SELECT v FROM meta WHERE k = $1";
+    SET_ONCE = "INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO NOTHING";
     SET = "INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v";
 }
 
@@ -25,6 +26,12 @@ impl Store {
     pub async fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError> {
         self.db.run(SET, args![key, value]).await?;
         Ok(())
+    }
+
+    /// The fact that was kept first under `key`: `value`, unless there was one.
+    pub async fn meta_once(&self, key: &str, value: &str) -> Result<String, StoreError> {
+        self.db.run(SET_ONCE, args![key, value]).await?;
+        Ok(self.meta(key).await?.unwrap_or_else(|| value.to_owned()))
     }
 
     /// Whether the database takes and keeps a write, shown by a real one.

@@ -50,6 +50,7 @@ impl<S: Sync> FromRequestParts<S> for Peer {
 /// The token, and who guessed it wrong.
 pub(super) struct Admin {
     token: SecretString,
+    signing: SecretString,
     wrong: Mutex<HashMap<IpAddr, Wrong>>,
 }
 
@@ -85,15 +86,22 @@ pub(super) enum Shown {
 }
 
 impl Admin {
-    pub(super) fn new(token: SecretString) -> Self {
+    /// With what sessions are signed. Strangers see signatures: made with the token alone, they would tell who guesses it
+    /// without asking us.
+    pub(super) fn new(token: SecretString, signing: SecretString) -> Self {
         Self {
             token,
+            signing,
             wrong: Mutex::default(),
         }
     }
 
     pub(super) fn token(&self) -> &SecretString {
         &self.token
+    }
+
+    pub(super) fn signing(&self) -> &SecretString {
+        &self.signing
     }
 
     /// Whether a text is the token; compared by hashes, so that the time tells nothing of it. After five wrong ones from
@@ -135,7 +143,7 @@ mod tests {
 
     #[test]
     fn guesses_cost_a_wait_that_doubles_and_nobody_else_waits() {
-        let admin = Admin::new(SecretString::from(TOKEN));
+        let admin = Admin::new(SecretString::from(TOKEN), SecretString::from(""));
         let (guesser, other) = (peer("192.0.2.1"), peer("192.0.2.2"));
         let at = |shown: &str, ms: i64| admin.judge(shown, guesser, Millis(ms));
         for _ in 0..5 {
@@ -154,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_wait_lasts_a_minute_at_most_and_is_forgotten_after_an_hour() {
-        let admin = Admin::new(SecretString::from(TOKEN));
+        let admin = Admin::new(SecretString::from(TOKEN), SecretString::from(""));
         let from = peer("2001:db8::1");
         let mut now = 0;
         for _ in 0..40 {

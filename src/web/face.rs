@@ -1,11 +1,12 @@
 //! What the HTTP server shows while the service behind it comes, goes and comes again: the set-up, and whatever service
 //! there is at this moment.
 
-use crate::web::{dashboard, setup, setup::Setup};
+use crate::web::{dashboard, forms, setup, setup::Setup};
 use axum::{
     Router,
     extract::{Request, State},
     http::{Method, StatusCode, header::LOCATION},
+    middleware::from_fn,
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -45,6 +46,7 @@ impl Face {
         match &self.setup {
             None => behind,
             Some(setup) => setup::routes(Arc::clone(setup))
+                .layer(from_fn(forms::read))
                 .route("/assets/pages.css", get(dashboard::style))
                 .route("/assets/icon.svg", get(dashboard::icon))
                 .fallback_service(behind),

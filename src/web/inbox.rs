@@ -25,7 +25,8 @@ use domain::{
     ids::{AppId, Millis, RepoName},
 };
 use futures_util::future::BoxFuture;
-use secrecy::SecretString;
+use page_parts::session::signed;
+use secrecy::{ExposeSecret, SecretString};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
@@ -88,11 +89,13 @@ impl Inbox {
         Self { patience, ..self }
     }
 
-    /// The same inbox with figures for whoever shows this token.
+    /// The same inbox with figures and a dashboard for whoever shows this token. Sessions are signed with `own`, which
+    /// nobody knows or guesses, and end when the token changes.
     #[must_use]
-    pub fn with_admin(self, token: SecretString) -> Self {
+    pub fn with_admin(self, token: SecretString, own: &SecretString) -> Self {
+        let signing = SecretString::from(signed(own, token.expose_secret()));
         Self {
-            admin: Some(Admin::new(token)),
+            admin: Some(Admin::new(token, signing)),
             ..self
         }
     }
@@ -102,7 +105,7 @@ impl Inbox {
     #[must_use]
     pub fn with_key(self, key: SecretString) -> Self {
         Self {
-            admin: Some(Admin::new(key)),
+            admin: Some(Admin::new(key.clone(), key)),
             viewers: Viewers::WithKey,
             ..self
         }

@@ -9,6 +9,7 @@ mod bodies;
 mod connections;
 mod dashboard;
 mod face;
+mod forms;
 mod health;
 mod inbox;
 mod listen;
@@ -24,6 +25,7 @@ pub use setup::{SIGNED_IN, Setup, SetupLink, SetupOptions};
 use axum::{
     Router,
     extract::DefaultBodyLimit,
+    middleware::from_fn,
     routing::{get, post},
 };
 use std::sync::Arc;
@@ -38,6 +40,6 @@ pub fn router(inbox: Arc<Inbox>) -> Router {
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::metrics))
-        .merge(dashboard::routes(&inbox))
+        .merge(dashboard::routes(&inbox).layer(from_fn(forms::read)))
         .with_state(inbox)
 }

@@ -217,3 +217,20 @@ async fn an_order_to_plan_a_closed_issue_sets_no_label() {
     assert_eq!(issue["labels"].as_array().unwrap().len(), 0, "{issue}");
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_to_plan_needs_the_right_that_the_settings_name() {
+    let world = Setup::new()
+        .settings("plan_approval: always\ncommands: {permission: admin}")
+        .build()
+        .await;
+    world.open_issue(WRITER, "Say hello.");
+    world.say(WRITER, ISSUE, "/autobuild plan").await;
+    assert!(world.feature_of(ISSUE).await.is_none());
+    let said = world.last_answer(ISSUE).await;
+    assert!(said.contains("admin access"), "{said}");
+    world.script.plans(&Plan::one());
+    world.say(ADMIN, ISSUE, "/autobuild plan").await;
+    assert_eq!(world.state().await, "awaiting_approval");
+    world.end().await;
+}

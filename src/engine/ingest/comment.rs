@@ -12,7 +12,7 @@ use crate::{
         job::{Done, EffectError},
     },
     github::{
-        model::{ActorKind, Comment, Conversation, Issue, OpenState},
+        model::{ActorKind, Comment, Conversation, Issue},
         webhook::Place,
     },
 };
@@ -90,10 +90,7 @@ async fn first_plan(
         issue: issue.number,
         run: 1,
     };
-    let begun = match issue.state {
-        OpenState::Open => label::asked_for(context, issue, words(context, comment, &command)).await?,
-        OpenState::Closed => label::Begun::Not(Reply::Refused(Refusal::IssueClosed)),
-    };
+    let begun = label::asked_for(context, issue, words(context, comment, &command)).await?;
     let effects = match begun {
         label::Begun::Not(reply) => answer(thread(issue), ReplyTo::Comment(comment.id), reply),
         label::Begun::Feature | label::Begun::Already => vec![Effect::React {

@@ -41,11 +41,7 @@ pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) 
     let Some(wanted) = read.labels.wanted(label) else {
         return Ok(Done::Nothing);
     };
-    let needed = match &read.settings {
-        Ok(read) => read.settings.commands.permission,
-        Err(_) => Permission::Write,
-    };
-    if let Some(refusal) = refusal(context, needed).await? {
+    if let Some(refusal) = refusal(context, permission(&read)).await? {
         return answer(context, issue, label, Reply::Refused(refusal)).await;
     }
     match standing(context, issue, label).await? {
@@ -56,6 +52,14 @@ pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) 
     match begin(context, issue, &read, wanted, Asked::Label).await? {
         Begun::Feature | Begun::Already => Ok(Done::Nothing),
         Begun::Not(reply) => answer(context, issue, label, reply).await,
+    }
+}
+
+/// Whom the settings obey; also where the file holds mistakes.
+fn permission(read: &ReadSettings) -> Permission {
+    match &read.settings {
+        Ok(read) => read.settings.commands.permission,
+        Err(_) => Permission::Write,
     }
 }
 
@@ -85,7 +89,14 @@ pub async fn asked_for(
 ) -> Result<Begun, EffectError> {
     let InboundContext { engine, place, .. } = *context;
     let read = engine.settings_now(place.installation, &place.repo).await?;
-    begin(context, issue, &read, Wanted::Plan, Asked::Command(words)).await
+    if let Some(refusal) = right::refused(context, permission(&read)).await? {
+        return Ok(Begun::Not(Reply::Refused(refusal)));
+    }
+    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+    match repo.issue(issue.number).await?.state {
+        OpenState::Open => begin(context, issue, &read, Wanted::Plan, Asked::Command(words)).await,
+        OpenState::Closed => Ok(Begun::Not(Reply::Refused(Refusal::IssueClosed))),
+    }
 }
 
 /// Begins the Feature of an open issue for the sender, who may.

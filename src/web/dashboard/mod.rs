@@ -308,7 +308,7 @@ impl Viewer {
 }
 
 fn viewer_of(inbox: &Inbox, headers: &HeaderMap) -> Option<Viewer> {
-    let session = Session::of(headers, inbox.admin()?.token(), inbox.now().0)?;
+    let session = Session::of(headers, inbox.admin()?.signing(), inbox.now().0)?;
     let is_open = !inbox.pages().sessions.has_ended(&session);
     is_open.then(|| match Who::of(&session) {
         Who::Operator => Viewer::Whole(session),
@@ -322,7 +322,7 @@ fn to_sign_in() -> Response {
 
 /// What the forms of a viewer's pages carry.
 fn form_token(inbox: &Inbox, viewer: &Viewer) -> Option<String> {
-    inbox.admin().map(|admin| viewer.session().form_token(admin.token()))
+    inbox.admin().map(|admin| viewer.session().form_token(admin.signing()))
 }
 
 /// The links of every page.
@@ -418,7 +418,8 @@ fn page(status: StatusCode, title: &str, bar: &Markup, live: Option<&str>, conte
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    // Without a referrer a browser would name no origin with a form either.
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

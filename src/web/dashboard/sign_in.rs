@@ -79,7 +79,10 @@ pub(super) async fn sign_in(
     };
     match admin.judge(&shown, peer, inbox.now()) {
         Shown::Right => {
-            let session = inbox.pages().sessions.begin(admin.token(), inbox.now(), &Who::Operator);
+            let session = inbox
+                .pages()
+                .sessions
+                .begin(admin.signing(), inbox.now(), &Who::Operator);
             let cookie = session.cookie(reach(&headers));
             (StatusCode::SEE_OTHER, [(LOCATION, "/"), (SET_COOKIE, cookie.as_str())]).into_response()
         }
@@ -112,11 +115,11 @@ pub(super) async fn sign_out(
     else {
         return to_sign_in();
     };
-    if !is_same(&session.form_token(admin.token()), &shown) {
+    if !is_same(&session.form_token(admin.signing()), &shown) {
         return to_sign_in();
     }
     let gone = [(LOCATION, "/sign-in".to_owned()), (SET_COOKIE, session.no_cookie())];
-    inbox.pages().sessions.end(session, admin.token(), inbox.now());
+    inbox.pages().sessions.end(session, admin.signing(), inbox.now());
     (StatusCode::SEE_OTHER, gone).into_response()
 }
 
@@ -137,7 +140,7 @@ pub(super) async fn with_github(
     let (Some(_), Some(admin), Ok(Query(back))) = (inbox.oauth(), inbox.admin(), back) else {
         return not_found(&inbox, viewer_of(&inbox, &headers).as_ref());
     };
-    let admin = admin.token();
+    let admin = admin.signing();
     let Back { code, state, error } = back;
     if (&code, &state, &error) == (&None, &None, &None) {
         return begun(&inbox, admin, reach(&headers));

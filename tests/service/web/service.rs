@@ -122,7 +122,7 @@ impl Service {
         let secrets = [SECRET, PREVIOUS].map(SecretString::from).to_vec();
         let inbox = Inbox::new(engine, secrets, draining.clone())
             .with_patience(body)
-            .with_admin(SecretString::from("the administrator's"))
+            .with_admin(SecretString::from("the administrator's"), &SecretString::from("own"))
             .with_sign_in(github.oauth);
         let router = web::router(Arc::new(inbox));
         let server = tokio::spawn(web::serve(listening(listener), router, CancellationToken::new()));

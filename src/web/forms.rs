@@ -1,0 +1,59 @@
+//! What people's browsers send: a form at most, read whole before anybody looks at it, so that a slow sender holds nothing.
+
+use crate::web::{
+    BODY_PATIENCE,
+    bodies::{Bodies, FREE, Unread},
+};
+use axum::{
+    body::Body,
+    extract::Request,
+    http::StatusCode,
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+/// Reads the body of a request; one that is too large, or too slow, goes no further.
+pub(super) async fn read(request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    let bodies = Bodies::new();
+    let read = tokio::time::timeout(BODY_PATIENCE, bodies.read(body, FREE));
+    match read.await {
+        Ok(Ok(whole)) => {
+            next.run(Request::from_parts(head, Body::from(whole.into_parts().0)))
+                .await
+        }
+        Ok(Err(Unread::TooLarge | Unread::NoRoom)) => {
+            (StatusCode::PAYLOAD_TOO_LARGE, "This form is too large.\n").into_response()
+        }
+        Ok(Err(Unread::BrokenOff)) => (StatusCode::BAD_REQUEST, "The form broke off.\n").into_response(),
+        Err(_) => (StatusCode::REQUEST_TIMEOUT, "The form took too long.\n").into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+    use axum::{Router, body::Body, extract::Request, http::StatusCode, middleware::from_fn, routing::post};
+    use bytes::Bytes;
+    use futures_util::stream;
+    use hyper::service::Service;
+    use hyper_util::service::TowerToHyperService;
+    use std::convert::Infallible;
+
+    async fn answered(body: Body) -> StatusCode {
+        let router: Router = Router::new()
+            .route("/", post(async |body: Bytes| body.len().to_string()))
+            .layer(from_fn(read));
+        let request = Request::post("/").body(body).unwrap();
+        TowerToHyperService::new(router).call(request).await.unwrap().status()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn large_and_slow_forms_go_no_further() {
+        assert_eq!(answered(Body::from("token=a")).await, StatusCode::OK);
+        let large = Body::from(vec![b'a'; (64 << 10) + 1]);
+        assert_eq!(answered(large).await, StatusCode::PAYLOAD_TOO_LARGE);
+        let slow = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
+        assert_eq!(answered(slow).await, StatusCode::REQUEST_TIMEOUT);
+    }
+}
