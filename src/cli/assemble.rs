@@ -220,7 +220,7 @@ pub async fn check_agent(
         .check()
         .await
         .map_err(anyhow::Error::msg)
-        .with_context(|| format!("the agent {command} (AUTOBUILD_AGENT and --agent choose another)"))
+        .with_context(|| format!("the agent {command} (AUTOBUILD_AGENT chooses another)"))
 }
 
 /// Makes every agent that is offered, and looks at once for what would keep it from working.

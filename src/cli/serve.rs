@@ -214,7 +214,9 @@ fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<S
         return Ok(token.clone());
     }
     let token = format!("{:016x}{:016x}", getrandom::u64()?, getrandom::u64()?);
-    eprintln!("AUTOBUILD_ADMIN_TOKEN is not set; until this process ends it is {token}");
+    eprintln!(
+        "Sign in to the dashboard with this token; it is valid until the service stops (AUTOBUILD_ADMIN_TOKEN sets a lasting one): {token}"
+    );
     let token = SecretString::from(token);
     secrets.learn(&token, assemble::NEVER, assemble::clock());
     Ok(token)
@@ -266,6 +268,8 @@ impl Open {
         let Some(app) = &settings.app else {
             // The set-up alone uses the data folder.
             let _folder = DataFolder::take(&settings.data_dir)?;
+            let (settings, secrets) = (settings.clone(), secrets.clone());
+            tokio::spawn(async move { doctor::tell(&doctor::of_a_start(&Ok(settings), None).await, &secrets) });
             return self.rest().await;
         };
         if settings.coach_app.is_none() {

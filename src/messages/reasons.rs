@@ -81,7 +81,7 @@ pub(super) fn spent(spending: &SpentBudget) -> String {
 fn out_of_turns(turns: u32) -> String {
     match turns {
         1 => "Its one turn ended with feedback, and it may have no more.".to_owned(),
-        turns => format!("All {turns} turns that it may have ended with feedback."),
+        turns => format!("All {turns} allowed turns ended with changes requested."),
     }
 }
 
@@ -369,10 +369,16 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
         AgentFailure::OutOfAgentTurns { turns } => format!("it made {turns} calls of its model, as many as it may"),
         AgentFailure::OutOfMoney => "it used up its share of the budget".to_owned(),
         AgentFailure::ReportMissing => "its output does not end with a JSON object".to_owned(),
-        AgentFailure::ReportInvalid { problem } => format!("its report is not valid: {}", trimmed(problem, max)),
+        AgentFailure::ReportInvalid { problem } => format!(
+            "its report is not valid: {}",
+            trimmed(&problem.replace('\n', "; "), max)
+        ),
         AgentFailure::DecisionMissing => "the Coach's output does not end with a JSON object".to_owned(),
         AgentFailure::DecisionInvalid { problem } => {
-            format!("the Coach's decision is not valid: {}", trimmed(problem, max))
+            format!(
+                "the Coach's decision is not valid: {}",
+                trimmed(&problem.replace('\n', "; "), max)
+            )
         }
     }
 }

@@ -84,7 +84,10 @@ async fn the_result_comes_into_the_own_repository_with_the_line_that_is_printed(
     let demo = own.demo(&[]).await;
     let said = text(&demo);
     assert!(demo.status.success(), "{said}{}", String::from_utf8_lossy(&demo.stderr));
-    assert!(said.contains("uncommitted changes are left out"), "{said}");
+    assert!(
+        said.contains("The work starts from your last commit. Not included: "),
+        "{said}"
+    );
     assert!(said.contains("README.md, draft.md (new)"), "{said}");
     assert!(
         !said.contains('\u{1b}') && !said.contains('\r'),

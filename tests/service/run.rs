@@ -65,7 +65,7 @@ async fn an_issue_becomes_a_branch_and_the_work_tree_stays_as_it_is() {
     let said = whole(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(
-        said.contains("uncommitted changes are left out") && said.contains("draft.md (new)"),
+        said.contains("The work starts from your last commit. Not included: ") && said.contains("draft.md (new)"),
         "{said}"
     );
     assert!(!said.contains('\u{1b}') && !said.contains('\r'), "no terminal: {said}");
@@ -322,6 +322,33 @@ async fn a_blocked_feature_goes_on_with_guidance_and_is_completed() {
         .await;
     assert!(!left.contains(".git\n"), "{left}");
     assert!(own.paid().await.len() == 4, "what happened is still known");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_blocked_task_is_taken_as_it_is_when_a_person_says_so() {
+    let own = Own::new(None).await;
+    own.agents(SENT_BACK);
+    own.commits_settings("max_turns: 1\n").await;
+    let blocked = own.run(&[]).await;
+    assert_eq!(blocked.status.code(), Some(1), "{blocked:?}");
+    assert!(whole(&blocked).contains("autobuild resume TASK-001 --approve"));
+    let again = own.run(&[]).await;
+    assert_eq!(again.status.code(), Some(1), "{again:?}");
+    assert!(whole(&again).contains("Nothing ran now"), "{again:?}");
+    let unnamed = own
+        .autobuild("", &["resume", "FEAT-1", "--skip"])
+        .output()
+        .await
+        .unwrap();
+    assert_eq!(unnamed.status.code(), Some(2), "{unnamed:?}");
+    let paid = own.paid().await.len();
+    let taken = own.json(&["resume", "TASK-001", "--approve", "--json"]).await;
+    assert_eq!(
+        (&taken["ok"], &taken["branch"]),
+        (&true.into(), &BRANCH.into()),
+        "{taken}"
+    );
+    assert_eq!(own.paid().await.len(), paid, "nobody worked again");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -52,7 +52,8 @@ pub fn is_of_this_machine(headers: &HeaderMap) -> bool {
 pub const OTHER_HOST: &str = "This address is for this machine alone: open it as http://127.0.0.1 with its port.\n";
 
 /// What is said to a browser that shows neither the key nor a session.
-pub const NO_KEY: &str = "Only who started this may see it: open the address with `?key=` that the command printed.\n";
+pub const NO_KEY: &str =
+    "Only the person who started this can see it. First open the address with `?key=` that the terminal shows.\n";
 
 /// An address that opens with this key.
 pub fn with_key(address: &str, key: &SecretString) -> String {

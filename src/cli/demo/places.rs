@@ -87,8 +87,10 @@ impl Places {
         );
         terminal.exact(&format!("  dashboard   {}", self.dashboard));
         terminal.exact(&format!("  repository  {}", self.page));
-        let act = "On them you comment, approve, merge and commit by hand; the work goes on.";
-        terminal.line("", "", act, Tone::Quiet);
+        if self.staying == Staying::Kept {
+            let act = "There you can comment, approve, merge and commit by hand; the work goes on.";
+            terminal.line("", "", act, Tone::Quiet);
+        }
     }
 
     /// Says how it ended, why, and where everything is that stays.

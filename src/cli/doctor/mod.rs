@@ -120,7 +120,7 @@ pub(super) fn tell(rows: &[Row], secrets: &Secrets) {
 }
 
 /// What would meet a start of the service.
-async fn of_a_start(read: &Result<ServerSettings, Vec<ServerMistake>>, repo: Option<&RepoName>) -> Vec<Row> {
+pub(super) async fn of_a_start(read: &Result<ServerSettings, Vec<ServerMistake>>, repo: Option<&RepoName>) -> Vec<Row> {
     let git = machine::git(&InstalledGit::look().await);
     let mut rows = vec![machine::this_program(), git];
     rows.extend(machine::settings(read));
@@ -246,7 +246,7 @@ async fn own_programs() -> Vec<Row> {
     let agent = match own_agent::agent(None) {
         Ok(agent) => agent,
         Err(error) => {
-            let remedy = "install one (see docs/agents.md), or name another with --agent";
+            let remedy = "install one (see docs/agents.md), or name another with AUTOBUILD_AGENT";
             return vec![isolation, Row::broken(Topic::Agent, format!("{error:#}"), remedy)];
         }
     };

@@ -124,6 +124,9 @@ impl Session {
         if known.answers(&order) {
             let known = self.with_branch(&order, known).await?;
             self.screen.tell(&order, &known);
+            if !known.ok {
+                self.screen.note("Nothing ran now: this is how it ended before.");
+            }
             return Ok(code(known.ok));
         }
         let mut stop = Stop::listen()?;

@@ -252,6 +252,12 @@ impl Report {
                 "go on with your guidance",
             ));
         }
+        if let Some(blocked) = self.tasks.iter().find(|row| row.verdict == Verdict::Blocked) {
+            commands.push(line(
+                format!("autobuild resume {} --approve", blocked.task),
+                "take the task as it is; or --skip, or --retry",
+            ));
+        }
         if let Some(repository) = &self.repository {
             let fetch = |branch: &String| {
                 let (from, branch) = (shell_words::quote(repository), shell_words::quote(branch));

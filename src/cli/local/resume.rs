@@ -10,7 +10,7 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(
     after_help = format!("Examples:\n  autobuild resume FEAT-1\n  autobuild resume TASK-002 'use the parser that is \
-there'\n  autobuild resume FEAT-1 --max-turns 3\n\n{EXIT_CODES}")
+there'\n  autobuild resume FEAT-1 --max-turns 3\n  autobuild resume TASK-002 --approve\n\n{EXIT_CODES}")
 )]
 pub struct Resume {
     /// A Feature, as FEAT-1, or a task, as TASK-001.
@@ -22,11 +22,36 @@ pub struct Resume {
     /// How many more turns a blocked task gets.
     #[arg(long, value_name = "N")]
     max_turns: Option<u32>,
+    #[command(flatten)]
+    decision: Decision,
     /// The Feature of the task, where several have one of that name.
     #[arg(long, value_name = "FEAT")]
     feature: Option<String>,
     #[command(flatten)]
     who: Who,
+}
+
+/// What a person decides about a blocked task instead of another turn.
+#[derive(Clone, Copy, Debug, Args)]
+#[group(multiple = false)]
+struct Decision {
+    /// Takes the task as it is, over the Coach.
+    #[arg(long, conflicts_with_all = ["guidance", "max_turns"])]
+    approve: bool,
+    /// Gives the task up.
+    #[arg(long, conflicts_with_all = ["guidance", "max_turns"])]
+    skip: bool,
+    /// Starts the task again from the integration branch.
+    #[arg(long, conflicts_with_all = ["guidance", "max_turns"])]
+    retry: bool,
+}
+
+impl Decision {
+    /// The command that says it.
+    fn verb(self) -> Option<&'static str> {
+        let verbs = [(self.approve, "approve"), (self.skip, "skip"), (self.retry, "retry")];
+        verbs.into_iter().find_map(|(is_it, verb)| is_it.then_some(verb))
+    }
 }
 
 impl Session {
@@ -54,6 +79,19 @@ async fn go_on(resume: &Resume) -> anyhow::Result<ExitCode> {
     order.is_open()?;
     let report = session.orders.report(order.number)?;
     session.with_agent(&mut order, &resume.who)?;
+    if let Some(verb) = resume.decision.verb() {
+        let Some(task) = task else {
+            anyhow::bail!("--{verb} decides about one task: name it, as TASK-001");
+        };
+        let named = if verb == "approve" {
+            String::new()
+        } else {
+            format!(" {task}")
+        };
+        order.say(Some(task), format!("/autobuild {verb}{named}"));
+        session.orders.keep(&order)?;
+        return session.build(order, &resume.who, Vec::new()).await;
+    }
     let asked = resume.guidance.is_some() || resume.max_turns.is_some();
     if asked || (report.answers(&order) && !report.ok) {
         session.take_in(&mut order, &report).await?;

@@ -62,7 +62,7 @@ impl Session {
             self.with_agent(&mut order, who)?;
             let report = self.orders.report(order.number)?;
             let is_stuck = report.answers(&order) && !report.ok && report.can_go_on();
-            if is_stuck && self.take_in(&mut order, &report).await? {
+            if is_stuck && (self.take_in(&mut order, &report).await? || order.agent != known.agent) {
                 order.go_on(report.state, None, "");
             }
             if order != *known {

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  autobuild status\n  autobuild status FEAT-2\n  autobuild status --json | jq -r \
-'.features[] | [.feature, .state, .branch] | @tsv'\n\nExit codes:\n  0  it was told\n  2  there is nothing of that name, \
+'.features[] | [.feature, .state, .branch] | @tsv'\n\nExit codes:\n  0  the state was shown\n  2  there is nothing of that name, \
 or no repository"
 )]
 pub struct Status {

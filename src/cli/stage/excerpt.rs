@@ -326,8 +326,12 @@ fn cells(line: &str) -> Option<Vec<String>> {
 
 /// Without marks of headings, quotes, bold, code and links. What stands in code is left as it is.
 fn plain(line: &str) -> String {
+    unmarked(line.trim_start_matches(['#', '>', ' ']))
+}
+
+fn unmarked(line: &str) -> String {
     let mut out = String::new();
-    let mut rest = line.trim_start_matches(['#', '>', ' ']);
+    let mut rest = line;
     while let Some((before, from)) = rest.split_once(['`', '[']) {
         out.push_str(&without_marks(before));
         let opened = rest.get(before.len()..).unwrap_or_default();
@@ -337,7 +341,7 @@ fn plain(line: &str) -> String {
                 after
             }
             (None, Some((words, after))) => {
-                out.push_str(&plain(words));
+                out.push_str(&unmarked(words));
                 after
             }
             (None, None) if opened.starts_with('`') => from,

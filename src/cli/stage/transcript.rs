@@ -167,7 +167,7 @@ impl Transcript {
             more => format!(" and {more} more"),
         };
         let line = format!(
-            "uncommitted changes are left out, the last commit counts: {}{more}",
+            "The work starts from your last commit. Not included: {}{more}",
             named.join(", ")
         );
         self.line(&clean(&line).replace('\n', " "), Tone::Loud);

@@ -56,7 +56,11 @@ fn machine(tally: &Tally, troubles: &[ProviderTrouble]) -> Markup {
     };
     html! {
         p.muted {
-            (count(tally.running, "step")) " at work, " (tally.due) " due, " (tally.waiting) " waiting for their time."
+            @if tally.running + tally.due + tally.waiting == 0 {
+                "Nothing is running or waiting."
+            } @else {
+                (count(tally.running, "step")) " at work, " (tally.due) " due, " (tally.waiting) " waiting for their time."
+            }
         }
         @for trouble in troubles {
             p.wrong { "The model's API of " (trouble.name) " " (why(trouble)) ", since " (date(trouble.since)) "." }

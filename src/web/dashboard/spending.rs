@@ -27,7 +27,7 @@ pub(super) fn content(figures: &Figures) -> Markup {
         .fold(0_u32, |sum, spent| sum.saturating_add(spent.unknown));
     html! {
         h1 { "Spending" }
-        p.muted { "In " (figures.month) ", UTC." @if unknown > 0 { " Nobody knows the cost of " (count(unknown, "agent run")) "." } }
+        p.muted { "In " (figures.month) ", UTC." @if unknown > 0 { " The cost of " (count(unknown, "agent run")) " is unknown." } }
         (plot(figures, "plot-all", "All work", figures.server_limit, |_| true))
         @if payers.len() > 1 || figures.installation_limit.is_some() {
             @for payer in payers.iter().take(MOST_PLOTS) {

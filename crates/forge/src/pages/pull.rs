@@ -3,7 +3,7 @@
 use super::{
     super::{
         site::Site,
-        state::{CheckRun, Issue, Pull, Repo, State},
+        state::{CheckRun, InlineComment, Issue, Pull, Repo, State},
     },
     acts,
     acts::Hand,
@@ -65,6 +65,9 @@ fn content(
     let of_pull =
         |run: &&CheckRun| run.head_sha == pull.head_sha || commits.iter().any(|commit| commit.sha == run.head_sha);
     let runs: Vec<&CheckRun> = repo.checks.values().filter(of_pull).collect();
+    // What was said of an earlier commit stands with its review alone: its line may be another now.
+    let on_head = pull.threads.iter().filter(|remark| remark.commit == pull.head_sha);
+    let current: Vec<InlineComment> = on_head.cloned().collect();
     html! {
         (conversation::heading(state, repo, issue))
         p.muted {
@@ -86,7 +89,7 @@ fn content(
         h2 { "Commits" }
         (changes::commits(&name, commits))
         h2 { "Files changed" }
-        (changes::files_shown(state, &seen.files, &pull.threads))
+        (changes::files_shown(state, &seen.files, &current))
     }
 }
 
