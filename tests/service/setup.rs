@@ -315,7 +315,7 @@ async fn the_page_is_for_the_one_browser_that_showed_the_link() {
     assert!(fresh.starts_with(&service.at("/setup?token=")), "{said}");
     assert_eq!(stranger.get(fresh).await.status, 200);
     // No other site can send the page's forms.
-    for path in ["choice", "retry", "forget", "import", "prove", "finish"] {
+    for path in ["choice", "retry", "forget", "import", "prove", "finish", "stored"] {
         let sent = own
             .request("POST", &service.at(&format!("/setup/{path}")), &[("form", "guess")])
             .await;
@@ -390,8 +390,14 @@ async fn what_is_lost_between_github_and_the_disk_is_said() {
     let (mut browser, page) = world.chosen(&service).await;
     let conversions = "/app-manifests/*/conversions";
     world.forge.order(Fault::on("POST", conversions, Mishap::fail(502)));
-    let page = world.registers(&mut browser, &page, "AutoBuild").await;
+    let chosen = page;
+    let page = world.registers(&mut browser, &chosen, "AutoBuild").await;
     assert!(page.text.contains("did not answer when it was asked"), "{}", page.text);
+    // The code belongs to what was chosen; an older page cannot choose anew.
+    let elsewhere = [("address", "http://127.0.0.1:1")];
+    let refused = browser.send(&chosen, "/setup/choice", &elsewhere).await;
+    assert!(refused.text.contains("Forget the App first"), "{}", refused.text);
+    assert!(!refused.text.contains("http://127.0.0.1:1/"), "{}", refused.text);
     // GitHub obeys, and its answer is lost.
     world.forge.order(Fault::on("POST", conversions, Mishap::LoseReply));
     let page = browser.press(&page, "Try to fetch the key (AutoBuild)", &[]).await;
@@ -433,7 +439,43 @@ async fn what_is_lost_between_github_and_the_disk_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn registered_apps_are_imported_and_credentials_handed_out_once() {
+async fn a_browser_that_leaves_during_the_exchange_costs_no_key() {
+    let world = World::new().await;
+    let service = world.serve().await;
+    let (mut browser, page) = world.chosen(&service).await;
+    let conversions = "/app-manifests/*/conversions";
+    let kept = async |which: &str| {
+        until(async || {
+            let text = std::fs::read(world.file("apps.json")).ok()?;
+            let kept: serde_json::Value = serde_json::from_slice(&text).unwrap();
+            kept[which]["private_key"].is_string().then_some(())
+        })
+        .await;
+    };
+    let order = world.forge.order(Fault::on("POST", conversions, Mishap::HoldReply));
+    let asked = browser.press(&page, "Register AutoBuild on GitHub", &[]).await;
+    let made = browser.press_once(&asked, "Create GitHub App for acme").await;
+    let back = made.headers["location"].to_str().unwrap();
+    browser.leave("GET", back, &[], order.struck()).await;
+    order.release().await;
+    kept("autobuild").await;
+
+    world.forge.order(Fault::on("POST", conversions, Mishap::fail(502)));
+    let page = browser.get(&service.at("/setup")).await;
+    let page = world.registers(&mut browser, &page, "AutoBuild Coach").await;
+    let order = world.forge.order(Fault::on("POST", conversions, Mishap::HoldReply));
+    let fields = [("form", page.value("form")), ("which", "coach".to_owned())];
+    let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+    browser
+        .leave("POST", &service.at("/setup/retry"), &fields, order.struck())
+        .await;
+    order.release().await;
+    kept("coach").await;
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn registered_apps_are_imported_and_credentials_handed_out_until_they_are_stored() {
     let world = World::new().await;
     let service = world.serve().await;
     let (mut browser, page) = world.chosen(&service).await;
@@ -491,18 +533,38 @@ async fn registered_apps_are_imported_and_credentials_handed_out_once() {
     ];
     let page = browser.send(&page, "/setup/import", &fields).await;
     assert!(page.text.contains("Registered as"), "{}", page.text);
-    let page = until(async || {
-        let page = browser.send(&page, "/setup/finish", &[("keep", "show")]).await;
-        page.text.contains("AutoBuild is set up").then_some(page)
-    })
-    .await;
-    for said in [
-        format!("AUTOBUILD_APP_ID={id}"),
-        "AUTOBUILD_WEBHOOK_SECRET=hush-hush".to_owned(),
-    ] {
-        assert!(page.text.contains(&said), "{said}: {}", page.text);
-    }
-    assert!(!world.file("apps.json").exists());
+    let shown = async |browser: &mut Browser, page: &Page| {
+        let page = until(async || {
+            let page = browser.send(page, "/setup/finish", &[("keep", "show")]).await;
+            page.text.contains("Store the credentials").then_some(page)
+        })
+        .await;
+        for said in [
+            format!("AUTOBUILD_APP_ID={id}"),
+            "AUTOBUILD_WEBHOOK_SECRET=hush-hush".to_owned(),
+        ] {
+            assert!(page.text.contains(&said), "{said}: {}", page.text);
+        }
+        page
+    };
+    shown(&mut browser, &page).await;
+    shown(&mut browser, &page).await;
+    // Nobody said yet that they arrived: a crash costs nothing.
+    let listen = service.address.strip_prefix("http://").unwrap().to_owned();
+    assert!(!service.log().contains("hush-hush"), "{}", service.log());
+    service.kill().await;
+    let service = world.serve_at(&listen).await;
+    let page = browser.get(&service.at("/setup")).await;
+    let page = shown(&mut browser, &page).await;
+    // What was not shown is not removed.
+    let other = [("shown", "other")];
+    let page = browser.press(&page, "I have stored them", &other).await;
+    assert!(page.text.contains("Store the credentials"), "{}", page.text);
+    assert!(world.file("apps.json").exists());
+    let page = browser.press(&page, "I have stored them", &[]).await;
+    assert!(page.text.contains("AutoBuild is set up"), "{}", page.text);
+    assert!(!world.file("apps.json").exists() && !world.file("setup.json").exists());
+    assert_eq!(browser.get(&service.at("/setup")).await.status, 410);
     assert!(!service.log().contains("hush-hush"), "{}", service.log());
     service.stop().await;
 }

@@ -9,7 +9,7 @@ use super::{
     register::sending,
 };
 use crate::{
-    config::{KEPT_APPS_FILE, KeptApps},
+    config::KEPT_APPS_FILE,
     engine::{Engine, onboarding::Onboarded},
     web::setup::Covered,
 };
@@ -32,10 +32,9 @@ pub(super) async fn finish(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
         Ok(browser) => browser,
         Err(refused) => return *refused,
     };
-    let _one = setup.work.lock().await;
-    if !setup.is_open() {
+    let Some(_one) = setup.work().await else {
         return page::over();
-    }
+    };
     let engine = match &setup.now().service {
         Service::On(engine) => Some(Arc::clone(engine)),
         Service::Off | Service::Failed(_) => None,
@@ -44,6 +43,27 @@ pub(super) async fn finish(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
         return setup.page(&browser, Some(Note::NoService)).await;
     };
     setup.finished(&browser, &engine, &form).await
+}
+
+/// `POST /setup/stored`: somebody has the credentials that were shown, so the data folder needs them no more.
+pub(super) async fn stored(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
+    let form = Form::read(&body);
+    let browser = match sending(&setup, &headers, &form) {
+        Ok(browser) => browser,
+        Err(refused) => return *refused,
+    };
+    let Some(_one) = setup.work().await else {
+        return page::over();
+    };
+    let Some(kept) = setup.kept() else { return back() };
+    // Since they were shown, another App may have been registered.
+    if form.text("shown") != page::mark(&kept).text() {
+        return page::credentials(&kept, &[], &browser.form);
+    }
+    match setup.close(&[KEPT_APPS_FILE, PROGRESS_FILE]) {
+        Ok(()) => page::done(&kept, &[], None),
+        Err(error) => page::failed(&error.to_string()),
+    }
 }
 
 impl Setup {
@@ -69,29 +89,24 @@ impl Setup {
             return self.page(browser, Some(Note::Made(made))).await;
         }
         let Some(kept) = self.kept() else { return back() };
-        let shown = match form.text("keep") {
-            "show" => Some(&kept),
-            _ => None,
-        };
-        let response = page::done(&kept, &made, shown, self.options.folder.as_path());
-        match self.close(shown) {
-            Ok(()) => response,
+        if form.text("keep") == "show" {
+            return page::credentials(&kept, &made, &browser.form);
+        }
+        match self.close(&[PROGRESS_FILE]) {
+            Ok(()) => page::done(&kept, &made, Some(&self.options.folder)),
             Err(error) => page::failed(&error.to_string()),
         }
     }
 
-    /// The page is gone; with it the file of credentials that were handed out.
-    fn close(&self, handed_out: Option<&KeptApps>) -> std::io::Result<()> {
+    /// The page is gone, with these files.
+    fn close(&self, files: &[&str]) -> std::io::Result<()> {
         let gone = |name: &str| match std::fs::remove_file(self.options.folder.join(name)) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
             other => other,
         };
-        if handed_out.is_some() {
-            gone(KEPT_APPS_FILE)?;
-        }
-        gone(PROGRESS_FILE)?;
-        SetupLink::remove(&self.options.folder);
         let mut now = self.now();
+        files.iter().try_for_each(|name| gone(name))?;
+        SetupLink::remove(&self.options.folder);
         now.stage = Stage::Over;
         now.service = Service::Off;
         now.kept = None;

@@ -71,7 +71,7 @@ pub struct SetupOptions {
 pub struct Setup {
     options: SetupOptions,
     now: Mutex<Now>,
-    /// One exchange, import or last step at a time.
+    /// One choice, exchange, import or last step at a time.
     work: tokio::sync::Mutex<()>,
     /// How often the credentials changed.
     changes: watch::Sender<u64>,
@@ -194,32 +194,31 @@ impl Setup {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits for its turn to work on the set-up; none once that is over.
+    async fn work(&self) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+        let one = self.work.lock().await;
+        self.is_open().then_some(one)
+    }
+
     fn clock(&self) -> Millis {
         (self.options.clock)()
     }
 
-    /// Changes the progress, and writes it down.
+    /// Changes the progress, and writes it down while there is a page.
     fn progress<T>(&self, change: impl FnOnce(&mut Progress) -> T) -> Result<T, NotKept> {
         let mut now = self.now();
         let mut next = now.progress.clone();
         let result = change(&mut next);
-        if next != now.progress {
+        if next != now.progress && now.stage == Stage::Open {
             write_private(&self.options.folder.join(PROGRESS_FILE), &next)?;
             now.progress = next;
         }
         Ok(result)
     }
 
-    /// Keeps an App's credentials, or forgets them, and tells of it.
-    fn keep(&self, which: Which, app: Option<KeptApp>) -> Result<(), NotKept> {
+    /// Keeps an App's credentials beside what is kept, or forgets them, and tells of it.
+    fn keep(&self, mut kept: KeptApps, which: Which, app: Option<KeptApp>) -> Result<(), NotKept> {
         let mut now = self.now();
-        let empty = |now: &Now| {
-            let choice = now.progress.choice.as_ref()?;
-            Some(KeptApps::none(&choice.github(), choice.public_url.clone()))
-        };
-        let Some(mut kept) = now.kept.clone().or_else(|| empty(&now)) else {
-            return Ok(());
-        };
         match which {
             Which::Autobuild => kept.autobuild = app,
             Which::Coach => kept.coach = app,
@@ -304,6 +303,7 @@ pub(super) fn routes(setup: Arc<Setup>) -> Router {
         .route("/setup/import", post(register::import))
         .route("/setup/prove", post(prove::again))
         .route("/setup/finish", post(finish::finish))
+        .route("/setup/stored", post(finish::stored))
         .route("/setup/go.js", get(browser::script))
         .with_state(setup)
 }

@@ -4,7 +4,7 @@ use super::{
     Places,
     finish::{MOST, Made},
     manifest::Which,
-    progress::{Choice, CodeStanding, Installed, NoChoice, NoReturn, NotOurs, Standing, Step},
+    progress::{Choice, CodeStanding, Hash, Installed, NoChoice, NoReturn, NotOurs, Standing, Step},
     prove::Proof,
 };
 use crate::{
@@ -166,7 +166,7 @@ fn note_box(note: &Note) -> Markup {
             Note::Chosen => {}
             Note::NoChoice(why) => p.wrong role="alert" { (why) },
             Note::ChoiceIsFixed => p.wrong role="alert" {
-                "An App is registered already, so GitHub and the address stay as they are. Forget the App first."
+                "An App is registered already, so GitHub, owner and address stay as they are. Forget the App first."
             },
             Note::NoReturn(why) => p.wrong role="alert" { (no_return(*why)) },
             Note::NotImported(why) => p.wrong role="alert" { "The App was not imported: " (why) "." },
@@ -211,9 +211,11 @@ fn own_form(shown: &Shown<'_>) -> Markup {
 
 fn choice_section(shown: &Shown<'_>) -> Markup {
     let choice = shown.choice;
+    let unfinished = [&shown.autobuild, &shown.coach].map(|app| matches!(app, Standing::Unfinished(_)));
+    let is_fixed = shown.kept.is_some() || unfinished.contains(&true);
     html! {
         h2 { "1. Where" }
-        @if let (Some(choice), true) = (choice, shown.kept.is_some()) {
+        @if let (Some(choice), true) = (choice, is_fixed) {
             (chosen(choice))
         } @else if shown.step >= Step::Register {
             @if let Some(choice) = choice { (chosen(choice)) }
@@ -355,11 +357,11 @@ fn unfinished_box(shown: &Shown<'_>, which: Which, standing: &CodeStanding) -> M
         @match standing {
             CodeStanding::Begun => {
                 p { "GitHub registered the App. The service was stopped before the App's key was here." }
-                (small_form(shown, "/setup/retry", which, "Try to fetch the key"))
+                (retry_forms(shown, which, &apps))
             },
             CodeStanding::NoAnswer => {
                 p { "GitHub registered the App, but did not answer when it was asked for the App's key. It gives the key for an hour." }
-                (small_form(shown, "/setup/retry", which, "Try to fetch the key"))
+                (retry_forms(shown, which, &apps))
             },
             CodeStanding::Lost => {
                 p.wrong {
@@ -373,6 +375,17 @@ fn unfinished_box(shown: &Shown<'_>, which: Which, standing: &CodeStanding) -> M
                 p { "Delete it in " a href=(apps) { "the owner's Apps" } " if it was made just now, then register again." }
                 (small_form(shown, "/setup/forget", which, "Register again"))
             },
+        }
+    }
+}
+
+fn retry_forms(shown: &Shown<'_>, which: Which, apps: &str) -> Markup {
+    html! {
+        (small_form(shown, "/setup/retry", which, "Try to fetch the key"))
+        details {
+            summary { "Undo" }
+            p { "Delete the App in " a href=(apps) { "the owner's Apps" } ", then forget it here." }
+            (small_form(shown, "/setup/forget", which, "Forget it here"))
         }
     }
 }
@@ -504,22 +517,59 @@ fn repositories_section(shown: &Shown<'_>) -> Markup {
                 label.row { input type="radio" name="keep" value="folder" checked; " In the data folder" }
                 label.row {
                     input type="radio" name="keep" value="show";
-                    " Show them to me once, for a secret store, and remove them from the data folder"
+                    " Show them to me, for a secret store; once I have stored them, the data folder keeps them no longer"
                 }
             }
-            p.muted { "Undo: close the pull request, delete its branch and the labels. This page is gone after this step." }
+            p.muted { "Undo: close the pull request, delete its branch and the labels. This page is gone after the last step." }
             div.action { button { "Finish" } }
         }
     }
 }
 
-/// The answer to the last step; nobody can load it again.
-pub(super) fn done(kept: &KeptApps, made: &[Made], shown: Option<&KeptApps>, folder: &Path) -> Response {
-    let github = kept.github();
-    let web = github.web.as_str().trim_end_matches('/');
+/// The answer to the last step; nobody can load it again. The folder is the one that keeps the credentials, if one does.
+pub(super) fn done(kept: &KeptApps, made: &[Made], folder: Option<&Path>) -> Response {
     let content = html! {
         h1 { "AutoBuild is set up" }
         p { "The service works. Put the label " code { "autobuild" } " on an issue, and AutoBuild plans and builds it." }
+        (made_rows(kept, made))
+        p {
+            @match folder {
+                Some(folder) => { "The credentials are in " code { (folder.join(KEPT_APPS_FILE).display()) } ". Back that file up." },
+                None => { "The data folder keeps no credentials. Give them to the service before its next start." },
+            }
+        }
+        p { a href="/" { "To the work" } }
+    };
+    guarded(frame(StatusCode::OK, "AutoBuild is set up", &content, false), None)
+}
+
+/// The credentials, to be stored elsewhere. They stay where they are until somebody says that this is done.
+pub(super) fn credentials(kept: &KeptApps, made: &[Made], form: &str) -> Response {
+    let content = html! {
+        h1 { "Store the credentials" }
+        (made_rows(kept, made))
+        p { "Put these credentials into your secret store, and give them to the service before its next start." }
+        textarea.secrets readonly rows="16" aria-label="Credentials" { (variables(kept)) }
+        form.action method="post" action="/setup/stored" {
+            input type="hidden" name="form" value=(form);
+            input type="hidden" name="shown" value=(mark(kept).text());
+            p { "After that, the data folder keeps them no longer, and the set-up is over. Until then, they can be shown again." }
+            button { "I have stored them" }
+        }
+        p { a href="/setup" { "Back to the set-up" } }
+    };
+    guarded(frame(StatusCode::OK, "Store the credentials", &content, false), None)
+}
+
+/// By what it is known which credentials were shown.
+pub(super) fn mark(kept: &KeptApps) -> Hash {
+    Hash::of(&variables(kept))
+}
+
+fn made_rows(kept: &KeptApps, made: &[Made]) -> Markup {
+    let github = kept.github();
+    let web = github.web.as_str().trim_end_matches('/');
+    html! {
         @if !made.is_empty() {
             ul.rows {
                 @for one in made {
@@ -534,22 +584,7 @@ pub(super) fn done(kept: &KeptApps, made: &[Made], shown: Option<&KeptApps>, fol
                 }
             }
         }
-        @match shown {
-            Some(kept) => {
-                h2 { "Credentials" }
-                p.wrong role="alert" {
-                    "They are shown this once, and are no longer in the data folder. Put them into your secret store, and give "
-                    "them to the service before its next start."
-                }
-                textarea.secrets readonly rows="16" aria-label="Credentials" { (variables(kept)) }
-            },
-            None => {
-                p { "The credentials are in " code { (folder.join(KEPT_APPS_FILE).display()) } ". Back that file up." }
-            },
-        }
-        p { a href="/" { "To the work" } }
-    };
-    guarded(frame(StatusCode::OK, "AutoBuild is set up", &content, false), None)
+    }
 }
 
 /// Where GitHub opens a small issue that is written and labelled already.

@@ -36,6 +36,10 @@ impl Hash {
     pub(super) fn of(text: &str) -> Self {
         Self(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect())
     }
+
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
 }
 
 /// The first step.

@@ -28,7 +28,10 @@ pub(super) async fn choose(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
         Ok(browser) => browser,
         Err(refused) => return *refused,
     };
-    if setup.kept().is_some() {
+    let Some(_one) = setup.work().await else {
+        return page::over();
+    };
+    if setup.is_choice_fixed() {
         return setup.page(&browser, Some(Note::ChoiceIsFixed)).await;
     }
     let github = match &setup.options.github {
@@ -67,19 +70,30 @@ pub(super) async fn registered(
     let Some(browser) = Browser::of(&setup, &headers) else {
         return page::closed();
     };
-    let _one = setup.work.lock().await;
-    let (hash, now) = (Hash::of(&browser.cookie), setup.clock());
-    let came = setup.progress(|progress| progress.come_back(query.text("state"), query.text("code"), &hash, now));
-    match came {
-        Ok(Ok(which)) => setup.exchanged(&browser, which).await,
-        // A browser that loads the address again is shown what came of it.
-        Ok(Err(NoReturn::UnknownState)) if setup.kept().is_some() => back(),
-        Ok(Err(why)) => {
-            let note = setup.page(&browser, Some(Note::NoReturn(why))).await;
-            (StatusCode::BAD_REQUEST, note).into_response()
+    to_its_end(async move {
+        let Some(_one) = setup.work().await else {
+            return page::over();
+        };
+        let (hash, now) = (Hash::of(&browser.cookie), setup.clock());
+        let came = setup.progress(|progress| progress.come_back(query.text("state"), query.text("code"), &hash, now));
+        match came {
+            Ok(Ok(which)) => setup.exchanged(&browser, which).await,
+            // A browser that loads the address again is shown what came of it.
+            Ok(Err(NoReturn::UnknownState)) if setup.kept().is_some() => back(),
+            Ok(Err(why)) => {
+                let note = setup.page(&browser, Some(Note::NoReturn(why))).await;
+                (StatusCode::BAD_REQUEST, note).into_response()
+            }
+            Err(error) => page::failed(&error.to_string()),
         }
-        Err(error) => page::failed(&error.to_string()),
-    }
+    })
+    .await
+}
+
+/// Works on when the browser leaves: GitHub tells an App's key once.
+async fn to_its_end(work: impl Future<Output = Response> + Send + 'static) -> Response {
+    let ended = tokio::spawn(work).await;
+    ended.unwrap_or_else(|_| page::failed("The exchange with GitHub was broken off."))
 }
 
 /// `POST /setup/retry`: a code that is written down is exchanged again.
@@ -92,8 +106,13 @@ pub(super) async fn retry(State(setup): State<Arc<Setup>>, headers: HeaderMap, b
     let Some(which) = Which::of_key(form.text("which")) else {
         return back();
     };
-    let _one = setup.work.lock().await;
-    setup.exchanged(&browser, which).await
+    to_its_end(async move {
+        let Some(_one) = setup.work().await else {
+            return page::over();
+        };
+        setup.exchanged(&browser, which).await
+    })
+    .await
 }
 
 /// `POST /setup/forget`: an App that the person deleted on GitHub, or does not want.
@@ -105,10 +124,12 @@ pub(super) async fn forget(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
     let Some(which) = Which::of_key(form.text("which")) else {
         return back();
     };
-    let _one = setup.work.lock().await;
-    let is_kept = setup.kept().is_some_and(|kept| of(&kept, which).is_some());
+    let Some(_one) = setup.work().await else {
+        return page::over();
+    };
+    let kept = setup.kept().filter(|kept| of(kept, which).is_some());
     let forgotten = setup.progress(|progress| progress.drop_code(which));
-    let forgotten = forgotten.and_then(|()| if is_kept { setup.keep(which, None) } else { Ok(()) });
+    let forgotten = forgotten.and_then(|()| kept.map_or(Ok(()), |kept| setup.keep(kept, which, None)));
     match forgotten {
         Ok(()) => back(),
         Err(error) => page::failed(&error.to_string()),
@@ -125,7 +146,9 @@ pub(super) async fn import(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
     if setup.is_before(Step::Register) {
         return back();
     }
-    let _one = setup.work.lock().await;
+    let Some(_one) = setup.work().await else {
+        return page::over();
+    };
     match setup.imported(&form).await {
         Ok(()) => back(),
         Err(why) => {
@@ -174,7 +197,7 @@ impl Setup {
         let kept = match result {
             Ok(app) => {
                 let install = format!("{}/installations/new", app.page.trim_end_matches('/'));
-                let kept = self.keep(which, Some(app));
+                let kept = self.keep(self.kept_by(&choice), which, Some(app));
                 kept.and_then(|()| self.progress(|progress| progress.drop_code(which)))
                     .map(|()| install)
             }
@@ -193,6 +216,18 @@ impl Setup {
             ),
             Err(error) => page::failed(&error.to_string()),
         }
+    }
+
+    /// Whether something hangs on the choice: an App that is kept, or one whose code is not exchanged yet.
+    fn is_choice_fixed(&self) -> bool {
+        let now = self.now();
+        now.kept.is_some() || !now.progress.codes.is_empty()
+    }
+
+    /// What is kept besides an App that was registered or imported by this choice.
+    fn kept_by(&self, choice: &Choice) -> KeptApps {
+        self.kept()
+            .unwrap_or_else(|| KeptApps::none(&choice.github(), choice.public_url.clone()))
     }
 
     /// An App that GitHub returned, if it is the one that was asked for.
@@ -273,7 +308,7 @@ impl Setup {
         }
         app.page = format!("{}/apps/{}", choice.web.as_str().trim_end_matches('/'), identity.slug);
         app.slug = identity.slug;
-        self.keep(which, Some(app))?;
+        self.keep(self.kept_by(&choice), which, Some(app))?;
         Ok(self.progress(|progress| progress.drop_code(which))?)
     }
 }

@@ -4,6 +4,10 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use std::collections::BTreeMap;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 use url::Url;
 
 #[derive(Clone, Default)]
@@ -85,6 +89,12 @@ fn lent(fields: &[(String, String)]) -> Vec<(&str, &str)> {
         .collect()
 }
 
+fn encoded(fields: &[(&str, &str)]) -> String {
+    url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(fields)
+        .finish()
+}
+
 impl Browser {
     pub async fn sign_in(&mut self, forge: &str, login: &str) {
         self.request("POST", &format!("{forge}/session"), &[("login", login)])
@@ -139,21 +149,42 @@ impl Browser {
         Box::pin(self.request("GET", to.as_str(), &[])).await
     }
 
+    /// Asks, and leaves before there is an answer, once this has happened. The other side has seen it then.
+    pub async fn leave(&self, method: &str, address: &str, fields: &[(&str, &str)], happened: impl Future) {
+        let url = Url::parse(address).unwrap();
+        let (host, body) = (url.authority(), encoded(fields));
+        let mut stream = TcpStream::connect(host).await.unwrap();
+        let request = format!(
+            "{method} {} HTTP/1.1\r\nhost: {host}\r\ncookie: {}\r\ncontent-length: {}\r\n\r\n{body}",
+            &url[url::Position::BeforePath..],
+            self.cookies_of(host),
+            body.len(),
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        happened.await;
+        stream.shutdown().await.unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.unwrap();
+        assert!(answer.is_empty(), "it was answered");
+    }
+
+    fn cookies_of(&self, host: &str) -> String {
+        let own = self.cookies.iter().filter(|((at, _), _)| *at == host);
+        let cookies: Vec<String> = own.map(|((_, name), value)| format!("{name}={value}")).collect();
+        cookies.join("; ")
+    }
+
     /// One request alone.
     pub async fn once(&mut self, method: &str, address: &str, fields: &[(&str, &str)]) -> Page {
         let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
         let url = Url::parse(address).unwrap();
         let host = format!("{}:{}", url.host_str().unwrap(), url.port_or_known_default().unwrap());
-        let own = self.cookies.iter().filter(|((at, _), _)| *at == host);
-        let cookies: Vec<String> = own.map(|((_, name), value)| format!("{name}={value}")).collect();
-        let body = url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(fields)
-            .finish();
+        let body = encoded(fields);
         let request = http::Request::builder()
             .method(method)
             .uri(address)
             .header("content-type", "application/x-www-form-urlencoded")
-            .header("cookie", cookies.join("; "))
+            .header("cookie", self.cookies_of(&host))
             .body(Full::new(Bytes::from(body)))
             .unwrap();
         let Ok(answer) = client.request(request).await else {
