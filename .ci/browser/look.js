@@ -21,6 +21,7 @@ function startDemo(more = []) {
     const look = () => { const match = said.match(pattern); if (match) resolve(match[1]); };
     demo.stdout.on("data", look);
     demo.on("exit", () => reject(new Error(`the demo ended: ${said}`)));
+    setTimeout(() => reject(new Error(`nothing like ${pattern} came in two minutes: ${said}`)), 120_000).unref();
     look();
   });
   demo.stdout.on("data", (data) => { said += data; });
@@ -169,7 +170,7 @@ async function rescues(browser) {
     const page = await context.newPage();
     await page.goto(opening);
     await found(/(The pages are served until)/);
-    const forge = new URL(await found(/The pages are served until Ctrl-C, and are gone then: (http:\S+),/));
+    const forge = new URL(await found(/repository {2}(http:\S+)/));
     await page.goto(forge.href);
     const shows = async (address, words) => {
       for (let at = 0; at < 240; at += 1) {
@@ -276,7 +277,7 @@ async function main() {
     await withoutScript(browser, `${address}${feature}`, own);
     await withKeyboard(browser, `${address}${feature}`);
     await staysAsLeft(browser, `${address}${feature}`);
-    const pages = new URL(await found(/are gone then: (http:\S+),/));
+    const pages = new URL(await found(/repository {2}(http:\S+)/));
     await acts(browser, pages.origin, pages.pathname, own);
     for (const [name, where] of Object.entries({ work: "/", feature })) {
       const [bytes, first] = [await weight(browser, `${address}${where}`), await median(browser, `${address}${where}`)];

@@ -7,7 +7,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
-use crate::own::Own;
+use crate::{own::Own, setup::until};
 use autobuild::github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS};
 use forge::{BranchRule, Fault, Mishap, NewApp, RuleKind};
 use secrecy::ExposeSecret;
@@ -162,7 +162,7 @@ async fn a_service_in_order_has_no_row_that_is_broken() {
             .starts_with("HTTP/1.1 401")
     );
     assert!(page("").await.starts_with("HTTP/1.1 303"));
-    let log = said();
+    let log = until(async || Some(said()).filter(|log| log.contains("doctor: "))).await;
     assert!(
         log.contains("webhook: ") && log.contains("doctor: Nothing is broken. 2 warnings."),
         "{log}"

@@ -176,7 +176,7 @@ impl Service {
 }
 
 /// Waits for something that another process is about to do.
-async fn until<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
+pub async fn until<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let found = async {
         loop {
             if let Some(found) = look().await {

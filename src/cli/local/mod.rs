@@ -29,6 +29,7 @@ use crate::{
             follow::{Followed, follow},
             lock::{Asked, Lock},
             orders::{Order, Orders},
+            report::Report,
             work::{Job, Screen, Worked},
         },
         models,
@@ -118,16 +119,21 @@ impl Session {
         })
     }
 
+    /// What is known of an order that rests.
+    async fn tell_again(&self, order: &Order, known: Report) -> anyhow::Result<ExitCode> {
+        let known = self.with_branch(order, known).await?;
+        self.screen.tell(order, &known);
+        if !known.ok {
+            self.screen.note("Nothing ran now: this is how it ended before.");
+        }
+        Ok(code(known.ok))
+    }
+
     /// Works on an order, or follows whoever does, until it rests.
     async fn build(&self, order: Order, who: &Who, left_out: Vec<String>) -> anyhow::Result<ExitCode> {
         let known = self.orders.report(order.number)?;
         if known.answers(&order) {
-            let known = self.with_branch(&order, known).await?;
-            self.screen.tell(&order, &known);
-            if !known.ok {
-                self.screen.note("Nothing ran now: this is how it ended before.");
-            }
-            return Ok(code(known.ok));
+            return self.tell_again(&order, known).await;
         }
         let mut stop = Stop::listen()?;
         let lock = match Lock::ask(&self.place.folder, self.command, &order.agent)? {
