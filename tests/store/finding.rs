@@ -104,6 +104,12 @@ async fn features_are_listed_by_whose_they_are(db: Database) {
 async fn facts_are_kept_and_replaced(db: Database) {
     let store = db.open().await;
     assert_eq!(store.meta("cursor").await.unwrap(), None);
+    assert_eq!(store.meta_once("key", "first").await.unwrap(), "first");
+    assert_eq!(
+        store.meta_once("key", "second").await.unwrap(),
+        "first",
+        "of two that begin at once"
+    );
     store.set_meta("cursor", "1").await.unwrap();
     store.set_meta("cursor", "2").await.unwrap();
     assert_eq!(store.meta("cursor").await.unwrap().as_deref(), Some("2"));

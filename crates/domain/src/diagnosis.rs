@@ -1,4 +1,4 @@
-//! What `doctor` says: one row for each thing that it looked at.
+//! The rows of `doctor`, one for each thing that it looked at.
 
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ impl Standing {
     }
 }
 
-/// What is looked at.
+/// A subject of the doctor's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
     /// The program itself.
@@ -50,9 +50,9 @@ pub enum Topic {
     CoachApp,
     /// This machine's clock.
     Clock,
-    /// Where GitHub sends deliveries.
+    /// The address to which GitHub sends deliveries.
     Webhook,
-    /// What became of the last ones.
+    /// The answers to the last deliveries.
     Deliveries,
     /// One installation of an App.
     Installation,
@@ -60,7 +60,7 @@ pub enum Topic {
     Repository,
     /// Rules for AutoBuild's branches.
     BranchRules,
-    /// Whether the Coach's approval counts.
+    /// The weight of the Coach's approval under the rules.
     Approval,
     /// How pull requests may be merged.
     MergeMethods,
@@ -129,7 +129,7 @@ impl Topic {
         }
     }
 
-    /// What is asked of it, for the page of the docs.
+    /// The question that its rows answer, for the docs.
     pub fn about(self) -> &'static str {
         match self {
             Self::Program => "Which version runs? Was its file replaced since it started?",
@@ -158,16 +158,16 @@ impl Topic {
     }
 }
 
-/// What was looked at, how it stands, what was found, and how to mend it.
+/// One row: its subject, how that stands, the finding, and the way to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// What was looked at.
+    /// The subject.
     pub topic: Topic,
     /// Which one, where there are several: an agent, an account.
     pub of: Option<String>,
     /// How it stands.
     pub standing: Standing,
-    /// What was found.
+    /// The finding.
     pub found: String,
     /// The next step; nothing where nothing is to be done.
     pub remedy: Option<String>,
@@ -211,7 +211,7 @@ impl Row {
         }
     }
 
-    /// What it is about, for people.
+    /// The name of its subject, for people.
     pub fn what(&self) -> String {
         match &self.of {
             Some(of) => format!("{} {of}", self.topic.name()),
@@ -246,7 +246,7 @@ pub fn report(rows: &[Row]) -> serde_json::Value {
     serde_json::json!({ "ok": !is_broken(rows), "rows": rows_json })
 }
 
-/// Whether something is broken.
+/// Tells if something is broken.
 pub fn is_broken(rows: &[Row]) -> bool {
     rows.iter().any(|row| row.standing == Standing::Broken)
 }

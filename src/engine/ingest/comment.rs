@@ -91,20 +91,21 @@ async fn first_plan(
         run: 1,
     };
     let begun = label::asked_for(context, issue, words(context, comment, &command)).await?;
-    let effects = match begun {
-        label::Begun::Not(reply) => answer(thread(issue), ReplyTo::Comment(comment.id), reply),
-        label::Begun::Feature | label::Begun::Already => vec![Effect::React {
-            on: ReactOn::Comment(comment.id),
-            reaction: Reaction::Rocket,
-        }],
-    };
+    if let label::Begun::Not(reply) = begun {
+        let refused = answer(thread(issue), ReplyTo::Comment(comment.id), reply);
+        return Ok(answers(engine, key, place.installation, &refused));
+    }
     if let (Command::Plan { yaml: Some(_), .. }, Some(feature)) =
         (&command, newest(engine, place.repo.id, issue.number).await?)
     {
         let saying = saying(context, issue, comment, feature, Target::Feature);
         return saying.heard(Parsed::Command(command), None).await;
     }
-    Ok(answers(engine, key, place.installation, &effects))
+    let obeyed = Effect::React {
+        on: ReactOn::Comment(comment.id),
+        reaction: Reaction::Rocket,
+    };
+    Ok(answers(engine, key, place.installation, &[obeyed]))
 }
 
 /// The words that came with an order to plan.

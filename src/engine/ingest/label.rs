@@ -50,7 +50,7 @@ pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) 
         Standing::Closed => return answer(context, issue, label, Reply::Refused(Refusal::IssueClosed)).await,
     }
     match begin(context, issue, &read, wanted, Asked::Label).await? {
-        Begun::Feature | Begun::Already => Ok(Done::Nothing),
+        Begun::Feature => Ok(Done::Nothing),
         Begun::Not(reply) => answer(context, issue, label, reply).await,
     }
 }
@@ -73,10 +73,8 @@ enum Asked {
 
 /// What came of an order to begin a Feature.
 pub enum Begun {
-    /// The Feature.
+    /// The Feature, now or when the same was told before.
     Feature,
-    /// The Feature, which a delivery of the same fact began.
-    Already,
     /// None, for this reason.
     Not(Reply),
 }
@@ -132,8 +130,7 @@ async fn begin(
     let rules = rules(settings, engine.sandbox.level());
     Ok(
         match engine.begin(key, place.installation, snapshot, rules, None).await? {
-            Applied::Done => Begun::Feature,
-            Applied::Known | Applied::LostFence | Applied::NoFeature => Begun::Already,
+            Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Begun::Feature,
             Applied::RunExists => Begun::Not(Reply::Refused(Refusal::RunUnfinished { run: key })),
         },
     )

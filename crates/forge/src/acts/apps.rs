@@ -203,7 +203,7 @@ impl State {
     }
 }
 
-/// What stands before the RSA key in PKCS#8: GitHub gives the key alone.
+/// The length of PKCS#8's header before an RSA key: GitHub gives the key alone.
 const PKCS8_HEAD: usize = 26;
 
 fn pkcs1(pem: &str) -> Option<String> {
