@@ -367,6 +367,13 @@ async function main() {
     await withKeyboard(browser, `${address}${feature}`);
     await staysAsLeft(browser, `${address}${feature}`);
     await operates(browser);
+    const starting = await browser.newPage();
+    await starting.route("**/live", (route) => route.fulfill({ status: 503, body: "starting" }), { times: 1 });
+    await starting.goto(`${address}/`);
+    await starting.waitForFunction(() => document.getElementById("live").textContent === "connecting again …");
+    await starting.waitForFunction(() => document.getElementById("live").textContent === "live", null, { timeout: 20_000 });
+    check(true, "a page that met a service that was starting is live again");
+    await starting.close();
     const pages = new URL(await found(/repository {2}(http:\S+)/));
     await acts(browser, pages.origin, pages.pathname, own);
     for (const [name, where] of Object.entries({ work: "/", feature })) {

@@ -8,6 +8,7 @@
   const chosen = new WeakSet();
   let source = null;
   let ended = false;
+  const AGAIN = 5000;
 
   // What the person folded or unfolded stays so; the rest is as the server has it.
   main.addEventListener("click", (event) => {
@@ -66,14 +67,17 @@
     if (source || ended) return;
     source = new EventSource(main.dataset.live);
     source.onopen = () => tell("live");
-    source.onerror = () => tell("connecting again …");
+    // A browser gives up after an answer that is no stream, as from a service that is starting.
+    source.onerror = () => {
+      tell("connecting again …");
+      if (source.readyState === EventSource.CLOSED) { close(); setTimeout(look, AGAIN); }
+    };
     source.onmessage = (event) => show(event.data);
     source.addEventListener("gone", () => { ended = true; close(); tell("ended: reload the page"); });
   };
 
   // A browser has few connections to a host: pages that nobody sees hold none.
-  document.addEventListener("visibilitychange", () => {
-    if (document.hidden) { close(); tell("waiting until you look"); } else open();
-  });
-  if (!document.hidden) open();
+  const look = () => { if (document.hidden) { close(); tell("waiting until you look"); } else open(); };
+  document.addEventListener("visibilitychange", look);
+  look();
 })();

@@ -47,9 +47,12 @@ pub(super) fn content(secrets: &Secrets, viewers: Viewers, (view, extent): (&Ove
 fn about(view: &Overview, extent: Extent) -> Markup {
     match extent {
         Extent::Everything => machine(&view.tally, &view.troubles),
-        Extent::Theirs => html! { p.muted { "You see the repositories that you may read on GitHub." } },
+        Extent::Theirs => html! { p.muted { "You see the work of repositories that you may read on GitHub." } },
         Extent::PerhapsMore => html! {
-            p.muted { "You see the repositories that you may read on GitHub. It has not said yet which ones all of them are." }
+            p.muted {
+                "You see the work of repositories that you may read on GitHub. It has not answered for all of them yet, so \
+                some may be missing."
+            }
         },
     }
 }
@@ -306,7 +309,7 @@ mod tests {
         let shown = |extent| page(Vec::new(), extent);
         let theirs = "repositories that you may read on GitHub";
         assert!(shown(Extent::Theirs).contains(theirs) && !shown(Extent::Everything).contains(theirs));
-        assert!(shown(Extent::PerhapsMore).contains("has not said yet"));
+        assert!(shown(Extent::PerhapsMore).contains("some may be missing"));
         assert!(
             !shown(Extent::Theirs).contains("Nothing is running"),
             "of the whole service"

@@ -12,6 +12,7 @@ use support::{
     pipes::Pipes,
     postgres,
 };
+use tokio::process::Child;
 
 const SETTINGS: &str = "max_turns: 1\nplan_approval: never\n";
 const ISSUE: &str = "Greet people.\n\n```yaml\ntasks:\n  - id: TASK-001\n    name: Greet\n    type: documentation\n    \
@@ -40,28 +41,32 @@ done
     )
 }
 
+/// One of the processes, with a data folder of its own.
+fn service(beside: &Beside, listen: &str, database: &str) -> Child {
+    let folder = beside.folder.path();
+    let script = folder.join("player.sh");
+    std::fs::write(&script, player(folder)).unwrap();
+    let log = File::create(folder.join(format!("log-{listen}"))).unwrap();
+    let mut process = beside.service("0", log);
+    process
+        .env("AUTOBUILD_AGENT", "command:false")
+        .env("AUTOBUILD_AGENT_PLAYER", format!("acp:sh {}", script.display()))
+        .env("AUTOBUILD_ADMIN_TOKEN", "the-administrators-token")
+        .env("AUTOBUILD_DATABASE_URL", database)
+        .env("AUTOBUILD_DATA_DIR", folder.join(format!("data-{listen}")))
+        .env("AUTOBUILD_LISTEN", listen);
+    process.spawn().unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_pages_of_both_processes_show_what_one_of_them_does() {
     let files = [("README.md", "# Tally\n"), (".github/autobuild.yml", SETTINGS)];
     let beside = Beside::new(PRODUCT, tempfile::tempdir().unwrap(), &files).await;
-    let (folder, database) = (beside.folder.path(), postgres::database().await);
+    let folder = beside.folder.path();
     let mut pipes = Pipes::new(folder);
-    let script = folder.join("player.sh");
-    std::fs::write(&script, player(folder)).unwrap();
     let services = [beside.listen.clone(), beside.listen.replace(":7070", ":7071")];
-    let mut processes = Vec::new();
-    for listen in &services {
-        let log = File::create(folder.join(format!("log-{listen}"))).unwrap();
-        let mut process = beside.service("0", log);
-        process
-            .env("AUTOBUILD_AGENT", "command:false")
-            .env("AUTOBUILD_AGENT_PLAYER", format!("acp:sh {}", script.display()))
-            .env("AUTOBUILD_ADMIN_TOKEN", "the-administrators-token")
-            .env("AUTOBUILD_DATABASE_URL", &database)
-            .env("AUTOBUILD_DATA_DIR", folder.join(format!("data-{listen}")))
-            .env("AUTOBUILD_LISTEN", listen);
-        processes.push(process.spawn().unwrap());
-    }
+    let database = postgres::database().await;
+    let _processes = services.each_ref().map(|listen| service(&beside, listen, &database));
     let person = beside.forge.as_user(MONA).unwrap();
     let issue = person.open_issue(REPO, "Greet", ISSUE, &[]).unwrap();
     person.label(REPO, issue, "autobuild").unwrap();
