@@ -233,7 +233,6 @@ pub async fn check_agent(
         .check()
         .await
         .map_err(anyhow::Error::msg)
-        .with_context(|| format!("the agent {command} (AUTOBUILD_AGENT chooses another)"))
 }
 
 /// Makes every agent that is offered, and looks at once for what would keep it from working.
@@ -241,7 +240,9 @@ async fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &Path) -> anyhow::
     let folder = data_dir.join("agents");
     let backend = |command: &AgentCommand| Backend::new(command, sandbox, &agents.environment, &folder, &agents.access);
     for command in offered(agents) {
-        check_agent(command, agents, sandbox, data_dir).await?;
+        check_agent(command, agents, sandbox, data_dir)
+            .await
+            .with_context(|| format!("the agent {command} (AUTOBUILD_AGENT chooses another)"))?;
     }
     Ok(Roster {
         definitions: Definitions::embedded()?,

@@ -279,7 +279,7 @@ fn choice_form(shown: &Shown<'_>) -> Markup {
             label for="organization" { "Organisation" }
             input #organization name="organization" maxlength="100" autocapitalize="none" spellcheck="false"
                 aria-describedby="organization-help" value=[choice.and_then(|choice| choice.organization.as_deref())];
-            p.muted #organization-help { "Leave it empty to use AutoBuild for your own account." }
+            p.muted #organization-help { "One that you own. Leave it empty to use AutoBuild for your own account." }
             label for="address" { "Address of this service" }
             input #address name="address" type="url" required aria-describedby="address-help"
                 value=(proposed.as_str().trim_end_matches('/'));
