@@ -86,13 +86,11 @@ async function refusals(browser, forge, data) {
     await page.goto(link);
     await reads("a missing agent is told first", "agent", /agent claude broken: .*?install Claude Code/);
     await looked(page, "0-agent");
+    // The App is made, and the browser comes back with something else than GitHub gave it.
     const create = async (change) => {
-      await page.route("**/setup/registered?*", async (route) => {
-        await page.unroute("**/setup/registered?*");
-        await route.fulfill({ status: 302, headers: { location: await change(new URL(route.request().url())) } });
-      });
-      await page.click("button:has-text('Create GitHub App')");
-      await page.waitForURL(/\/setup/);
+      const [to, form] = await page.$eval("form.sign-in", (form) => [form.action, Object.fromEntries(new FormData(form))]);
+      const made = await context.request.post(to, { form, maxRedirects: 0 });
+      await page.goto(await change(new URL(made.headers().location)));
     };
     // The page that comes back registers at a click.
     const again = async (button) => { await page.click(button); await page.waitForURL(/settings\/apps\/new/); };
