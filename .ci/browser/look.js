@@ -336,6 +336,7 @@ async function main() {
     const address = new URL(opening).origin;
     const page = await browser.newPage();
     const opened = await page.goto(opening);
+    await page.waitForURL(`${address}/`);
     check(opened.ok() && page.url() === `${address}/`, "the printed address opens the dashboard, and its key leaves the address");
     const stranger = await (await browser.newPage()).goto(`${address}/`);
     check(stranger.status() === 403, "without the key nobody sees it");

@@ -52,12 +52,18 @@ pub fn is_of_this_machine(headers: &HeaderMap) -> bool {
 pub const OTHER_HOST: &str = "This address is for this machine alone: open it as http://127.0.0.1 with its port.\n";
 
 /// What is said to a browser that shows neither the key nor a session.
-pub const NO_KEY: &str =
-    "Only the person who started this can see it. First open the address with `?key=` that the terminal shows.\n";
+pub const NO_KEY: &str = "Only the person who started this can see it. First open the dashboard's address, as its terminal shows it with `?key=`: \
+     every link works in that browser then.\n";
 
 /// An address that opens with this key.
 pub fn with_key(address: &str, key: &SecretString) -> String {
     format!("{address}?{PARAMETER}={}", key.expose_secret())
+}
+
+/// The `Refresh` header that leads a browser which showed the key to the address without it. A redirect would not do: who
+/// comes from a link elsewhere, as from a page on the disk, is redirected without cookies of [`Reach::ThisMachine`].
+pub fn refresh(to: &str) -> String {
+    format!("0; url={to}")
 }
 
 /// How a request stands to a key.

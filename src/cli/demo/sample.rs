@@ -8,6 +8,7 @@ use crate::{
 
 use anyhow::Context;
 use forge::RepoSource;
+use git::OwnRepository;
 use std::path::{Path, PathBuf};
 
 /// The sample's files, as path and text.
@@ -67,6 +68,17 @@ impl Material {
             agent,
             access: Access::service(ModelSettings::default()),
         })
+    }
+
+    /// Refuses a repository that cannot be imported as a whole. What is wrong with others, the import says.
+    pub(super) async fn can_be_imported(&self) -> anyhow::Result<()> {
+        let Some(repository) = &self.repository else {
+            return Ok(());
+        };
+        match OwnRepository::around(repository).await {
+            Ok(own) => Ok(own.can_be_copied().await?),
+            Err(_) => Ok(()),
+        }
     }
 
     /// What the import leaves out: changes that are not committed.

@@ -38,7 +38,8 @@ use domain::{
     secret::Secrets,
 };
 use forge::{
-    AppCredentials, Forge, ForgeOptions, Hands, NewApp, QuickReply, Readers, RepoSource, Role, Saving, Settings, Where,
+    AppCredentials, Forge, ForgeError, ForgeOptions, Hands, NewApp, QuickReply, Readers, RepoSource, Role, Saving,
+    Settings, Where,
 };
 use page_parts::session::with_key;
 use sandbox::SandboxOptions;
@@ -142,7 +143,9 @@ impl Stage {
             ..ForgeOptions::new(setup.folder.join("forge"))
         };
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-        let forge = Forge::start(options).await.context("starting the local forge")?;
+        let forge = Forge::start(options)
+            .await
+            .map_err(|error| unusable(error, setup.folder))?;
         forge.create_organization(OWNER);
         forge.create_user(PERSON);
         let dashboard = format!("http://{}/", listener.address()?);
@@ -279,6 +282,20 @@ pub fn repository_name(path: &Path) -> String {
         .collect();
     let name = name.trim_end_matches(".git").trim_matches('.').to_owned();
     if name.is_empty() { "repository".to_owned() } else { name }
+}
+
+/// Why the forge does not start; with what is left to do where its memory is damaged.
+fn unusable(error: ForgeError, folder: &Path) -> anyhow::Error {
+    let what = match &error {
+        ForgeError::NotOurs { .. } | ForgeError::Unreadable { .. } => format!(
+            "the local forge's memory is damaged; move {} away, and AutoBuild begins anew: branches with results stay",
+            folder.display()
+        ),
+        ForgeError::Io { .. } | ForgeError::Git(_) | ForgeError::Refused(_) | ForgeError::Unknown(_) => {
+            "starting the local forge".to_owned()
+        }
+    };
+    anyhow::Error::new(error).context(what)
 }
 
 /// A word that nobody guesses.

@@ -36,8 +36,8 @@ use axum::{
     http::{
         HeaderMap, HeaderName, HeaderValue, StatusCode,
         header::{
-            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,
-            X_CONTENT_TYPE_OPTIONS,
+            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, LOCATION, ORIGIN, REFERRER_POLICY, REFRESH,
+            SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
         },
     },
     middleware::{Next, from_fn_with_state},
@@ -46,7 +46,7 @@ use axum::{
 };
 use domain::ids::FeatureKey;
 use maud::{DOCTYPE, Markup, html};
-use page_parts::session::{Entry, NO_KEY, OTHER_HOST, is_of_this_machine, is_same};
+use page_parts::session::{Entry, NO_KEY, OTHER_HOST, is_of_this_machine, is_same, refresh};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ async fn door(State(inbox): State<Arc<Inbox>>, request: Request, next: Next) -> 
     let address = (request.uri().path(), request.uri().query());
     match Entry::of(address, request.headers(), key, inbox.now().0) {
         Entry::In(_) => next.run(request).await,
-        Entry::Begins { cookie, to } => (StatusCode::SEE_OTHER, [(LOCATION, to), (SET_COOKIE, cookie)]).into_response(),
+        Entry::Begins { cookie, to } => ([(REFRESH, refresh(&to)), (SET_COOKIE, cookie)], "").into_response(),
         Entry::Refused => refused(NO_KEY),
     }
 }

@@ -393,7 +393,7 @@ async fn session(address: &str, opening: &str) -> String {
         "{elsewhere}"
     );
     let began = page_of(address, opening, stranger, "\r\n\r\n").await;
-    assert!(began.contains("location: /\r\n"), "{began}");
+    assert!(began.contains("refresh: 0; url=/\r\n"), "{began}");
     let cookie = began.lines().find_map(|line| line.strip_prefix("set-cookie: "));
     cookie.unwrap().split(';').next().unwrap().to_owned()
 }
