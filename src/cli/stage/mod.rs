@@ -143,9 +143,7 @@ impl Stage {
             ..ForgeOptions::new(setup.folder.join("forge"))
         };
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-        let forge = Forge::start(options)
-            .await
-            .map_err(|error| unusable(error, setup.folder))?;
+        let forge = started(options, setup.folder).await?;
         forge.create_organization(OWNER);
         forge.create_user(PERSON);
         let dashboard = format!("http://{}/", listener.address()?);
@@ -284,8 +282,12 @@ pub fn repository_name(path: &Path) -> String {
     if name.is_empty() { "repository".to_owned() } else { name }
 }
 
-/// Why the forge does not start; with what is left to do where its memory is damaged.
-fn unusable(error: ForgeError, folder: &Path) -> anyhow::Error {
+/// The forge, or why it does not start, with what is left to do where its memory is damaged.
+async fn started(options: ForgeOptions, folder: &Path) -> anyhow::Result<Forge> {
+    let error = match Forge::start(options).await {
+        Ok(forge) => return Ok(forge),
+        Err(error) => error,
+    };
     let what = match &error {
         ForgeError::NotOurs { .. } | ForgeError::Unreadable { .. } => format!(
             "the local forge's memory is damaged; move {} away, and AutoBuild begins anew: branches with results stay",
@@ -295,7 +297,7 @@ fn unusable(error: ForgeError, folder: &Path) -> anyhow::Error {
             "starting the local forge".to_owned()
         }
     };
-    anyhow::Error::new(error).context(what)
+    Err(anyhow::Error::new(error).context(what))
 }
 
 /// A word that nobody guesses.
