@@ -157,6 +157,7 @@ impl EffectContext<'_> {
                 network: self.engine.settings.network.rules(&settings.network.allow),
                 activity: None,
                 secrets: self.engine.secrets.clone(),
+                request: self.job.effect.id.clone(),
                 run_key: self.run_key(share, question.part),
             };
             let from = self.engine.now();
