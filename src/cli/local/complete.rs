@@ -64,11 +64,8 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
         report.approved()
     );
     if !is_done {
-        session.screen.note(&gives_up(&order, &report));
-        session.screen.quiet = true;
         report = session.cancel(&mut order, report, &complete.who).await?;
     }
-    session.screen.quiet = false;
     let lock = match Lock::ask(&session.place.folder, session.command, &order.agent)? {
         Asked::Taken(lock) => lock,
         Asked::Held(Holder { command, process, .. }) => anyhow::bail!(
@@ -107,15 +104,19 @@ fn gives_up(order: &Order, report: &Report) -> String {
 }
 
 impl Session {
-    /// Cancels what still may go on, and waits until it does not.
-    async fn cancel(&self, order: &mut Order, report: Report, who: &Who) -> anyhow::Result<Report> {
+    /// Says what is given up, cancels what still may go on, and waits until it does not.
+    async fn cancel(&mut self, order: &mut Order, report: Report, who: &Who) -> anyhow::Result<Report> {
+        self.screen.note(&gives_up(order, &report));
         if matches!(report.state, Standing::Nothing | Standing::Cancelled | Standing::Failed) {
             return Ok(report);
         }
         order.wish = Wish::Plan;
         order.say(None, "/autobuild cancel".to_owned());
         self.orders.keep(order)?;
-        self.build(order.clone(), who, Vec::new()).await?;
+        self.screen.quiet = true;
+        let built = self.build(order.clone(), who, Vec::new()).await;
+        self.screen.quiet = false;
+        built?;
         let report = self.orders.report(order.number)?;
         anyhow::ensure!(
             report.answers(order),

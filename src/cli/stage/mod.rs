@@ -169,24 +169,13 @@ pub struct Filed {
 impl Stage {
     /// Starts the forge and the service.
     pub async fn build(setup: Setup<'_>) -> anyhow::Result<Self> {
-        let key = secret()?;
-        let person = setup.cast.login();
-        let offers = Offers::default();
-        let options = ForgeOptions {
-            listen: SocketAddr::from(([127, 0, 0, 1], setup.port)),
-            retry_until_acknowledged: true,
-            saving: setup.saving,
-            readers: Readers::WithKey {
-                key: key.clone(),
-                hands: Hands {
-                    login: person.clone(),
-                    replies: offers.replies(),
-                },
-            },
-            ..ForgeOptions::new(setup.folder.join("forge"))
-        };
+        let (key, person, offers) = (secret()?, setup.cast.login(), Offers::default());
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-        let forge = Forge::start(options).await.context("starting the local forge")?;
+        let hands = Hands {
+            login: person.clone(),
+            replies: offers.replies(),
+        };
+        let forge = forge(&setup, &key, hands).await?;
         let owner = setup.cast.owner(&forge);
         forge.create_organization(owner);
         forge.create_user(&person);
@@ -332,6 +321,21 @@ pub fn repository_name(path: &Path) -> String {
         .collect();
     let name = name.trim_end_matches(".git").trim_matches('.').to_owned();
     if name.is_empty() { "repository".to_owned() } else { name }
+}
+
+/// The forge, whose pages open to who has the key.
+async fn forge(setup: &Setup<'_>, key: &SecretString, hands: Hands) -> anyhow::Result<Forge> {
+    let options = ForgeOptions {
+        listen: SocketAddr::from(([127, 0, 0, 1], setup.port)),
+        retry_until_acknowledged: true,
+        saving: setup.saving,
+        readers: Readers::WithKey {
+            key: key.clone(),
+            hands,
+        },
+        ..ForgeOptions::new(setup.folder.join("forge"))
+    };
+    Forge::start(options).await.context("starting the local forge")
 }
 
 /// A word that nobody guesses.
