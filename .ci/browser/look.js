@@ -2,6 +2,7 @@
 // script, with the keyboard and on a phone, and what axe-core says of it. Screenshots go to the folder that is named.
 "use strict";
 const { execFileSync, spawn } = require("node:child_process");
+const { generateKeyPairSync } = require("node:crypto");
 const fs = require("node:fs");
 const path = require("node:path");
 const { chromium } = require("playwright-core");
@@ -76,24 +77,112 @@ async function withKeyboard(browser, address) {
   await page.close();
 }
 
-// A fold that the person closed stays closed, and the focus stays where it was, whatever comes.
+// Whatever comes, folds stay as the person left them, and so do the focus, what is selected and how far is scrolled. The
+// pages that come are made here, from the one that is shown.
 async function staysAsLeft(browser, address) {
   const page = await browser.newPage();
+  await page.addInitScript(() => {
+    window.EventSource = class { constructor() { window.source = this; } addEventListener() {} close() {} };
+  });
   await page.goto(address);
-  await page.waitForFunction(() => document.getElementById("live").textContent === "live");
-  const fold = await page.getAttribute("details[open][id]", "id");
-  await page.click(`[id="${fold}"] > summary`);
-  await page.focus("svg a");
-  const kept = await page.evaluate((fold) => {
+  const left = await page.evaluate(() => {
     const main = document.querySelector("[data-live]");
-    const link = document.activeElement.id;
-    const source = new EventSource(main.dataset.live);
-    return new Promise((resolve) => {
-      source.onmessage = () => { source.close(); resolve({ closed: !document.getElementById(fold).open, link: Boolean(link) }); };
+    const come = (change) => {
+      const copy = main.cloneNode(true);
+      copy.querySelectorAll("details").forEach((one) => { one.open = false; });
+      change(copy);
+      window.source.onmessage({ data: copy.innerHTML });
+    };
+    const bear = (copy, selector) => copy.querySelector(selector).insertAdjacentHTML("beforebegin", "<p>New</p>");
+    const kept = {};
+    const folds = [...main.querySelectorAll("details")];
+    folds.filter((one) => one.open).forEach((one) => one.querySelector("summary").click());
+    folds[1].querySelector("summary").click();
+    const selected = main.querySelector("dl.facts dd").firstChild;
+    getSelection().selectAllChildren(selected);
+    const words = String(getSelection());
+    main.querySelector(".scroll").scrollLeft = 5;
+    const scrolled = main.querySelector(".scroll").scrollLeft;
+    const links = [...main.querySelectorAll("svg a, td a, dd a, summary")].filter((one) => one.checkVisibility());
+    kept.focus = links.every((one) => {
+      one.focus();
+      come((copy) => { bear(copy, "h1"); bear(copy, "article"); });
+      return document.activeElement === one && one.isConnected;
     });
-  }, fold);
-  check(kept.closed && kept.link, "a closed fold stays closed, and links of the waves have names to keep the focus by");
+    kept.folds = folds[1].open && folds.every((one, at) => one.isConnected && one.open === (at === 1));
+    kept.selection = words !== "" && String(getSelection()) === words;
+    kept.scroll = main.querySelector(".scroll").scrollLeft === scrolled;
+    const shown = main.innerHTML.replaceAll(" open=\"\"", "");
+    come((copy) => { copy.querySelectorAll("p").forEach((one) => { if (one.textContent === "New") one.remove(); }); });
+    kept.removed = !main.textContent.includes("New") && shown.includes("<p>New</p>");
+    const table = [...main.querySelectorAll("details")].find((one) => one.querySelectorAll("tr a").length > 1);
+    if (!table.open) table.querySelector("summary").click();
+    const last = [...table.querySelectorAll("tr a")].pop();
+    last.focus();
+    const href = last.href;
+    come((copy) => { const row = copy.querySelector(`#${table.id} tbody`); row.prepend(row.lastElementChild); });
+    kept.moved = document.activeElement.href === href && table.querySelector("tbody a").href === href;
+    come((copy) => { copy.innerHTML = "<h1>Gone</h1>"; });
+    kept.whole = main.innerHTML === "<h1>Gone</h1>";
+    return kept;
+  });
+  for (const [what, holds] of Object.entries(left)) check(holds, `an update leaves as it was: ${what}`);
   await page.close();
+}
+
+// An operator signs in on the way to the queue, and presses the button of a failed step. `serve` as it is started by hand.
+async function operates(browser) {
+  const data = fs.mkdtempSync("/tmp/look-serve-");
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048, privateKeyEncoding: { type: "pkcs8", format: "pem" }, publicKeyEncoding: { type: "spki", format: "pem" } });
+  const env = { ...process.env, AUTOBUILD_DATA_DIR: data, AUTOBUILD_LISTEN: "127.0.0.1:0", AUTOBUILD_ADMIN_TOKEN: "an-operators-own-token",
+    AUTOBUILD_APP_ID: "7", AUTOBUILD_PRIVATE_KEY: privateKey, AUTOBUILD_WEBHOOK_SECRET: "a secret of the hook", NO_COLOR: "1",
+    AUTOBUILD_GITHUB_URL: "http://127.0.0.1:9", AUTOBUILD_AGENT: "command:true", AUTOBUILD_SANDBOX_MIN_LEVEL: "0" };
+  const service = spawn(program, ["serve"], { env, stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  service.stderr.on("data", (text) => { said += text; });
+  try {
+    const page = await browser.newPage({ storageState: undefined });
+    for (let at = 0; at < 240 && !/listening on http:\S+/.test(said); at += 1) await page.waitForTimeout(250);
+    const address = said.match(/listening on (http:[^\s"]+)/)[1];
+    for (let at = 0; at < 240; at += 1) {
+      if (await page.request.get(`${address}/readyz`).then((answer) => answer.ok(), () => false)) break;
+      await page.waitForTimeout(250);
+    }
+    execFileSync("python3", ["-c", `
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+database.execute("""INSERT INTO effect (id, kind, lane, subject, feature_id, ordered, installation_id, payload, state, priority,
+  run_at, attempt, last_error) VALUES ('say', 'living', 'forge', '22/42/1', '22/42/1', 0, 11, '{"living":{"emission":1}}', 'failed', 1,
+  1, 9, 'GitHub refused it twice')""")
+for repo, issue in [(22, 42), (22, 43), (23, 1), (24, 1)]:
+  database.execute("INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, data) VALUES (?, 11, ?, ?, 1, 'building', 1, '{}')",
+    (f"{repo}/{issue}/1", repo, issue))
+database.commit()`, path.join(data, "autobuild.db")]);
+    await page.goto(`${address}/queue`);
+    check(new URL(page.url()).pathname === "/sign-in", "who is not signed in is asked to");
+    await page.fill("#token", "not the token at all");
+    await page.click("form.sign-in button");
+    check(await page.isVisible("[role=alert]"), "a wrong token is told");
+    await page.fill("#token", "an-operators-own-token");
+    await page.click("form.sign-in button");
+    check(page.url() === `${address}/queue`, "after signing in the operator sees the page that they asked for");
+    const own = { storageState: await page.context().storageState() };
+    await looks(browser, `${address}/queue`, "queue-failed", own);
+    await looks(browser, `${address}/`, "work-of-repositories", own);
+    await looks(browser, `${address}/doctor`, "doctor", own);
+    await looks(browser, `${address}/sign-in?to=%2Fqueue`, "sign-in", own);
+    await page.click("button:has-text('Try again')");
+    await page.waitForLoadState();
+    const told = await page.textContent("main");
+    check(page.url() === `${address}/queue` && !told.includes("GitHub refused it twice"), `the button tries the step again: ${told}`);
+    await page.click("button:has-text('Sign out')");
+    await page.goto(`${address}/queue`);
+    check(new URL(page.url()).pathname === "/sign-in", "who signed out is out");
+    await page.close();
+  } finally {
+    service.kill("SIGKILL");
+    fs.rmSync(data, { recursive: true, force: true });
+  }
 }
 
 // A person acts on the local forge: a comment, an approval, a commit, a merge; the open page shows it by itself.
@@ -247,6 +336,7 @@ async function main() {
     const address = new URL(opening).origin;
     const page = await browser.newPage();
     const opened = await page.goto(opening);
+    await page.waitForURL(`${address}/`);
     check(opened.ok() && page.url() === `${address}/`, "the printed address opens the dashboard, and its key leaves the address");
     const stranger = await (await browser.newPage()).goto(`${address}/`);
     check(stranger.status() === 403, "without the key nobody sees it");
@@ -277,6 +367,14 @@ async function main() {
     await withoutScript(browser, `${address}${feature}`, own);
     await withKeyboard(browser, `${address}${feature}`);
     await staysAsLeft(browser, `${address}${feature}`);
+    await operates(browser);
+    const starting = await browser.newPage();
+    await starting.route("**/live", (route) => route.fulfill({ status: 503, body: "starting" }), { times: 1 });
+    await starting.goto(`${address}/`);
+    await starting.waitForFunction(() => document.getElementById("live").textContent === "connecting again …");
+    await starting.waitForFunction(() => document.getElementById("live").textContent === "live", null, { timeout: 20_000 });
+    check(true, "a page that met a service that was starting is live again");
+    await starting.close();
     const pages = new URL(await found(/repository {2}(http:\S+)/));
     await acts(browser, pages.origin, pages.pathname, own);
     for (const [name, where] of Object.entries({ work: "/", feature })) {

@@ -77,7 +77,7 @@ impl Backend {
             Kind::Acp(agent) => agent.check().await,
             Kind::Claude(agent) => agent.check().await,
             Kind::Codex(agent) => agent.check().await,
-            Kind::Command(_) => Ok(()),
+            Kind::Command(agent) => agent.check(),
             Kind::Scripted(agent) => return agent.check(),
         };
         found.map_err(|failure| {

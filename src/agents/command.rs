@@ -41,6 +41,21 @@ impl CommandAgent {
         }
     }
 
+    /// Looks whether the program is there. One that is named by a path from no root is looked for in each checkout.
+    pub(crate) fn check(&self) -> Result<(), AgentFailure> {
+        let program = Path::new(&self.program);
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let is_there = match (program.is_absolute(), program.components().count() > 1) {
+            (true, _) => program.is_file(),
+            (false, true) => true,
+            (false, false) => std::env::split_paths(&folders).any(|folder| folder.join(program).is_file()),
+        };
+        let program = || self.command.program().to_owned();
+        is_there
+            .then_some(())
+            .ok_or_else(|| AgentFailure::NotFound { program: program() })
+    }
+
     pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
         let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, &private)?;

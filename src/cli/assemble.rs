@@ -124,6 +124,11 @@ pub fn worker_name() -> String {
 /// Opens the database and builds the engine; nothing runs yet.
 pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     let data_folder = DataFolder::take(&blueprint.data_dir)?;
+    engine_in(data_folder, blueprint).await
+}
+
+/// The same in a data folder that this process has taken.
+pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?;
     let secrets = blueprint.secrets;
     let autobuild = app(&blueprint.app).context("the AutoBuild App")?;
@@ -140,7 +145,7 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     let url = secrecy::ExposeSecret::expose_secret(&blueprint.database_url).to_owned();
     let store = Store::open(&url, OpenOptions::default())
         .await
-        .context("opening the database")?;
+        .with_context(|| opening(&url))?;
     Ok(Arc::new(Engine {
         store,
         autobuild,
@@ -156,6 +161,14 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
         places: Places::default(),
         data_folder,
     }))
+}
+
+/// What is tried with a database, by its file if it is one: other addresses may hold a password.
+pub fn opening(url: &str) -> String {
+    match url.strip_prefix("sqlite:") {
+        Some(file) => format!("opening the database {file}"),
+        None => "opening the database".to_owned(),
+    }
 }
 
 /// What agents get from the service's environment under a name that says that it is secret.
@@ -220,7 +233,6 @@ pub async fn check_agent(
         .check()
         .await
         .map_err(anyhow::Error::msg)
-        .with_context(|| format!("the agent {command} (AUTOBUILD_AGENT chooses another)"))
 }
 
 /// Makes every agent that is offered, and looks at once for what would keep it from working.
@@ -228,7 +240,9 @@ async fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &Path) -> anyhow::
     let folder = data_dir.join("agents");
     let backend = |command: &AgentCommand| Backend::new(command, sandbox, &agents.environment, &folder, &agents.access);
     for command in offered(agents) {
-        check_agent(command, agents, sandbox, data_dir).await?;
+        check_agent(command, agents, sandbox, data_dir)
+            .await
+            .with_context(|| format!("the agent {command} (AUTOBUILD_AGENT chooses another)"))?;
     }
     Ok(Roster {
         definitions: Definitions::embedded()?,

@@ -30,7 +30,7 @@ pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
     Ok(match agent {
         AgentCommand::Scripted(file) => {
             let whole = file.canonicalize();
-            AgentCommand::Scripted(whole.with_context(|| format!("--agent scripted:{}", file.display()))?)
+            AgentCommand::Scripted(whole.with_context(|| format!("the agent scripted:{}", file.display()))?)
         }
         AgentCommand::Acp(command) => AgentCommand::Acp(from_anywhere(command)?),
         AgentCommand::Command(command) => AgentCommand::Command(from_anywhere(command)?),

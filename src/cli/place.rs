@@ -52,9 +52,12 @@ impl Place {
             .try_for_each(make_own)?;
         let database = self.folder.join(DATABASE);
         let opened = own_file().create(true).append(true).open(&database);
-        opened
-            .map(drop)
-            .with_context(|| format!("{} cannot be made", database.display()))
+        opened.map(drop).with_context(|| {
+            format!(
+                "{} cannot be opened: it must be a file that you can write, or missing",
+                database.display()
+            )
+        })
     }
 
     /// Whether anything was ordered here that has a database.

@@ -17,7 +17,10 @@ use crate::{
 };
 use anyhow::Context;
 use clap::Args;
-use domain::secret::Secrets;
+use domain::{
+    diagnosis::{Row, Topic},
+    secret::Secrets,
+};
 use git::InstalledGit;
 use secrecy::SecretString;
 use std::{
@@ -151,30 +154,35 @@ async fn run(
         .await
         .with_context(|| format!("listening on {}", settings.listen))?;
     let address = listener.address()?;
-    let setup = setup::open(&settings, address, secrets)?;
+    let folder = DataFolder::take(&settings.data_dir)?;
+    let (setup, _leading) = setup::open(&settings, address, secrets)?;
     let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let (face, closed) = (Face::new(setup.clone()), CancellationToken::new());
     let mut open = Open {
         admin: admin_token(&settings, secrets)?,
         server: tokio::spawn(web::serve(listener, face.router(), closed.clone())),
         changes: setup.as_ref().map(|setup| setup.changes()),
+        goes_on: setup.as_ref().is_some_and(|setup| setup.is_open()),
         face,
         setup,
         terminate,
         interrupt,
         closed,
+        folder,
+        failures: 0,
     };
     tracing::info!("listening on http://{address}");
-    let mut settings = settings;
-    loop {
-        match open.once(&settings, collector.clone(), secrets).await? {
-            Next::End => return Ok(()),
-            Next::Again => settings = with_new_apps(flags)?,
-        }
+    let mut next = open.once(&settings, collector.clone(), secrets).await?;
+    while next == Next::Again {
+        next = match with_new_apps(flags) {
+            Ok(settings) => open.once(&settings, collector.clone(), secrets).await?,
+            Err(mistakes) => open.wait(&mistakes, secrets).await?,
+        };
     }
+    open.close().await
 }
 
-/// The settings again, since the set-up changed the Apps.
+/// The settings again, since the set-up changed the Apps, or somebody may have mended what kept the service from starting.
 fn with_new_apps(flags: &[(String, String)]) -> anyhow::Result<ServerSettings> {
     ServerSettings::of_process(flags).map_err(|mistakes| {
         let mistakes: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
@@ -183,13 +191,22 @@ fn with_new_apps(flags: &[(String, String)]) -> anyhow::Result<ServerSettings> {
 }
 
 /// Says at the start what would fail later.
-async fn look_around(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets: Secrets) {
+async fn look_around(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets: Secrets, setup: Option<Arc<Setup>>) {
     let look = Look {
         settings: &settings,
         running: Some(&engine),
         repo: None,
     };
-    doctor::tell(&doctor::of_a_service(&look).await, &secrets);
+    let rows = doctor::of_a_service(&look).await;
+    doctor::tell(&rows, &secrets);
+    show_machine(setup.as_deref(), &rows, &secrets);
+}
+
+/// Tells the set-up's page what this machine brings.
+fn show_machine(setup: Option<&Setup>, rows: &[Row], secrets: &Secrets) {
+    let Some(setup) = setup else { return };
+    let rows = rows.iter().filter(|row| row.topic < Topic::App);
+    setup.machine(rows.map(|row| row.masked(|text| secrets.mask(text))).collect());
 }
 
 /// The rows of the doctor, for the page of operators.
@@ -246,6 +263,12 @@ struct Open {
     closed: CancellationToken,
     terminate: Signal,
     interrupt: Signal,
+    /// Every service of this process works in it, one after the other.
+    folder: DataFolder,
+    /// Whether it does so also without a service: the set-up was open, or a service was there before.
+    goes_on: bool,
+    /// How often a service could not start since one did.
+    failures: u32,
 }
 
 /// What follows.
@@ -253,7 +276,7 @@ struct Open {
 enum Next {
     /// Somebody stopped the process.
     End,
-    /// The set-up changed the Apps.
+    /// The set-up changed the Apps, or it is time to try again.
     Again,
 }
 
@@ -266,28 +289,49 @@ impl Open {
         secrets: &Secrets,
     ) -> anyhow::Result<Next> {
         let Some(app) = &settings.app else {
-            // The set-up alone uses the data folder.
-            let _folder = DataFolder::take(&settings.data_dir)?;
-            let (settings, secrets) = (settings.clone(), secrets.clone());
-            tokio::spawn(async move { doctor::tell(&doctor::of_a_start(&Ok(settings), None).await, &secrets) });
+            let (settings, secrets, setup) = (settings.clone(), secrets.clone(), self.setup.clone());
+            tokio::spawn(async move {
+                let rows = doctor::of_a_start(&Ok(settings), None).await;
+                doctor::tell(&rows, &secrets);
+                show_machine(setup.as_deref(), &rows, &secrets);
+            });
             return self.rest().await;
         };
         if settings.coach_app.is_none() {
             tracing::warn!("no Coach App is configured: reviews will be comment reviews");
         }
         let made = match blueprint(settings, app, collector, secrets) {
-            Ok(blueprint) => assemble::engine(blueprint).await,
+            Ok(blueprint) => assemble::engine_in(self.folder.clone(), blueprint).await,
             Err(error) => Err(error),
         };
-        match (made, self.setup.clone().filter(|setup| setup.is_open())) {
-            (Ok(engine), _) => self.work(engine, app, settings, secrets).await,
-            (Err(error), None) => Err(error),
-            (Err(error), Some(setup)) => {
-                let why = secrets.mask(&format!("{error:#}"));
-                tracing::error!("the service cannot start: {why}");
-                setup.service_failed(why);
-                self.rest().await
-            }
+        let made = match made {
+            Ok(engine) => session_key(&engine, secrets).await.map(|own| (engine, own)),
+            Err(error) => Err(error),
+        };
+        match made {
+            Ok((engine, own)) => self.work(engine, app, settings, (secrets, &own)).await,
+            Err(error) => self.wait(&error, secrets).await,
+        }
+    }
+
+    /// The service could not start. For whoever has just started it that is the end; the set-up says it on its page, and the
+    /// start is tried again: nothing that is chosen there ends the process.
+    async fn wait(&mut self, error: &anyhow::Error, secrets: &Secrets) -> anyhow::Result<Next> {
+        let why = secrets.mask(&format!("{error:#}"));
+        let Some(setup) = self.setup.as_ref().filter(|_| self.goes_on) else {
+            anyhow::bail!(why);
+        };
+        let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(4)).min(LONGEST_PAUSE);
+        self.failures = self.failures.saturating_add(1);
+        tracing::error!(
+            "the service cannot start, and tries again in {} s: {why}",
+            pause.as_secs()
+        );
+        setup.service_failed(why);
+        let again = tokio::time::sleep(pause);
+        tokio::select! {
+            next = self.rest() => next,
+            () = again => Ok(Next::Again),
         }
     }
 
@@ -313,25 +357,26 @@ impl Open {
         engine: Arc<Engine>,
         app: &crate::config::App,
         settings: &ServerSettings,
-        secrets: &Secrets,
+        (secrets, own): (&Secrets, &SecretString),
     ) -> anyhow::Result<Next> {
+        (self.failures, self.goes_on) = (0, true);
         let stop = CancellationToken::new();
         let signing = std::iter::once(&app.webhook_secret).chain(&app.previous_webhook_secret);
         let inbox = Inbox::new(engine.clone(), signing.cloned().collect(), stop.clone());
         let settings = Arc::new(settings.clone());
-        let own = session_key(&engine, secrets).await?;
         let doctor = diagnosis(engine.clone(), settings.clone(), secrets.clone());
         let sign_in = settings.oauth.clone().map(|client| OAuthApp {
             id: client.id,
             secret: client.secret,
         });
-        let inbox = inbox.with_admin(self.admin.clone(), &own).with_doctor(doctor);
+        let inbox = inbox.with_admin(self.admin.clone(), own).with_doctor(doctor);
         self.face.show(Some(web::router(Arc::new(inbox.with_sign_in(sign_in)))));
-        if let Some(setup) = self.setup.as_ref().filter(|setup| setup.is_open()) {
+        if let Some(setup) = &self.setup {
             setup.service_works(engine.clone());
         }
         // Nobody waits for GitHub's answer, least of all the deliveries that arrive meanwhile.
-        let looking = tokio::spawn(look_around(engine.clone(), settings, secrets.clone()));
+        let looking = look_around(engine.clone(), settings, secrets.clone(), self.setup.clone());
+        let looking = tokio::spawn(looking);
         let mut worker = tokio::spawn(engine.clone().work(stop.clone()));
         let next = tokio::select! {
             next = self.rest() => next?,
@@ -345,24 +390,55 @@ impl Open {
         }
         let drained = worker.await.context("the worker");
         self.face.show(None);
-        if next == Next::End {
-            self.closed.cancel();
-        }
-        drained?;
-        if next == Next::End {
-            (&mut self.server).await.context("the HTTP server")?;
+        match (next, drained) {
+            (Next::End, drained) => {
+                self.close().await?;
+                drained?;
+            }
+            (Next::Again, Ok(())) => {}
+            (Next::Again, Err(error)) => tracing::error!("the last service ended badly: {error:#}"),
         }
         let_go(&engine).await;
         engine.settings.telemetry.flush().await;
         engine.store.close().await;
         Ok(next)
     }
+
+    /// Accepts nothing more, and finishes what is in flight. GitHub tells an App's key once: an exchange that has begun is
+    /// finished too, also if its browser has left. A second signal ends that.
+    async fn close(&mut self) -> anyhow::Result<()> {
+        if self.closed.is_cancelled() {
+            return Ok(());
+        }
+        self.closed.cancel();
+        (&mut self.server).await.context("the HTTP server")?;
+        let Some(setup) = self.setup.clone().filter(|setup| setup.exchanges()) else {
+            return Ok(());
+        };
+        let most = LAST_EXCHANGE.as_secs();
+        tracing::info!("an exchange with GitHub goes on: this ends after it, in {most} s at most");
+        tokio::select! {
+            () = setup.exchanged() => {}
+            _ = self.terminate.recv() => tracing::warn!("the exchange with GitHub was broken off by a second signal"),
+            _ = self.interrupt.recv() => tracing::warn!("the exchange with GitHub was broken off by a second signal"),
+            () = tokio::time::sleep(LAST_EXCHANGE) => tracing::warn!("GitHub did not end the exchange"),
+        }
+        Ok(())
+    }
 }
 
-/// How long requests of the last service may hold it before the next one starts.
-const LET_GO: Duration = Duration::from_secs(10);
+/// How long it takes until a start that failed is tried again, and at most.
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// Waits until no request holds the engine any more: the next one takes its data folder.
+/// How long the end of the process waits for an exchange with GitHub: a little longer than one call may take.
+const LAST_EXCHANGE: Duration = Duration::from_secs(65);
+
+/// How long requests of the last service may go on before its database is closed and the next one starts. Deliveries wait
+/// eight seconds for that one.
+const LET_GO: Duration = Duration::from_secs(3);
+
+/// Waits until no request holds the engine any more.
 async fn let_go(engine: &Arc<Engine>) {
     let held = async {
         while Arc::strong_count(engine) > 1 {
@@ -370,7 +446,7 @@ async fn let_go(engine: &Arc<Engine>) {
         }
     };
     if tokio::time::timeout(LET_GO, held).await.is_err() {
-        tracing::warn!("requests of the last service go on");
+        tracing::warn!("requests of the last service are left behind");
     }
 }
 

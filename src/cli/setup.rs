@@ -1,19 +1,20 @@
 //! The way to the set-up's page: the link that `serve` prints at its start, and `autobuild setup`, which opens it.
 
 use crate::{
-    cli::{assemble, health},
+    cli::{assemble, health, open},
     config::{AppsFrom, ServerSettings},
     web::{Setup, SetupLink, SetupOptions},
 };
 use anyhow::Context;
 use clap::Args;
 use domain::secret::Secrets;
-use std::{io, io::IsTerminal, net::SocketAddr, process::ExitCode, sync::Arc};
+use sandbox::LeadingPage;
+use std::{io, io::IsTerminal, net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 /// What `setup` takes. Everything else comes from the environment and the file, as for `serve`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Start `autobuild serve` first. Where there is no browser, the link is printed: it works once.\n\nExamples:\n  \
+    after_help = "Start `autobuild serve` first. If there is no browser, the link is printed: it works once. After the set-up, the page opens again, to add what is missing.\n\nExamples:\n  \
 autobuild serve &\n  autobuild setup"
 )]
 pub(super) struct SetupCommand {
@@ -28,39 +29,51 @@ pub(super) struct SetupCommand {
     print: bool,
 }
 
-/// The set-up that goes on in the data folder, or begins; none where the settings name the Apps, or it is over.
+/// The set-up of the data folder, which goes on, or begins, or is over until somebody opens it again, and what leads a
+/// browser there; none where the settings name the Apps.
 pub(super) fn open(
     settings: &ServerSettings,
     address: SocketAddr,
     secrets: &Secrets,
-) -> anyhow::Result<Option<Arc<Setup>>> {
-    let folder = &settings.data_dir;
-    if settings.apps_from == AppsFrom::Settings || !Setup::is_open_in(folder)? {
+) -> anyhow::Result<(Option<Arc<Setup>>, Option<LeadingPage>)> {
+    if settings.apps_from == AppsFrom::Settings {
         return match settings.app {
-            Some(_) => Ok(None),
+            Some(_) => Ok((None, None)),
             None => anyhow::bail!(
                 "only the Coach App is configured: set AUTOBUILD_APP_ID, AUTOBUILD_PRIVATE_KEY and \
                  AUTOBUILD_WEBHOOK_SECRET too (see docs/organisation.md)"
             ),
         };
     }
-    let link = SetupLink::new(service(settings, address), unguessable().context("no randomness")?);
-    link.write(folder)?;
-    eprintln!("Connect this service with GitHub: open {}", link.address());
-    // Somebody sits there, who would open it anyway.
-    let opened = io::stderr().is_terminal() && sandbox::open_in_browser(&link.address());
-    match opened {
-        true => eprintln!("(It is open in your browser. The link works once; `autobuild setup` makes a new one.)"),
-        false => eprintln!("(The link works once. `autobuild setup` opens it, or makes a new one.)"),
-    }
-    Ok(Some(Setup::open(SetupOptions {
-        folder: folder.clone(),
+    let setup = Setup::open(SetupOptions {
+        folder: settings.data_dir.clone(),
         clock: assemble::clock,
         random: unguessable,
         secrets: secrets.clone(),
         github: (!settings.github.is_usual()).then(|| settings.github.clone()),
         public_url: settings.public_url.clone(),
-    })?))
+    })?;
+    let leading = match setup.is_open() {
+        true => announce(settings, address)?,
+        false => None,
+    };
+    Ok((Some(setup), leading))
+}
+
+/// Prints a link, and opens it where somebody sits, who would open it anyway.
+fn announce(settings: &ServerSettings, address: SocketAddr) -> anyhow::Result<Option<LeadingPage>> {
+    let link = SetupLink::new(service(settings, address), unguessable().context("no randomness")?);
+    link.write(&settings.data_dir)?;
+    eprintln!("Connect this service with GitHub: open {}", link.address());
+    let leading = match io::stderr().is_terminal() {
+        true => sandbox::open_in_browser(&link.address(), |_, _| {}).ok(),
+        false => None,
+    };
+    match leading {
+        Some(_) => eprintln!("(It opens in your browser. The link works once; `autobuild setup` makes a new one.)"),
+        None => eprintln!("(The link works once. `autobuild setup` opens it, or makes a new one.)"),
+    }
+    Ok(leading)
 }
 
 /// The address by which a browser reaches the service, as far as the settings say.
@@ -78,28 +91,72 @@ fn unguessable() -> Option<String> {
 }
 
 pub(super) async fn setup(command: SetupCommand) -> ExitCode {
-    match link(&command).await {
-        Ok(Some(link)) => {
-            if !command.print && sandbox::open_in_browser(&link) {
-                println!("Opened {link}");
-            } else {
-                println!("Open this link, which works once:\n{link}");
-            }
-            ExitCode::SUCCESS
-        }
+    let Link { link, folder, standing } = match link(&command).await {
+        Ok(Some(link)) => link,
         Ok(None) => {
-            println!("AutoBuild is set up: there is nothing to do.");
-            ExitCode::SUCCESS
+            println!(
+                "The settings name the Apps, so there is no page for them. To add the Coach App, register it and set \
+                 AUTOBUILD_COACH_APP_ID and AUTOBUILD_COACH_PRIVATE_KEY (see docs/organisation.md)."
+            );
+            return ExitCode::SUCCESS;
         }
         Err(error) => {
             eprintln!("autobuild setup: {error:#}");
-            ExitCode::FAILURE
+            return ExitCode::FAILURE;
+        }
+    };
+    if standing == Standing::Over {
+        println!("AutoBuild is set up. Its page opens once more, to add the Coach App or repositories.");
+    }
+    let leading = match command.print {
+        true => None,
+        false => open::open(&link.address()),
+    };
+    match leading {
+        None => println!("Open this link, which works once:\n{}", link.address()),
+        Some(_) => println!(
+            "It opens in your browser. If it does not, open this link, which works once:\n{}",
+            link.address()
+        ),
+    }
+    // What leads the browser there stays until it was there.
+    if leading.is_some() {
+        let opened = async {
+            while matches!(SetupLink::read(&folder), Ok(Some(there)) if there.address() == link.address()) {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        tokio::select! {
+            () = opened => {}
+            () = tokio::time::sleep(PATIENCE) => {}
+            _ = tokio::signal::ctrl_c() => {}
         }
     }
+    ExitCode::SUCCESS
 }
 
-/// The link of a service that waits for its set-up; none: it is over.
-async fn link(command: &SetupCommand) -> anyhow::Result<Option<String>> {
+/// How long a browser may take to open the link, and how often it is looked whether it did.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A link that opens the page.
+struct Link {
+    link: SetupLink,
+    folder: PathBuf,
+    standing: Standing,
+}
+
+/// How far the set-up is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// It goes on.
+    Open,
+    /// It was brought to its end.
+    Over,
+}
+
+/// The link to a service's set-up; none: the settings name the Apps.
+async fn link(command: &SetupCommand) -> anyhow::Result<Option<Link>> {
     let given = [
         ("AUTOBUILD_CONFIG", &command.config),
         ("AUTOBUILD_LISTEN", &command.listen),
@@ -112,9 +169,13 @@ async fn link(command: &SetupCommand) -> anyhow::Result<Option<String>> {
         let mistakes: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
         anyhow::anyhow!(mistakes.join("; "))
     })?;
-    if settings.apps_from == AppsFrom::Settings || !Setup::is_open_in(&settings.data_dir)? {
+    if settings.apps_from == AppsFrom::Settings {
         return Ok(None);
     }
+    let standing = match Setup::is_open_in(&settings.data_dir)? {
+        true => Standing::Open,
+        false => Standing::Over,
+    };
     let there = SetupLink::read(&settings.data_dir)?;
     let asked = health::reached(settings.listen);
     let answer = tokio::time::timeout(health::PATIENCE, health::ask(asked, "/healthz")).await;
@@ -132,5 +193,6 @@ async fn link(command: &SetupCommand) -> anyhow::Result<Option<String>> {
             link
         }
     };
-    Ok(Some(link.address()))
+    let folder = settings.data_dir;
+    Ok(Some(Link { link, folder, standing }))
 }

@@ -102,20 +102,22 @@ mod shown_if_any {
 #[derive(Debug, thiserror::Error)]
 pub enum NotKept {
     /// The system refused.
-    #[error("{path} cannot be read or written: {source}")]
+    #[error("{path} cannot be read or written ({problem}): it must be a file of the service's user, or missing")]
     Io {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        problem: io::Error,
     },
     /// The file is none of ours.
-    #[error("{path} is not what the set-up wrote: {source}")]
+    #[error(
+        "{path} is damaged ({problem}): restore it from a backup, or move it away, and the set-up asks again for what it held"
+    )]
     NotOurs {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: serde_json::Error,
+        problem: serde_json::Error,
     },
 }
 
@@ -220,16 +222,16 @@ pub fn read_private<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<
     let text = match std::fs::read(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => {
+        Err(problem) => {
             let path = path.to_owned();
-            return Err(NotKept::Io { path, source });
+            return Err(NotKept::Io { path, problem });
         }
     };
     serde_json::from_slice(&text)
         .map(Some)
-        .map_err(|source| NotKept::NotOurs {
+        .map_err(|problem| NotKept::NotOurs {
             path: path.to_owned(),
-            source,
+            problem,
         })
 }
 
@@ -239,9 +241,9 @@ pub fn read_private<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<
 ///
 /// The system refused; the old file is as it was.
 pub fn write_private<T: Serialize>(path: &Path, value: &T) -> Result<(), NotKept> {
-    let failed = |source| NotKept::Io {
+    let failed = |problem| NotKept::Io {
         path: path.to_owned(),
-        source,
+        problem,
     };
     let text = serde_json::to_vec_pretty(value).map_err(|error| failed(error.into()))?;
     let folder = path.parent().unwrap_or(Path::new("."));

@@ -4,15 +4,17 @@ use std::{
     fs::{File, TryLockError},
     io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// What holds what a process that was killed left behind, and is empty while nothing runs.
 const LEFTOVERS: [&str; 2] = ["agents/runs", "gates"];
 
-/// Proof that nobody else uses the folder; it ends with the process, whatever happens.
-#[derive(Debug)]
+/// Proof that no other process uses the folder; it ends with the process, whatever happens. Services of one process, one
+/// after the other, share it.
+#[derive(Clone, Debug)]
 pub struct DataFolder {
-    _lock: File,
+    _lock: Arc<File>,
 }
 
 /// Why the folder cannot be used.
@@ -22,9 +24,9 @@ pub enum NoDataFolder {
     #[error("the data folder {0} is used by another process: give each its own AUTOBUILD_DATA_DIR")]
     InUse(PathBuf),
     /// The system refused.
-    #[error("the data folder {path} cannot be used")]
+    #[error("the data folder cannot be used: the service's user must be able to write {path}")]
     Io {
-        /// The folder.
+        /// The folder, or a file in it.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -58,9 +60,12 @@ impl DataFolder {
         }
         let all = rustix::fs::Access::WRITE_OK | rustix::fs::Access::READ_OK | rustix::fs::Access::EXEC_OK;
         rustix::fs::access(there, all).map_err(|error| failed(error.into()))?;
-        match File::open(path.join("lock")).map(|lock| lock.try_lock()) {
+        let file = path.join("lock");
+        match File::options().write(true).open(&file).map(|lock| lock.try_lock()) {
             Ok(Err(TryLockError::WouldBlock)) => Ok(FoundFolder::InUse),
-            Ok(Ok(()) | Err(TryLockError::Error(_))) | Err(_) => Ok(FoundFolder::Free),
+            Ok(Ok(()) | Err(TryLockError::Error(_))) => Ok(FoundFolder::Free),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(FoundFolder::Free),
+            Err(source) => Err(NoDataFolder::Io { path: file, source }),
         }
     }
 
@@ -71,11 +76,16 @@ impl DataFolder {
             source,
         };
         std::fs::create_dir_all(path).map_err(failed)?;
+        let file = path.join("lock");
+        let failed = |source| NoDataFolder::Io {
+            path: file.clone(),
+            source,
+        };
         let lock = File::options()
             .create(true)
             .truncate(false)
             .write(true)
-            .open(path.join("lock"))
+            .open(&file)
             .map_err(failed)?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -89,7 +99,7 @@ impl DataFolder {
                 Err(error) => tracing::warn!(%error, "{folder} of the data folder could not be cleared"),
             }
         }
-        Ok(Self { _lock: lock })
+        Ok(Self { _lock: Arc::new(lock) })
     }
 }
 

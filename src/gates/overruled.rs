@@ -33,7 +33,7 @@ impl Ran {
 }
 
 /// What a run can say against a finding.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Answer {
     /// The test ran.
     Ran,
@@ -41,43 +41,16 @@ enum Answer {
     Red,
     /// The test may go.
     Settled,
-    /// Nothing.
-    Nothing,
 }
 
-/// What a run can say against a rule.
-fn answer(rule: Rule) -> Answer {
-    match rule {
-        Rule::SkipAdded => Answer::Ran,
-        Rule::TestEmptied | Rule::AssertionRemoved | Rule::AssertionTrivial => Answer::Red,
-        Rule::TestDeleted => Answer::Settled,
-        Rule::TestReplaced
-        | Rule::TestRenamedAway
-        | Rule::TestVanished
-        | Rule::SkipConditional
-        | Rule::PseudoTested
-        | Rule::SwallowedFailure
-        | Rule::WeakAssertion
-        | Rule::WeakenedTest
-        | Rule::GoldenFileRewritten
-        | Rule::RunnerWeakened
-        | Rule::CoverageWeakened
-        | Rule::CiWeakened
-        | Rule::Stub
-        | Rule::ResultsByHand
-        | Rule::SnapshotByHand
-        | Rule::ShadowModule
-        | Rule::ExitInTest
-        | Rule::RewrittenBySetup
-        | Rule::ProtectedPath
-        | Rule::Secret
-        | Rule::MergeMarker
-        | Rule::FileTooLarge
-        | Rule::DiffersUnderTest
-        | Rule::FileDeleted
-        | Rule::Unreadable => Answer::Nothing,
-    }
-}
+/// The rules that a run can speak against.
+const ANSWERS: [(Rule, Answer); 5] = [
+    (Rule::SkipAdded, Answer::Ran),
+    (Rule::TestEmptied, Answer::Red),
+    (Rule::AssertionRemoved, Answer::Red),
+    (Rule::AssertionTrivial, Answer::Red),
+    (Rule::TestDeleted, Answer::Settled),
+];
 
 /// Takes the findings out that runs speak against, and gives them as items that only inform.
 pub(crate) fn by_running(
@@ -88,12 +61,12 @@ pub(crate) fn by_running(
 ) -> Vec<Issue> {
     let is_overruled = |finding: &mut IntegrityFinding| {
         let is_among = |names: &BTreeSet<String>| is_about_one_of(change, finding, names);
-        match answer(finding.rule) {
+        let answer = ANSWERS.iter().find(|(rule, _)| *rule == finding.rule);
+        answer.is_some_and(|(_, answer)| match answer {
             Answer::Ran => is_among(&ran.ran),
             Answer::Red => is_among(&ran.red),
             Answer::Settled => ran.settled.contains(&finding.path),
-            Answer::Nothing => false,
-        }
+        })
     };
     let overruled: Vec<IntegrityFinding> = findings.extract_if(.., is_overruled).collect();
     overruled

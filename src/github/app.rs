@@ -80,32 +80,6 @@ impl Identity {
     }
 }
 
-/// Where an App is installed.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct InstalledOn {
-    /// The installation.
-    pub id: InstallationId,
-    /// Its page on GitHub.
-    #[serde(default, rename = "html_url")]
-    pub page: String,
-}
-
-/// Every installation of the App.
-pub(super) async fn installations(wire: &Wire) -> Result<Vec<InstalledOn>, GithubError> {
-    let mut all: Vec<InstalledOn> = Vec::new();
-    for page in 1..=MAX_PAGES {
-        let path = format!("/app/installations?per_page={PER_PAGE}&page={page}");
-        let reply = wire.rest(&Credential::App, &Call::get(&path)).await?;
-        let found: Vec<InstalledOn> = reply.json()?;
-        let more = has_more(&reply.headers, found.len());
-        all.extend(found);
-        if !more {
-            return Ok(all);
-        }
-    }
-    Err(endless())
-}
-
 /// Which of `needed` is not among these permissions.
 pub fn lacking(
     permissions: &BTreeMap<String, String>,

@@ -2,7 +2,7 @@
 
 use super::{
     app,
-    app::{App, Identity, InstalledOn, SetupError},
+    app::{App, Identity, SetupError},
     error::GithubError,
     hook_log,
     hook_log::HookDelivery,
@@ -108,11 +108,6 @@ impl Client {
         app::installation_of(&self.wire, name).await
     }
 
-    /// Where the App is installed.
-    pub async fn installations(&self) -> Result<Vec<InstalledOn>, GithubError> {
-        app::installations(&self.wire).await
-    }
-
     /// The first repositories that an installation covers, as many as a page of GitHub's holds, and how many there are.
     pub async fn repositories(&self, installation: InstallationId) -> Result<(Vec<Repository>, u64), GithubError> {
         let key = TokenKey {
@@ -125,9 +120,9 @@ impl Client {
         Ok((covered.repositories, covered.total_count))
     }
 
-    /// Deliveries to the App's webhook, newest first, as many as a page of GitHub's holds.
-    pub async fn hook_deliveries(&self) -> Result<Vec<HookDelivery>, GithubError> {
-        hook_log::deliveries(&self.wire).await
+    /// The last deliveries to the App's webhook, newest first: a hundred at most.
+    pub async fn hook_deliveries(&self, most: usize) -> Result<Vec<HookDelivery>, GithubError> {
+        hook_log::deliveries(&self.wire, most).await
     }
 
     /// Has GitHub send a delivery again.

@@ -1,7 +1,11 @@
 //! GitHub's log of deliveries to an App's webhook.
 
-use super::http::{Call, Credential, Intent, Wire};
+use super::{
+    http::{Call, Credential, Intent, Wire},
+    model::time,
+};
 use crate::github::error::GithubError;
+use domain::ids::Millis;
 use http::Method;
 use serde::Deserialize;
 
@@ -14,6 +18,9 @@ pub struct HookDelivery {
     pub guid: String,
     /// The event.
     pub event: String,
+    /// When it was sent.
+    #[serde(default, deserialize_with = "time")]
+    pub delivered_at: Option<Millis>,
     /// How it went, in GitHub's words.
     #[serde(default)]
     pub status: String,
@@ -22,9 +29,9 @@ pub struct HookDelivery {
     pub status_code: u16,
 }
 
-pub(super) async fn deliveries(wire: &Wire) -> Result<Vec<HookDelivery>, GithubError> {
-    let call = Call::get("/app/hook/deliveries?per_page=100");
-    wire.rest(&Credential::App, &call).await?.json()
+pub(super) async fn deliveries(wire: &Wire, most: usize) -> Result<Vec<HookDelivery>, GithubError> {
+    let path = format!("/app/hook/deliveries?per_page={most}");
+    wire.rest(&Credential::App, &Call::get(&path)).await?.json()
 }
 
 pub(super) async fn redeliver(wire: &Wire, delivery: &HookDelivery) -> Result<(), GithubError> {

@@ -1,4 +1,4 @@
-//! What GitHub knows of an App, asked anew each time: for whoever looks after the service.
+//! What GitHub knows of an App, asked anew each time: for whoever sets the service up or looks after it.
 
 use super::{
     app,
@@ -34,21 +34,6 @@ pub struct Installation {
     pub suspended_at: Option<Millis>,
 }
 
-/// One try to deliver.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct DeliveryAttempt {
-    /// The same for each try.
-    pub guid: String,
-    /// What it tells of.
-    pub event: String,
-    /// When it was sent.
-    #[serde(default, deserialize_with = "time")]
-    pub delivered_at: Option<Millis>,
-    /// What was answered; 0 or nothing where nobody answered.
-    #[serde(default)]
-    pub status_code: u16,
-}
-
 fn login<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Actor::deserialize(deserializer).map(|actor| actor.user.login)
 }
@@ -65,7 +50,7 @@ impl Client {
     }
 
     /// Where the App is installed, and what was granted there.
-    pub async fn granted(&self) -> Result<Vec<Installation>, GithubError> {
+    pub async fn installations(&self) -> Result<Vec<Installation>, GithubError> {
         let mut all = Vec::new();
         for page in 1..=MAX_PAGES {
             let path = format!("/app/installations?per_page={PER_PAGE}&page={page}");
@@ -87,13 +72,6 @@ impl Client {
             Err(GithubError::NotFound) => Ok(None),
             Err(error) => Err(error),
         }
-    }
-
-    /// The last tries to deliver, newest first.
-    pub async fn last_deliveries(&self, most: usize) -> Result<Vec<DeliveryAttempt>, GithubError> {
-        let path = format!("/app/hook/deliveries?per_page={most}");
-        let reply = self.wire().rest(&Credential::App, &Call::get(&path)).await?;
-        reply.json()
     }
 
     /// What time it is at GitHub, to the second, whatever it thinks of our key; none where it does not say.

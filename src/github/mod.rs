@@ -39,7 +39,7 @@ mod tree;
 mod urls;
 pub mod webhook;
 
-pub use app::{App, Identity, InstalledOn, SetupError, lacking};
+pub use app::{App, Identity, SetupError, lacking};
 pub use checks::{
     AnnotationLevel, CheckAction, CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, MOST_ANNOTATIONS,
 };
@@ -52,7 +52,7 @@ pub use error::{Cause, GithubError};
 pub use graphql::IssueEdit;
 pub use hook_log::HookDelivery;
 pub use http::READ_PAUSES;
-pub use inspection::{DeliveryAttempt, Installation};
+pub use inspection::Installation;
 pub use merge::{Merge, MergeMethod, MergeRefusal};
 pub use pulls::{NewPull, OpenedPull, PullChange};
 pub use registration::{Registered, exchange};

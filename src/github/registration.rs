@@ -1,7 +1,7 @@
 //! The end of a registration from a manifest: the code that GitHub gave a browser, exchanged for the App's credentials.
 
-use super::http::{Call, Intent, anonymous, segment};
-use crate::github::{Identity, clock::Clock, error::GithubError, urls::GithubUrls};
+use super::http::{Call, Credential, Intent, anonymous, segment};
+use crate::github::{Identity, client::Client, clock::Clock, error::GithubError, urls::GithubUrls};
 use http::Method;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
@@ -35,6 +35,33 @@ pub struct Registered {
 pub struct Owner {
     /// The account's name.
     pub login: String,
+    #[serde(rename = "type", default)]
+    kind: Option<String>,
+}
+
+impl Owner {
+    /// The account's name, where it is an organisation's.
+    pub fn organization(&self) -> Option<&str> {
+        let is_one = self.kind.as_deref() == Some("Organization");
+        is_one.then_some(self.login.as_str())
+    }
+}
+
+#[derive(Deserialize)]
+struct Owned {
+    owner: Owner,
+}
+
+impl Client {
+    /// Who owns the App.
+    ///
+    /// # Errors
+    ///
+    /// GitHub did not answer, or does not know the App.
+    pub async fn owner(&self) -> Result<Owner, GithubError> {
+        let reply = self.wire().rest(&Credential::App, &Call::get("/app")).await?;
+        Ok(reply.json::<Owned>()?.owner)
+    }
 }
 
 fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> {

@@ -38,6 +38,7 @@ migrations! {
     5 "repository_settings";
     6 "calls";
     7 "queue";
+    8 "dashboard";
 }
 
 /// Where the history itself is kept; made before anything can be asked of it.

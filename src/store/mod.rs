@@ -32,6 +32,7 @@ mod repository_settings;
 mod row;
 mod run;
 mod run_read;
+mod spent;
 mod sql;
 mod store;
 mod tally;
@@ -59,6 +60,7 @@ pub use queue::{HeldBy, QueuedEffect};
 pub use repository_settings::{KnownSettings, Standing};
 pub use run::{EndedRun, MAX_RUN_EVENTS, NewRun, Started};
 pub use run_read::{DaySpent, RunState, RunTotal, StoredRun};
+pub use spent::Spent;
 pub use store::Store;
 pub use tally::Tally;
 pub use task::{TaskRow, TurnRow};
@@ -84,6 +86,7 @@ pub fn statements() -> Vec<&'static str> {
         repository_settings::STATEMENTS,
         run::STATEMENTS,
         run_read::STATEMENTS,
+        spent::STATEMENTS,
         tally::STATEMENTS,
         task::STATEMENTS,
         traced::STATEMENTS,

@@ -62,8 +62,8 @@ statements! {
     OF_INSTALLATION = sums!("installation_id = $1 AND started_at >= $2 AND started_at < $3");
     OF_SERVER = sums!("started_at >= $1 AND started_at < $2");
     START = "INSERT INTO run (id, effect_id, fence, installation_id, repo_id, feature_id, task, turn, role, agent, model, \
-             reserved_micros, reserved_tokens, reserved_ms, started_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+             reserved_micros, reserved_tokens, reserved_ms, started_at, prompt_chars) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
     COUNT = "SELECT COUNT(*) AS earlier FROM run WHERE effect_id = $1 AND fence = $2";
     END = "UPDATE run SET state = 'ended', model = COALESCE($2, model), level = $3, usd_micros = $4, estimated = $5, \
            input_tokens = $6, cached_tokens = $7, cache_write_tokens = $8, output_tokens = $9, agent_ms = $10, \
@@ -90,6 +90,8 @@ pub struct NewRun {
     pub agent: String,
     /// The model that is asked for.
     pub model: Option<String>,
+    /// Characters of its prompt.
+    pub prompt_chars: u64,
     /// Whose service it needs: work that one provider does not serve waits together.
     pub provider: String,
     /// For how long the first to ask a provider that did not serve keeps others away, in milliseconds.
@@ -288,6 +290,7 @@ async fn insert(tx: &mut Tx, hold: &Hold, new: &NewRun, share: &Share) -> Result
         bounded(amount.tokens),
         bounded(amount.ms),
         new.at.0,
+        bounded(new.prompt_chars),
     ];
     tx.run(START, arguments).await?;
     Ok(id)

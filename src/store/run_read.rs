@@ -25,7 +25,7 @@ macro_rules! money {
 macro_rules! columns {
     () => {
         "id, effect_id, feature_id, task, turn, role, agent, model, level, state, estimated, input_tokens, cached_tokens, \
-         cache_write_tokens, output_tokens, agent_ms, runs, failure, started_at, ended_at, "
+         cache_write_tokens, output_tokens, agent_ms, prompt_chars, runs, failure, started_at, ended_at, "
     };
 }
 
@@ -103,6 +103,8 @@ pub struct StoredRun {
     pub state: RunState,
     /// What it used; of a lost run its share.
     pub usage: Usage,
+    /// Characters of its prompt; none where it began before they were counted.
+    pub prompt_chars: Option<u64>,
     /// Programs that were started.
     pub runs: u32,
     /// The failure's word; none where it answered or has not ended.
@@ -257,6 +259,7 @@ fn read(row: &Row) -> Result<StoredRun, StoreError> {
             estimated: row.int("estimated")? != 0,
             agent_ms: row.count("agent_ms")?,
         },
+        prompt_chars: row.opt_count("prompt_chars")?,
         runs: row.small("runs")?,
         failure: row.opt_text("failure")?,
         started_at: Millis(row.int("started_at")?),

@@ -3,8 +3,11 @@
 use bytes::Buf;
 use http_body_util::BodyExt;
 use hyper::body::Body;
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// A sender that needs longer than this for a body is cut off; with its headers that makes 25 seconds at most.
+pub const BODY_PATIENCE: Duration = Duration::from_secs(15);
 
 /// What each body may hold beside the budget: usual deliveries are smaller and never find it used up.
 pub(super) const FREE: usize = 64 << 10;

@@ -72,7 +72,9 @@ async fn forward(State(face): State<Face>, request: Request) -> Response {
 impl Face {
     /// Whether a service is about to come.
     fn awaits(&self) -> bool {
-        self.setup.as_ref().is_none_or(|setup| setup.has_app())
+        self.setup
+            .as_ref()
+            .is_none_or(|setup| !setup.is_open() || setup.has_app())
     }
 
     fn without_service(&self, request: &Request) -> Response {

@@ -1,9 +1,6 @@
 //! What people's browsers send: a form at most, read whole before anybody looks at it, so that a slow sender holds nothing.
 
-use crate::web::{
-    BODY_PATIENCE,
-    bodies::{Bodies, FREE, Unread},
-};
+use crate::web::bodies::{BODY_PATIENCE, Bodies, FREE, Unread};
 use axum::{
     body::Body,
     extract::Request,

@@ -10,7 +10,7 @@ use crate::{
     web::{
         MAX_BODY,
         admin::Admin,
-        bodies::{Bodies, Unread, Whole},
+        bodies::{BODY_PATIENCE, Bodies, Unread, Whole},
         dashboard::OpenPages,
     },
 };
@@ -29,9 +29,6 @@ use page_parts::session::signed;
 use secrecy::{ExposeSecret, SecretString};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
-
-/// A sender that needs longer than this for a body is cut off; with its headers that makes 25 seconds at most.
-pub const BODY_PATIENCE: Duration = Duration::from_secs(15);
 
 /// When a sender that found no room for its body may come again, in seconds.
 const ROOM_AGAIN: u64 = BODY_PATIENCE.as_secs();

@@ -1,10 +1,7 @@
 //! Accepting connections: there is a ceiling on them, slow headers are cut off, requests in flight are finished before the
 //! process ends.
 
-use crate::web::{
-    admin::Peer,
-    connections::{Connections, Place},
-};
+use crate::web::connections::{Connections, Place};
 use axum::Router;
 use hyper::{
     Request,
@@ -100,8 +97,8 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
             () = stop.cancelled() => break,
             accepted = listener.socket.accept() => accepted,
         };
-        let (stream, peer) = match accepted {
-            Ok((stream, from)) => (stream, Peer(from.ip())),
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
             Err(error) => {
                 // Out of file handles, for example: those in use come back.
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -115,7 +112,7 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
         };
         let _ = stream.set_nodelay(true);
         let (router, held) = (TowerToHyperService::new(router.clone()), Arc::clone(&place));
-        let service = service_fn(move |request| answer(router.clone(), request, (Arc::clone(&held), peer)));
+        let service = service_fn(move |request| answer(router.clone(), request, Arc::clone(&held)));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(listener.patience)
@@ -137,16 +134,11 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
     }
 }
 
-async fn answer<S>(
-    router: S,
-    request: Request<Incoming>,
-    (place, peer): (Arc<Place>, Peer),
-) -> Result<S::Response, S::Error>
+async fn answer<S>(router: S, request: Request<Incoming>, place: Arc<Place>) -> Result<S::Response, S::Error>
 where
     S: Service<Request<Arriving>>,
 {
-    let mut request = request.map(|body| Arriving::new(body, Arc::clone(&place)));
-    request.extensions_mut().insert(peer);
+    let request = request.map(|body| Arriving::new(body, Arc::clone(&place)));
     let answered = router.call(request).await;
     place.waits();
     answered

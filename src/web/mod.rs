@@ -16,8 +16,9 @@ mod listen;
 mod metrics;
 mod setup;
 
+pub use bodies::BODY_PATIENCE;
 pub use face::Face;
-pub use inbox::{BODY_PATIENCE, Doctor, Inbox};
+pub use inbox::{Doctor, Inbox};
 pub use listen::{HEADER_PATIENCE, Listener, serve};
 pub use metrics::{FAMILIES, Family};
 pub use setup::{SIGNED_IN, Setup, SetupLink, SetupOptions};

@@ -9,6 +9,7 @@
 
 use crate::{own::Own, setup::until};
 use autobuild::github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS};
+use domain::diagnosis::Topic;
 use forge::{BranchRule, Fault, Mishap, NewApp, RuleKind};
 use secrecy::ExposeSecret;
 use serde_json::Value;
@@ -30,7 +31,7 @@ pub const PRODUCT: Product = Product {
 const FILES: [(&str, &str); 3] = [
     ("README.md", "# Tally\n"),
     ("go.mod", "module tally\n"),
-    (".github/autobuild.yml", "max_turns: 3\n"),
+    (".github/autobuild.yml", "max_turns: 3\ntest: sh check.sh\n"),
 ];
 
 const NO_KEY: &str = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----";
@@ -59,7 +60,32 @@ fn read(output: &Output) -> Value {
     assert!(text.starts_with('{'), "{output:?}");
     let report: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(output.status.code(), Some(i32::from(report["ok"] != true)), "{report}");
+    has_the_documented_form(&report);
     report
+}
+
+/// As docs/doctor.md says it, whatever the rows are.
+#[track_caller]
+fn has_the_documented_form(report: &Value) {
+    let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(report), ["ok", "rows"]);
+    for row in report["rows"].as_array().unwrap() {
+        assert_eq!(names(row), ["found", "of", "remedy", "state", "what"]);
+        let what = row["what"].as_str().unwrap();
+        assert!(Topic::ALL.iter().any(|topic| topic.name() == what), "{row}");
+        assert!(
+            ["ok", "warning", "broken"].contains(&row["state"].as_str().unwrap()),
+            "{row}"
+        );
+        assert!(
+            row["found"].is_string() && row["of"].as_str().is_none_or(|of| !of.is_empty()),
+            "{row}"
+        );
+        assert!(
+            row["remedy"].is_string() || row["remedy"].is_null() && row["state"] == "ok",
+            "{row}"
+        );
+    }
 }
 
 /// The rows about one thing: how they stand, and what they say.
@@ -132,7 +158,7 @@ async fn a_service_in_order_has_no_row_that_is_broken() {
         ("workflows", "no workflow starts"),
         ("settings file", "without mistakes"),
         ("labels", "autobuild, autobuild-task"),
-        ("test command", "go test"),
+        ("test command", "sh check.sh"),
     ] {
         stands(&report, what, "ok", part);
     }
@@ -154,7 +180,7 @@ async fn a_service_in_order_has_no_row_that_is_broken() {
         .split_once("\r\n\r\n")
         .unwrap_or_else(|| panic!("{by_operator:?} {}", said()));
     let shown: Value = serde_json::from_str(shown).unwrap();
-    stands(&shown, "test command", "ok", "go test");
+    stands(&shown, "test command", "ok", "sh check.sh");
     stands(&shown, "data folder", "ok", "in use");
     assert!(
         page("authorization: Bearer guessed\r\n")
@@ -163,8 +189,13 @@ async fn a_service_in_order_has_no_row_that_is_broken() {
     );
     assert!(page("").await.starts_with("HTTP/1.1 303"));
     let log = until(async || Some(said()).filter(|log| log.contains("doctor: "))).await;
+    // GitHub's first delivery may have come before the service listened.
+    let ends = [
+        "doctor: Nothing is broken. 2 warnings.",
+        "doctor: Broken: 1. Warnings: 2.",
+    ];
     assert!(
-        log.contains("webhook: ") && log.contains("doctor: Nothing is broken. 2 warnings."),
+        log.contains("webhook: ") && ends.iter().any(|end| log.contains(end)),
         "{log}"
     );
     assert!(!log.contains("git: ") && !log.contains("App: "), "{log}");
@@ -337,6 +368,59 @@ async fn a_github_that_does_not_answer_costs_seconds() {
     held.cut();
 }
 
+/// Replaced while it runs, and on a machine without user namespaces or without bubblewrap.
+#[tokio::test]
+async fn the_program_and_the_isolation_are_seen_broken() {
+    let own = Own::new(None).await;
+    let program = own.folder.path().join("autobuild");
+    std::fs::copy(env!("CARGO_BIN_EXE_autobuild"), &program).unwrap();
+    let seen = async |script: &str, least: &str| {
+        let mut shell = Command::new("bash");
+        shell.args(["-c", script, &program.display().to_string()]);
+        shell
+            .current_dir(&own.repository)
+            .env("AUTOBUILD_AGENT", "command:true");
+        shell
+            .env("AUTOBUILD_SANDBOX_MIN_LEVEL", least)
+            .env_remove("AUTOBUILD_DATA_DIR");
+        read(&shell.output().await.unwrap())
+    };
+    let report = seen(
+        "exec 3<\"$0\"; cp \"$0\" \"$0.new\"; mv \"$0.new\" \"$0\"; exec /proc/self/fd/3 doctor --json",
+        "0",
+    )
+    .await;
+    stands(&report, "AutoBuild", "warning", "start it again");
+    if !std::process::Command::new("unshare")
+        .args(["-Urm", "true"])
+        .status()
+        .unwrap()
+        .success()
+    {
+        return;
+    }
+    let forbidden =
+        "exec unshare -Ur bash -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec \"$0\" doctor --json' \"$0\"";
+    let report = seen(forbidden, "0").await;
+    stands(
+        &report,
+        "isolation",
+        "ok",
+        "L3 and L2: user namespaces are forbidden here (sysctl",
+    );
+    let report = seen(forbidden, "2").await;
+    stands(
+        &report,
+        "isolation",
+        "broken",
+        "AUTOBUILD_SANDBOX_MIN_LEVEL is the lowest level",
+    );
+    let missing = "mkdir \"$0.bin\" && cp $(type -P env bash sh true git) \"$0.bin\" && exec unshare -Urm bash -c \
+                   'mount --bind \"$0.bin\" /usr/bin; exec \"$0\" doctor --json' \"$0\"";
+    let report = seen(missing, "0").await;
+    stands(&report, "isolation", "ok", "L3 and L2: bubblewrap is not installed");
+}
+
 #[tokio::test]
 async fn a_laptop_without_github_is_told_what_run_needs() {
     let own = Own::new(None).await;
@@ -355,6 +439,24 @@ async fn a_laptop_without_github_is_told_what_run_needs() {
     stands(&report, "git", "broken", "install a newer git");
     stands(&report, "agent", "broken", "no agent is installed");
     stands(&report, "this repository", "warning", "git init");
+    let mut command = own.autobuild("", &["doctor", "--json"]);
+    command.env("AUTOBUILD_AGENT", "command:/no/such agent");
+    let report = read(&command.output().await.unwrap());
+    stands(&report, "agent", "broken", "\"/no/such\" was not found");
+    own.commits_settings("test: ./check --all\n").await;
+    let report = read(&own.autobuild("", &["doctor", "--json"]).output().await.unwrap());
+    stands(&report, "test command", "warning", "has ./check");
+    own.commits_settings("test: nosuch --all\n").await;
+    let report = read(&own.autobuild("", &["doctor", "--json"]).output().await.unwrap());
+    stands(&report, "test command", "warning", "install nosuch");
+    own.types("git clone -q --depth 1 \"file://$PWD\" ../shallow").await;
+    let report = read(
+        &own.autobuild("../shallow", &["doctor", "--json"])
+            .output()
+            .await
+            .unwrap(),
+    );
+    stands(&report, "this repository", "broken", "git fetch --unshallow");
     own.types("git init -q ../fresh").await;
     let report = read(&own.autobuild("../fresh", &["doctor", "--json"]).output().await.unwrap());
     stands(&report, "this repository", "broken", "git commit -m Begin");

@@ -64,10 +64,13 @@ async fn a_repository_that_cannot_be_copied_gets_no_order() {
     let own = Own::new(None).await;
     own.commits_settings("max_turns: 2\n").await;
     own.git("clone -q --depth 1 \"file://$PWD\" ../shallow").await;
+    own.git("config uploadpack.allowFilter true").await;
+    own.git("clone -q --filter=tree:0 \"file://$PWD\" ../partial").await;
     own.types("git init -q --object-format=sha256 ../other && cd ../other && git -c user.name=me -c user.email=m@e commit -q --allow-empty -m x").await;
     let agent = own.agent();
     for (folder, remedy) in [
         ("../shallow", "git fetch --unshallow"),
+        ("../partial", "git fetch --refetch --no-filter"),
         ("../other", "by sha256"),
         (".git/objects", "git's own folder"),
     ] {
@@ -83,6 +86,12 @@ async fn a_repository_that_cannot_be_copied_gets_no_order() {
             "nothing is ordered"
         );
     }
+    own.types("cd ../partial && git fetch -q --refetch --no-filter").await;
+    let completed = own
+        .autobuild("../partial", &["run", "../issue.md", "--agent", &agent])
+        .output();
+    let completed = completed.await.unwrap();
+    assert!(completed.status.success(), "{}", whole(&completed));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -80,6 +80,7 @@ impl World {
             .args(words)
             .env_remove("DISPLAY")
             .env_remove("WAYLAND_DISPLAY")
+            .env_remove("BROWSER")
             .env("AUTOBUILD_DATA_DIR", self.data())
             .env("AUTOBUILD_LISTEN", listen)
             .env("AUTOBUILD_AGENT", format!("scripted:{}", agents.display()))
@@ -95,31 +96,7 @@ impl World {
 
     /// `autobuild serve`, until it listens.
     async fn serve_at(&self, listen: &str) -> Service {
-        let mut child = self.command(&["serve"], listen).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let (said, mut link, mut address) = (Arc::new(Mutex::new(String::new())), None, None);
-        while address.is_none() {
-            let line = lines.next_line().await.unwrap().expect("it ended");
-            said.lock().unwrap().push_str(&format!("{line}\n"));
-            if let Some((_, found)) = line.split_once("GitHub: open ") {
-                link = Some(found.trim().to_owned());
-            }
-            if let Some((_, found)) = line.split_once("listening on ") {
-                address = Some(found.trim().to_owned());
-            }
-        }
-        let heard = Arc::clone(&said);
-        tokio::spawn(async move {
-            while let Ok(Some(line)) = lines.next_line().await {
-                heard.lock().unwrap().push_str(&format!("{line}\n"));
-            }
-        });
-        Service {
-            child,
-            link,
-            address: address.unwrap(),
-            said,
-        }
+        Service::of(self.command(&["serve"], listen)).await
     }
 
     /// A browser of the organisation's owner that opened the page and chose where.
@@ -152,6 +129,34 @@ struct Service {
 }
 
 impl Service {
+    async fn of(mut command: Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let (said, mut link, mut address) = (Arc::new(Mutex::new(String::new())), None, None);
+        while address.is_none() {
+            let line = lines.next_line().await.unwrap().expect("it ended");
+            said.lock().unwrap().push_str(&format!("{line}\n"));
+            if let Some((_, found)) = line.split_once("GitHub: open ") {
+                link = Some(found.trim().to_owned());
+            }
+            if let Some((_, found)) = line.split_once("listening on ") {
+                address = Some(found.trim().to_owned());
+            }
+        }
+        let heard = Arc::clone(&said);
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                heard.lock().unwrap().push_str(&format!("{line}\n"));
+            }
+        });
+        Self {
+            child,
+            link,
+            address: address.unwrap(),
+            said,
+        }
+    }
+
     fn at(&self, path: &str) -> String {
         format!("{}{path}", self.address)
     }
@@ -164,14 +169,22 @@ impl Service {
         self.child.kill().await.unwrap();
     }
 
-    async fn stop(mut self) {
+    async fn stop(self) {
+        self.terminate();
+        self.ends().await;
+    }
+
+    async fn ends(mut self) {
+        assert!(self.child.wait().await.unwrap().success(), "{}", self.log());
+    }
+
+    fn terminate(&self) {
         let id = i32::try_from(self.child.id().unwrap()).unwrap();
         rustix::process::kill_process(
             rustix::process::Pid::from_raw(id).unwrap(),
             rustix::process::Signal::TERM,
         )
         .unwrap();
-        assert!(self.child.wait().await.unwrap().success(), "{}", self.log());
     }
 }
 
@@ -269,7 +282,108 @@ async fn both_apps_are_registered_and_a_feature_is_built_without_another_step() 
         (page.status == 200).then_some(page)
     });
     assert!(ready.await.text.starts_with("ready"));
-    assert_eq!(browser.get(&service.at("/setup")).await.status, 404);
+    assert_eq!(browser.get(&service.at("/setup")).await.status, 410);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_missing_is_added_after_the_set_up_on_the_same_page() {
+    let world = World::new().await;
+    let service = world.serve().await;
+    let (mut browser, page) = world.chosen(&service).await;
+    for said in ["This machine", "isolation warning: L0"] {
+        assert!(
+            page.text.contains(said) || page.text.contains("as they should be"),
+            "{said}: {}",
+            page.text
+        );
+    }
+    let install = world.registers(&mut browser, &page, "AutoBuild").await;
+    browser.press(&install, "Install", &[]).await;
+    let finish = async |browser: &mut Browser, service: &Service| {
+        until(async || {
+            let page = browser.get(&service.at("/setup")).await;
+            let page = browser.press(&page, "Finish", &[]).await;
+            page.text.contains("AutoBuild is set up").then_some(())
+        })
+        .await;
+        let over = browser.get(&service.at("/setup")).await;
+        assert_eq!(over.status, 410);
+        assert!(over.text.contains("autobuild setup"), "{}", over.text);
+    };
+    finish(&mut browser, &service).await;
+    let listen = service.address.strip_prefix("http://").unwrap().to_owned();
+    service.stop().await;
+
+    let service = world.serve_at(&listen).await;
+    // Nothing but a new link opens it again.
+    let guessed = browser.get(&service.at("/setup?token=guess")).await;
+    assert_eq!(guessed.status, 410);
+    let again = world.command(&["setup"], &listen).output().await.unwrap();
+    let said = String::from_utf8(again.stdout).unwrap();
+    assert!(said.contains("AutoBuild is set up."), "{said}");
+    let page = browser.get(said.lines().last().unwrap()).await;
+    for there in ["Registered as", "<dd>acme</dd>", "installed on 2 repositories"] {
+        assert!(page.text.contains(there), "{there}: {}", page.text);
+    }
+    let install = world.registers(&mut browser, &page, "AutoBuild Coach").await;
+    let page = browser.press(&install, "Install", &[]).await;
+    assert!(page.text.contains("The Coach is installed."), "{}", page.text);
+    // A start in between changes nothing of that.
+    service.stop().await;
+    let service = world.serve_at(&listen).await;
+    finish(&mut browser, &service).await;
+    assert!(world.file("apps.json").exists());
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_missing_key_of_an_agent_is_told_before_any_app() {
+    let world = World::new().await;
+    let mut command = world.command(&["serve"], "127.0.0.1:0");
+    command.env("AUTOBUILD_AGENT", "claude").env_remove("ANTHROPIC_API_KEY");
+    let service = Service::of(command).await;
+    let page = Browser::default().get(service.link.as_ref().unwrap()).await;
+    for said in ["agent claude", "broken", "Continue"] {
+        assert!(page.text.contains(said), "{said}: {}", page.text);
+    }
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_program_is_started_with_the_key_of_a_page() {
+    let world = World::new().await;
+    let service = world.serve().await;
+    let folder = world.folder.path();
+    let (home, script) = (folder.join("home"), folder.join("browser"));
+    std::fs::create_dir(&home).unwrap();
+    let does = format!(
+        "#!/bin/sh\ncd {}\nfile=${{1#file://}}\nprintf '%s ' \"$@\" $(stat -c %a \"$file\" \"${{file%/*}}\") > args\n\
+         cp \"$file\" page && mv args started\n",
+        folder.display()
+    );
+    std::fs::write(&script, does).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let listen = service.address.strip_prefix("http://").unwrap();
+    let mut command = world.command(&["setup"], listen);
+    command
+        .env("BROWSER", &script)
+        .env("HOME", &home)
+        .stdout(Stdio::piped());
+    let opening = command.spawn().unwrap();
+    let started = until(async || std::fs::read_to_string(folder.join("started")).ok()).await;
+    let link = service.link.clone().unwrap();
+    let token = link.rsplit('=').next().unwrap();
+    assert!(!started.contains(token) && started.ends_with(" 600 700 "), "{started}");
+    let page = std::fs::read_to_string(folder.join("page")).unwrap();
+    assert!(page.contains(&format!("url={link}\"")), "{page}");
+    assert_eq!(Browser::default().get(&link).await.status, 200);
+    let opened = opening.wait_with_output().await.unwrap();
+    assert!(opened.status.success() && opened.stdout.ends_with(format!("{link}\n").as_bytes()));
+    assert!(
+        std::fs::read_dir(&home).unwrap().next().is_none(),
+        "what led there is gone"
+    );
     service.stop().await;
 }
 
@@ -471,6 +585,64 @@ async fn a_browser_that_leaves_during_the_exchange_costs_no_key() {
         .await;
     order.release().await;
     kept("coach").await;
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_exchange_that_has_begun_is_finished_before_the_process_ends() {
+    let world = World::new().await;
+    let conversions = "/app-manifests/*/conversions";
+    let service = world.serve().await;
+    let (mut browser, mut page) = world.chosen(&service).await;
+    let listen = service.address.strip_prefix("http://").unwrap().to_owned();
+    let mut service = Some(service);
+    // The first App, without a service behind the page; then the other, beside one.
+    for (name, key) in [("AutoBuild", "autobuild"), ("AutoBuild Coach", "coach")] {
+        let order = world.forge.order(Fault::on("POST", conversions, Mishap::HoldReply));
+        let asked = browser.press(&page, &format!("Register {name} on GitHub"), &[]).await;
+        let made = browser.press_once(&asked, "Create GitHub App for acme").await;
+        let back = made.headers["location"].to_str().unwrap();
+        browser.leave("GET", back, &[], order.struck()).await;
+        let told = service.take().unwrap();
+        told.terminate();
+        until(async || told.log().contains("an exchange with GitHub goes on").then_some(())).await;
+        order.release().await;
+        told.ends().await;
+        let kept: serde_json::Value = serde_json::from_slice(&std::fs::read(world.file("apps.json")).unwrap()).unwrap();
+        assert!(kept[key]["private_key"].is_string(), "{name}");
+        let again = world.serve_at(&listen).await;
+        page = browser.get(&again.at("/setup")).await;
+        assert!(page.text.contains("Registered as"), "{}", page.text);
+        service = Some(again);
+    }
+    service.unwrap().stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_holds_the_old_service_ends_nothing() {
+    let world = World::new().await;
+    let service = world.serve().await;
+    let (mut browser, page) = world.chosen(&service).await;
+    world.registers(&mut browser, &page, "AutoBuild").await;
+    let ready = async |browser: &mut Browser| {
+        until(async || {
+            let page = browser.get(&service.at("/readyz")).await;
+            page.text.starts_with("ready").then_some(())
+        })
+        .await;
+    };
+    ready(&mut browser).await;
+    let _slow = browser.begins("POST", &service.at("/sign-in")).await;
+    let page = browser.get(&service.at("/setup")).await;
+    world.registers(&mut browser, &page, "AutoBuild Coach").await;
+    until(async || service.log().contains("left behind").then_some(())).await;
+    ready(&mut browser).await;
+    let _slow = browser.begins("POST", &service.at("/sign-in")).await;
+    let page = browser.get(&service.at("/setup")).await;
+    browser.press(&page, "Forget it here (AutoBuild)", &[]).await;
+    let log = until(async || Some(service.log()).filter(|log| log.contains("no App is set up yet"))).await;
+    assert!(!log.contains("cannot start"), "{log}");
+    assert_eq!(browser.get(&service.at("/setup")).await.status, 200);
     service.stop().await;
 }
 

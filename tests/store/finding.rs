@@ -1,14 +1,15 @@
 //! Finding: what GitHub names leads to the right Feature, and small facts are kept.
 
 use crate::contract::{Database, INSTALLATION, key, step, task};
-use autobuild::store::{Committed, FeatureRow, Scope, Store, TaskRow};
-use domain::ids::{InstallationId, IssueNumber, PullNumber, RepoId, TaskId};
+use autobuild::store::{Committed, FeatureRow, Scope, Spent, Store, TaskRow};
+use domain::ids::{InstallationId, IssueNumber, Millis, PullNumber, RepoId, TaskId};
 
 on_both! {
     an_issue_leads_to_its_runs
     a_branch_or_pull_request_leads_to_feature_and_task
     features_are_listed_by_whose_they_are
     facts_are_kept_and_replaced
+    what_is_spent_counts_once_until_it_is_forgotten
 }
 
 const REPO: RepoId = RepoId(500);
@@ -99,6 +100,18 @@ async fn features_are_listed_by_whose_they_are(db: Database) {
         assert_eq!(keys(&store.unfinished(scope).await.unwrap()), unfinished, "{scope:?}");
         assert_eq!(keys(&store.features(scope).await.unwrap()), all, "{scope:?}");
     }
+}
+
+async fn what_is_spent_counts_once_until_it_is_forgotten(db: Database) {
+    let store = db.open().await;
+    let (now, until) = (Millis(1_000), Millis(2_000));
+    assert!(!store.is_spent("a").await.unwrap());
+    assert_eq!(store.spend("a", until, now).await.unwrap(), Spent::Now);
+    assert_eq!(store.spend("a", until, now).await.unwrap(), Spent::Before);
+    assert_eq!(store.spend("b", until, Millis(1_999)).await.unwrap(), Spent::Now);
+    assert!(store.is_spent("a").await.unwrap());
+    assert_eq!(store.spend("c", Millis(3_000), until).await.unwrap(), Spent::Now);
+    assert!(!store.is_spent("a").await.unwrap(), "its time is over");
 }
 
 async fn facts_are_kept_and_replaced(db: Database) {

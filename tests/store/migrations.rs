@@ -27,6 +27,7 @@ const SAMPLES: &[&str] = &[
     include_str!("../data/migrations/0005.sql"),
     include_str!("../data/migrations/0006.sql"),
     include_str!("../data/migrations/0007.sql"),
+    include_str!("../data/migrations/0008.sql"),
 ];
 
 struct Both {
@@ -210,6 +211,13 @@ async fn reads_the_sample(url: &str, version: usize) {
     match version >= 3 {
         true => assert_eq!(states, [RunState::Ended, RunState::Running]),
         false => assert_eq!(states, []),
+    }
+    assert_eq!(store.is_spent("session 9000-0").await.unwrap(), version >= 8);
+    let prompts: Vec<Option<u64>> = runs.iter().map(|run| run.prompt_chars).collect();
+    match version {
+        ..3 => assert_eq!(prompts, []),
+        3..8 => assert_eq!(prompts, [None, None]),
+        _ => assert_eq!(prompts, [None, Some(12_000)]),
     }
     assert_eq!(
         store.at_work(&key).await.unwrap(),

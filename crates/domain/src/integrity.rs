@@ -5,187 +5,110 @@
 use crate::{plan::TaskType, weight::Weight};
 use serde::{Deserialize, Serialize};
 
-/// One way to look finished without being so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rule {
+/// The rules as a table: what a rule is about, its variant, its name as people read it in reviews, and what it weighs.
+macro_rules! rules {
+    ($($(#[$doc:meta])* $rule:ident = $name:literal, $weight:ident;)*) => {
+        /// One way to look finished without being so.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Rule {
+            $($(#[$doc])* $rule),*
+        }
+
+        impl Rule {
+            /// Every rule, in the order in which people read them.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$rule),*];
+
+            /// Its name, as people read it in reviews.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$rule => $name),*
+                }
+            }
+
+            /// What it weighs in most tasks. A finding that is demanded sends work back.
+            fn usual_weight(self) -> Weight {
+                match self {
+                    $(Self::$rule => Weight::$weight),*
+                }
+            }
+        }
+    };
+}
+
+rules! {
     /// A test is gone, its name or its file.
-    TestDeleted,
+    TestDeleted = "test deleted", Demanded;
     /// A test is gone, and as many new ones of its file may stand in its place; or only a condition let it run.
-    TestReplaced,
+    TestReplaced = "test replaced", Shown;
     /// A test has no body any more.
-    TestEmptied,
+    TestEmptied = "test emptied", Demanded;
     /// A test is called or placed so that its runner does not find it.
-    TestRenamedAway,
+    TestRenamedAway = "test renamed away", Demanded;
     /// A test that ran on the base did not run here, and no line of the change says why.
-    TestVanished,
+    TestVanished = "test no longer runs", Demanded;
     /// A mark that skips or ignores a test is new.
-    SkipAdded,
+    SkipAdded = "test skipped", Demanded;
     /// A test runs only under a condition; whether it ran here is for running to show.
-    SkipConditional,
+    SkipConditional = "test on a condition", Shown;
     /// A test checks less than before.
-    AssertionRemoved,
+    AssertionRemoved = "assertion removed", Demanded;
     /// A test checks something that always holds, or holds of any value.
-    AssertionTrivial,
+    AssertionTrivial = "assertion always true", Demanded;
     /// A new test passes although every function that it is about does nothing.
-    PseudoTested,
+    PseudoTested = "pseudo-tested", Demanded;
     /// A new test passes although each of its assertions fails.
-    SwallowedFailure,
+    SwallowedFailure = "swallowed failure", Demanded;
     /// A new test passes whatever value of the same type the code returns.
-    WeakAssertion,
+    WeakAssertion = "weak assertion", Demanded;
     /// A rewritten test no longer notices that the code does nothing.
-    WeakenedTest,
+    WeakenedTest = "weakened test", Demanded;
     /// Tests rewrite the stored files that they compare with.
-    GoldenFileRewritten,
+    GoldenFileRewritten = "golden file rewritten", Demanded;
     /// Settings of the test runner exclude, tolerate or shorten.
-    RunnerWeakened,
+    RunnerWeakened = "test runner weakened", Demanded;
     /// Settings of the coverage tool exclude or ask for less.
-    CoverageWeakened,
+    CoverageWeakened = "coverage weakened", Demanded;
     /// The repository's CI does less.
-    CiWeakened,
+    CiWeakened = "CI weakened", Demanded;
     /// A function that is only a promise, or only holds the answers of its tests.
-    Stub,
+    Stub = "stub", Demanded;
     /// Results of tests written by hand.
-    ResultsByHand,
+    ResultsByHand = "results by hand", Demanded;
     /// A stored snapshot changed and nothing that it shows did, or the tests write it themselves.
-    SnapshotByHand,
+    SnapshotByHand = "snapshot by hand", Demanded;
     /// A module that shadows a real one.
-    ShadowModule,
+    ShadowModule = "module shadowed", Demanded;
     /// A test that ends the process.
-    ExitInTest,
+    ExitInTest = "exit in test", Demanded;
     /// Set-up rewrites tests, what they need, or the settings of their runner.
-    RewrittenBySetup,
+    RewrittenBySetup = "rewritten by set-up", Demanded;
     /// A path that no Player may change.
-    ProtectedPath,
+    ProtectedPath = "protected path", Demanded;
     /// Something that looks like a credential.
-    Secret,
+    Secret = "secret", Demanded;
     /// A conflict marker.
-    MergeMarker,
+    MergeMarker = "merge marker", Demanded;
     /// A file over the size limit.
-    FileTooLarge,
+    FileTooLarge = "file too large", Demanded;
     /// Code that behaves differently under test.
-    DiffersUnderTest,
+    DiffersUnderTest = "differs under test", Shown;
     /// A file is gone that the task does not name.
-    FileDeleted,
+    FileDeleted = "file deleted", Shown;
     /// A file that cannot be parsed, so that only what needs no knowledge of a language was looked for.
-    Unreadable,
+    Unreadable = "file not readable", Shown;
 }
 
 impl Rule {
-    /// Every rule, in the order in which people read them.
-    pub const ALL: [Self; 30] = [
-        Self::TestDeleted,
-        Self::TestReplaced,
-        Self::TestEmptied,
-        Self::TestRenamedAway,
-        Self::TestVanished,
-        Self::SkipAdded,
-        Self::SkipConditional,
-        Self::AssertionRemoved,
-        Self::AssertionTrivial,
-        Self::PseudoTested,
-        Self::SwallowedFailure,
-        Self::WeakAssertion,
-        Self::WeakenedTest,
-        Self::GoldenFileRewritten,
-        Self::RunnerWeakened,
-        Self::CoverageWeakened,
-        Self::CiWeakened,
-        Self::Stub,
-        Self::ResultsByHand,
-        Self::SnapshotByHand,
-        Self::ShadowModule,
-        Self::ExitInTest,
-        Self::RewrittenBySetup,
-        Self::ProtectedPath,
-        Self::Secret,
-        Self::MergeMarker,
-        Self::FileTooLarge,
-        Self::DiffersUnderTest,
-        Self::FileDeleted,
-        Self::Unreadable,
-    ];
-
-    /// Its name, as people read it in reviews.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::TestDeleted => "test deleted",
-            Self::TestReplaced => "test replaced",
-            Self::TestEmptied => "test emptied",
-            Self::TestRenamedAway => "test renamed away",
-            Self::TestVanished => "test no longer runs",
-            Self::SkipAdded => "test skipped",
-            Self::SkipConditional => "test on a condition",
-            Self::AssertionRemoved => "assertion removed",
-            Self::AssertionTrivial => "assertion always true",
-            Self::PseudoTested => "pseudo-tested",
-            Self::SwallowedFailure => "swallowed failure",
-            Self::WeakAssertion => "weak assertion",
-            Self::WeakenedTest => "weakened test",
-            Self::GoldenFileRewritten => "golden file rewritten",
-            Self::RunnerWeakened => "test runner weakened",
-            Self::CoverageWeakened => "coverage weakened",
-            Self::CiWeakened => "CI weakened",
-            Self::Stub => "stub",
-            Self::ResultsByHand => "results by hand",
-            Self::SnapshotByHand => "snapshot by hand",
-            Self::ShadowModule => "module shadowed",
-            Self::ExitInTest => "exit in test",
-            Self::RewrittenBySetup => "rewritten by set-up",
-            Self::ProtectedPath => "protected path",
-            Self::Secret => "secret",
-            Self::MergeMarker => "merge marker",
-            Self::FileTooLarge => "file too large",
-            Self::DiffersUnderTest => "differs under test",
-            Self::FileDeleted => "file deleted",
-            Self::Unreadable => "file not readable",
-        }
-    }
-
-    /// The one table: what a rule weighs in a task of this type. A finding that is demanded sends work back.
+    /// What it weighs in a task of this type: scaffolding may leave stubs.
     pub fn weight(self, kind: TaskType) -> Weight {
-        match (self, kind) {
-            (
-                Self::TestReplaced
-                | Self::SkipConditional
-                | Self::DiffersUnderTest
-                | Self::FileDeleted
-                | Self::Unreadable,
-                _,
-            )
-            | (Self::Stub, TaskType::Scaffolding) => Weight::Shown,
-            (
-                Self::TestDeleted
-                | Self::TestEmptied
-                | Self::TestRenamedAway
-                | Self::TestVanished
-                | Self::SkipAdded
-                | Self::AssertionRemoved
-                | Self::AssertionTrivial
-                | Self::PseudoTested
-                | Self::SwallowedFailure
-                | Self::WeakAssertion
-                | Self::WeakenedTest
-                | Self::GoldenFileRewritten
-                | Self::RunnerWeakened
-                | Self::CoverageWeakened
-                | Self::CiWeakened
-                | Self::Stub
-                | Self::ResultsByHand
-                | Self::SnapshotByHand
-                | Self::ShadowModule
-                | Self::ExitInTest
-                | Self::RewrittenBySetup
-                | Self::ProtectedPath
-                | Self::Secret
-                | Self::MergeMarker
-                | Self::FileTooLarge,
-                TaskType::Scaffolding
-                | TaskType::Feature
-                | TaskType::Refactoring
-                | TaskType::Testing
-                | TaskType::Documentation,
-            ) => Weight::Demanded,
+        match kind {
+            TaskType::Scaffolding if self == Self::Stub => Weight::Shown,
+            TaskType::Scaffolding
+            | TaskType::Feature
+            | TaskType::Refactoring
+            | TaskType::Testing
+            | TaskType::Documentation => self.usual_weight(),
         }
     }
 

@@ -37,6 +37,15 @@ pub enum ForgeError {
         #[source]
         source: serde_json::Error,
     },
+    /// The file is there, and cannot be read.
+    #[error("{place} cannot be read")]
+    Unreadable {
+        /// Which file.
+        place: String,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
     /// git would not do what was asked.
     #[error(transparent)]
     Git(#[from] git::bare::BareError),
@@ -64,7 +73,10 @@ pub(super) fn load(file: &Path) -> Result<State, ForgeError> {
             source,
         }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::default()),
-        Err(error) => Err(io_error("reading", file)(error)),
+        Err(source) => Err(ForgeError::Unreadable {
+            place: file.display().to_string(),
+            source,
+        }),
     }
 }
 

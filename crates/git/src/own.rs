@@ -37,9 +37,14 @@ pub enum NoRepository {
     /// Its history is cut off.
     #[error("{0} is a shallow clone: `git fetch --unshallow` fetches the rest of its history")]
     Shallow(PathBuf),
+    /// A part of its files is not there.
+    #[error(
+        "{0} is a partial clone, and lacks files of its history: `git fetch --refetch --no-filter` fetches them all"
+    )]
+    Partial(PathBuf),
     /// Its commits have other ids than GitHub's.
     #[error(
-        "{path} names its commits by {format}, and AutoBuild, as GitHub, by SHA-1 alone: run this in a clone of that kind"
+        "{path} names its commits by {format}; AutoBuild, like GitHub, works with SHA-1 alone, so it cannot work here"
     )]
     Format {
         /// The work tree.
@@ -130,7 +135,8 @@ impl OwnRepository {
         }
     }
 
-    /// Refuses a repository whose commits cannot be copied: a shallow clone, or one with other ids than GitHub's.
+    /// Refuses a repository whose commits cannot be copied: a shallow clone, a partial one that lacks files, or one with other
+    /// ids than GitHub's.
     pub async fn can_be_copied(&self) -> Result<(), NoRepository> {
         let call = GitCall::in_folder(&self.work_tree, "rev-parse");
         let told = call
@@ -144,8 +150,22 @@ impl OwnRepository {
                 path: self.work_tree.clone(),
                 format: format.to_owned(),
             }),
+            _ if self.lacks_objects().await? => Err(NoRepository::Partial(self.work_tree.clone())),
             _ => Ok(()),
         }
+    }
+
+    /// Whether a part of what HEAD and the tags lead to is at a remote alone. Git fetches that for the person, one by one, and
+    /// for nobody who copies.
+    async fn lacks_objects(&self) -> Result<bool, GitError> {
+        let partial = ["--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$"];
+        let call = GitCall::in_folder(&self.work_tree, "config").args(partial);
+        if call.run().await?.code != 0 {
+            return Ok(false);
+        }
+        let missing = ["--quiet", "--objects", "--missing=print", "HEAD", "--tags"];
+        let call = GitCall::in_folder(&self.work_tree, "rev-list").args(missing);
+        Ok(call.ok().await?.stdout.first() == Some(&b'?'))
     }
 
     /// The commit and branch of HEAD; none before the first commit.

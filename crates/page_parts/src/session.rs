@@ -21,7 +21,7 @@ const PARAMETER: &str = "key";
 /// A browser that showed the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    name: String,
+    cookie: String,
     value: String,
 }
 
@@ -52,12 +52,18 @@ pub fn is_of_this_machine(headers: &HeaderMap) -> bool {
 pub const OTHER_HOST: &str = "This address is for this machine alone: open it as http://127.0.0.1 with its port.\n";
 
 /// What is said to a browser that shows neither the key nor a session.
-pub const NO_KEY: &str =
-    "Only the person who started this can see it. First open the address with `?key=` that the terminal shows.\n";
+pub const NO_KEY: &str = "Only the person who started this can see it. First open the dashboard's address, as its terminal shows it with `?key=`: \
+     every link works in that browser then.\n";
 
 /// An address that opens with this key.
 pub fn with_key(address: &str, key: &SecretString) -> String {
     format!("{address}?{PARAMETER}={}", key.expose_secret())
+}
+
+/// The `Refresh` header that leads a browser which showed the key to the address without it. A redirect would not do: who
+/// comes from a link elsewhere, as from a page on the disk, is redirected without cookies of [`Reach::ThisMachine`].
+pub fn refresh(to: &str) -> String {
+    format!("0; url={to}")
 }
 
 /// How a request stands to a key.
@@ -108,28 +114,34 @@ impl Session {
 
     /// Whom the cookie names, of a session that holds.
     pub fn holder(&self) -> Option<&str> {
-        let (named, _) = self.value.rsplit_once('.')?;
-        named.splitn(3, '-').nth(2)
+        self.name().splitn(3, '-').nth(2)
     }
 
     fn named(key: &SecretString, named: &str) -> Self {
         let signature = signed(key, &format!("session {named}"));
         Self {
-            name: name(key),
+            cookie: cookie_name(key),
             value: format!("{named}.{signature}"),
         }
     }
 
-    /// Whether its time has not come.
-    pub fn holds(&self, key: &SecretString, now: i64) -> bool {
-        holds(&self.value, key, now)
+    /// What tells it from other sessions. It is no secret: the cookie is this and its signature.
+    pub fn name(&self) -> &str {
+        self.value.rsplit_once('.').map_or(&self.value, |(named, _)| named)
+    }
+
+    /// When it ends by itself.
+    pub fn until(&self) -> i64 {
+        until(&self.value).unwrap_or_default()
     }
 
     /// The session of a request, if it has one that holds.
     pub fn of(headers: &HeaderMap, key: &SecretString, now: i64) -> Option<Self> {
-        let name = name(key);
-        let value = cookies(headers, &name).find(|value| holds(value, key, now))?.to_owned();
-        Some(Self { name, value })
+        let cookie = cookie_name(key);
+        let value = cookies(headers, &cookie)
+            .find(|value| holds(value, key, now))?
+            .to_owned();
+        Some(Self { cookie, value })
     }
 
     /// What a form of this session carries, so that no other site can send it.
@@ -139,7 +151,7 @@ impl Session {
 
     /// The header that gives it to a browser. Over plain HTTP, as on one's own machine, it cannot be `Secure`.
     pub fn cookie(&self, reach: Reach) -> String {
-        let (name, value, seconds) = (&self.name, &self.value, LASTS / 1_000);
+        let (name, value, seconds) = (&self.cookie, &self.value, LASTS / 1_000);
         let site = match reach {
             Reach::Tls => "Lax; Secure",
             Reach::Plain => "Lax",
@@ -150,11 +162,11 @@ impl Session {
 
     /// The header that takes it back.
     pub fn no_cookie(&self) -> String {
-        format!("{}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0", self.name)
+        format!("{}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0", self.cookie)
     }
 }
 
-fn name(key: &SecretString) -> String {
+fn cookie_name(key: &SecretString) -> String {
     let own: String = signed(key, "name").chars().take(8).collect();
     format!("{NAME}{own}")
 }
@@ -166,22 +178,31 @@ pub fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item 
     pairs.filter_map(move |pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
 }
 
-/// Whether a text is the key; compared by hashes, so that the time tells nothing of it.
+/// Whether a text is the key, in constant time.
 pub fn is_key(shown: &str, key: &SecretString) -> bool {
     is_same(shown.trim(), key.expose_secret())
 }
 
-/// Whether two texts are the same, in a time that tells nothing.
+/// Whether two texts are the same, in constant time.
 pub fn is_same(one: &str, other: &str) -> bool {
-    Sha256::digest(one) == Sha256::digest(other)
+    let code = |text: &str| {
+        let mac = <Hmac<Sha256> as Mac>::new(&Default::default());
+        mac.chain_update(text).finalize()
+    };
+    // Codes of a `Mac` are compared in constant time.
+    code(one) == code(other)
+}
+
+/// When a cookie of this value ends.
+fn until(value: &str) -> Option<i64> {
+    value.split('-').next()?.parse().ok()
 }
 
 fn holds(value: &str, key: &SecretString, now: i64) -> bool {
     let Some((named, signature)) = value.rsplit_once('.') else {
         return false;
     };
-    let until = named.split('-').next().unwrap_or_default();
-    let is_current = until.parse().is_ok_and(|until: i64| now < until);
+    let is_current = until(value).is_some_and(|until| now < until);
     is_current && is_same(signature, &signed(key, &format!("session {named}")))
 }
 
@@ -215,7 +236,7 @@ mod tests {
     fn a_session_holds_for_its_time_and_its_key_alone() {
         let (key, other) = (SecretString::from("key"), SecretString::from("other"));
         let session = Session::begin(&key, 1_000, 0);
-        let cookie = format!("a=b; {}={}", session.name, session.value);
+        let cookie = format!("a=b; {}={}", session.cookie, session.value);
         assert_eq!(Session::of(&headers(&cookie), &key, 2_000), Some(session.clone()));
         assert_eq!(Session::of(&headers(&cookie), &key, 1_000 + LASTS), None);
         assert_eq!(Session::of(&headers(&cookie), &other, 2_000), None);
@@ -226,17 +247,18 @@ mod tests {
             "99999999999999.00",
             &format!("9{}", session.value),
         ] {
-            let cookie = format!("{}={forged}", session.name);
+            let cookie = format!("{}={forged}", session.cookie);
             assert_eq!(Session::of(&headers(&cookie), &key, 2_000), None, "{forged}");
         }
         assert_ne!(session.form_token(&key), Session::begin(&key, 1, 0).form_token(&key));
+        assert_eq!((session.name(), session.until()), ("43201000-0", 1_000 + LASTS));
     }
 
     #[test]
     fn whom_a_session_names_cannot_be_changed() {
         let key = SecretString::from("key");
         let session = Session::of_holder(&key, (1_000, 7), "33-ada.x-y");
-        let read = |value: &str| Session::of(&headers(&format!("{}={value}", session.name)), &key, 2_000);
+        let read = |value: &str| Session::of(&headers(&format!("{}={value}", session.cookie)), &key, 2_000);
         assert_eq!(read(&session.value).unwrap().holder(), Some("33-ada.x-y"));
         assert_eq!(Session::begin(&key, 1_000, 7).holder(), None);
         for (from, to) in [("-33-ada", "-34-ada"), ("-33-ada", "-33-eve"), ("-33-ada.x-y", "")] {

@@ -1,29 +1,164 @@
-//! The person's own browser: the one program that is started outside any sandbox, with an address of ours.
+//! The person's own browser: the one program that is started outside any sandbox. Other users of the machine can read
+//! what it is started with, so its arguments hold no address: it is given a page on the disk, which leads there.
 
-use std::process::{Command, Stdio};
+use std::{
+    fs::{OpenOptions, Permissions},
+    io,
+    io::Write,
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    path::PathBuf,
+    process::{Child, Command, ExitStatus, Stdio},
+    time::Duration,
+};
+use tempfile::TempDir;
 
-/// Programs that open an address in the person's browser, the desktop's own choice first.
-const OPENERS: [&str; 3] = ["xdg-open", "gio", "sensible-browser"];
+/// Programs that open a page in the person's browser, the desktop's own choice first.
+const OPENERS: [&str; 3] = ["xdg-open", "gio open", "sensible-browser"];
 
-/// Opens an address in the browser of the desktop. Says whether there is a desktop and a program for it.
-#[must_use]
-pub fn open_in_browser(address: &str) -> bool {
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY") {
-        return false;
+/// How long the page stays at most: a browser that has to be started reads it late.
+const LASTS: Duration = Duration::from_secs(60);
+
+/// A page that leads a browser on. It is gone when this is dropped, or after a minute.
+#[derive(Debug)]
+pub struct LeadingPage {
+    _folder: TempDir,
+}
+
+/// Why no browser was started.
+#[derive(Debug, thiserror::Error)]
+pub enum NoBrowser {
+    /// Nobody sits here.
+    #[error("there is no desktop here, and BROWSER is not set")]
+    NoDesktop,
+    /// None of the programs is there.
+    #[error("none of these programs is installed: {0}")]
+    NoProgram(String),
+    /// The disk refused.
+    #[error("the page that leads there cannot be written: {0}")]
+    NoPage(#[from] io::Error),
+}
+
+/// Opens an address, which may hold a secret, in the person's browser: by `BROWSER`, else as the desktop does. What the
+/// program that was started says of its end goes to `failed`, if it ends badly.
+///
+/// # Errors
+///
+/// No browser was started.
+pub fn open_in_browser(
+    address: &str,
+    failed: impl FnOnce(&str, ExitStatus) + Send + 'static,
+) -> Result<LeadingPage, NoBrowser> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let chosen = set("BROWSER");
+    if chosen.is_none() && set("DISPLAY").is_none() && set("WAYLAND_DISPLAY").is_none() {
+        return Err(NoBrowser::NoDesktop);
     }
-    OPENERS.iter().any(|program| {
-        let mut command = Command::new(program);
-        if *program == "gio" {
-            command.arg("open");
-        }
-        let started = command
-            .arg(address)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        // It goes on by itself when this command ends.
-        started.is_ok()
-    })
+    let chosen: Vec<&str> = chosen.iter().flat_map(|chosen| chosen.split(':')).collect();
+    let commands = [chosen.as_slice(), &OPENERS].concat();
+    // Browsers that are kept apart from the rest of the machine read a person's home, and no temporary or hidden folder.
+    let home = set("HOME").map(PathBuf::from).filter(|home| home.is_dir());
+    let page = home.map(|home| page(address, home));
+    let (folder, file) = match page {
+        Some(Ok(made)) => made,
+        Some(Err(_)) | None => page_in_temporary(address)?,
+    };
+    let file = format!("file://{}", file.display());
+    let started = commands
+        .iter()
+        .find_map(|command| Some((*command, start(command, &file)?)));
+    let Some((command, mut child)) = started else {
+        return Err(NoBrowser::NoProgram(commands.join(", ")));
+    };
+    let (path, command) = (folder.path().to_owned(), command.to_owned());
+    // Some programs end at once, and the browser reads the page later; some are the browser, and end much later.
+    std::thread::spawn(move || match child.wait() {
+        Ok(ended) if !ended.success() => failed(&command, ended),
+        Ok(_) | Err(_) => {}
+    });
+    std::thread::spawn(move || {
+        std::thread::sleep(LASTS);
+        let _ = std::fs::remove_dir_all(path);
+    });
+    Ok(LeadingPage { _folder: folder })
+}
+
+fn page_in_temporary(address: &str) -> io::Result<(TempDir, PathBuf)> {
+    page(address, std::env::temp_dir())
+}
+
+/// Writes the page into a folder of its own; both are for their owner alone.
+fn page(address: &str, below: PathBuf) -> io::Result<(TempDir, PathBuf)> {
+    let folder = tempfile::Builder::new()
+        .prefix("autobuild-open-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir_in(below)?;
+    let path = folder.path().join("open.html");
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&path)?;
+    file.write_all(leading_to(address).as_bytes())?;
+    Ok((folder, path))
+}
+
+fn leading_to(address: &str) -> String {
+    let address: String = address
+        .chars()
+        .map(|c| match c {
+            '&' => "&amp;".to_owned(),
+            '"' => "&quot;".to_owned(),
+            '<' => "&lt;".to_owned(),
+            '>' => "&gt;".to_owned(),
+            c => c.to_string(),
+        })
+        .collect();
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta http-equiv=\"refresh\" content=\"0; url={address}\">\n<title>AutoBuild</title>\n\
+         <p><a href=\"{address}\">Open AutoBuild</a></p>\n</html>\n"
+    )
+}
+
+/// Starts one of the programs; none: it is not there. `%s` stands for the page, which comes last otherwise.
+fn start(command: &str, page: &str) -> Option<Child> {
+    let mut words: Vec<String> = command
+        .split_whitespace()
+        .map(|word| word.replace("%s", page))
+        .collect();
+    if !command.contains("%s") {
+        words.push(page.to_owned());
+    }
+    let (program, arguments) = words.split_first()?;
+    Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_leads_to_the_address_whatever_it_holds() {
+        let page = leading_to("http://a/?key=1&x=\"><script>");
+        assert!(
+            page.contains("url=http://a/?key=1&amp;x=&quot;&gt;&lt;script&gt;\""),
+            "{page}"
+        );
+    }
+
+    #[test]
+    fn the_page_is_its_owners_alone_and_goes() {
+        let below = tempfile::tempdir().unwrap();
+        let (folder, file) = page("http://a/", below.path().to_owned()).unwrap();
+        let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(folder.path()), mode(&file)), (0o700, 0o600));
+        drop(LeadingPage { _folder: folder });
+        assert!(std::fs::read_dir(below.path()).unwrap().next().is_none());
+    }
 }

@@ -26,7 +26,7 @@ mod spec;
 mod strays;
 mod visible;
 
-pub use browser::open_in_browser;
+pub use browser::{LeadingPage, NoBrowser, open_in_browser};
 pub use capture::{Output, OutputCap};
 pub use choice::{Sandbox, SandboxOptions};
 pub use confine::Confine;

@@ -73,7 +73,8 @@ impl Sandbox {
     pub async fn probe(options: SandboxOptions, bounds: Bounds) -> Result<Self, ProbeError> {
         let trial = Trial::new().map_err(ProbeError::NoTrial)?;
         let min = bounds.least;
-        let mut missing = Vec::new();
+        let mut missing: Vec<String> = Vec::new();
+        let mut refused: Vec<(Level, String)> = Vec::new();
         if bounds.most < Level::L3 {
             missing.push(format!(
                 "AUTOBUILD_SANDBOX_MAX_LEVEL allows no more than {}",
@@ -88,10 +89,10 @@ impl Sandbox {
                     match trial.at(&options, level).await.and_then(|song| blocks(level, song)) {
                         Ok(lacks) => {
                             offered = level;
-                            missing.extend(lacks.map(|lacks| format!("{level}: {lacks}")));
+                            refused.extend(lacks.map(|lacks| (level, lacks.to_owned())));
                             break;
                         }
-                        Err(reason) => missing.push(format!("{level}: {}", with_remedy(&reason))),
+                        Err(reason) => refused.push((level, with_remedy(&reason))),
                     }
                 }
             }
@@ -99,6 +100,7 @@ impl Sandbox {
             Err(_) if !Path::new("/proc/self/exe").exists() => missing.push(NO_PROC.to_owned()),
             Err(reason) => missing.push(format!("the canary did not run: {reason}")),
         }
+        missing.extend(by_reason(&refused));
         let missing = missing.join("; ");
         if offered < min {
             return Err(ProbeError::TooLow { min, offered, missing });
@@ -168,6 +170,17 @@ fn blocks(level: Level, song: Song) -> Result<Option<&'static str>, String> {
     }
 }
 
+/// Each reason once, with the levels that it keeps from this machine.
+fn by_reason(refused: &[(Level, String)]) -> Vec<String> {
+    refused
+        .chunk_by(|(_, one), (_, next)| one == next)
+        .filter_map(|same| {
+            let levels: Vec<String> = same.iter().map(|(level, _)| level.to_string()).collect();
+            Some(format!("{}: {}", levels.join(" and "), same.first()?.1))
+        })
+        .collect()
+}
+
 fn with_remedy(reason: &str) -> String {
     let remedy = REMEDIES.iter().find(|(sign, _)| reason.contains(sign));
     match remedy {
@@ -182,9 +195,16 @@ mod tests {
 
     #[test]
     fn known_complaints_come_with_how_to_mend_them() {
-        let said = with_remedy("the wall could not be built: bwrap: setting up uid map: Permission denied");
+        let said = with_remedy("the sandbox could not be built: bwrap: setting up uid map: Permission denied");
         assert!(said.contains("AppArmor") && said.contains("uid map"), "{said}");
         assert_eq!(with_remedy("something else"), "something else");
+    }
+
+    #[test]
+    fn a_reason_is_told_once() {
+        let refused = [(Level::L3, "a"), (Level::L2, "a"), (Level::L1, "b")];
+        let refused = refused.map(|(level, why)| (level, why.to_owned()));
+        assert_eq!(by_reason(&refused), ["L3 and L2: a", "L1: b"]);
     }
 
     #[test]

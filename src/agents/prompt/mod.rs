@@ -85,6 +85,12 @@ impl Prompt {
         self.closed("")
     }
 
+    /// How long it is.
+    pub fn chars(&self) -> u64 {
+        let count = |text: &str| u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
+        count(&self.system).saturating_add(count(&self.text()))
+    }
+
     /// The particulars, and that the answer is the JSON object that ends the output.
     pub fn printed(&self, schema: &Value) -> String {
         let schema = serde_json::to_string(schema).unwrap_or_default();

@@ -106,6 +106,7 @@ pub(super) async fn demo(demo: Demo) -> ExitCode {
 
 async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Result<ExitCode> {
     let mut material = Material::gather(demo.repo.as_deref(), demo.issue.as_deref(), demo.agent.as_deref())?;
+    material.can_be_imported().await?;
     material.access = models::access(demo.use_my_login)?;
     let folder = places::private_folder()?;
     let stage = Stage::build(Setup {
@@ -125,9 +126,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     let transcript = Transcript::open(&stage, &repository, &places.transcript)?;
     let mut transcript = transcript.shown_on(terminal, demo.json, demo.verbose);
     transcript.opening(&stage.engine.sandbox, &stage.dashboard);
-    if demo.open {
-        open::open(&stage.dashboard);
-    }
+    let _leading = demo.open.then(|| open::open(&stage.dashboard));
     transcript.left_out(&material.left_out().await);
     let seen = transcript.seen();
     let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));

@@ -70,6 +70,17 @@ impl Material {
         })
     }
 
+    /// Refuses a repository that cannot be imported as a whole. What is wrong with others, the import says.
+    pub(super) async fn can_be_imported(&self) -> anyhow::Result<()> {
+        let Some(repository) = &self.repository else {
+            return Ok(());
+        };
+        match OwnRepository::around(repository).await {
+            Ok(own) => Ok(own.can_be_copied().await?),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// What the import leaves out: changes that are not committed.
     pub(super) async fn left_out(&self) -> Vec<String> {
         let Some(repository) = self.repository.as_ref().filter(|path| path.join(".git").exists()) else {

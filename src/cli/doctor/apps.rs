@@ -3,7 +3,7 @@
 use crate::{
     cli::doctor::look::{Unasked, asked},
     github::{
-        AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Client, DeliveryAttempt, GithubError, Identity,
+        AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Client, GithubError, HookDelivery, Identity,
         Installation, lacking,
     },
 };
@@ -46,7 +46,7 @@ pub(super) const COACH: Needs = Needs {
 pub(super) async fn autobuild(client: &Client, coach: Option<&Client>) -> Vec<Row> {
     let coachs = async {
         match coach {
-            Some(coach) => asked(coach.granted()).await.ok(),
+            Some(coach) => asked(coach.installations()).await.ok(),
             None => None,
         }
     };
@@ -54,8 +54,8 @@ pub(super) async fn autobuild(client: &Client, coach: Option<&Client>) -> Vec<Ro
         asked(client.identity_now()),
         asked(client.githubs_time()),
         asked(client.hook_address()),
-        asked(client.last_deliveries(DELIVERIES)),
-        asked(client.granted()),
+        asked(client.hook_deliveries(DELIVERIES)),
+        asked(client.installations()),
         coachs,
     );
     let mut rows = vec![identity(AUTOBUILD, client.app_id(), &known)];
@@ -73,7 +73,7 @@ pub(super) async fn autobuild(client: &Client, coach: Option<&Client>) -> Vec<Ro
 
 /// The rows of the Coach App.
 pub(super) async fn coach(client: &Client) -> Vec<Row> {
-    let (known, installations) = tokio::join!(asked(client.identity_now()), asked(client.granted()));
+    let (known, installations) = tokio::join!(asked(client.identity_now()), asked(client.installations()));
     let mut rows = vec![identity(COACH, client.app_id(), &known)];
     if let Ok(known) = known {
         rows.extend(installed(COACH, (client.urls().web(), &known), &installations));
@@ -95,7 +95,8 @@ fn no_coach() -> Row {
     Row::warning(
         Topic::CoachApp,
         "none is set up: reviews are comments, and count for no rule",
-        "register it (see docs/organisation.md), and set AUTOBUILD_COACH_APP_ID and AUTOBUILD_COACH_PRIVATE_KEY",
+        "run `autobuild setup` on the service's machine, whose page registers it; if your settings name the Apps, register it yourself \
+         and set AUTOBUILD_COACH_APP_ID and AUTOBUILD_COACH_PRIVATE_KEY (see docs/organisation.md)",
     )
 }
 
@@ -215,7 +216,7 @@ fn webhook(address: &Result<Option<String>, Unasked>) -> Row {
     }
 }
 
-fn last_deliveries(found: &Result<Vec<DeliveryAttempt>, Unasked>) -> Row {
+fn last_deliveries(found: &Result<Vec<HookDelivery>, Unasked>) -> Row {
     let attempts = match found {
         Ok(attempts) => attempts,
         Err(why) => return untold(Topic::Deliveries, why),
@@ -353,11 +354,13 @@ mod tests {
         }
     }
 
-    fn sent(guid: &str, status_code: u16) -> DeliveryAttempt {
-        DeliveryAttempt {
+    fn sent(guid: &str, status_code: u16) -> HookDelivery {
+        HookDelivery {
+            id: 1,
             guid: guid.to_owned(),
             event: "issues".to_owned(),
             delivered_at: Some(Millis(0)),
+            status: String::new(),
             status_code,
         }
     }
@@ -489,7 +492,7 @@ mod tests {
 
     #[test]
     fn deliveries_that_did_not_arrive_are_told_with_what_their_answer_means() {
-        let of = |sent: &[DeliveryAttempt]| last_deliveries(&Ok(sent.to_vec()));
+        let of = |sent: &[HookDelivery]| last_deliveries(&Ok(sent.to_vec()));
         hold(vec![
             (of(&[sent("a", 202)]), Standing::Ok, "the last 1 arrived"),
             (of(&[sent("a", 202), sent("a", 0)]), Standing::Ok, "the last 1 arrived"),

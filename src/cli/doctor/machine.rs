@@ -12,6 +12,7 @@ use crate::{
     engine::data_folder::{DataFolder, FoundFolder, NoDataFolder},
     store::{FoundDatabase, OpenOptions, Store},
 };
+use anyhow::Context;
 use domain::{
     diagnosis::{Row, Topic},
     isolation::Level,
@@ -33,7 +34,7 @@ pub(super) fn program(file: &Path) -> Row {
         Some(file) => Row::warning(
             Topic::Program,
             format!("{version}, and {file} was replaced or removed since this process started"),
-            "restart the service: it starts its sandboxes from that file",
+            "start it again: sandboxes are started from that file",
         ),
     }
 }
@@ -92,26 +93,28 @@ pub(super) async fn memory(look: &Look<'_>) -> Vec<Row> {
                 .await
                 .map(|()| FoundDatabase::Current)
                 .map_err(anyhow::Error::from),
-            None => Store::inspect(settings.database_url.expose_secret(), OpenOptions::default())
-                .await
-                .map_err(anyhow::Error::from),
+            None => {
+                let url = settings.database_url.expose_secret();
+                let found = Store::inspect(url, OpenOptions::default()).await;
+                found.with_context(|| assemble::opening(url))
+            }
         }
     };
     let found = tokio::time::timeout(PATIENCE, inspected).await;
     let late = |_| Err(anyhow::anyhow!("the database does not answer within 5 seconds"));
-    vec![folder, database(&found.unwrap_or_else(late))]
+    let remedy = match settings.database_url.expose_secret().starts_with("sqlite:") {
+        true => "let the service's user read and write that file, or name another with AUTOBUILD_DATABASE_URL",
+        false => "see that the database runs, and that AUTOBUILD_DATABASE_URL leads to it",
+    };
+    vec![folder, database(&found.unwrap_or_else(late), remedy)]
 }
 
-fn database(found: &anyhow::Result<FoundDatabase>) -> Row {
+fn database(found: &anyhow::Result<FoundDatabase>, remedy: &str) -> Row {
     match found {
         Ok(FoundDatabase::Current) => Row::ok(Topic::Database, "there, with the tables of this version"),
         Ok(FoundDatabase::ToMigrate) => Row::ok(Topic::Database, "there; the next start brings its tables up to date"),
         Ok(FoundDatabase::None) => Row::ok(Topic::Database, "none yet; the first start makes it"),
-        Err(error) => Row::broken(
-            Topic::Database,
-            format!("{error:#}"),
-            "see that the database runs, and that AUTOBUILD_DATABASE_URL leads to it",
-        ),
+        Err(error) => Row::broken(Topic::Database, format!("{error:#}"), remedy),
     }
 }
 
@@ -252,7 +255,7 @@ mod tests {
             (
                 program(Path::new("/bin/autobuild (deleted)")),
                 Standing::Warning,
-                Some("restart the service"),
+                Some("start it again"),
             ),
             (
                 git(&Err(UnusableGit::Missing)),
@@ -271,9 +274,9 @@ mod tests {
                 Standing::Broken,
                 Some("AUTOBUILD_DATA_DIR"),
             ),
-            (database(&Ok(FoundDatabase::None)), Standing::Ok, None),
-            (database(&Ok(FoundDatabase::ToMigrate)), Standing::Ok, None),
-            (database(&Err(none())), Standing::Broken, Some("AUTOBUILD_DATABASE_URL")),
+            (database(&Ok(FoundDatabase::None), ""), Standing::Ok, None),
+            (database(&Ok(FoundDatabase::ToMigrate), ""), Standing::Ok, None),
+            (database(&Err(none()), "mend it"), Standing::Broken, Some("mend it")),
             (
                 isolation(Level::L0, "no user namespaces"),
                 Standing::Warning,

@@ -246,7 +246,7 @@ async fn own_programs() -> Vec<Row> {
     let agent = match own_agent::agent(None) {
         Ok(agent) => agent,
         Err(error) => {
-            let remedy = "install one (see docs/agents.md), or name another with AUTOBUILD_AGENT";
+            let remedy = "install an agent, or name one that is there with AUTOBUILD_AGENT (see docs/agents.md)";
             return vec![isolation, Row::broken(Topic::Agent, format!("{error:#}"), remedy)];
         }
     };

@@ -19,9 +19,11 @@ use domain::{
     diagnosis::{Row, Topic},
     ids::{RepoName, Sha},
     mistake::SettingsMistake,
+    shell_command::ShellCommand,
 };
 use futures_util::future::join_all;
-use std::collections::BTreeMap;
+use git::NoRepository;
+use std::{collections::BTreeMap, path::Path};
 
 /// Branches as AutoBuild makes them.
 const OURS: [&str; 2] = ["autobuild/1/integration", "autobuild/1/task-001"];
@@ -140,7 +142,7 @@ enum Coach {
 
 async fn coachs(coach: Option<&Client>, name: &RepoName) -> Coach {
     let Some(coach) = coach else { return Coach::None };
-    let (id, all) = tokio::join!(asked(coach.installation_of(name)), asked(coach.granted()));
+    let (id, all) = tokio::join!(asked(coach.installation_of(name)), asked(coach.installations()));
     match (id, all) {
         (Ok(Some(id)), Ok(all)) => match all.into_iter().find(|one| one.id == id) {
             Some(one) => Coach::Installed(one),
@@ -282,7 +284,7 @@ async fn in_files(
         workflows_row(&started),
         row,
         labels_row(&labels.into_iter().zip(known).collect::<Vec<_>>()),
-        test_command(&chosen),
+        test_command(&chosen, &files.paths),
     ];
     (rows, settings)
 }
@@ -308,7 +310,7 @@ fn workflows_row(started: &[Started]) -> Row {
         }
     };
     let all: Vec<String> = started.iter().map(said).collect();
-    let found = format!("what an agent writes starts {}", all.join("; "));
+    let found = format!("commits of agents start {}", all.join("; "));
     match started.iter().all(|one| one.risks.is_empty()) {
         true => Row::ok(Topic::Workflows, found),
         false => Row::warning(
@@ -373,15 +375,39 @@ fn labels_row(known: &[(&str, Result<bool, Unasked>)]) -> Row {
     }
 }
 
-fn test_command(chosen: &gates::Chosen) -> Row {
-    match &chosen.test {
-        Some(command) => Row::ok(Topic::TestCommand, command.to_string()),
-        None => Row::warning(
+fn test_command(chosen: &gates::Chosen, paths: &[String]) -> Row {
+    let Some(command) = &chosen.test else {
+        let remedy = format!("write `test: <command>` into {SETTINGS_FILE}");
+        return Row::warning(Topic::TestCommand, chosen.why.clone(), remedy);
+    };
+    match missing_program(command, paths) {
+        None => Row::ok(Topic::TestCommand, command.to_string()),
+        Some(program) => Row::warning(
             Topic::TestCommand,
-            chosen.why.clone(),
-            format!("write `test: <command>` into {SETTINGS_FILE}"),
+            format!("{command}: neither this machine nor the repository has {program}"),
+            format!("install {program}, let `setup:` install it, or correct `test:` in {SETTINGS_FILE}"),
         ),
     }
+}
+
+/// What shells do themselves.
+const BUILT_IN: [&str; 14] = [
+    ".", "[", "cd", "command", "eval", "exec", "export", "false", "set", "source", "test", "time", "true", "ulimit",
+];
+
+/// The program of a command that is nowhere. What only a shell understands is left to it.
+fn missing_program(command: &ShellCommand, paths: &[String]) -> Option<String> {
+    let program = command.simple()?.words.into_iter().next()?;
+    let is_there = match program.strip_prefix("./").unwrap_or(&program) {
+        own if own.contains('/') || own != program => {
+            Path::new(own).is_absolute() && Path::new(own).is_file() || paths.iter().any(|path| path == own)
+        }
+        name => {
+            let folders = std::env::var_os("PATH").unwrap_or_default();
+            BUILT_IN.contains(&name) || std::env::split_paths(&folders).any(|folder| folder.join(name).is_file())
+        }
+    };
+    (!is_there).then_some(program)
 }
 
 /// The rows of the repository around the current folder, of which nothing goes to GitHub.
@@ -389,13 +415,28 @@ pub(super) async fn in_front() -> Vec<Row> {
     let place = match Place::here().await {
         Ok(place) => place,
         Err(error) => {
-            let remedy = "go into your project's folder";
+            let remedy = match error.downcast_ref() {
+                Some(NoRepository::Git(_)) => "do what git says",
+                Some(
+                    NoRepository::Missing(_)
+                    | NoRepository::Bare(_)
+                    | NoRepository::GitFolder(_)
+                    | NoRepository::Shallow(_)
+                    | NoRepository::Partial(_)
+                    | NoRepository::Format { .. },
+                )
+                | None => "go into your project's folder",
+            };
             return vec![Row::warning(Topic::OwnRepository, format!("{error:#}"), remedy)];
         }
     };
     let path = place.own.work_tree.display().to_string();
     let row = match place.head().await {
         Ok(head) => {
+            if let Err(why) = place.own.can_be_copied().await {
+                let remedy = "do that, or work in a whole clone";
+                return vec![Row::broken(Topic::OwnRepository, why.to_string(), remedy)];
+            }
             let branch = head.branch.map(|branch| format!(", on {branch}")).unwrap_or_default();
             Row::ok(Topic::OwnRepository, format!("{path}{branch}"))
         }
@@ -428,5 +469,5 @@ pub(super) async fn in_front() -> Vec<Row> {
         &Offer::default(),
     );
     let chosen = gates::choose(&settings, &gates::Repository::new(&paths, &text));
-    vec![row, settings_row, test_command(&chosen)]
+    vec![row, settings_row, test_command(&chosen, &paths)]
 }

@@ -42,7 +42,12 @@ impl Lock {
     /// Takes it in a folder that is there, for a command that works with this agent.
     pub fn ask(folder: &Path, command: &str, agent: &str) -> anyhow::Result<Asked> {
         let path = folder.join("lock");
-        let failed = || format!("{} cannot be locked", path.display());
+        let failed = || {
+            format!(
+                "{} cannot be locked: it must be a file that you can write, or missing",
+                path.display()
+            )
+        };
         let mut options = own_file();
         let options = options.create(true).truncate(false).read(true).write(true);
         let mut file = options.open(&path).with_context(failed)?;

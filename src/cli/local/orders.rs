@@ -181,7 +181,12 @@ impl Orders {
     pub fn all(&self) -> anyhow::Result<Vec<Order>> {
         let entries = match std::fs::read_dir(&self.folder) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.with_context(|| self.folder.display().to_string())?,
+            entries => entries.with_context(|| {
+                format!(
+                    "{} cannot be read: let your user read and write it",
+                    self.folder.display()
+                )
+            })?,
         };
         let mut orders = Vec::new();
         for entry in entries {
@@ -239,7 +244,12 @@ impl Orders {
         match std::fs::read(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             read => {
-                let bytes = read.with_context(|| format!("{} cannot be read", path.display()))?;
+                let bytes = read.with_context(|| {
+                    format!(
+                        "{} cannot be read: let your user read it, or move it away",
+                        path.display()
+                    )
+                })?;
                 let damaged = || {
                     let path = path.display();
                     format!(

@@ -39,7 +39,9 @@ use domain::{
     ids::{AppId, IssueNumber, RepoId},
     secret::Secrets,
 };
-use forge::{AppCredentials, Forge, ForgeOptions, Hands, NewApp, Readers, RepoSource, Role, Saving, Settings};
+use forge::{
+    AppCredentials, Forge, ForgeError, ForgeOptions, Hands, NewApp, Readers, RepoSource, Role, Saving, Settings,
+};
 use page_parts::session::with_key;
 use sandbox::SandboxOptions;
 use secrecy::{ExposeSecret, SecretString};
@@ -335,7 +337,22 @@ async fn forge(setup: &Setup<'_>, key: &SecretString, hands: Hands) -> anyhow::R
         },
         ..ForgeOptions::new(setup.folder.join("forge"))
     };
-    Forge::start(options).await.context("starting the local forge")
+    let started = Forge::start(options).await;
+    started.map_err(|error| unusable(error, setup.folder))
+}
+
+/// Why the forge does not start; with what is left to do where its memory is damaged.
+fn unusable(error: ForgeError, folder: &Path) -> anyhow::Error {
+    let what = match &error {
+        ForgeError::NotOurs { .. } | ForgeError::Unreadable { .. } => format!(
+            "the local forge's memory is damaged; move {} away, and AutoBuild begins anew: branches with results stay",
+            folder.display()
+        ),
+        ForgeError::Io { .. } | ForgeError::Git(_) | ForgeError::Refused(_) | ForgeError::Unknown(_) => {
+            "starting the local forge".to_owned()
+        }
+    };
+    anyhow::Error::new(error).context(what)
 }
 
 /// A word that nobody guesses.

@@ -60,6 +60,7 @@ impl EffectContext<'_> {
             role: question.role.word().to_owned(),
             agent: kind.to_owned(),
             model: model.map(str::to_owned),
+            prompt_chars: question.prompt.chars(),
             provider: provider.clone(),
             spacing: waits.spacing,
             at: self.engine.now(),

@@ -2,9 +2,12 @@
 
 use crate::web::{
     Inbox,
-    admin::{Peer, Shown},
-    dashboard::{Viewer, bar, not_found, page, to_sign_in, viewer_of},
+    dashboard::{
+        bar, not_found, page,
+        sessions::{NotIn, Viewer},
+    },
     metrics,
+    metrics::Shown,
 };
 use axum::{
     Json,
@@ -29,19 +32,20 @@ pub(super) struct Asked {
 /// `GET /doctor`: for the administrator's session or, as JSON, for the token in a header.
 pub(super) async fn doctor_page(
     State(inbox): State<Arc<Inbox>>,
-    peer: Peer,
+    viewer: Result<Viewer, NotIn>,
     asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
     let name = asked.ok().and_then(|Query(asked)| asked.repo);
     let repo = name.and_then(|name| name.trim().parse::<RepoName>().ok());
-    match metrics::by_token(&inbox, peer, &headers) {
+    match metrics::by_token(&inbox, &headers) {
         None => {}
         Some(Shown::Right) => return json(&inbox, repo).await,
-        Some(Shown::Wrong | Shown::TooSoon { .. }) => return StatusCode::UNAUTHORIZED.into_response(),
+        Some(Shown::Wrong) => return StatusCode::UNAUTHORIZED.into_response(),
     }
-    let Some(viewer) = viewer_of(&inbox, &headers) else {
-        return to_sign_in();
+    let viewer = match viewer {
+        Ok(viewer) => viewer,
+        Err(not_in) => return not_in.into_response(),
     };
     let Some(doctor) = inbox.doctor().filter(|_| is_for(&inbox, &viewer)) else {
         return not_found(&inbox, Some(&viewer));

@@ -180,7 +180,7 @@ impl Shown<'_> {
                     summary { (title) " (" (runs.len()) ")" }
                     div.scroll tabindex="0" role="region" aria-label=(label) {
                         table.list {
-                            thead { tr { th { "role" } th { "turn" } th { "agent" } th { "state" } th { "time" } th { "cost" } th { "began" } } }
+                            thead { tr { th { "role" } th { "turn" } th { "agent" } th { "state" } th { "prompt" } th { "time" } th { "cost" } th { "began" } } }
                             tbody { @for run in &runs { (self.run(run)) } }
                         }
                     }
@@ -211,6 +211,7 @@ impl Shown<'_> {
                     (how)
                     @if let Some(seen) = seen { ", " (seen.seen.tool_calls) " tool calls" }
                 }
+                td { @if let Some(chars) = run.prompt_chars { (count(chars, "character")) } @else { "–" } }
                 td { @if let Some(ended) = run.ended_at { (took(run.started_at, ended)) } @else { "–" } }
                 td { (cost) }
                 td { (date(run.started_at)) }
@@ -288,8 +289,8 @@ impl Shown<'_> {
                         thead { tr { th { "step" } th { "about" } th { "state" } th { "not before" } th { "tries" } th { "why it waits" } } }
                         tbody {
                             @for effect in effects.iter().take(MOST_STEPS) {
-                                tr {
-                                    td { (effect.kind.replace('_', " ")) }
+                                tr id=(format!("step-{}", effect.seq)) {
+                                    td { (queue::named(&effect.kind)) }
                                     td { (queue::subject(effect.feature, &effect.subject)) }
                                     td { (page_parts::badge(step_colour(effect.state), &effect.state.to_string())) }
                                     td { (date(effect.run_at)) }

@@ -5,7 +5,8 @@ use crate::web::{
     dashboard::{
         content,
         readings::{self, Page, Reading, Seen},
-        sight, viewer_of,
+        sessions::Viewer,
+        sight,
     },
 };
 use axum::{
@@ -19,17 +20,23 @@ use axum::{
 use futures_util::stream;
 use page_parts::events::{GONE, HERE, LATER, LastSent};
 use std::{convert::Infallible, sync::Arc, time::Duration};
+use tokio::sync::Notify;
 
 /// How often it is looked whether who reads may still read.
 const LOOK: Duration = Duration::from_secs(1);
 /// A comment as often as this keeps proxies from ending the stream.
 const QUIET: u32 = 15;
 
+/// Sent last to a stream that made room for a newer one: the page comes again, and so shows the news now and then.
+const CROWDED: &str = "retry: 15000\n\n";
+
 /// What one open page is sent.
 struct Stream {
     inbox: Arc<Inbox>,
     /// Of the request that opened it.
     headers: HeaderMap,
+    /// Told when a newer stream takes the place.
+    crowded: Arc<Notify>,
     seen: Seen,
     /// Whether the newest reading was not looked at yet.
     is_unread: bool,
@@ -45,8 +52,12 @@ enum State {
 }
 
 /// A stream of a page's content, for as long as the request that opened it would be let in.
-pub(super) fn stream(inbox: Arc<Inbox>, page: Page, headers: HeaderMap) -> Response {
+pub(super) fn stream(inbox: Arc<Inbox>, page: Page, (viewer, headers): (&Viewer, HeaderMap)) -> Response {
     let stream = Stream {
+        crowded: match viewer {
+            Viewer::Whole(_) => Arc::default(),
+            Viewer::Person(_, person) => inbox.pages().streams.join(person.id),
+        },
         seen: readings::follow(&inbox, page),
         inbox,
         headers,
@@ -70,45 +81,47 @@ impl Stream {
                 State::Open => {}
                 State::Ended => return None,
             }
-            let Some(viewer) = viewer_of(&self.inbox, &self.headers) else {
-                return self.last(GONE);
-            };
-            // What somebody may see changes without the work.
-            let is_due = self.is_unread || !viewer.sees_everything();
-            let reading = self.seen.borrow_and_update().clone().filter(|_| is_due);
-            self.is_unread = false;
-            let instead = match &reading {
-                Some(reading) => sight::instead(&self.inbox, &viewer, reading).await,
-                None => None,
-            };
-            match instead.as_ref().or(reading.as_deref()) {
-                // The next reading may find the database again, and GitHub.
-                None | Some(Reading::NoDatabase | Reading::Undecided) => {}
-                Some(Reading::Gone) => return self.last(GONE),
-                Some(
-                    reading @ (Reading::Overview(_)
-                    | Reading::Feature(..)
-                    | Reading::Queue(_)
-                    | Reading::Spending(_)
-                    | Reading::Unreadable),
-                ) => {
-                    let content = content(&self.inbox, &viewer, reading);
-                    if let Some(event) = self.sent.news(&content) {
-                        self.quiet = 0;
-                        return Some(event);
-                    }
-                }
+            if let Some(event) = self.look().await {
+                return Some(event);
             }
             tokio::select! {
                 changed = self.seen.changed() => match changed {
                     Ok(()) => self.is_unread = true,
                     Err(_) => return self.last(LATER),
                 },
+                () = self.crowded.notified() => return self.last(CROWDED),
                 () = tokio::time::sleep(LOOK) => self.quiet = self.quiet.saturating_add(1),
             }
             if self.quiet >= QUIET {
                 self.quiet = 0;
                 return Some(HERE.to_owned());
+            }
+        }
+    }
+
+    /// What is to be sent now, if anything is.
+    async fn look(&mut self) -> Option<String> {
+        // Whether the session was ended is known as soon as the database answers again.
+        let Some(viewer) = Viewer::of(&self.inbox, &self.headers).await.ok()? else {
+            return self.last(GONE);
+        };
+        // What somebody may see changes without the work.
+        let is_due = self.is_unread || !viewer.sees_everything();
+        let reading = self.seen.borrow_and_update().clone().filter(|_| is_due)?;
+        self.is_unread = false;
+        let instead = sight::instead(&self.inbox, &viewer, &reading).await;
+        match instead.as_ref().unwrap_or(&reading) {
+            // The next reading may find the database again, and GitHub.
+            Reading::NoDatabase | Reading::Undecided => None,
+            Reading::Gone => self.last(GONE),
+            reading @ (Reading::Overview(..)
+            | Reading::Feature(..)
+            | Reading::Queue(_)
+            | Reading::Spending(_)
+            | Reading::Unreadable) => {
+                let event = self.sent.news(&content(&self.inbox, &viewer, reading))?;
+                self.quiet = 0;
+                Some(event)
             }
         }
     }

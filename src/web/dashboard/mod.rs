@@ -15,6 +15,7 @@ mod sessions;
 mod sight;
 mod sign_in;
 mod spending;
+mod streams;
 
 pub(super) use readings::OpenPages;
 
@@ -22,7 +23,7 @@ use crate::web::{
     Inbox,
     dashboard::{
         readings::{Page, Reading},
-        sessions::Who,
+        sessions::{NotIn, Viewer},
     },
     inbox::Viewers,
 };
@@ -33,19 +34,19 @@ use axum::{
         rejection::{FormRejection, PathRejection, QueryRejection},
     },
     http::{
-        HeaderMap, HeaderValue, StatusCode,
+        HeaderMap, HeaderName, HeaderValue, StatusCode,
         header::{
-            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,
-            X_CONTENT_TYPE_OPTIONS,
+            CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, LOCATION, ORIGIN, REFERRER_POLICY, REFRESH,
+            SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
         },
     },
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use domain::ids::{FeatureKey, User};
+use domain::ids::FeatureKey;
 use maud::{DOCTYPE, Markup, html};
-use page_parts::session::{Entry, NO_KEY, OTHER_HOST, Session, is_of_this_machine, is_same};
+use page_parts::session::{Entry, NO_KEY, OTHER_HOST, is_of_this_machine, is_same, refresh};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -72,7 +73,7 @@ async fn door(State(inbox): State<Arc<Inbox>>, request: Request, next: Next) -> 
     let address = (request.uri().path(), request.uri().query());
     match Entry::of(address, request.headers(), key, inbox.now().0) {
         Entry::In(_) => next.run(request).await,
-        Entry::Begins { cookie, to } => (StatusCode::SEE_OTHER, [(LOCATION, to), (SET_COOKIE, cookie)]).into_response(),
+        Entry::Begins { cookie, to } => ([(REFRESH, refresh(&to)), (SET_COOKIE, cookie)], "").into_response(),
         Entry::Refused => refused(NO_KEY),
     }
 }
@@ -134,30 +135,24 @@ fn key(path: Key) -> Option<FeatureKey> {
     format!("{repo}/{issue}/{run}").parse().ok()
 }
 
-async fn overview_page(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    whole(&inbox, &headers, Page::Overview, ("AutoBuild", "/live")).await
+async fn overview_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer) -> Response {
+    whole(&inbox, &viewer, Page::Overview, ("AutoBuild", "/live")).await
 }
 
-async fn queue_page(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    whole(&inbox, &headers, Page::Queue, ("Queue", "/queue/live")).await
+async fn queue_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer) -> Response {
+    whole(&inbox, &viewer, Page::Queue, ("Queue", "/queue/live")).await
 }
 
-async fn spending_page(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    whole(&inbox, &headers, Page::Spending, ("Spending", "/spending/live")).await
+async fn spending_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer) -> Response {
+    whole(&inbox, &viewer, Page::Spending, ("Spending", "/spending/live")).await
 }
 
 /// A page as it is now, for who may see it.
-async fn whole(inbox: &Arc<Inbox>, headers: &HeaderMap, page: Page, named: (&str, &str)) -> Response {
-    match viewer_of(inbox, headers) {
-        Some(viewer) => answer(inbox, &viewer, named, &sight::read(inbox, &viewer, page).await),
-        None => to_sign_in(),
-    }
+async fn whole(inbox: &Arc<Inbox>, viewer: &Viewer, page: Page, named: (&str, &str)) -> Response {
+    answer(inbox, viewer, named, &sight::read(inbox, viewer, page).await)
 }
 
-async fn feature_page(State(inbox): State<Arc<Inbox>>, path: Key, headers: HeaderMap) -> Response {
-    let Some(viewer) = viewer_of(&inbox, &headers) else {
-        return to_sign_in();
-    };
+async fn feature_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer, path: Key) -> Response {
     let Some(key) = key(path) else {
         return not_found(&inbox, Some(&viewer));
     };
@@ -173,13 +168,10 @@ struct WhichRun {
 
 async fn run_page(
     State(inbox): State<Arc<Inbox>>,
+    viewer: Viewer,
     path: Key,
     which: Result<Query<WhichRun>, QueryRejection>,
-    headers: HeaderMap,
 ) -> Response {
-    let Some(viewer) = viewer_of(&inbox, &headers) else {
-        return to_sign_in();
-    };
     let (Some(key), Ok(Query(which))) = (key(path), which) else {
         return not_found(&inbox, Some(&viewer));
     };
@@ -203,27 +195,32 @@ async fn run_page(
     }
 }
 
-async fn overview_live(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    follow(inbox, headers, Page::Overview).await
+/// Who wants to follow a page: a script, which is sent to no other page.
+type Follower = Result<Viewer, NotIn>;
+
+async fn overview_live(State(inbox): State<Arc<Inbox>>, viewer: Follower, headers: HeaderMap) -> Response {
+    follow(inbox, viewer, headers, Page::Overview).await
 }
 
-async fn queue_live(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    follow(inbox, headers, Page::Queue).await
+async fn queue_live(State(inbox): State<Arc<Inbox>>, viewer: Follower, headers: HeaderMap) -> Response {
+    follow(inbox, viewer, headers, Page::Queue).await
 }
 
-async fn spending_live(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    follow(inbox, headers, Page::Spending).await
+async fn spending_live(State(inbox): State<Arc<Inbox>>, viewer: Follower, headers: HeaderMap) -> Response {
+    follow(inbox, viewer, headers, Page::Spending).await
 }
 
 /// A page as it changes, for who may see it.
-async fn follow(inbox: Arc<Inbox>, headers: HeaderMap, page: Page) -> Response {
-    let Some(viewer) = viewer_of(&inbox, &headers) else {
-        return StatusCode::UNAUTHORIZED.into_response();
+async fn follow(inbox: Arc<Inbox>, viewer: Follower, headers: HeaderMap, page: Page) -> Response {
+    let viewer = match viewer {
+        Ok(viewer) => viewer,
+        Err(NotIn::SignedOut { .. }) => return StatusCode::UNAUTHORIZED.into_response(),
+        Err(NotIn::NoDatabase) => return StatusCode::SERVICE_UNAVAILABLE.into_response(),
     };
     if !viewer.sees_everything() && sight::read(&inbox, &viewer, page).await == Reading::Gone {
         return StatusCode::NOT_FOUND.into_response();
     }
-    live::stream(inbox, page, headers)
+    live::stream(inbox, page, (&viewer, headers))
 }
 
 #[derive(Default, Deserialize)]
@@ -235,12 +232,10 @@ struct WhichStep {
 /// Tries a step again that was given up: the operator asks, on a form of ours.
 async fn try_again(
     State(inbox): State<Arc<Inbox>>,
+    viewer: Viewer,
     headers: HeaderMap,
     form: Result<Form<WhichStep>, FormRejection>,
 ) -> Response {
-    let Some(viewer) = viewer_of(&inbox, &headers) else {
-        return to_sign_in();
-    };
     if !viewer.sees_everything() {
         return not_found(&inbox, Some(&viewer));
     }
@@ -271,53 +266,34 @@ async fn try_again(
     }
 }
 
-async fn feature_live(State(inbox): State<Arc<Inbox>>, path: Key, headers: HeaderMap) -> Response {
+async fn feature_live(State(inbox): State<Arc<Inbox>>, viewer: Follower, path: Key, headers: HeaderMap) -> Response {
     match key(path) {
-        Some(key) => follow(inbox, headers, Page::Feature(key)).await,
+        Some(key) => follow(inbox, viewer, headers, Page::Feature(key)).await,
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
 /// Whatever is at no address of ours.
-async fn nowhere(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
-    not_found(&inbox, viewer_of(&inbox, &headers).as_ref())
+async fn nowhere(State(inbox): State<Arc<Inbox>>, viewer: Result<Viewer, NotIn>) -> Response {
+    not_found(&inbox, viewer.ok().as_ref())
 }
 
-/// Who asks; none: somebody who may not see it.
-enum Viewer {
-    /// Who showed the administrator's token, or this run's key.
-    Whole(Session),
-    /// Somebody who sees what they may read on GitHub.
-    Person(Session, User),
-}
-
-impl Viewer {
-    fn session(&self) -> &Session {
+impl IntoResponse for NotIn {
+    fn into_response(self) -> Response {
         match self {
-            Self::Whole(session) | Self::Person(session, _) => session,
-        }
-    }
-
-    /// Whether the pages about the whole service are theirs too.
-    fn sees_everything(&self) -> bool {
-        match self {
-            Self::Whole(_) => true,
-            Self::Person(..) => false,
+            Self::SignedOut { wanted } => {
+                let to = sign_in::address(wanted.as_deref().unwrap_or("/"));
+                (StatusCode::SEE_OTHER, [(LOCATION, to)]).into_response()
+            }
+            Self::NoDatabase => no_database(),
         }
     }
 }
 
-fn viewer_of(inbox: &Inbox, headers: &HeaderMap) -> Option<Viewer> {
-    let session = Session::of(headers, inbox.admin()?.signing(), inbox.now().0)?;
-    let is_open = !inbox.pages().sessions.has_ended(&session);
-    is_open.then(|| match Who::of(&session) {
-        Who::Operator => Viewer::Whole(session),
-        Who::Person(person) => Viewer::Person(session, person),
-    })
-}
-
-fn to_sign_in() -> Response {
-    (StatusCode::SEE_OTHER, [(LOCATION, "/sign-in")]).into_response()
+/// What is said to somebody of whom nobody knows who they are.
+fn no_database() -> Response {
+    let said = html! { h1 { "The database does not answer" } p { "Reload the page in a moment." } };
+    page(StatusCode::SERVICE_UNAVAILABLE, "Not now", &html! {}, None, &said)
 }
 
 /// What the forms of a viewer's pages carry.
@@ -356,7 +332,7 @@ fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
     let token = acting.and_then(|viewer| form_token(inbox, viewer));
     let form = parts::Form::new(token.unwrap_or_default());
     match reading {
-        Reading::Overview(view) => overview::content(secrets, (inbox.viewers(), viewer), view),
+        Reading::Overview(view, extent) => overview::content(secrets, inbox.viewers(), (view, *extent)),
         Reading::Feature(view, work) => feature::content(web, secrets, &form, (view, work)),
         Reading::Queue(queue) => queue::content(secrets, &form, queue),
         Reading::Spending(figures) => spending::content(figures),
@@ -378,7 +354,7 @@ fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
 fn answer(inbox: &Inbox, viewer: &Viewer, (title, live): (&str, &str), reading: &Reading) -> Response {
     let (bar, content) = (bar(inbox, Some(viewer)), content(inbox, viewer, reading));
     let (status, title, live) = match reading {
-        Reading::Overview(_) | Reading::Feature(..) | Reading::Queue(_) | Reading::Spending(_) => {
+        Reading::Overview(..) | Reading::Feature(..) | Reading::Queue(_) | Reading::Spending(_) => {
             (StatusCode::OK, title, Some(live))
         }
         Reading::Gone => (StatusCode::NOT_FOUND, "Not found", None),
@@ -424,9 +400,13 @@ fn page(status: StatusCode, title: &str, bar: &Markup, live: Option<&str>, conte
     response
 }
 
-/// Whether a browser that says where a form comes from names this very address.
+/// Whether a browser that says where a form comes from names this very address. A proxy may have changed our name, so what
+/// the browser says itself counts first.
 fn is_from_here(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    if let Some(site) = text(HeaderName::from_static("sec-fetch-site")) {
+        return site == "same-origin";
+    }
     match (text(ORIGIN), text(HOST)) {
         (None, _) => true,
         (Some(origin), Some(host)) => origin.split_once("://").is_some_and(|(_, from)| from == host),

@@ -1,4 +1,5 @@
-//! The first page: every Feature that runs, waits, is blocked or in review, and those that ended last.
+//! The first page: every Feature that runs, waits, is blocked or in review, by organisation and repository, and those that
+//! ended last.
 
 use crate::{
     engine::view::{ListedView, Overview},
@@ -6,33 +7,114 @@ use crate::{
     store::{ProviderTrouble, Tally, Trouble},
     web::{
         dashboard::{
-            Viewer,
             parts::{count, date, feature_address, money, state_badge},
+            readings::Extent,
         },
         inbox::Viewers,
     },
 };
-use domain::{feature::State, secret::Secrets};
+use domain::{
+    feature::{Feature, State},
+    ids::RepoId,
+    secret::Secrets,
+};
 use maud::{Markup, html};
 
 /// What the page shows.
-pub(super) fn content(secrets: &Secrets, (viewers, viewer): (Viewers, &Viewer), view: &Overview) -> Markup {
+pub(super) fn content(secrets: &Secrets, viewers: Viewers, (view, extent): (&Overview, Extent)) -> Markup {
     let (waits, runs): (Vec<&ListedView>, Vec<&ListedView>) =
         view.unfinished.iter().partition(|view| waits_for_a_person(view));
-    let ended: Vec<&ListedView> = view.ended.iter().collect();
     let idle = match viewers {
         Viewers::SignedIn => "Nothing is being built. Label an issue autobuild to start.",
         Viewers::WithKey => "Nothing is being built.",
     };
     html! {
         h1 { "Work" }
-        @if viewer.sees_everything() { (machine(&view.tally, &view.troubles)) }
+        (about(view, extent))
         h2 { "Waits for a person" }
-        (list(secrets, &waits, "Nothing waits for you."))
+        (by_repository(secrets, waits, "Nothing waits for you."))
         h2 { "At work" }
-        (list(secrets, &runs, idle))
+        (by_repository(secrets, runs, idle))
         h2 { "Ended last" }
-        (list(secrets, &ended, "Nothing has ended yet."))
+        ul.rows {
+            @for view in &view.ended { (row(secrets, view, &format!("{} · ", Place::of(view).whole()))) }
+            @if view.ended.is_empty() { li.muted { "Nothing has ended yet." } }
+        }
+    }
+}
+
+/// How much of it this is.
+fn about(view: &Overview, extent: Extent) -> Markup {
+    match extent {
+        Extent::Everything => machine(&view.tally, &view.troubles),
+        Extent::Theirs => html! { p.muted { "You see the work of repositories that you may read on GitHub." } },
+        Extent::PerhapsMore => html! {
+            p.muted {
+                "You see the work of repositories that you may read on GitHub. It has not answered for all of them yet, so \
+                some may be missing."
+            }
+        },
+    }
+}
+
+/// A repository, as far as its name was heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place<'a> {
+    Known { owner: &'a str, name: &'a str },
+    Unknown(RepoId),
+}
+
+impl<'a> Place<'a> {
+    fn of(view: &'a ListedView) -> Self {
+        match &view.name {
+            Some(name) => Self::Known {
+                owner: &name.owner,
+                name: &name.name,
+            },
+            None => Self::Unknown(view.key.repo),
+        }
+    }
+
+    fn owner(self) -> Option<&'a str> {
+        match self {
+            Self::Known { owner, .. } => Some(owner),
+            Self::Unknown(_) => None,
+        }
+    }
+
+    fn name(self) -> String {
+        match self {
+            Self::Known { name, .. } => name.to_owned(),
+            Self::Unknown(repo) => format!("repository {repo}"),
+        }
+    }
+
+    fn whole(self) -> String {
+        match self {
+            Self::Known { owner, name } => format!("{owner}/{name}"),
+            Self::Unknown(_) => self.name(),
+        }
+    }
+}
+
+/// Features under the names of their organisations and repositories.
+fn by_repository(secrets: &Secrets, mut views: Vec<&ListedView>, none: &str) -> Markup {
+    views.sort_by_key(|view| Place::of(view));
+    let owner = |view: &ListedView| {
+        Place::of(view)
+            .owner()
+            .unwrap_or("GitHub has not told the names yet")
+            .to_owned()
+    };
+    html! {
+        @if views.is_empty() { ul.rows { li.muted { (none) } } }
+        @for of_owner in views.chunk_by(|one, other| Place::of(one).owner() == Place::of(other).owner()) {
+            @if let Some(first) = of_owner.first() { h3 { (owner(first)) } }
+            @for of_repo in of_owner.chunk_by(|one, other| Place::of(one) == Place::of(other)) {
+                @if let Some(first) = of_repo.first() { h4 { (Place::of(first).name()) } }
+                ul.rows { @for view in of_repo { (row(secrets, view, "")) } }
+            }
+        }
     }
 }
 
@@ -68,26 +150,36 @@ fn machine(tally: &Tally, troubles: &[ProviderTrouble]) -> Markup {
     }
 }
 
-fn list(secrets: &Secrets, views: &[&ListedView], none: &str) -> Markup {
-    html! {
-        ul.rows {
-            @for view in views { (row(secrets, view)) }
-            @if views.is_empty() { li.muted { (none) } }
+/// For whom it waits and for what; none where it goes on by itself.
+fn waits_for(feature: &Feature) -> Option<String> {
+    let of_pull = |pull: Option<domain::ids::PullNumber>| pull.map_or_else(String::new, |pull| format!(" #{pull}"));
+    match &feature.state {
+        State::AwaitingApproval => Some("Someone with write access approves the plan.".to_owned()),
+        State::Paused { by, .. } => Some(format!("{} paused it: /autobuild resume goes on.", by.login)),
+        State::Blocked { .. } => {
+            Some("Someone with write access decides how it goes on: its page says why.".to_owned())
         }
+        State::InReview => Some(format!(
+            "Someone reviews and merges the pull request{}.",
+            of_pull(feature.pull)
+        )),
+        State::Planning { .. }
+        | State::Building { .. }
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => None,
     }
 }
 
-fn row(secrets: &Secrets, view: &ListedView) -> Markup {
-    let repository = view
-        .name
-        .as_ref()
-        .map_or_else(|| format!("repository {}", view.key.repo), ToString::to_string);
+/// One Feature, with what stands before its issue.
+fn row(secrets: &Secrets, view: &ListedView, before: &str) -> Markup {
+    let id = format!("feature-{}", view.key.to_string().replace('/', "-"));
     let Some(feature) = &view.feature else {
         return html! {
-            li {
+            li id=(id) {
                 (state_badge("failed")) " " (view.key.shown())
                 div.muted {
-                    (repository) " · issue #" (view.key.issue) " · AutoBuild cannot read what it stored of this Feature: \
+                    (before) "issue #" (view.key.issue) " · AutoBuild cannot read what it stored of this Feature: \
                     another version may have written it. Its log names the cause."
                 }
             }
@@ -95,18 +187,132 @@ fn row(secrets: &Secrets, view: &ListedView) -> Markup {
     };
     let (done, all) = (feature.completed().len(), feature.tasks.len());
     html! {
-        li {
+        li id=(id) {
             (state_badge(feature.state.word())) " "
             a href=(feature_address(&feature.key)) {
                 (feature.key.shown()) ": " (secrets.mask(messages::feature_name(feature)))
             }
+            @if let Some(waits) = waits_for(feature) { div { (waits) } }
             div.muted {
-                (repository) " · issue #" (feature.key.issue)
+                (before) "issue #" (feature.key.issue)
                 @if all > 0 { " · " (done) " of " (count(all, "task")) " merged" }
                 @if feature.wave > 0 { " · wave " (feature.wave) " of " (feature.last_wave()) }
                 " · " (money(&view.cost))
                 " · since " (date(feature.snapshot.at))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::content;
+    use crate::{
+        engine::view::{ListedView, Overview},
+        store::Tally,
+        web::{dashboard::readings::Extent, inbox::Viewers},
+    };
+    use domain::{
+        cost::Cost,
+        feature::{Feature, Rules, Snapshot, State, step},
+        ids::{FeatureKey, InstallationId, IssueNumber, PullNumber, RepoId},
+        secret::Secrets,
+    };
+    use serde_json::json;
+    use std::sync::Arc;
+
+    fn listed(repo: u64, issue: u64, name: Option<&str>) -> ListedView {
+        ListedView {
+            key: FeatureKey {
+                repo: RepoId(repo),
+                issue: IssueNumber(issue),
+                run: 1,
+            },
+            installation: InstallationId(11),
+            feature: None,
+            cost: Cost::default(),
+            name: name.map(|name| name.parse().unwrap()),
+        }
+    }
+
+    fn in_review(view: ListedView) -> ListedView {
+        let person = json!({"id": 33, "login": "ada"});
+        let snapshot = json!({
+            "title": "Count", "body": "", "author": person, "labelled_by": person, "at": 0, "trust": "writers",
+        });
+        let rules = json!({"max_turns": 5, "max_parallel_tasks": 2, "merge": "auto", "plan_approval": "never"});
+        let snapshot: Snapshot = serde_json::from_value(snapshot).unwrap();
+        let rules: Rules = serde_json::from_value(rules).unwrap();
+        let feature = step::labelled(view.key, view.installation, snapshot, rules).feature;
+        ListedView {
+            feature: Some(Arc::new(Feature {
+                state: State::InReview,
+                pull: Some(PullNumber(7)),
+                ..feature
+            })),
+            ..view
+        }
+    }
+
+    fn page(unfinished: Vec<ListedView>, extent: Extent) -> String {
+        let overview = Overview {
+            unfinished,
+            ended: vec![listed(9, 90, Some("acme/zoo"))],
+            tally: Tally::default(),
+            troubles: Vec::new(),
+        };
+        content(&Secrets::default(), Viewers::SignedIn, (&overview, extent)).0
+    }
+
+    /// The texts in their order on the page.
+    fn in_order(page: &str, texts: &[&str]) {
+        let mut rest = page;
+        for text in texts {
+            let (_, after) = rest
+                .split_once(text)
+                .unwrap_or_else(|| panic!("{text} is not next: {page}"));
+            rest = after;
+        }
+    }
+
+    #[test]
+    fn features_stand_under_their_organisation_and_repository() {
+        let unfinished = vec![
+            listed(1, 10, Some("beta/app")),
+            listed(4, 40, None),
+            listed(2, 20, Some("acme/shop")),
+            in_review(listed(3, 30, Some("acme/api"))),
+            listed(2, 21, Some("acme/shop")),
+        ];
+        let page = page(unfinished, Extent::Everything);
+        let order = [
+            "<h3>acme</h3><h4>api</h4>",
+            "Someone reviews and merges the pull request #7.",
+            "issue #30",
+            "<h4>shop</h4>",
+            "issue #20",
+            "issue #21",
+            "<h3>beta</h3><h4>app</h4>",
+            "issue #10",
+            "<h3>GitHub has not told the names yet</h3><h4>repository 4</h4>",
+            "issue #40",
+            "At work",
+            "Nothing is being built.",
+            "acme/zoo · issue #90",
+        ];
+        in_order(&page, &order);
+        assert_eq!(page.matches("<h3>acme</h3>").count(), 1, "{page}");
+    }
+
+    #[test]
+    fn people_are_told_why_they_see_no_more() {
+        let shown = |extent| page(Vec::new(), extent);
+        let theirs = "repositories that you may read on GitHub";
+        assert!(shown(Extent::Theirs).contains(theirs) && !shown(Extent::Everything).contains(theirs));
+        assert!(shown(Extent::PerhapsMore).contains("some may be missing"));
+        assert!(
+            !shown(Extent::Theirs).contains("Nothing is running"),
+            "of the whole service"
+        );
     }
 }

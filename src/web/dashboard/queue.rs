@@ -23,7 +23,7 @@ pub(super) fn content(secrets: &Secrets, form: &Form, queue: &Queue) -> Markup {
                 table.list {
                     thead { tr { th { "step" } th { "about" } th { "why it waits" } th { "until" } th { "age" } } }
                     tbody { @for step in &queue.steps {
-                        tr {
+                        tr id=(format!("step-{}", step.id)) {
                             td { (named(&step.kind)) }
                             td { (about(step)) }
                             td.says { (reason(secrets, step, queue.at)) }
@@ -40,8 +40,40 @@ pub(super) fn content(secrets: &Secrets, form: &Form, queue: &Queue) -> Markup {
     }
 }
 
-fn named(kind: &str) -> String {
-    kind.replace('_', " ")
+/// What a step does, in words.
+pub(super) fn named(kind: &str) -> &str {
+    match kind {
+        "ingest" => "read what GitHub sent",
+        "react" => "react to a comment",
+        "reply" => "answer a comment",
+        "living" => "update the comment that shows the state",
+        "plan" => "make the plan",
+        "pre_flight" => "try the default branch",
+        "compare_default" => "compare with the default branch",
+        "open_integration" => "make the integration branch",
+        "merge_default" => "merge the default branch",
+        "wave_gate" => "check the wave",
+        "open_feature_pull" => "open the Feature's pull request",
+        "publish_wave_check" => "publish the wave's check run",
+        "post_feature_blocked" => "report that the Feature is blocked",
+        "ask_person" => "ask a person",
+        "close_feature_pull" => "close the Feature's pull request",
+        "clean_up" => "clean up",
+        "design" => "design the task",
+        "play" => "run the Player",
+        "open_pull" => "open the task's pull request",
+        "gates" => "run the Gates",
+        "ci" => "read the repository's CI",
+        "coach" => "run the Coach",
+        "post_review" | "post_blocked_review" => "post the review",
+        "publish_check" | "publish_blocked" => "publish the check run",
+        "post_blocked" => "report that the task is blocked",
+        "mark_ready" => "mark the pull request as ready",
+        "merge" => "merge the task's pull request",
+        "dismiss_review" => "dismiss a review",
+        "close_pull" => "close the task's pull request",
+        older => older,
+    }
 }
 
 /// A Feature, and its task if it is about one.
@@ -89,9 +121,9 @@ fn until(step: &QueuedEffect, now: Millis) -> Markup {
 pub(super) fn failed(secrets: &Secrets, form: &Form, step: &StoredEffect) -> Markup {
     let said = secrets.mask(step.last_error.as_deref().unwrap_or("It did not say why."));
     html! {
-        article.box.changes_requested {
+        article.box.changes_requested id=(format!("failed-{}", step.seq)) {
             div.head {
-                b { (named(&step.kind)) } " of " (subject(step.feature, &step.subject))
+                b { (named(&step.kind)) } " · " (subject(step.feature, &step.subject))
                 " · " (count(step.attempt.saturating_add(1), "try")) ", due " (date(step.run_at))
             }
             div.body {
@@ -102,7 +134,7 @@ pub(super) fn failed(secrets: &Secrets, form: &Form, step: &StoredEffect) -> Mar
                     form.act method="post" action="/queue/try-again" {
                         (form.token())
                         input type="hidden" name="id" value=(step.id);
-                        button id=(format!("again-{}", step.seq)) aria-label=(format!("Try {} again", named(&step.kind))) { "Try again" }
+                        button id=(format!("again-{}", step.seq)) aria-label=(format!("Try again: {}", named(&step.kind))) { "Try again" }
                     }
                 } @else {
                     p.muted { "Its Feature knows, and its page says what to do. Trying this step again would change nothing." }

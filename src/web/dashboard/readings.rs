@@ -9,7 +9,7 @@ use crate::{
     },
     web::{
         Inbox,
-        dashboard::{sessions::Sessions, sight::Readers},
+        dashboard::{sessions::Sessions, sight::Readers, streams::OpenStreams},
     },
 };
 use domain::ids::{FeatureKey, InstallationId, Millis, RepoId};
@@ -40,10 +40,21 @@ pub(super) enum Page {
     Feature(FeatureKey),
 }
 
+/// How much of all work an overview shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it.
+    Everything,
+    /// What a person may read on GitHub.
+    Theirs,
+    /// The same, as far as GitHub said it by now.
+    PerhapsMore,
+}
+
 /// What is known of it at one moment.
 #[derive(Debug, PartialEq)]
 pub(super) enum Reading {
-    Overview(Overview),
+    Overview(Overview, Extent),
     Feature(Box<FeatureView>, WorkView),
     Queue(Queue),
     Spending(Figures),
@@ -75,6 +86,7 @@ pub(in crate::web) struct OpenPages {
     names: AskedNames,
     pub(super) sessions: Sessions,
     pub(super) readers: Readers,
+    pub(super) streams: OpenStreams,
 }
 
 impl OpenPages {
@@ -166,7 +178,7 @@ async fn look(inbox: &Arc<Inbox>, page: Page) -> (Reading, Option<ViewError>) {
 
 async fn try_read(engine: &Engine, pages: &OpenPages, page: Page) -> Result<Reading, ViewError> {
     Ok(match page {
-        Page::Overview => Reading::Overview(engine.overview(&pages.features).await?),
+        Page::Overview => Reading::Overview(engine.overview(&pages.features).await?, Extent::Everything),
         Page::Queue => Reading::Queue(engine.queue().await?),
         Page::Spending => Reading::Spending(engine.figures(&pages.counted).await?),
         Page::Feature(key) => match engine.feature_to_show(&key).await? {
@@ -179,7 +191,7 @@ async fn try_read(engine: &Engine, pages: &OpenPages, page: Page) -> Result<Read
 /// Asks GitHub beside the reading, which waits for nobody: the next one has the names.
 fn learn_names(inbox: &Arc<Inbox>, reading: &Reading) {
     let shown: BTreeSet<(InstallationId, RepoId)> = match reading {
-        Reading::Overview(overview) => {
+        Reading::Overview(overview, _) => {
             let rows = overview.unfinished.iter().chain(&overview.ended);
             rows.map(|row| (row.installation, row.key.repo)).collect()
         }

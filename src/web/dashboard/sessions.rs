@@ -1,10 +1,16 @@
-//! Sessions of this process: whose they are, and which ended before their time. Their cookies would still hold.
+//! Who asks: whose session a request belongs to, if it has one that holds and that nobody ended.
 
+use crate::{
+    store::{Spent, StoreError},
+    web::{Inbox, admin::Admin},
+};
+use axum::extract::FromRequestParts;
 use domain::ids::{Millis, User, UserId};
+use http::{HeaderMap, Method, request::Parts};
 use page_parts::session::Session;
 use secrecy::SecretString;
 use std::sync::{
-    Mutex, PoisonError,
+    Arc,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -19,7 +25,7 @@ pub(super) enum Who {
 
 impl Who {
     /// Whose a session is that holds: what its cookie says is signed.
-    pub(super) fn of(session: &Session) -> Self {
+    fn of(session: &Session) -> Self {
         let Some(holder) = session.holder() else {
             return Self::Operator;
         };
@@ -32,12 +38,9 @@ impl Who {
     }
 }
 
-/// How many began, and which were ended.
+/// How many began in this process.
 #[derive(Debug, Default)]
-pub(super) struct Sessions {
-    begun: AtomicU64,
-    ended: Mutex<Vec<Session>>,
-}
+pub(super) struct Sessions(AtomicU64);
 
 impl Sessions {
     /// A new one.
@@ -51,20 +54,88 @@ impl Sessions {
 
     /// A number that no session and no sign-in of this process has.
     pub(super) fn number(&self) -> u64 {
-        self.begun.fetch_add(1, Ordering::Relaxed)
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// Under which name an ended session is remembered.
+fn ended(session: &Session) -> String {
+    format!("session {}", session.name())
+}
+
+/// Ends a session for every process that works on this database.
+pub(super) async fn end(inbox: &Inbox, session: &Session) -> Result<Spent, StoreError> {
+    let until = Millis(session.until());
+    inbox.store().spend(&ended(session), until, inbox.now()).await
+}
+
+/// Who asks.
+pub(super) enum Viewer {
+    /// Who showed the administrator's token, or this run's key.
+    Whole(Session),
+    /// Somebody who sees what they may read on GitHub.
+    Person(Session, User),
+}
+
+/// Why nobody is signed in.
+#[derive(Debug)]
+pub(super) enum NotIn {
+    /// There is no session.
+    SignedOut {
+        /// The page that they want to see; none if a form was sent.
+        wanted: Option<String>,
+    },
+    /// Whether there is one is not known.
+    NoDatabase,
+}
+
+impl Viewer {
+    /// Whose session a request belongs to.
+    pub(super) async fn of(inbox: &Inbox, headers: &HeaderMap) -> Result<Option<Self>, StoreError> {
+        let signing = inbox.admin().map(Admin::signing);
+        let Some(session) = signing.and_then(|key| Session::of(headers, key, inbox.now().0)) else {
+            return Ok(None);
+        };
+        if inbox.store().is_spent(&ended(&session)).await? {
+            return Ok(None);
+        }
+        Ok(Some(match Who::of(&session) {
+            Who::Operator => Self::Whole(session),
+            Who::Person(person) => Self::Person(session, person),
+        }))
     }
 
-    /// Ends a session; those whose time is over are forgotten.
-    pub(super) fn end(&self, session: Session, admin: &SecretString, now: Millis) {
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        ended.retain(|session| session.holds(admin, now.0));
-        ended.push(session);
+    pub(super) fn session(&self) -> &Session {
+        match self {
+            Self::Whole(session) | Self::Person(session, _) => session,
+        }
     }
 
-    /// Whether it was ended.
-    pub(super) fn has_ended(&self, session: &Session) -> bool {
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        ended.contains(session)
+    /// Whether the pages about the whole service are theirs too.
+    pub(super) fn sees_everything(&self) -> bool {
+        match self {
+            Self::Whole(_) => true,
+            Self::Person(..) => false,
+        }
+    }
+}
+
+impl FromRequestParts<Arc<Inbox>> for Viewer {
+    type Rejection = NotIn;
+
+    async fn from_request_parts(parts: &mut Parts, inbox: &Arc<Inbox>) -> Result<Self, NotIn> {
+        let wanted = || {
+            let page = parts.uri.path_and_query().filter(|_| parts.method == Method::GET);
+            page.map(ToString::to_string)
+        };
+        match Self::of(inbox, &parts.headers).await {
+            Ok(Some(viewer)) => Ok(viewer),
+            Ok(None) => Err(NotIn::SignedOut { wanted: wanted() }),
+            Err(error) => {
+                tracing::warn!(%error, "whether a session was ended is not known");
+                Err(NotIn::NoDatabase)
+            }
+        }
     }
 }
 

@@ -1,32 +1,93 @@
 //! What people see whom GitHub named: Features of repositories that they may read there. It is asked with the App's own
-//! credentials and remembered for two minutes. Operators see everything.
+//! credentials, once for everybody who waits for the same answer, and remembered for two minutes. However many people look,
+//! the questions leave the App most of what GitHub lets it ask. Operators see everything.
 
 use crate::{
     engine::view::{ListedView, Overview},
     web::{
         Inbox,
         dashboard::{
-            Viewer,
-            readings::{self, Page, Reading},
+            readings::{self, Extent, Page, Reading},
+            sessions::Viewer,
         },
     },
 };
 use domain::ids::{InstallationId, Millis, RepoId, User, UserId};
-use futures_util::future::join_all;
+use futures_util::{
+    FutureExt,
+    future::{BoxFuture, Shared, join_all},
+};
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
+use tokio::sync::Semaphore;
 
 /// How long an answer of GitHub's holds, in milliseconds.
 const HOLDS: i64 = 2 * 60_000;
 /// The same where it gave none.
 const UNDECIDED_HOLDS: i64 = 10_000;
+/// How long the last answer holds where GitHub may not be asked again yet.
+const HOLDS_AT_MOST: i64 = 15 * 60_000;
 /// How long GitHub is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Answers that are remembered; all are forgotten where there are more.
+/// Questions that GitHub is asked at once.
+const AT_ONCE: usize = 8;
+/// Answers that are remembered; the old ones are forgotten where there are more, or else all.
 const MOST: usize = 50_000;
+
+/// How many questions may be asked in a row, and after how many milliseconds there may be one more. GitHub lets an App ask
+/// 5,000 times an hour for an installation.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    in_a_row: i64,
+    one_more: i64,
+}
+
+/// On behalf of one person.
+const OF_A_PERSON: Rate = Rate {
+    in_a_row: 200,
+    one_more: 5_000,
+};
+/// With the credentials of one installation.
+const OF_AN_INSTALLATION: Rate = Rate {
+    in_a_row: 400,
+    one_more: 2_000,
+};
+
+/// Whose questions are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Asker {
+    Person(UserId),
+    Installation(InstallationId),
+}
+
+/// Until when the questions of each that were asked in a row are paid off.
+#[derive(Debug, Default)]
+struct Allowances(HashMap<Asker, Millis>);
+
+impl Allowances {
+    /// Whether one more question may be asked by all of these; then it is counted.
+    fn grant(&mut self, askers: [(Asker, Rate); 2], now: Millis) -> bool {
+        if self.0.len() >= MOST {
+            self.0.retain(|_, until| *until > now);
+        }
+        let after = askers.map(|(asker, rate)| {
+            let until = self.0.get(&asker).copied().unwrap_or(now).max(now);
+            (
+                asker,
+                until.plus(rate.one_more),
+                now.plus(rate.one_more.saturating_mul(rate.in_a_row)),
+            )
+        });
+        let is_granted = after.iter().all(|(_, until, latest)| until <= latest);
+        if is_granted {
+            self.0.extend(after.map(|(asker, until, _)| (asker, until)));
+        }
+        is_granted
+    }
+}
 
 /// Whether a person may read a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,40 +98,135 @@ enum Access {
     Undecided,
 }
 
-/// Who may read what, as GitHub said it last.
-#[derive(Default)]
-pub(super) struct Readers(Mutex<HashMap<(RepoId, UserId), (Access, Millis)>>);
-
-impl Readers {
-    fn known(&self, key: (RepoId, UserId), now: Millis) -> Option<Access> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (access, until) = known.get(&key).copied()?;
-        (now < until).then_some(access)
-    }
-
-    fn remember(&self, key: (RepoId, UserId), access: Access, now: Millis) {
-        let holds = match access {
-            Access::Yes | Access::No => HOLDS,
-            Access::Undecided => UNDECIDED_HOLDS,
-        };
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST {
-            known.clear();
+impl Access {
+    fn holds(self) -> i64 {
+        match self {
+            Self::Yes | Self::No => HOLDS,
+            Self::Undecided => UNDECIDED_HOLDS,
         }
-        known.insert(key, (access, now.plus(holds)));
     }
 }
 
-async fn access(inbox: &Inbox, person: &User, (installation, repo): (InstallationId, RepoId)) -> Access {
-    let (readers, key) = (&inbox.pages().readers, (repo, person.id));
-    // Counted from the question on: an answer that took long is as old.
-    let now = inbox.now();
-    if let Some(known) = readers.known(key, now) {
-        return known;
+/// Who wants to read what.
+type Key = (RepoId, UserId);
+
+/// A question that GitHub is asked now, for everybody who waits for the answer.
+type Asking = Shared<BoxFuture<'static, Access>>;
+
+/// What is known of one person and repository.
+#[derive(Default)]
+struct Known {
+    /// The last answer, and when it was asked for.
+    last: Option<(Access, Millis)>,
+    asking: Option<Asking>,
+}
+
+impl Known {
+    /// The last answer, if it is not older than this.
+    fn within(&self, ms: impl Fn(Access) -> i64, now: Millis) -> Option<Access> {
+        let (access, at) = self.last?;
+        (now < at.plus(ms(access))).then_some(access)
     }
+
+    fn is_asked(&self) -> bool {
+        self.asking.is_some()
+    }
+}
+
+/// Who may read what, as GitHub said it last, and what it is being asked.
+pub(super) struct Readers {
+    known: Mutex<(HashMap<Key, Known>, Allowances)>,
+    at_once: Semaphore,
+}
+
+impl Default for Readers {
+    fn default() -> Self {
+        Self {
+            known: Mutex::default(),
+            at_once: Semaphore::new(AT_ONCE),
+        }
+    }
+}
+
+/// An answer, or who waits for it.
+enum Answer {
+    Known(Access),
+    Asked(Asking),
+}
+
+impl Readers {
+    fn lock(&self) -> MutexGuard<'_, (HashMap<Key, Known>, Allowances)> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known; GitHub is asked by `ask` where that is old, nobody asks already, and it may be asked.
+    fn answer(&self, key: Key, installation: InstallationId, now: Millis, ask: impl FnOnce() -> Asking) -> Answer {
+        let mut locked = self.lock();
+        let (all, allowances) = &mut *locked;
+        if all.len() >= MOST {
+            all.retain(|_, known| known.is_asked() || known.within(|_| HOLDS_AT_MOST, now).is_some());
+        }
+        if all.len() >= MOST {
+            all.clear();
+        }
+        let known = all.entry(key).or_default();
+        if let Some(access) = known.within(Access::holds, now) {
+            return Answer::Known(access);
+        }
+        if let Some(asking) = known.asking.clone().filter(|asking| asking.peek().is_none()) {
+            return Answer::Asked(asking);
+        }
+        let askers = [
+            (Asker::Person(key.1), OF_A_PERSON),
+            (Asker::Installation(installation), OF_AN_INSTALLATION),
+        ];
+        if !allowances.grant(askers, now) {
+            return Answer::Known(known.within(|_| HOLDS_AT_MOST, now).unwrap_or(Access::Undecided));
+        }
+        let asking = ask();
+        known.asking = Some(asking.clone());
+        Answer::Asked(asking)
+    }
+
+    /// Remembers what GitHub said, counted from the question on: an answer that took long is as old.
+    fn remember(&self, key: Key, access: Access, at: Millis) {
+        let known = Known {
+            last: Some((access, at)),
+            asking: None,
+        };
+        self.lock().0.insert(key, known);
+    }
+}
+
+async fn access(inbox: &Arc<Inbox>, person: &User, (installation, repo): (InstallationId, RepoId)) -> Access {
+    let (key, now) = ((repo, person.id), inbox.now());
+    let ask = || {
+        let (inbox, person) = (Arc::clone(inbox), person.clone());
+        // Whoever asked first may leave: the others wait on.
+        let asked = tokio::spawn(async move {
+            let access = asked(&inbox, &person, (installation, repo)).await;
+            inbox.pages().readers.remember(key, access, now);
+            access
+        });
+        asked.map(|ended| ended.unwrap_or(Access::Undecided)).boxed().shared()
+    };
+    let answer = inbox.pages().readers.answer(key, installation, now, ask);
+    match answer {
+        Answer::Known(access) => access,
+        Answer::Asked(asking) => {
+            let answered = tokio::time::timeout(PATIENCE, asking).await;
+            answered.unwrap_or(Access::Undecided)
+        }
+    }
+}
+
+/// What GitHub says when it is asked.
+async fn asked(inbox: &Inbox, person: &User, (installation, repo): (InstallationId, RepoId)) -> Access {
+    let Ok(_one_of_few) = inbox.pages().readers.at_once.acquire().await else {
+        return Access::Undecided;
+    };
     let repository = inbox.engine().autobuild.repo(installation, repo);
-    let asked = tokio::time::timeout(PATIENCE, repository.may_be_read_by(person)).await;
-    let access = match asked {
+    match tokio::time::timeout(PATIENCE, repository.may_be_read_by(person)).await {
         Ok(Ok(true)) => Access::Yes,
         Ok(Ok(false)) => Access::No,
         Ok(Err(error)) if error.is_final() => Access::No,
@@ -79,9 +235,7 @@ async fn access(inbox: &Inbox, person: &User, (installation, repo): (Installatio
             Access::Undecided
         }
         Err(_) => Access::Undecided,
-    };
-    readers.remember(key, access, now);
-    access
+    }
 }
 
 /// What a page shows to a viewer now.
@@ -91,13 +245,13 @@ pub(super) async fn read(inbox: &Arc<Inbox>, viewer: &Viewer, page: Page) -> Rea
 }
 
 /// What a viewer is shown instead of a reading; none: the reading itself.
-pub(super) async fn instead(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Option<Reading> {
+pub(super) async fn instead(inbox: &Arc<Inbox>, viewer: &Viewer, reading: &Reading) -> Option<Reading> {
     let person = match viewer {
         Viewer::Person(_, person) => person,
         Viewer::Whole(_) => return None,
     };
     match reading {
-        Reading::Overview(overview) => Some(narrowed(inbox, person, overview).await),
+        Reading::Overview(overview, _) => Some(narrowed(inbox, person, overview).await),
         Reading::Feature(view, _) => {
             let place = (view.feature.installation, view.feature.key.repo);
             match Box::pin(access(inbox, person, place)).await {
@@ -112,7 +266,7 @@ pub(super) async fn instead(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -
     }
 }
 
-async fn narrowed(inbox: &Inbox, person: &User, overview: &Overview) -> Reading {
+async fn narrowed(inbox: &Arc<Inbox>, person: &User, overview: &Overview) -> Reading {
     let rows = overview.unfinished.iter().chain(&overview.ended);
     let places: BTreeMap<RepoId, InstallationId> = rows.map(|row| (row.key.repo, row.installation)).collect();
     let asked = places.into_iter().map(async |(repo, installation)| {
@@ -128,9 +282,123 @@ async fn narrowed(inbox: &Inbox, person: &User, overview: &Overview) -> Reading 
         let own = rows.iter().filter(|row| known.get(&row.key.repo) == Some(&Access::Yes));
         own.cloned().collect()
     };
-    Reading::Overview(Overview {
+    let overview = Overview {
         unfinished: theirs(&overview.unfinished),
         ended: theirs(&overview.ended),
         ..overview.clone()
-    })
+    };
+    let extent = match has(Access::Undecided) {
+        true => Extent::PerhapsMore,
+        false => Extent::Theirs,
+    };
+    Reading::Overview(overview, extent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Access, Answer, Asking, HOLDS, HOLDS_AT_MOST, MOST, OF_A_PERSON, OF_AN_INSTALLATION, Readers};
+    use domain::ids::{InstallationId, Millis, RepoId, UserId};
+    use futures_util::{FutureExt, future};
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    /// Readers, and how often GitHub was asked.
+    #[derive(Default)]
+    struct Asked(Readers, AtomicI64);
+
+    impl Asked {
+        /// What is known to a person of a repository at a moment; an answer comes at once.
+        fn of(&self, (person, repo): (u64, u64), access: Access, now: i64) -> Access {
+            let (key, now) = ((RepoId(repo), UserId(person)), Millis(now));
+            let ask = || {
+                self.1.fetch_add(1, Ordering::Relaxed);
+                future::ready(access).boxed().shared()
+            };
+            match self.0.answer(key, InstallationId(1), now, ask) {
+                Answer::Known(access) => access,
+                Answer::Asked(asking) => {
+                    let access = asking.now_or_never().unwrap();
+                    self.0.remember(key, access, now);
+                    access
+                }
+            }
+        }
+
+        fn times(&self) -> i64 {
+            self.1.swap(0, Ordering::Relaxed)
+        }
+    }
+
+    #[test]
+    fn whoever_has_the_same_question_waits_for_the_same_answer() {
+        let readers = Readers::default();
+        let (key, now) = ((RepoId(1), UserId(1)), Millis(0));
+        let ask = || -> Asking { future::pending().boxed().shared() };
+        let first = readers.answer(key, InstallationId(1), now, ask);
+        let second = readers.answer(key, InstallationId(1), now, || -> Asking {
+            panic!("it is asked already")
+        });
+        assert!(matches!((first, second), (Answer::Asked(_), Answer::Asked(_))));
+    }
+
+    #[test]
+    fn one_person_asks_a_few_questions_however_many_pages_they_open() {
+        let asked = Asked::default();
+        let repos = 1..=2 * u64::try_from(OF_A_PERSON.in_a_row).unwrap();
+        for second in 0..60 {
+            for repo in repos.clone() {
+                asked.of((1, repo), Access::No, second * 1_000);
+            }
+        }
+        assert_eq!(asked.times(), OF_A_PERSON.in_a_row + 59_000 / OF_A_PERSON.one_more);
+        assert_eq!(asked.of((2, 1), Access::Yes, 60_000), Access::Yes, "others ask on");
+    }
+
+    #[test]
+    fn many_people_leave_the_app_most_of_what_it_may_ask() {
+        let asked = Asked::default();
+        let hour = 3_600_000;
+        for now in (0..=hour).step_by(500) {
+            for stranger in 0..3 {
+                asked.of((u64::try_from(now).unwrap() + stranger, 1), Access::No, now);
+            }
+        }
+        assert_eq!(
+            asked.times(),
+            OF_AN_INSTALLATION.in_a_row + hour / OF_AN_INSTALLATION.one_more
+        );
+    }
+
+    #[test]
+    fn where_nobody_may_ask_the_last_answer_holds_for_a_quarter_of_an_hour() {
+        let asked = Asked::default();
+        assert_eq!(asked.of((1, 1), Access::Yes, 0), Access::Yes);
+        let strangers = 2 * u64::try_from(OF_AN_INSTALLATION.in_a_row).unwrap();
+        let crowd = |now| {
+            for stranger in 2..strangers {
+                asked.of((stranger, 2), Access::No, now);
+            }
+        };
+        crowd(HOLDS);
+        asked.times();
+        assert_eq!(asked.of((1, 1), Access::No, HOLDS), Access::Yes);
+        crowd(HOLDS_AT_MOST - 1);
+        asked.times();
+        assert_eq!(asked.of((1, 1), Access::No, HOLDS_AT_MOST - 1), Access::Yes);
+        crowd(HOLDS_AT_MOST);
+        asked.times();
+        assert_eq!(asked.of((1, 1), Access::Yes, HOLDS_AT_MOST), Access::Undecided);
+        assert_eq!(asked.times(), 0);
+    }
+
+    #[test]
+    fn what_is_remembered_has_a_bound() {
+        let readers = Readers::default();
+        for repo in 0..=u64::try_from(MOST).unwrap() {
+            readers.remember((RepoId(repo), UserId(1)), Access::No, Millis(0));
+        }
+        readers.answer((RepoId(1), UserId(2)), InstallationId(1), Millis(HOLDS_AT_MOST), || {
+            future::ready(Access::No).boxed().shared()
+        });
+        assert_eq!(readers.lock().0.len(), 1);
+    }
 }

@@ -3,10 +3,13 @@
 
 use crate::{
     github::SignInError,
+    store::Spent,
     web::{
         Inbox,
-        admin::{Peer, Shown},
-        dashboard::{Viewer, not_found, page, sessions::Who, to_sign_in, viewer_of},
+        dashboard::{
+            no_database, not_found, page, sessions,
+            sessions::{NotIn, Viewer, Who},
+        },
     },
 };
 use axum::{
@@ -17,7 +20,7 @@ use axum::{
     },
     http::{
         HeaderMap, HeaderValue, StatusCode,
-        header::{LOCATION, RETRY_AFTER, SET_COOKIE},
+        header::{LOCATION, SET_COOKIE},
     },
     response::{AppendHeaders, IntoResponse, Response},
 };
@@ -29,6 +32,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::{sync::Arc, time::Duration};
+use url::form_urlencoded::byte_serialize;
 
 /// Where a sign-in with GitHub begins, and where GitHub sends the browser back to.
 const WITH_GITHUB: &str = "/sign-in/github";
@@ -39,61 +43,99 @@ const TAKES: i64 = 10 * 60_000;
 /// How long GitHub is waited for.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-pub(super) async fn sign_in_page(State(inbox): State<Arc<Inbox>>) -> Response {
-    sign_in_form(&inbox, StatusCode::OK, "")
+/// The longest address that somebody is brought back to.
+const LONGEST: usize = 500;
+
+/// The page that people go to once they are signed in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub(super) struct Goal(String);
+
+impl From<String> for Goal {
+    /// A page of ours; the first one where the text is no path of ours alone, whatever a browser reads in it.
+    fn from(text: String) -> Self {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~?=&%+".contains(&byte);
+        let is_own = text.starts_with('/') && !text.starts_with("//") && text.bytes().all(is_plain);
+        match is_own && text.len() <= LONGEST {
+            true => Self(text),
+            false => Self::default(),
+        }
+    }
 }
 
-fn sign_in_form(inbox: &Inbox, status: StatusCode, wrong: &str) -> Response {
+impl Goal {
+    fn path(&self) -> &str {
+        match self.0.as_str() {
+            "" => "/",
+            path => path,
+        }
+    }
+
+    /// An address that leads there in the end.
+    fn by(&self, address: &str) -> String {
+        match self.path() {
+            "/" => address.to_owned(),
+            path => format!("{address}?to={}", byte_serialize(path.as_bytes()).collect::<String>()),
+        }
+    }
+}
+
+/// Where people sign in who wanted this page.
+pub(super) fn address(wanted: &str) -> String {
+    Goal::from(wanted.to_owned()).by("/sign-in")
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct To {
+    #[serde(default)]
+    to: Goal,
+}
+
+pub(super) async fn sign_in_page(State(inbox): State<Arc<Inbox>>, to: Result<Query<To>, QueryRejection>) -> Response {
+    let Query(To { to }) = to.unwrap_or_default();
+    sign_in_form(&inbox, StatusCode::OK, ("", &to))
+}
+
+fn sign_in_form(inbox: &Inbox, status: StatusCode, (wrong, to): (&str, &Goal)) -> Response {
     let content = html! {
         form.sign-in method="post" action="/sign-in" {
             h1 { "Sign in" }
             @if !wrong.is_empty() { p.wrong role="alert" { (wrong) } }
             @if inbox.oauth().is_some() {
-                p { a.button href=(WITH_GITHUB) { "Sign in with GitHub" } }
+                p { a.button href=(to.by(WITH_GITHUB)) { "Sign in with GitHub" } }
                 p.muted { "You see the work of repositories that you may read there." }
                 h2 { "Operators" }
             }
             p { "With the administrator's token: AUTOBUILD_ADMIN_TOKEN, or the one that the service printed at its start." }
             label for="token" { "Administrator's token" }
             input #token name="token" type="password" autocomplete="current-password" required;
+            input type="hidden" name="to" value=(to.path());
             button { "Sign in" }
         }
     };
     page(status, "Sign in", &html! {}, None, &content)
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(super) struct Token {
     token: String,
+    #[serde(default)]
+    to: Goal,
 }
 
 pub(super) async fn sign_in(
     State(inbox): State<Arc<Inbox>>,
-    peer: Peer,
     headers: HeaderMap,
     form: Result<Form<Token>, FormRejection>,
 ) -> Response {
-    let shown = form.map(|Form(form)| form.token).unwrap_or_default();
-    let Some(admin) = inbox.admin() else {
-        return sign_in_form(&inbox, StatusCode::FORBIDDEN, "This is not the token.");
+    let Form(Token { token, to }) = form.unwrap_or_default();
+    let Some(admin) = inbox.admin().filter(|admin| admin.is_token(&token)) else {
+        return sign_in_form(&inbox, StatusCode::FORBIDDEN, ("This is not the token.", &to));
     };
-    match admin.judge(&shown, peer, inbox.now()) {
-        Shown::Right => {
-            let session = inbox
-                .pages()
-                .sessions
-                .begin(admin.signing(), inbox.now(), &Who::Operator);
-            let cookie = session.cookie(reach(&headers));
-            (StatusCode::SEE_OTHER, [(LOCATION, "/"), (SET_COOKIE, cookie.as_str())]).into_response()
-        }
-        Shown::Wrong => sign_in_form(&inbox, StatusCode::FORBIDDEN, "This is not the token."),
-        Shown::TooSoon { seconds } => {
-            let wrong = format!("Too many wrong tokens came from this address. Try again in {seconds} s.");
-            let mut response = sign_in_form(&inbox, StatusCode::TOO_MANY_REQUESTS, &wrong);
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
-            response
-        }
-    }
+    let sessions = &inbox.pages().sessions;
+    let session = sessions.begin(admin.signing(), inbox.now(), &Who::Operator);
+    let cookie = session.cookie(reach(&headers));
+    (StatusCode::SEE_OTHER, [(LOCATION, to.path()), (SET_COOKIE, &cookie)]).into_response()
 }
 
 /// What the proxy in front says: the service itself speaks plain HTTP.
@@ -106,20 +148,19 @@ fn reach(headers: &HeaderMap) -> Reach {
 
 pub(super) async fn sign_out(
     State(inbox): State<Arc<Inbox>>,
-    headers: HeaderMap,
+    viewer: Viewer,
     form: Result<Form<Token>, FormRejection>,
 ) -> Response {
-    let shown = form.map(|Form(form)| form.token).unwrap_or_default();
-    let (Some(Viewer::Whole(session) | Viewer::Person(session, _)), Some(admin)) =
-        (viewer_of(&inbox, &headers), inbox.admin())
-    else {
-        return to_sign_in();
-    };
-    if !is_same(&session.form_token(admin.signing()), &shown) {
-        return to_sign_in();
+    let (session, Form(Token { token, .. })) = (viewer.session(), form.unwrap_or_default());
+    let own = inbox.admin().map(|admin| session.form_token(admin.signing()));
+    if own.is_none_or(|own| !is_same(&own, &token)) {
+        return NotIn::SignedOut { wanted: None }.into_response();
     }
-    let gone = [(LOCATION, "/sign-in".to_owned()), (SET_COOKIE, session.no_cookie())];
-    inbox.pages().sessions.end(session, admin.signing(), inbox.now());
+    if let Err(error) = sessions::end(&inbox, session).await {
+        tracing::warn!(%error, "a session could not be ended");
+        return no_database();
+    }
+    let gone = [(LOCATION, address("/")), (SET_COOKIE, session.no_cookie())];
     (StatusCode::SEE_OTHER, gone).into_response()
 }
 
@@ -129,33 +170,38 @@ pub(super) struct Back {
     code: Option<String>,
     state: Option<String>,
     error: Option<String>,
+    /// Where it begins: the page that they want to see.
+    #[serde(default)]
+    to: Goal,
 }
 
 /// `GET /sign-in/github`: both ends of a sign-in with GitHub.
 pub(super) async fn with_github(
     State(inbox): State<Arc<Inbox>>,
     headers: HeaderMap,
+    viewer: Result<Viewer, NotIn>,
     back: Result<Query<Back>, QueryRejection>,
 ) -> Response {
     let (Some(_), Some(admin), Ok(Query(back))) = (inbox.oauth(), inbox.admin(), back) else {
-        return not_found(&inbox, viewer_of(&inbox, &headers).as_ref());
+        return not_found(&inbox, viewer.ok().as_ref());
     };
     let admin = admin.signing();
-    let Back { code, state, error } = back;
+    let Back { code, state, error, to } = back;
     if (&code, &state, &error) == (&None, &None, &None) {
-        return begun(&inbox, admin, reach(&headers));
+        return begun(&inbox, admin, reach(&headers), &to);
     }
-    let state = state.filter(|state| has_begun(&headers, admin, state, inbox.now()));
-    let (Some(state), refused) = (state, error) else {
+    let state = state.unwrap_or_default();
+    let Some(to) = has_begun(&headers, admin, &state, inbox.now()) else {
         let wrong = "This sign-in did not begin in this browser, or took too long. Try again.";
-        return sign_in_form(&inbox, StatusCode::BAD_REQUEST, wrong);
+        return sign_in_form(&inbox, StatusCode::BAD_REQUEST, (wrong, &to));
     };
-    let Some(code) = code.filter(|_| refused.is_none()) else {
-        return ended(
-            &inbox,
-            StatusCode::FORBIDDEN,
-            "You did not let GitHub tell who you are.",
-        );
+    let code = match (came_back(&inbox, &state).await, code, error) {
+        (Ok(()), Some(code), None) => code,
+        (Ok(()), _, _) => {
+            let wrong = "You did not let GitHub tell who you are.";
+            return ended(&inbox, StatusCode::FORBIDDEN, (wrong, &to));
+        }
+        (Err((status, wrong)), _, _) => return ended(&inbox, status, (wrong, &to)),
     };
     match named(&inbox, &code, &verifier(admin, &state)).await {
         Ok(person) => {
@@ -163,14 +209,35 @@ pub(super) async fn with_github(
             let session = inbox.pages().sessions.begin(admin, inbox.now(), &Who::Person(person));
             let cookies = [session.cookie(reach(&headers)), no_longer()];
             let cookies = AppendHeaders(cookies.map(|cookie| (SET_COOKIE, cookie)));
-            (StatusCode::SEE_OTHER, [(LOCATION, "/")], cookies).into_response()
+            (StatusCode::SEE_OTHER, [(LOCATION, to.path())], cookies).into_response()
         }
-        Err((status, wrong)) => ended(&inbox, status, wrong),
+        Err((status, wrong)) => ended(&inbox, status, (wrong, &to)),
+    }
+}
+
+/// What is answered instead of a session.
+type Refusal = (StatusCode, &'static str);
+
+/// Each sign-in comes back once: it asks GitHub for one code at most.
+async fn came_back(inbox: &Inbox, state: &str) -> Result<(), Refusal> {
+    let now = inbox.now();
+    match inbox
+        .store()
+        .spend(&format!("sign-in {state}"), now.plus(TAKES), now)
+        .await
+    {
+        Ok(Spent::Now) => Ok(()),
+        Ok(Spent::Before) => Err((StatusCode::FORBIDDEN, "This sign-in was used before. Try again.")),
+        Err(error) => {
+            tracing::warn!(%error, "whether a sign-in was used before is not known");
+            let wrong = "The database does not answer. Try again in a moment.";
+            Err((StatusCode::SERVICE_UNAVAILABLE, wrong))
+        }
     }
 }
 
 /// Sends the browser to GitHub, with what it has to bring back.
-fn begun(inbox: &Inbox, admin: &SecretString, reach: Reach) -> Response {
+fn begun(inbox: &Inbox, admin: &SecretString, reach: Reach, to: &Goal) -> Response {
     let (now, number) = (inbox.now(), inbox.pages().sessions.number());
     let state = signed(admin, &format!("sign-in {} {number}", now.0));
     let until = now.plus(TAKES).0;
@@ -179,15 +246,17 @@ fn begun(inbox: &Inbox, admin: &SecretString, reach: Reach) -> Response {
         .oauth()
         .and_then(|app| inbox.engine().autobuild.sign_in_page(app, &state, &challenge));
     let Some(page) = page else {
-        return to_sign_in();
+        return NotIn::SignedOut { wanted: None }.into_response();
     };
-    let signature = signed(admin, &format!("begun {state} {until}"));
+    let to = BASE64_URL_SAFE_NO_PAD.encode(to.path());
+    let begun = format!("{state}.{until}.{to}");
+    let signature = signed(admin, &format!("begun {begun}"));
     let secure = match reach {
         Reach::Tls => "; Secure",
         Reach::Plain | Reach::ThisMachine => "",
     };
     let cookie = format!(
-        "{BEGUN}={state}.{until}.{signature}; Path={WITH_GITHUB}; HttpOnly; SameSite=Lax; Max-Age={}{secure}",
+        "{BEGUN}={begun}.{signature}; Path={WITH_GITHUB}; HttpOnly; SameSite=Lax; Max-Age={}{secure}",
         TAKES / 1_000
     );
     let to = [(LOCATION, page.to_string()), (SET_COOKIE, cookie)];
@@ -199,16 +268,16 @@ fn verifier(admin: &SecretString, state: &str) -> String {
     signed(admin, &format!("verifier {state}"))
 }
 
-/// Whether this browser began the sign-in with this state, not long ago.
-fn has_begun(headers: &HeaderMap, admin: &SecretString, state: &str, now: Millis) -> bool {
-    cookies(headers, BEGUN).any(|value| {
-        let mut parts = value.splitn(3, '.');
-        let (Some(own), Some(until), Some(signature)) = (parts.next(), parts.next(), parts.next()) else {
-            return false;
-        };
+/// Where this browser wanted to go when it began the sign-in with this state; none where it did not, or long ago.
+fn has_begun(headers: &HeaderMap, admin: &SecretString, state: &str, now: Millis) -> Option<Goal> {
+    cookies(headers, BEGUN).find_map(|value| {
+        let (begun, signature) = value.rsplit_once('.')?;
+        let mut parts = begun.split('.');
+        let (own, until, to) = (parts.next()?, parts.next()?, parts.next()?);
         let is_current = until.parse().is_ok_and(|until: i64| now.0 < until);
-        let is_ours = is_same(signature, &signed(admin, &format!("begun {own} {until}")));
-        is_current && is_ours && is_same(own, state)
+        let is_ours = is_same(signature, &signed(admin, &format!("begun {begun}")));
+        let to = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(to).ok()?).ok()?;
+        (is_current && is_ours && is_same(own, state)).then(|| Goal::from(to))
     })
 }
 
@@ -218,8 +287,8 @@ fn no_longer() -> String {
 }
 
 /// The sign-in page with what went wrong; the sign-in is over.
-fn ended(inbox: &Inbox, status: StatusCode, wrong: &str) -> Response {
-    let mut response = sign_in_form(inbox, status, wrong);
+fn ended(inbox: &Inbox, status: StatusCode, told: (&str, &Goal)) -> Response {
+    let mut response = sign_in_form(inbox, status, told);
     if let Ok(cookie) = HeaderValue::from_str(&no_longer()) {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
@@ -227,7 +296,7 @@ fn ended(inbox: &Inbox, status: StatusCode, wrong: &str) -> Response {
 }
 
 /// Whom GitHub names for a code, or what people are told.
-async fn named(inbox: &Inbox, code: &str, verifier: &str) -> Result<User, (StatusCode, &'static str)> {
+async fn named(inbox: &Inbox, code: &str, verifier: &str) -> Result<User, Refusal> {
     let silent = (
         StatusCode::SERVICE_UNAVAILABLE,
         "GitHub does not answer. Try again in a moment.",
@@ -262,4 +331,40 @@ fn is_a_login(login: &str) -> bool {
         && login
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Goal, LONGEST, address};
+
+    #[test]
+    fn people_come_back_to_pages_of_ours_alone() {
+        for own in [
+            "/queue",
+            "/features/22/42/1/run?id=a%2F1&b=c+d",
+            "/doctor?repo=acme%2Fshop",
+        ] {
+            assert_eq!(Goal::from(own.to_owned()).path(), own);
+        }
+        let long = format!("/{}", "a".repeat(LONGEST));
+        for other in [
+            "",
+            "queue",
+            "//evil.example",
+            "/\\evil.example",
+            "\\/evil.example",
+            "https://evil.example/",
+            "/\t/evil.example",
+            "/\r\nset-cookie: a=b",
+            " /queue",
+            "/@evil.example:80",
+            "/café",
+            "javascript:alert(1)",
+            &long,
+        ] {
+            assert_eq!(Goal::from(other.to_owned()).path(), "/", "{other}");
+        }
+        assert_eq!(address("/"), "/sign-in");
+        assert_eq!(address("/doctor?repo=a%2Fb"), "/sign-in?to=%2Fdoctor%3Frepo%3Da%252Fb");
+    }
 }

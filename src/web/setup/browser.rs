@@ -9,6 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 use url::Url;
 
 const NAME: &str = "autobuild_setup";
@@ -94,7 +95,7 @@ fn is_over_tls(headers: &HeaderMap) -> bool {
 }
 
 /// Lets a browser in that shows the link, which is of no use afterwards.
-pub(super) fn admit(setup: &Setup, token: &str, headers: &HeaderMap) -> Response {
+pub(super) fn admit(setup: &Arc<Setup>, token: &str, headers: &HeaderMap) -> Response {
     let link = match SetupLink::read(&setup.options.folder) {
         Ok(link) => link,
         Err(error) => return page::failed(&error.to_string()),
@@ -103,9 +104,13 @@ pub(super) fn admit(setup: &Setup, token: &str, headers: &HeaderMap) -> Response
     if !link.as_ref().is_some_and(fits) {
         // Who opens the link a second time, in the same browser, is in already.
         return match Browser::of(setup, headers) {
+            _ if !setup.is_open() => page::over(),
             Some(_) => back(),
             None => page::closed(),
         };
+    }
+    if let Err(error) = setup.reopen() {
+        return page::failed(&error.to_string());
     }
     let Some(cookie) = (setup.options.random)() else {
         return page::failed("the system has no randomness");

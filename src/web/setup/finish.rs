@@ -1,7 +1,7 @@
 //! The last step: labels and a proposal in the repositories that were ticked; then the page is gone.
 
 use super::{
-    PROGRESS_FILE, Service, Setup, Stage, back,
+    PROGRESS_FILE, Setup, Stage, back,
     browser::{Browser, Form},
     link::SetupLink,
     page,
@@ -35,11 +35,7 @@ pub(super) async fn finish(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
     let Some(_one) = setup.work().await else {
         return page::over();
     };
-    let engine = match &setup.now().service {
-        Service::On(engine) => Some(Arc::clone(engine)),
-        Service::Off | Service::Failed(_) => None,
-    };
-    let Some(engine) = engine else {
+    let Some(engine) = setup.engine().await else {
         return setup.page(&browser, Some(Note::NoService)).await;
     };
     setup.finished(&browser, &engine, &form).await
@@ -108,7 +104,6 @@ impl Setup {
         files.iter().try_for_each(|name| gone(name))?;
         SetupLink::remove(&self.options.folder);
         now.stage = Stage::Over;
-        now.service = Service::Off;
         now.kept = None;
         tracing::info!("the set-up is over");
         Ok(())

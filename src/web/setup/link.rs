@@ -29,13 +29,16 @@ impl SetupLink {
         format!("{}/setup?token={}", self.service.trim_end_matches('/'), self.token)
     }
 
-    /// The link that a data folder holds.
+    /// The link that a data folder holds. A damaged one is none: another takes its place.
     ///
     /// # Errors
     ///
     /// The file cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Self>, NotKept> {
-        read_private(&folder.join(FILE))
+        match read_private(&folder.join(FILE)) {
+            Err(NotKept::NotOurs { .. }) => Ok(None),
+            read => read,
+        }
     }
 
     /// Puts the link in a data folder, instead of any other.

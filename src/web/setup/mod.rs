@@ -23,7 +23,7 @@ use crate::{
         browser::{Browser, Form},
         manifest::{REGISTERED, Which},
         page::Note,
-        progress::{Hash, Installed, Progress, Standing, Step, standing, step},
+        progress::{Choice, Hash, Installed, Progress, Standing, Step, standing, step},
         prove::Proof,
     },
 };
@@ -35,18 +35,27 @@ use axum::{
     routing::{get, post},
 };
 use domain::{
+    diagnosis::Row,
     ids::{AppId, InstallationId, Millis, RepoId},
     secret::Secrets,
 };
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 use tokio::sync::watch;
+use tokio_util::task::TaskTracker;
 use url::Url;
 
 /// The file of a set-up that goes on.
 const PROGRESS_FILE: &str = "setup.json";
+
+/// How long the last step waits for the service, which starts anew with every App.
+const STARTING: Duration = Duration::from_secs(15);
+
+/// How long the page waits for a first look at this machine.
+const LOOKING: Duration = Duration::from_secs(3);
 
 /// When secrets that are kept end.
 const NEVER: Millis = Millis(i64::MAX);
@@ -75,6 +84,12 @@ pub struct Setup {
     work: tokio::sync::Mutex<()>,
     /// How often the credentials changed.
     changes: watch::Sender<u64>,
+    /// Tells of every change of the service.
+    services: watch::Sender<()>,
+    /// What this machine brings, once that was looked at.
+    machine: watch::Sender<Option<Vec<Row>>>,
+    /// Exchanges with GitHub that go on, whether or not a browser waits for them.
+    exchanges: TaskTracker,
 }
 
 /// How it stands at this moment.
@@ -135,26 +150,33 @@ impl Setup {
         Ok(!has_app || folder.join(PROGRESS_FILE).exists())
     }
 
-    /// Goes on where the data folder's set-up is.
+    /// Goes on where the data folder's set-up is. One that is over opens again for who shows a new link.
     ///
     /// # Errors
     ///
     /// What is kept cannot be read.
     pub fn open(options: SetupOptions) -> Result<Arc<Self>, NotKept> {
-        let progress = read_private(&options.folder.join(PROGRESS_FILE))?.unwrap_or_default();
+        let progress = read_private(&options.folder.join(PROGRESS_FILE))?;
         let kept = KeptApps::read(&options.folder)?;
+        let has_app = kept.as_ref().is_some_and(|kept| kept.autobuild.is_some());
         let now = Now {
-            progress,
+            stage: match progress.is_some() || !has_app {
+                true => Stage::Open,
+                false => Stage::Over,
+            },
+            progress: progress.unwrap_or_default(),
             kept,
             proof: Proof::NotTried,
             service: Service::Off,
-            stage: Stage::Open,
         };
         Ok(Arc::new(Self {
             options,
             now: Mutex::new(now),
             work: tokio::sync::Mutex::default(),
             changes: watch::Sender::new(0),
+            services: watch::Sender::new(()),
+            machine: watch::Sender::new(None),
+            exchanges: TaskTracker::new(),
         }))
     }
 
@@ -173,16 +195,84 @@ impl Setup {
         self.changes.subscribe()
     }
 
-    /// The service works now; its address is proven.
+    /// Whether an exchange with GitHub goes on.
+    pub fn exchanges(&self) -> bool {
+        !self.exchanges.is_empty()
+    }
+
+    /// Waits for the end of all exchanges with GitHub; what came is kept then.
+    pub async fn exchanged(&self) {
+        self.exchanges.close();
+        self.exchanges.wait().await;
+    }
+
+    /// The service works now; its address is proven where there is a page.
     pub fn service_works(self: &Arc<Self>, engine: Arc<Engine>) {
         self.now().service = Service::On(engine);
+        self.services.send_replace(());
+        self.begin_proof();
+    }
+
+    /// What this machine brings.
+    pub fn machine(&self, rows: Vec<Row>) {
+        self.machine.send_replace(Some(rows));
+    }
+
+    /// Opens a set-up that is over again: what is kept is there, and what is missing can be added.
+    fn reopen(self: &Arc<Self>) -> Result<(), NotKept> {
+        let mut now = self.now();
+        if now.stage == Stage::Over {
+            now.kept = KeptApps::read(&self.options.folder)?;
+            (now.progress, now.proof) = (Progress::default(), Proof::NotTried);
+            now.stage = Stage::Open;
+            drop(now);
+            tracing::info!("the set-up is open again");
+            self.begin_proof();
+        }
+        Ok(())
+    }
+
+    fn begin_proof(self: &Arc<Self>) {
         let setup = Arc::clone(self);
-        tokio::spawn(async move { setup.prove().await });
+        if setup.is_open() {
+            tokio::spawn(async move { setup.prove().await });
+        }
+    }
+
+    /// The choice of a set-up that was over, as GitHub knows it: who owns the App.
+    async fn choose_again(&self) -> anyhow::Result<()> {
+        let kept = self.kept();
+        let (Some(kept), None) = (kept, self.now().progress.choice.clone()) else {
+            return Ok(());
+        };
+        let Some(client) = self.client(Which::Autobuild)? else {
+            return Ok(());
+        };
+        let owner = client.owner().await?;
+        let choice = Choice::again(&kept.github(), owner.organization(), kept.public_url);
+        Ok(self.progress(|progress| progress.choice = Some(choice))?)
     }
 
     /// The service could not be started.
     pub fn service_failed(&self, why: String) {
         self.now().service = Service::Failed(why);
+        self.services.send_replace(());
+    }
+
+    /// The service that works with what is kept. One that is about to start is waited for; none: it does not start.
+    async fn engine(&self) -> Option<Arc<Engine>> {
+        let mut services = self.services.subscribe();
+        let found = async {
+            loop {
+                match &self.now().service {
+                    Service::On(engine) => return Some(Arc::clone(engine)),
+                    Service::Failed(_) => return None,
+                    Service::Off => {}
+                }
+                services.changed().await.ok()?;
+            }
+        };
+        tokio::time::timeout(STARTING, found).await.ok()?
     }
 
     /// The service ends.
@@ -270,6 +360,7 @@ impl Setup {
     }
 
     async fn look_for(&self, places: &mut Places) -> anyhow::Result<()> {
+        self.choose_again().await?;
         if let Some(client) = self.client(Which::Autobuild)? {
             for installed in client.installations().await? {
                 let (repositories, count) = client.repositories(installed.id).await?;
@@ -311,11 +402,11 @@ pub(super) fn routes(setup: Arc<Setup>) -> Router {
 /// `GET /setup`: opens the page by the link, or shows it.
 async fn show(State(setup): State<Arc<Setup>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     let query = Form::read(query.unwrap_or_default().as_bytes());
-    if !setup.is_open() {
-        return page::over();
-    }
     if let Some(token) = query.field("token") {
         return browser::admit(&setup, token, &headers);
+    }
+    if !setup.is_open() {
+        return page::over();
     }
     match Browser::of(&setup, &headers) {
         Some(browser) => setup.page(&browser, None).await,
@@ -331,7 +422,7 @@ fn back() -> Response {
 impl Setup {
     /// The page as it is now, with what has just happened.
     async fn page(&self, browser: &Browser, note: Option<Note>) -> Response {
-        let places = self.places().await;
+        let (places, machine) = tokio::join!(self.places(), self.known_machine());
         let manifests = match self.manifests(browser) {
             Ok(manifests) => manifests,
             Err(error) => return page::failed(&error.to_string()),
@@ -357,12 +448,20 @@ impl Setup {
                 Service::Off | Service::On(_) => None,
             },
             places: &places,
+            machine: machine.as_deref(),
             manifests: &manifests,
             folder: &self.options.folder,
             form: &browser.form,
             note,
         };
         page::page(&shown)
+    }
+
+    /// What this machine brings; none where that is still looked at.
+    async fn known_machine(&self) -> Option<Vec<Row>> {
+        let mut machine = self.machine.subscribe();
+        let looked = tokio::time::timeout(LOOKING, machine.wait_for(Option::is_some)).await;
+        looked.ok()?.ok()?.clone()
     }
 
     /// What the buttons post: a new state each time that the page is shown.

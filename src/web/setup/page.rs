@@ -19,6 +19,7 @@ use axum::{
     },
     response::{IntoResponse, Response},
 };
+use domain::{diagnosis, diagnosis::Row};
 use maud::{DOCTYPE, Markup, html};
 use secrecy::ExposeSecret;
 use std::{fmt::Write, path::Path};
@@ -39,6 +40,8 @@ pub(super) struct Shown<'a> {
     /// Why the service does not start.
     pub(super) failed: Option<&'a String>,
     pub(super) places: &'a Places,
+    /// What this machine brings, as far as that is known.
+    pub(super) machine: Option<&'a [Row]>,
     pub(super) manifests: &'a [Posted],
     pub(super) folder: &'a Path,
     /// What a form of the page carries.
@@ -74,10 +77,12 @@ pub(super) fn page(shown: &Shown<'_>) -> Response {
         @if let Some(note) = &shown.note { (note_box(note)) }
         @if let Some(why) = shown.failed {
             p.wrong role="alert" {
-                "The service cannot start with these credentials yet: " (why)
-                ". Mend it and start " code { "autobuild serve" } " again: this page goes on where it is."
+                "The service cannot start yet: " (why)
+                ". Mend it. The start is tried again every minute, and this page goes on where it is. Variables of the "
+                "environment count from the next " code { "autobuild serve" } " on."
             }
         }
+        (machine_section(shown.machine))
         (choice_section(shown))
         @if shown.step >= Step::Register { (apps_section(shown, goes_on)) }
         @if shown.step >= Step::Install { (address_section(shown)) (install_section(shown)) }
@@ -145,6 +150,10 @@ pub(super) fn over() -> Response {
     let content = html! {
         h1 { "AutoBuild is set up" }
         p { "There is nothing more to do here. " a href="/" { "To the work" } }
+        p {
+            "To add the Coach App or more repositories, run " code { "autobuild setup" } " on the service's machine: it opens "
+            "this page again."
+        }
     };
     guarded(frame(StatusCode::GONE, "AutoBuild is set up", &content, false), None)
 }
@@ -160,6 +169,30 @@ pub(super) fn failed(why: &str) -> Response {
     guarded(frame(status, "Set up AutoBuild", &content, false), None)
 }
 
+/// What is not as it should be on this machine, so that nobody learns it after the Apps are made.
+fn machine_section(rows: Option<&[Row]>) -> Markup {
+    let is_wrong = |row: &&Row| row.standing != diagnosis::Standing::Ok;
+    let wrong: Vec<&Row> = rows.unwrap_or_default().iter().filter(is_wrong).collect();
+    html! {
+        h2 { "This machine" }
+        @match (rows, wrong.as_slice()) {
+            (None, _) => p.muted { "git, isolation and the agents are still looked at. Load this page again in a few seconds." },
+            (Some(_), []) => p { "git, isolation and the agents are as they should be." },
+            (Some(_), wrong) => {
+                p { "You can register the Apps before or after you mend this:" }
+                ul.rows {
+                    @for row in wrong {
+                        li {
+                            b { (row.what()) } " " (row.standing.word()) ": " (row.found) "."
+                            @if let Some(remedy) = &row.remedy { br; span.muted { (remedy) } }
+                        }
+                    }
+                }
+            },
+        }
+    }
+}
+
 fn note_box(note: &Note) -> Markup {
     html! {
         @match note {
@@ -170,7 +203,7 @@ fn note_box(note: &Note) -> Markup {
             },
             Note::NoReturn(why) => p.wrong role="alert" { (no_return(*why)) },
             Note::NotImported(why) => p.wrong role="alert" { "The App was not imported: " (why) "." },
-            Note::NoService => p.wrong role="alert" { "The service is starting. Try again in a few seconds." },
+            Note::NoService => p.wrong role="alert" { "The service does not work yet. Try again in a few seconds." },
             Note::TooMany(most) => p.wrong role="alert" { "Tick at most " (most) " repositories." },
             Note::Made(made) => div.wrong role="alert" {
                 p { "Not everything was made. Nothing is lost: tick and try again, or go on without." }
@@ -246,7 +279,7 @@ fn choice_form(shown: &Shown<'_>) -> Markup {
             label for="organization" { "Organisation" }
             input #organization name="organization" maxlength="100" autocapitalize="none" spellcheck="false"
                 aria-describedby="organization-help" value=[choice.and_then(|choice| choice.organization.as_deref())];
-            p.muted #organization-help { "Leave it empty to use AutoBuild for your own account." }
+            p.muted #organization-help { "One that you own. Leave it empty to use AutoBuild for your own account." }
             label for="address" { "Address of this service" }
             input #address name="address" type="url" required aria-describedby="address-help"
                 value=(proposed.as_str().trim_end_matches('/'));

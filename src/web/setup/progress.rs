@@ -171,6 +171,16 @@ impl Choice {
         })
     }
 
+    /// What was chosen once, as far as Apps that are kept tell it.
+    pub(super) fn again(github: &GithubAddress, organization: Option<&str>, public_url: Url) -> Self {
+        Self {
+            web: github.web.clone(),
+            api: github.api.clone(),
+            organization: organization.map(str::to_owned),
+            public_url,
+        }
+    }
+
     pub(super) fn github(&self) -> GithubAddress {
         GithubAddress {
             api: self.api.clone(),

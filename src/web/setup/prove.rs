@@ -13,6 +13,9 @@ use crate::{
 use axum::{body::Bytes, extract::State, http::HeaderMap, response::Response};
 use std::{sync::Arc, time::Duration};
 
+/// Deliveries that are looked through for pings.
+const READ: usize = 100;
+
 /// How often GitHub's log is read for the end of a delivery, and how long it is left alone in between.
 const READS: u32 = 12;
 const PAUSE: Duration = Duration::from_secs(1);
@@ -62,7 +65,7 @@ impl Setup {
 
 async fn tried(client: &Client) -> anyhow::Result<Proof> {
     let pings = async || -> anyhow::Result<Vec<HookDelivery>> {
-        let log = client.hook_deliveries().await?;
+        let log = client.hook_deliveries(READ).await?;
         Ok(log.into_iter().filter(|delivery| delivery.event == "ping").collect())
     };
     let before = pings().await?;
@@ -109,6 +112,7 @@ mod tests {
             id: 1,
             guid: "a".to_owned(),
             event: "ping".to_owned(),
+            delivered_at: None,
             status: status.to_owned(),
             status_code: code,
         };

@@ -70,14 +70,15 @@ pub(super) async fn registered(
     let Some(browser) = Browser::of(&setup, &headers) else {
         return page::closed();
     };
-    to_its_end(async move {
+    let tracked = Arc::clone(&setup);
+    to_its_end(&tracked, async move {
         let Some(_one) = setup.work().await else {
             return page::over();
         };
         let (hash, now) = (Hash::of(&browser.cookie), setup.clock());
         let came = setup.progress(|progress| progress.come_back(query.text("state"), query.text("code"), &hash, now));
         match came {
-            Ok(Ok(which)) => setup.exchanged(&browser, which).await,
+            Ok(Ok(which)) => setup.exchange(&browser, which).await,
             // A browser that loads the address again is shown what came of it.
             Ok(Err(NoReturn::UnknownState)) if setup.kept().is_some() => back(),
             Ok(Err(why)) => {
@@ -90,9 +91,9 @@ pub(super) async fn registered(
     .await
 }
 
-/// Works on when the browser leaves: GitHub tells an App's key once.
-async fn to_its_end(work: impl Future<Output = Response> + Send + 'static) -> Response {
-    let ended = tokio::spawn(work).await;
+/// Works on when the browser leaves, and when the service is told to stop: GitHub tells an App's key once.
+async fn to_its_end(setup: &Setup, work: impl Future<Output = Response> + Send + 'static) -> Response {
+    let ended = setup.exchanges.spawn(work).await;
     ended.unwrap_or_else(|_| page::failed("The exchange with GitHub was broken off."))
 }
 
@@ -106,11 +107,12 @@ pub(super) async fn retry(State(setup): State<Arc<Setup>>, headers: HeaderMap, b
     let Some(which) = Which::of_key(form.text("which")) else {
         return back();
     };
-    to_its_end(async move {
+    let tracked = Arc::clone(&setup);
+    to_its_end(&tracked, async move {
         let Some(_one) = setup.work().await else {
             return page::over();
         };
-        setup.exchanged(&browser, which).await
+        setup.exchange(&browser, which).await
     })
     .await
 }
@@ -167,7 +169,7 @@ fn of(kept: &KeptApps, which: Which) -> Option<&KeptApp> {
 
 impl Setup {
     /// Exchanges the code that is written down for an App. Where that ends well, GitHub is next: the App is installed.
-    async fn exchanged(&self, browser: &Browser, which: Which) -> Response {
+    async fn exchange(&self, browser: &Browser, which: Which) -> Response {
         let (choice, code) = {
             let now = self.now();
             let open = matches!(

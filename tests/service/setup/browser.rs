@@ -168,6 +168,16 @@ impl Browser {
         assert!(answer.is_empty(), "it was answered");
     }
 
+    /// Begins to send a form, and sends no more of it while the connection is held.
+    pub async fn begins(&self, method: &str, address: &str) -> TcpStream {
+        let url = Url::parse(address).unwrap();
+        let mut stream = TcpStream::connect(url.authority()).await.unwrap();
+        let (host, path) = (url.authority(), url.path());
+        let request = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: 9\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream
+    }
+
     fn cookies_of(&self, host: &str) -> String {
         let own = self.cookies.iter().filter(|((at, _), _)| *at == host);
         let cookies: Vec<String> = own.map(|((_, name), value)| format!("{name}={value}")).collect();

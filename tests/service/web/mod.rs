@@ -8,6 +8,7 @@
 )]
 
 mod dashboard;
+mod replicas;
 mod service;
 mod sign_in;
 

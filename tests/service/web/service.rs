@@ -58,6 +58,20 @@ pub struct Github {
     pub oauth: Option<OAuthApp>,
 }
 
+impl Github {
+    /// None that anybody reaches.
+    fn nowhere() -> Self {
+        Self {
+            api: "http://127.0.0.1:9".to_owned(),
+            web: "http://127.0.0.1:9".to_owned(),
+            app: 7,
+            private_key: private_key(),
+            clock: assemble::clock,
+            oauth: None,
+        }
+    }
+}
+
 impl Service {
     pub async fn start() -> Self {
         Self::patient(web::HEADER_PATIENCE, web::BODY_PATIENCE).await
@@ -76,25 +90,28 @@ impl Service {
 
     /// A service with an App of this GitHub, at this service's own time.
     pub async fn over(github: Github) -> Self {
-        Self::made(|listener| listener, web::BODY_PATIENCE, github).await
+        Self::made(|listener| listener, web::BODY_PATIENCE, (github, None)).await
+    }
+
+    /// A service that shares a database of PostgreSQL with others.
+    pub async fn on(database: &str) -> Self {
+        let database = Some(database.to_owned());
+        Self::made(|listener| listener, web::BODY_PATIENCE, (Github::nowhere(), database)).await
     }
 
     async fn with(listening: impl FnOnce(Listener) -> Listener, body: Duration) -> Self {
-        let nowhere = Github {
-            api: "http://127.0.0.1:9".to_owned(),
-            web: "http://127.0.0.1:9".to_owned(),
-            app: 7,
-            private_key: private_key(),
-            clock: assemble::clock,
-            oauth: None,
-        };
-        Self::made(listening, body, nowhere).await
+        Self::made(listening, body, (Github::nowhere(), None)).await
     }
 
     #[allow(clippy::too_many_lines, reason = "everything that a service is made of")]
-    async fn made(listening: impl FnOnce(Listener) -> Listener, body: Duration, github: Github) -> Self {
+    async fn made(
+        listening: impl FnOnce(Listener) -> Listener,
+        body: Duration,
+        (github, database): (Github, Option<String>),
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let database = folder.path().join("autobuild.db").display().to_string();
+        let own = format!("sqlite:{}", folder.path().join("autobuild.db").display());
+        let database = database.unwrap_or(own);
         let agent: AgentCommand = "command:true".parse().unwrap();
         let settings = EngineSettings::service(assemble::worker_name(), folder.path().to_owned(), github.clock);
         let engine = assemble::engine(Blueprint {
@@ -105,7 +122,7 @@ impl Service {
             coach: None,
             api_url: github.api,
             web_url: github.web,
-            database_url: SecretString::from(format!("sqlite:{database}")),
+            database_url: SecretString::from(database.clone()),
             data_dir: folder.path().to_owned(),
             agents: Agents::all(agent, Access::service(ModelSettings::default())),
             secrets: Secrets::default(),
@@ -170,9 +187,7 @@ impl Service {
     }
 
     async fn database(&self) -> SqliteConnection {
-        SqliteConnection::connect(&format!("sqlite:{}", self.database))
-            .await
-            .unwrap()
+        SqliteConnection::connect(&self.database).await.unwrap()
     }
 
     /// Deliveries stored, and effects that will take them in.

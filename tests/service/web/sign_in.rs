@@ -25,20 +25,20 @@ const CALLBACK: &str = "/sign-in/github";
 
 /// A browser: it keeps cookies by host, and goes nowhere by itself.
 #[derive(Clone, Default)]
-struct Browser(BTreeMap<String, BTreeMap<String, String>>);
+pub struct Browser(pub BTreeMap<String, BTreeMap<String, String>>);
 
-struct Answer {
-    status: u16,
-    location: String,
-    text: String,
+pub struct Answer {
+    pub status: u16,
+    pub location: String,
+    pub text: String,
 }
 
 impl Browser {
-    async fn get(&mut self, address: &str) -> Answer {
+    pub async fn get(&mut self, address: &str) -> Answer {
         self.ask("GET", address, None, "</html>").await
     }
 
-    async fn post(&mut self, address: &str, form: &str) -> Answer {
+    pub async fn post(&mut self, address: &str, form: &str) -> Answer {
         self.ask("POST", address, Some(form), "</html>").await
     }
 
@@ -70,7 +70,7 @@ impl Browser {
         }
     }
 
-    async fn open(&self, method: &str, address: &str, form: Option<&str>) -> TcpStream {
+    pub async fn open(&self, method: &str, address: &str, form: Option<&str>) -> TcpStream {
         let url = Url::parse(address).unwrap();
         let path = &address[url.origin().ascii_serialization().len()..];
         let cookies: Vec<String> = self
@@ -95,13 +95,24 @@ impl Browser {
         stream
     }
 
+    /// Begins to sign in, and gives the page of GitHub that this leads to.
+    async fn begins(&mut self, service: &str, to: &str) -> String {
+        let begun = self.get(&format!("{service}{CALLBACK}{to}")).await;
+        assert_eq!(begun.status, 303, "{}", begun.text);
+        begun.location
+    }
+
     /// Begins to sign in, and lets GitHub tell the service who this is; gives the address to come back to.
     async fn comes_back(&mut self, service: &str, forge: &str, login: &str, answer: &str) -> String {
-        let begun = self.get(&format!("{service}{CALLBACK}")).await;
-        assert_eq!(begun.status, 303, "{}", begun.text);
+        let begun = self.begins(service, "").await;
+        self.answers(&begun, forge, login, answer).await
+    }
+
+    /// Lets GitHub tell the service who this is, or not; gives the address to come back to.
+    async fn answers(&mut self, begun: &str, forge: &str, login: &str, answer: &str) -> String {
         self.post(&format!("{forge}/session"), &format!("login={login}&return_to=/"))
             .await;
-        let page = self.get(&begun.location).await;
+        let page = self.get(begun).await;
         assert!(
             page.text.contains("Authorize autobuild") && page.text.contains(login),
             "{}",
@@ -110,7 +121,7 @@ impl Browser {
         let field = page.text.split_once("name=\"authenticity_token\" value=\"").unwrap().1;
         let token = field.split('"').next().unwrap();
         let form = format!("authenticity_token={token}&authorize={answer}");
-        let back = self.post(&begun.location, &form).await;
+        let back = self.post(begun, &form).await;
         assert_eq!(back.status, 302, "{}", back.text);
         back.location
     }
@@ -122,7 +133,7 @@ impl Browser {
     }
 }
 
-fn host(address: &str) -> String {
+pub fn host(address: &str) -> String {
     let url = Url::parse(address).unwrap();
     format!("{}:{}", url.host_str().unwrap(), url.port().unwrap())
 }
@@ -189,7 +200,8 @@ async fn people_see_what_they_may_read_on_github_and_nothing_else() {
         "{}",
         denied.text
     );
-    let back = mona.comes_back(&service, forge, MONA, "1").await;
+    let begun = mona.begins(&service, "").await;
+    let back = mona.answers(&begun, forge, MONA, "1").await;
     let before = mona.clone();
     let _began_too = eve.get(&format!("{service}{CALLBACK}")).await;
     let foreign = eve.get(&back).await;
@@ -200,16 +212,26 @@ async fn people_see_what_they_may_read_on_github_and_nothing_else() {
     );
     assert_eq!(eve.get(&format!("{service}/")).await.status, 303);
     assert_eq!(mona.get(&back).await.status, 303);
-    let again = before.clone().get(&back).await;
-    assert!(
-        again.status == 403 && again.text.contains("a second time"),
-        "{}",
-        again.text
-    );
+    // Once it came back it is over, with another code too.
+    let other_code = mona.answers(&begun, forge, MONA, "1").await;
+    assert_ne!(other_code, back);
+    for used in [&back, &other_code] {
+        let again = before.clone().get(used).await;
+        assert!(
+            again.status == 403 && again.text.contains("was used before"),
+            "{}",
+            again.text
+        );
+    }
     let bent = before.clone().get(&format!("{back}0")).await;
     assert_eq!(bent.status, 400);
 
     eve.signs_in(&service, forge, EVE).await;
+    for (to, lands) in [("?to=%2Fqueue", "/queue"), ("?to=https%3A%2F%2Fevil.example", "/")] {
+        let begun = eve.begins(&service, to).await;
+        let back = eve.answers(&begun, forge, EVE, "1").await;
+        assert_eq!(eve.get(&back).await.location, lands);
+    }
     assert!(mona.get(&format!("{service}/")).await.text.contains(&feature));
     assert_eq!(mona.get(&format!("{service}{feature}")).await.status, 200);
     let stream = mona
@@ -324,6 +346,18 @@ async fn who_loses_the_right_to_read_stops_seeing_within_minutes() {
         "{shown}"
     );
 
+    // Six more streams leave no room for a seventh: the oldest ends, and its page comes again later.
+    let mut oldest = stream;
+    let mut more = Vec::new();
+    for _ in 0..6 {
+        let mut stream = eve.open("GET", &format!("{address}/live"), None).await;
+        read_until(&mut stream, "Nothing has ended yet.").await;
+        more.push(stream);
+    }
+    let told = read_until(&mut oldest, "retry: ").await;
+    assert!(told.contains("retry: 15000"), "{told}");
+    let mut stream = more.pop().unwrap();
+
     beside.forge.set_role(REPO, EVE, Role::None).unwrap();
     assert!(
         eve.get(&format!("{address}/")).await.text.contains(feature),
@@ -343,7 +377,7 @@ async fn who_loses_the_right_to_read_stops_seeing_within_minutes() {
     assert_eq!(eve.get(&format!("{address}/")).await.location, "/sign-in");
 }
 
-async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
+pub async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
     let mut text = String::new();
     let mut piece = [0; 16_384];
     while !text.contains(wanted) {

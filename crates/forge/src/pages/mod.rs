@@ -8,6 +8,7 @@ mod conversation;
 mod layout;
 mod lists;
 mod live;
+mod new_issue;
 mod oauth;
 mod person;
 mod pull;
@@ -27,12 +28,12 @@ use acts::{Hand, Order};
 use axum::body::Body;
 use http::{
     HeaderMap, HeaderValue, Response, StatusCode,
-    header::{HOST, LOCATION, ORIGIN, SET_COOKIE},
+    header::{HOST, LOCATION, ORIGIN, REFRESH, SET_COOKIE},
     request::Parts,
 };
 use layout::Shown;
 use maud::{Markup, html};
-use page_parts::session::{Entry, NO_KEY, is_same};
+use page_parts::session::{Entry, NO_KEY, is_same, refresh};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Which repositories a reader may see.
@@ -204,8 +205,7 @@ fn to(address: &str) -> Response<Body> {
 
 fn begins(cookie: &str, to: &str) -> Response<Body> {
     let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::SEE_OTHER;
-    for (name, value) in [(SET_COOKIE, cookie), (LOCATION, to)] {
+    for (name, value) in [(SET_COOKIE, cookie), (REFRESH, &refresh(to))] {
         // Both came in as parts of a request.
         if let Ok(value) = HeaderValue::from_str(value) {
             response.headers_mut().insert(name, value);

@@ -1,6 +1,6 @@
 //! Pages for somebody who is signed in. Signing in is choosing who one is: the forge has no passwords.
 
-use super::{apps, layout, oauth, response};
+use super::{apps, layout, new_issue, oauth, response};
 use crate::{
     acts::unguessable,
     answering::whole,
@@ -41,7 +41,7 @@ pub(super) enum Shown {
 pub(in crate::pages) fn is_path(parts: &[&str]) -> bool {
     match parts {
         ["login" | "session"] | ["login", "oauth", "authorize"] => true,
-        _ => apps::is_path(parts),
+        _ => apps::is_path(parts) || new_issue::is_path(parts),
     }
 }
 
@@ -78,6 +78,7 @@ pub(crate) async fn for_person(site: &Arc<Site>, head: &Parts, parts: &[&str], b
         (_, ["login" | "session"]) => Err(Refusal::not_found()),
         _ => match visit.person() {
             Some(person) if parts == oauth::AUTHORIZE => oauth::answer(&visit, person),
+            Some(person) if new_issue::is_path(parts) => new_issue::answer(&visit, person),
             Some(person) => apps::answer(&visit, person),
             None => Ok(Shown::Page(visit.sign_in_page())),
         },

@@ -17,11 +17,18 @@ pub(super) static RULE: ReadingRule = ReadingRule {
         "def test_adds():\n    assert add(1, 2) == 3\n    assert add(0, 0) == 0\n",
         "def test_adds():\n    assert add(1, 2) == 3\n",
     )],
-    accepts: &[(
-        "tests/test_sum.py",
-        "def test_adds():\n    assert add(1, 2) == 3\n    assert add(0, 0) == 0\n",
-        "@pytest.mark.parametrize(\"a, b, c\", [(1, 2, 3), (0, 0, 0)])\ndef test_adds(a, b, c):\n    assert add(a, b) == c\n",
-    )],
+    accepts: &[
+        (
+            "tests/test_sum.py",
+            "def test_adds():\n    assert add(1, 2) == 3\n    assert add(0, 0) == 0\n",
+            "@pytest.mark.parametrize(\"a, b, c\", [(1, 2, 3), (0, 0, 0)])\ndef test_adds(a, b, c):\n    assert add(a, b) == c\n",
+        ),
+        (
+            "__tests__/render.spec.ts",
+            "function testRender(render) {\n  expect(render('a')).toBe('<a>')\n}\n",
+            "function testRender(render) {\n  expect(render('a')).toBe('<a>')\n  expect('a').toHaveBeenWarned()\n}\n",
+        ),
+    ],
     check,
 };
 
@@ -47,12 +54,11 @@ fn weight(one: Placed<'_>) -> usize {
         .count()
 }
 
-/// The assertions for a value that a test lost, and those that it has besides the ones that it kept.
-fn apart<'t>(one: Placed<'t>, other: Placed<'t>) -> (Vec<&'t Check>, Vec<&'t Check>) {
-    let mut left: Vec<&Check> = other.test.checks.iter().collect();
+/// The assertions for a value that were lost, and those that are there besides the ones that were kept.
+fn apart<'t>(before: &'t [Check], after: &'t [Check]) -> (Vec<&'t Check>, Vec<&'t Check>) {
+    let mut left: Vec<&Check> = after.iter().collect();
     let mut lost: Vec<&Check> = Vec::new();
-    let before = one.test.checks.iter();
-    for check in before.filter(|check| check.strength == Strength::Strong) {
+    for check in before.iter().filter(|check| check.strength == Strength::Strong) {
         let is_kept = |new: &&Check| new.words == check.words && new.strength >= check.strength;
         match left.iter().position(is_kept) {
             Some(at) => drop(left.remove(at)),
@@ -77,7 +83,7 @@ fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option
     {
         return place(in_test(quoted(condition)));
     }
-    let (lost, left) = apart(one, other);
+    let (lost, left) = apart(&one.test.checks, &other.test.checks);
     for check in &lost {
         let new = nearest(check, &left).filter(|new| asks_less(check, new));
         let is_sure = |new: &&Check| match new.strength {
@@ -117,8 +123,9 @@ fn helpers(file: &ChangedFile<'_>) -> Vec<Place> {
     };
     let weakened = before.filter_map(|old| {
         let new = now(old).filter(|new| new.words != old.words)?;
-        let asks = |check: &&Check| old.checks.iter().all(|old| asks_less(old, check));
-        let is_less = new.checks.is_empty() || new.checks.iter().any(|check| asks(&check));
+        let (lost, left) = apart(&old.checks, &new.checks);
+        let asks = |check: &&Check| lost.iter().all(|old| asks_less(old, check));
+        let is_less = !lost.is_empty() && (new.checks.is_empty() || left.iter().any(asks));
         is_less.then(|| at(file.path, new.line, Detail::Function(new.name.clone())))
     });
     weakened.collect()

@@ -16,16 +16,35 @@ use domain::integrity::{Detail, Rule};
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::RunnerWeakened,
     applies: super::ANYWHERE,
-    refuses: &[(
-        "package.json",
-        "{\n  \"scripts\": { \"test\": \"jest\" }\n}\n",
-        "{\n  \"scripts\": { \"test\": \"jest || true\" }\n}\n",
-    )],
-    accepts: &[(
-        "package.json",
-        "{\n  \"scripts\": { \"test\": \"jest\" }\n}\n",
-        "{\n  \"scripts\": { \"test\": \"jest --coverage\" }\n}\n",
-    )],
+    refuses: &[
+        (
+            "package.json",
+            "{\n  \"scripts\": { \"test\": \"jest\" }\n}\n",
+            "{\n  \"scripts\": { \"test\": \"jest || true\" }\n}\n",
+        ),
+        (
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\nxfail_strict = true\n",
+            "[tool.pytest]\nstrict = false\n",
+        ),
+    ],
+    accepts: &[
+        (
+            "package.json",
+            "{\n  \"scripts\": { \"test\": \"jest\" }\n}\n",
+            "{\n  \"scripts\": { \"test\": \"jest --coverage\" }\n}\n",
+        ),
+        (
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\nxfail_strict = true\ntestpaths = \"tests\"\n",
+            "[tool.pytest]\nstrict = true\ntestpaths = [\"tests\"]\n",
+        ),
+        (
+            "tox.ini",
+            "[testenv:py{39,310}-tests]\ncommands = pytest\n[testenv:docs]\ncommands = sphinx\n",
+            "[testenv:py{310,311}-tests]\ncommands = pytest\n[testenv:pages]\ncommands = sphinx\n",
+        ),
+    ],
     check,
 };
 

@@ -1,6 +1,7 @@
 //! Settings files of several formats as one list of names and values.
 
 use crate::language::outline::Setting;
+use std::collections::HashMap;
 
 /// Deeper and larger files say nothing to people.
 const DEEPEST: usize = 12;
@@ -12,10 +13,10 @@ pub(super) fn flatten(path: &str, text: &str) -> Vec<Setting> {
     let mut settings = Vec::new();
     if name.ends_with(".toml") || name == "config" {
         if let Ok(table) = toml::from_str::<serde_json::Value>(text) {
-            walk("", &table, text, 0, &mut settings);
+            walk("", &table, &Lines::of(text), 0, &mut settings);
         }
     } else if let Ok(value) = serde_json::from_str::<serde_json::Value>(text) {
-        walk("", &value, text, 0, &mut settings);
+        walk("", &value, &Lines::of(text), 0, &mut settings);
     } else if !matches!(
         name.rsplit('.').next(),
         Some("js" | "cjs" | "mjs" | "ts" | "cts" | "mts")
@@ -26,7 +27,7 @@ pub(super) fn flatten(path: &str, text: &str) -> Vec<Setting> {
     settings
 }
 
-fn walk(name: &str, value: &serde_json::Value, text: &str, depth: usize, settings: &mut Vec<Setting>) {
+fn walk(name: &str, value: &serde_json::Value, lines: &Lines<'_>, depth: usize, settings: &mut Vec<Setting>) {
     use serde_json::Value;
     if depth > DEEPEST || settings.len() > MOST {
         return;
@@ -41,7 +42,7 @@ fn walk(name: &str, value: &serde_json::Value, text: &str, depth: usize, setting
     match value {
         Value::Object(map) => {
             for (key, value) in map {
-                walk(&below(key), value, text, depth.saturating_add(1), settings);
+                walk(&below(key), value, lines, depth.saturating_add(1), settings);
             }
         }
         Value::Array(items) if items.iter().any(Value::is_object) => {
@@ -53,7 +54,7 @@ fn walk(name: &str, value: &serde_json::Value, text: &str, depth: usize, setting
                 walk(
                     &below(&key.replace('.', "_")),
                     item,
-                    text,
+                    lines,
                     depth.saturating_add(1),
                     settings,
                 );
@@ -62,7 +63,7 @@ fn walk(name: &str, value: &serde_json::Value, text: &str, depth: usize, setting
         Value::Array(items) => {
             let values: Vec<String> = items.iter().map(plain).collect();
             settings.push(Setting {
-                line: line_of(text, name, &values),
+                line: lines.line_of(name, &values),
                 name: name.to_owned(),
                 values,
             });
@@ -70,7 +71,7 @@ fn walk(name: &str, value: &serde_json::Value, text: &str, depth: usize, setting
         other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
             let values = vec![plain(other)];
             settings.push(Setting {
-                line: line_of(text, name, &values),
+                line: lines.line_of(name, &values),
                 name: name.to_owned(),
                 values,
             });
@@ -82,20 +83,40 @@ fn plain(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The line that names the value: one that has both, else one that has the name.
-fn line_of(text: &str, name: &str, values: &[String]) -> u32 {
-    let key = name.rsplit('.').next().unwrap_or(name);
-    let lines = || (1_u32..).zip(text.lines());
-    let names = |line: &str| {
-        let rest = line
-            .split_once(key)
-            .map(|(_, rest)| rest.trim_start_matches(['"', '\'', ' ']));
-        rest.is_some_and(|rest| rest.starts_with([':', '=']))
+/// The lines of a text by the keys that they name, before `:` or `=`.
+struct Lines<'t>(HashMap<&'t str, Vec<(u32, &'t str)>>);
+
+impl<'t> Lines<'t> {
+    fn of(text: &'t str) -> Self {
+        let mut lines: HashMap<&str, Vec<(u32, &str)>> = HashMap::new();
+        for (number, line) in (1_u32..).zip(text.lines()) {
+            for (end, _) in line.match_indices([':', '=']) {
+                let key = key_before(line.get(..end).unwrap_or_default());
+                lines.entry(key).or_default().push((number, line));
+            }
+        }
+        Self(lines)
+    }
+
+    /// The line that names the value: one that has both, else one that has the name.
+    fn line_of(&self, name: &str, values: &[String]) -> u32 {
+        let named = |key: &str| self.0.get(key).map(Vec::as_slice);
+        let lines = named(name.rsplit('.').next().unwrap_or(name)).unwrap_or_default();
+        let value = values.last().map_or("", String::as_str);
+        let both = lines.iter().find(|(_, line)| line.contains(value));
+        both.or(lines.first()).map_or(1, |(number, _)| *number)
+    }
+}
+
+/// The last name of the key that ends before `:` or `=`: a key in quotes, or one word.
+fn key_before(start: &str) -> &str {
+    let start = start.trim_end();
+    let quoted = start.strip_suffix(['"', '\'']);
+    let key = match quoted {
+        Some(inside) => inside.rsplit(['"', '\'']).next(),
+        None => start.rsplit([' ', '\t', '{', ',']).next(),
     };
-    let value = values.last().map_or("", String::as_str);
-    let both = lines().find(|(_, line)| names(line) && line.contains(value));
-    both.or_else(|| lines().find(|(_, line)| names(line)))
-        .map_or(1, |(number, _)| number)
+    key.and_then(|key| key.rsplit('.').next()).unwrap_or_default()
 }
 
 /// `[section]`, `key = value` or `key: value`, and indented lines that go on.

@@ -21,6 +21,7 @@ use crate::{
     rules::Place,
 };
 use moved::Sides;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Values of settings files that do less than before.
 pub(crate) fn find(reading: &Reading<'_>, purpose: Purpose) -> Vec<Place> {
@@ -49,25 +50,23 @@ fn is_settings(file: &ChangedFile<'_>) -> bool {
 }
 
 fn in_settings(reading: &Reading<'_>, own: &Sides<'_>, all: &[Sides<'_>], purpose: Purpose) -> Vec<Place> {
-    let mut names: Vec<&str> = own
-        .before
-        .iter()
-        .chain(&own.after)
-        .map(|setting| setting.name.as_str())
-        .collect();
-    names.sort_unstable();
-    names.dedup();
+    let (before, after) = (by_name(&own.before), by_name(&own.after));
+    let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
     let mut found = Vec::new();
     for name in names {
+        let (old, new) = (before.get(name).copied(), after.get(name).copied());
+        if old.map(|old| &old.values) == new.map(|new| &new.values) {
+            continue;
+        }
         let Some(watched) = watched(name).filter(|watched| watched.purpose == purpose && !is_of_other_tool(name))
         else {
             continue;
         };
-        let (old, new) = match (named(&own.before, name), named(&own.after, name)) {
-            // What another file says now is judged there.
-            (Some(_), None) if moved::to_another(own, name, all) => continue,
-            (None, Some(new)) => (moved::from_another(own, name, all), Some(new)),
-            both => both,
+        let old = match (old, new) {
+            // What stands elsewhere now is judged there.
+            (Some(_), None) if moved::to(name, all) => continue,
+            (None, Some(_)) => moved::from(name, all),
+            (old, _) => old,
         };
         if old.map(|old| &old.values) != new.map(|new| &new.values) {
             found.extend(judge::judge(reading.change, own, watched, old, new));
@@ -76,8 +75,10 @@ fn in_settings(reading: &Reading<'_>, own: &Sides<'_>, all: &[Sides<'_>], purpos
     found
 }
 
-fn named<'s>(settings: &'s [Setting], name: &str) -> Option<&'s Setting> {
-    settings.iter().find(|setting| setting.name == name)
+/// The settings of a file by their names; of several with one name, the first.
+fn by_name(settings: &[Setting]) -> BTreeMap<&str, &Setting> {
+    let backwards = settings.iter().rev();
+    backwards.map(|setting| (setting.name.as_str(), setting)).collect()
 }
 
 /// Whether a setting belongs to a tool that runs no tests: a formatter, or what packs a release.

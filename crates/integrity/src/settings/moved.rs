@@ -1,7 +1,8 @@
-//! Settings that went from one file to another, as from `pytest.ini` to `pyproject.toml`: they are compared across both.
+//! Settings that went from one file to another, as from `pytest.ini` to `pyproject.toml`, or to another name: they are compared
+//! across both.
 
-use super::{flat::flatten, named, watched};
-use crate::{Version, changed_file::ChangedFile, language::outline::Setting};
+use super::{flat::flatten, watched};
+use crate::{Version, changed_file::ChangedFile, language::outline::Setting, words};
 
 /// What a file of settings said, and what it says now.
 pub(super) struct Sides<'f> {
@@ -27,35 +28,39 @@ impl<'f> Sides<'f> {
         }
     }
 
-    /// What came into this file, or left it, and is the setting `name` of another file.
+    /// What this file came to say, or no longer says, and is the setting `name` by another name or in another file: the one
+    /// whose name is most like it.
     fn same(&self, name: &str, is_new: bool) -> Option<&Setting> {
         let (here, other) = if is_new {
             (&self.after, &self.before)
         } else {
             (&self.before, &self.after)
         };
-        let mut changed = here.iter().filter(|setting| named(other, &setting.name).is_none());
-        changed.find(|setting| are_same(&setting.name, name))
+        let same = here.iter().filter(|setting| are_same(&setting.name, name));
+        let changed = same.filter(|setting| other.iter().all(|other| other.name != setting.name));
+        changed.max_by(|one, two| likeness(&one.name, name).total_cmp(&likeness(&two.name, name)))
     }
 }
 
-/// Whether a setting that this file lost came into another file.
-pub(super) fn to_another(own: &Sides<'_>, name: &str, all: &[Sides<'_>]) -> bool {
-    others(own, all).any(|sides| sides.same(name, true).is_some())
+/// Whether a setting that a file lost stands elsewhere now.
+pub(super) fn to(name: &str, all: &[Sides<'_>]) -> bool {
+    all.iter().any(|sides| sides.same(name, true).is_some())
 }
 
-/// The setting of another file that is gone there and stands in this file now.
-pub(super) fn from_another<'s>(own: &Sides<'_>, name: &str, all: &'s [Sides<'_>]) -> Option<&'s Setting> {
-    others(own, all).find_map(|sides| sides.same(name, false))
+/// The setting that is gone where it stood, and stands by this name now.
+pub(super) fn from<'s>(name: &str, all: &'s [Sides<'_>]) -> Option<&'s Setting> {
+    all.iter().find_map(|sides| sides.same(name, false))
 }
 
-fn others<'s, 'f>(own: &Sides<'_>, all: &'s [Sides<'f>]) -> impl Iterator<Item = &'s Sides<'f>> {
-    all.iter().filter(|sides| sides.path != own.path)
-}
-
-/// Whether two names are of one setting: they end alike, and are watched for the same.
+/// Whether two names are of one setting: they end with the same word, as `xfail_strict` and `strict`, and are watched for the
+/// same.
 fn are_same(one: &str, other: &str) -> bool {
-    let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
+    let last = |name: &str| name.rsplit(['.', '_']).next().map(str::to_owned);
     let how = |name: &str| watched(name).map(|watched| (watched.purpose, watched.how));
     last(one) == last(other) && how(one).is_some() && how(one) == how(other)
+}
+
+fn likeness(one: &str, other: &str) -> f64 {
+    let parts = |name: &str| -> Vec<String> { name.split(['.', '_', '-', ':']).map(str::to_owned).collect() };
+    words::likeness(&parts(one), &parts(other))
 }

@@ -63,7 +63,7 @@ impl Started {
         let said = reports.iter().find(|report| **report != Report::Confined);
         match (said, reports.contains(&Report::Confined), level) {
             (Some(said), _, _) => said.clone(),
-            (None, false, _) => Report::NotConfined("the wall could not be built".to_owned()),
+            (None, false, _) => Report::NotConfined("the sandbox could not be built".to_owned()),
             (None, true, Level::L0 | Level::L1) => ended,
             // The inner launcher, and so everything behind the wall, was killed.
             (None, true, Level::L2 | Level::L3) => Report::Signalled(Signal::KILL.as_raw()),

@@ -11,6 +11,7 @@ async fn main() {
     let forge = Forge::start(ForgeOptions::new(folder.path())).await.unwrap();
     forge.create_organization("acme");
     forge.create_user("ann");
+    forge.create_user("eve");
     forge.make_owner("acme", "ann").unwrap();
     let files = [
         ("package.json", "{\"scripts\": {\"test\": \"node --test\"}}"),

@@ -96,7 +96,7 @@ static GRAMMARS: [Grammar; 2] = [
     },
 ];
 
-static SETTINGS: [Watched; 25] = [
+static SETTINGS: [Watched; 27] = [
     run("addopts", Less::Options),
     run("testpaths", Less::LooksAt),
     run("python_files", Less::LooksAt),
@@ -105,6 +105,9 @@ static SETTINGS: [Watched; 25] = [
     run("norecursedirs", Less::LeavesOut),
     run("collect_ignore", Less::LeavesOut),
     run("xfail_strict", Less::SwitchedOff),
+    // pytest 9: also what `xfail_strict` asks for.
+    run("pytest.strict", Less::SwitchedOff),
+    run("pytest.ini_options.strict", Less::SwitchedOff),
     run("tool.hatch.envs.*.scripts.test", Less::Command),
     run("tool.poe.tasks.test", Less::Command),
     run("tool.pdm.scripts.test", Less::Command),
