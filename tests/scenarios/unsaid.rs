@@ -55,7 +55,7 @@ async fn a_review_that_nobody_may_post_is_a_comment_and_after_it_the_merge_goes_
     assert_eq!(world.state().await, "in_review");
     let said = world.answers(world.pull(1).await).await;
     assert!(said.contains("✅ Approved: TASK-001"), "{said}");
-    assert!(living(&world).await.contains("The review of TASK-001"));
+    assert!(living(&world).await.contains("the review of TASK-001"));
     world.end().await;
 }
 
@@ -97,8 +97,8 @@ async fn a_check_run_that_cannot_be_made_is_a_comment() {
         "{said}"
     );
     let living = living(&world).await;
-    assert!(living.contains("The check run of TASK-001"), "{living}");
-    assert!(living.contains("The check run of the merged result"), "{living}");
+    assert!(living.contains("the check run of TASK-001"), "{living}");
+    assert!(living.contains("the check run of the merged result"), "{living}");
     world.end().await;
 }
 
