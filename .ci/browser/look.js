@@ -254,11 +254,11 @@ async function rescues(browser) {
   fs.writeFileSync(path.join(folder, "agents.yml"), STUCK.agents);
   const { demo, found } = startDemo(["--repo", repository, "--issue", path.join(folder, "issue.md"), "--agent", `scripted:${path.join(folder, "agents.yml")}`]);
   try {
-    const opening = await found(/dashboard, while this runs: (http:\S+)/);
+    const opening = await found(/Watch it while it runs: (http:\S+)/);
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto(opening);
-    await found(/(The pages are served until)/);
+    await found(/(Open these pages)/);
     const forge = new URL(await found(/repository {2}(http:\S+)/));
     await page.goto(forge.href);
     const shows = async (address, words) => {
@@ -332,7 +332,7 @@ async function main() {
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
   try {
-    const opening = await found(/dashboard, while this runs: (http:\S+)/);
+    const opening = await found(/Watch it while it runs: (http:\S+)/);
     const address = new URL(opening).origin;
     const page = await browser.newPage();
     const opened = await page.goto(opening);
@@ -359,7 +359,7 @@ async function main() {
     check(true, "the open Feature's page follows to its end by itself");
     check(elsewhere.length === 0, `no request to another host ${elsewhere}`);
     check(complaints.length === 0, `the browser has nothing to complain of ${complaints}`);
-    await found(/(The pages are served until)/);
+    await found(/(Open these pages)/);
     const run = await page.getAttribute("main a[href*='/run?id=']", "href");
     for (const [name, where] of Object.entries({ work: "/", feature, run, queue: "/queue", spending: "/spending" })) {
       await looks(browser, `${address}${where}`, name, own);

@@ -220,6 +220,7 @@ mod tests {
                 time: None,
                 network: Rules::default(),
                 activity: None,
+                request: run_key.split('/').next().unwrap_or_default().to_owned(),
                 run_key: run_key.to_owned(),
                 secrets: Secrets::default(),
             }
@@ -283,7 +284,19 @@ mod tests {
                     problem: problem.clone(),
                 },
             ),
-            (invalid, Role::Coach, AgentFailure::DecisionInvalid { problem }),
+            (
+                invalid,
+                Role::Coach,
+                AgentFailure::DecisionInvalid {
+                    problem: problem.clone(),
+                },
+            ),
+            // A script without another step for the second try does not hide what was wrong with the first.
+            (
+                "- answer: {m: 1}\n",
+                Role::Player,
+                AgentFailure::ReportInvalid { problem },
+            ),
         ];
         for (script, role, expected) in table {
             assert_eq!(Stage::playing(script).failure(role, "r1").await, expected);

@@ -16,10 +16,16 @@ struct Taken {
     steps: BTreeMap<String, usize>,
 }
 
-/// Takes a step for the run `key`: the one it took before, else the first of `fitting` that no other run took.
+/// Takes a step for the run `key`: the one it took before, else the first of `fitting` that no other run took, else the
+/// last of `fitting` that an earlier try of the same `request` took.
 ///
 /// What is taken is on disk before this returns, and only one process at a time chooses.
-pub(crate) fn take(state_dir: &Path, script: &Path, key: &str, fitting: &[usize]) -> io::Result<Option<usize>> {
+pub(crate) fn take(
+    state_dir: &Path,
+    script: &Path,
+    (request, key): (&str, &str),
+    fitting: &[usize],
+) -> io::Result<Option<usize>> {
     std::fs::create_dir_all(state_dir)?;
     let file = state_file(state_dir, script);
     let lock = File::create(file.with_extension("lock"))?;
@@ -30,7 +36,15 @@ pub(crate) fn take(state_dir: &Path, script: &Path, key: &str, fitting: &[usize]
     }
     let free = |step: &&usize| !taken.steps.values().any(|used| used == *step);
     let Some(step) = fitting.iter().find(free).copied() else {
-        return Ok(None);
+        let ours = |key: &str| {
+            key.strip_prefix(request)
+                .is_some_and(|rest| rest.starts_with(['/', '#']))
+        };
+        let tried = taken
+            .steps
+            .iter()
+            .filter(|(key, step)| ours(key) && fitting.contains(step));
+        return Ok(tried.map(|(_, step)| *step).max());
     };
     taken.steps.insert(key.to_owned(), step);
     save(state_dir, &file, &taken)?;
@@ -68,13 +82,17 @@ mod tests {
     fn a_run_done_again_takes_the_same_step_and_another_run_the_next() {
         let dir = tempfile::tempdir().unwrap();
         let state = dir.path().join("state");
-        let take = |key: &str, fitting: &[usize]| take(&state, Path::new("/x/steps.yaml"), key, fitting).unwrap();
+        let take = |key: &str, fitting: &[usize]| {
+            let request = key.split('/').next().unwrap();
+            take(&state, Path::new("/x/steps.yaml"), (request, key), fitting).unwrap()
+        };
         assert_eq!(take("run 1", &[0, 2]), Some(0));
         assert_eq!(take("run 1", &[0, 2]), Some(0));
-        assert_eq!(take("run 2", &[0, 2]), Some(2));
+        assert_eq!(take("run 2/0", &[0, 2]), Some(2));
         assert_eq!(take("run 3", &[0, 2]), None);
-        assert_eq!(take("run 2", &[0, 2]), Some(2));
-        let other = super::take(&state, Path::new("/y/steps.yaml"), "run 3", &[0]).unwrap();
+        assert_eq!(take("run 2/0", &[0, 2]), Some(2));
+        assert_eq!(take("run 2/1", &[0, 2]), Some(2), "another try plays what there is");
+        let other = super::take(&state, Path::new("/y/steps.yaml"), ("run 3", "run 3"), &[0]).unwrap();
         assert_eq!(other, Some(0), "scripts are told apart");
     }
 
@@ -87,9 +105,8 @@ mod tests {
                 .map(|k| {
                     let (dir, fitting) = (dir.path(), &fitting);
                     scope.spawn(move || {
-                        take(dir, Path::new("s"), &format!("run {k}"), fitting)
-                            .unwrap()
-                            .unwrap()
+                        let key = format!("run {k}");
+                        take(dir, Path::new("s"), (&key, &key), fitting).unwrap().unwrap()
                     })
                 })
                 .collect();
@@ -102,9 +119,9 @@ mod tests {
     #[test]
     fn a_broken_memory_is_an_error_not_a_fresh_start() {
         let dir = tempfile::tempdir().unwrap();
-        take(dir.path(), Path::new("s"), "run 1", &[0]).unwrap();
+        take(dir.path(), Path::new("s"), ("run 1", "run 1"), &[0]).unwrap();
         let file = super::state_file(dir.path(), Path::new("s"));
         std::fs::write(file, "{").unwrap();
-        assert!(take(dir.path(), Path::new("s"), "run 1", &[0]).is_err());
+        assert!(take(dir.path(), Path::new("s"), ("run 1", "run 1"), &[0]).is_err());
     }
 }

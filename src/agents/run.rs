@@ -64,6 +64,8 @@ pub struct RunSpec {
     pub activity: Option<watch::Sender<Activity>>,
     /// What no text of it may show.
     pub secrets: Secrets,
+    /// What every try of the same work has in common: `run_key` begins with it and a slash.
+    pub request: String,
     /// What makes this the same run when it is done again after a crash.
     pub run_key: String,
 }

@@ -97,9 +97,11 @@ impl ScriptedAgent {
             .map(|(at, _)| at)
             .collect();
         let key = format!("{}#{earlier}", spec.run_key);
-        let taken = memory::take(&self.state_dir, &self.file, &key, &fitting).map_err(|source| RunError::Host {
-            doing: "remembering a script's step",
-            source,
+        let taken = memory::take(&self.state_dir, &self.file, (&spec.request, &key), &fitting).map_err(|source| {
+            RunError::Host {
+                doing: "remembering a script's step",
+                source,
+            }
         })?;
         taken.and_then(|at| steps.get(at)).ok_or_else(|| {
             let task = spec.task.map(|task| format!(" of {task}")).unwrap_or_default();

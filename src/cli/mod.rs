@@ -4,8 +4,10 @@
 
 pub mod assemble;
 mod completions;
+mod database;
 mod demo;
 mod doctor;
+mod effects;
 mod health;
 mod local;
 mod models;
@@ -20,7 +22,7 @@ mod stage;
 mod trace;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use std::process::ExitCode;
+use std::{io, io::Write, process::ExitCode};
 
 /// Turns labelled issues into reviewed pull requests: a Player writes, a Coach verifies.
 #[derive(Debug, Parser)]
@@ -43,35 +45,40 @@ enum Command {
     Serve(serve::Serve),
     /// Opens the page that connects the service with GitHub.
     Setup(setup::SetupCommand),
-    /// Builds an issue in the repository in front of you, and leaves a branch.
+    /// Builds an issue in this repository, and leaves a branch.
     Run(local::Run),
-    /// Plans an issue in the repository in front of you, and stops there.
+    /// Plans an issue in this repository, and stops there.
     Plan(local::Plan),
-    /// Builds what is planned.
+    /// Builds a Feature that is planned.
     Feature(local::FeatureCommand),
     /// Builds an issue as one task, without a planner.
     Task(local::TaskCommand),
-    /// Shows what is ordered in the repository in front of you, and how far it is.
+    /// Shows your Features in this repository, and how far each is.
     Status(local::Status),
-    /// Goes on with a Feature or a task, with guidance if you have any.
+    /// Goes on with a Feature or a task, with your guidance if you like.
     Resume(local::Resume),
-    /// Keeps the branch of a Feature, and removes everything else of it.
+    /// Keeps the branch of a finished Feature, and removes the rest.
     Complete(local::Complete),
-    /// Runs the whole service against a local forge, with a sample or with a repository of yours.
+    /// Runs the whole service on this machine, with a sample or your repository.
     Demo(demo::Demo),
-    /// Looks at everything that AutoBuild needs, and says how to mend what is wrong.
+    /// Checks everything that AutoBuild needs, and says how to mend it.
     Doctor(doctor::DoctorCommand),
-    /// Asks the service of this machine whether it is alive; for a container's health check.
+    /// Lists the steps that failed or wait, and tries one again.
+    Effects(effects::Effects),
+    /// Asks whether the service on this machine is alive, for health checks.
     Health(health::Health),
-    /// Shows what happened in the runs of a task's agents.
+    /// Shows what the agents of a task did.
     Trace(trace::Trace),
-    /// Prints the completions of a shell.
+    /// Prints completions for your shell.
     Completions(completions::Completions),
 }
 
 /// Runs the command that the arguments name.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return unusable(&error),
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -92,11 +99,30 @@ pub fn run() -> ExitCode {
             Command::Complete(complete) => local::complete(complete).await,
             Command::Demo(demo) => demo::demo(demo).await,
             Command::Doctor(doctor) => doctor::doctor(doctor).await,
+            Command::Effects(effects) => effects::effects(effects).await,
             Command::Health(health) => health::health(health).await,
             Command::Trace(trace) => trace::trace(trace).await,
             Command::Completions(shell) => completions::completions(&shell, Cli::command()),
         }
     })
+}
+
+/// Arguments that are none; whoever asked for JSON reads why there too.
+fn unusable(error: &clap::Error) -> ExitCode {
+    let wants_json = std::env::args_os().any(|argument| argument == "--json");
+    if error.use_stderr() && wants_json {
+        let text = error.render().to_string();
+        let lines: Vec<&str> = text
+            .lines()
+            .map(str::trim)
+            .take_while(|line| !line.is_empty())
+            .collect();
+        let said = serde_json::json!({ "ok": false, "error": lines.join(" ") });
+        // Whoever closed it does not want to know.
+        let _ = writeln!(io::stdout(), "{said}");
+    }
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 #[cfg(test)]

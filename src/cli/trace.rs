@@ -2,21 +2,17 @@
 //! works beside a service that does.
 
 use crate::{
-    cli::place::Place,
-    config::ServerSettings,
+    cli::database::{Chosen, Which},
     messages,
     messages::clean,
-    store::{OpenOptions, Store, StoredRun},
+    store::StoredRun,
 };
-use anyhow::Context;
 use clap::Args;
 use domain::{
     ids::{FeatureKey, TaskId},
-    secret::Secrets,
     shorten, trace,
     trace::{TraceEvent, TraceKind, TraceLine},
 };
-use secrecy::ExposeSecret;
 use serde_json::json;
 use std::{io, io::Write, process::ExitCode};
 
@@ -37,7 +33,8 @@ const MOST_NAMED: usize = 12;
     after_help = "In a repository where `autobuild run` worked, its database; else the one that `autobuild serve` would \
 use. The service may be running.\n\nExamples:\n  \
 autobuild trace TASK-001\n  autobuild trace TASK-002 --feature FEAT-42 --json | jq 'select(.event == \"tool_call\")'\n  \
-autobuild trace PLAN --data-dir /tmp/autobuild-demo-x"
+autobuild trace PLAN --data-dir /tmp/autobuild-demo-x\n\nExit codes:\n  0  the runs were shown\n  1  there are none of that name, and it says what there is\n  \
+2  the settings hold a mistake\nWith --json, an error is {\"ok\": false, \"error\": ...} on standard output."
 )]
 pub(super) struct Trace {
     /// The task, as TASK-001; PLAN for the planner.
@@ -49,60 +46,40 @@ pub(super) struct Trace {
     /// Prints one JSON object for each event.
     #[arg(long)]
     json: bool,
-    /// The service's data folder.
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<String>,
-    /// A TOML file with settings.
-    #[arg(long, value_name = "FILE")]
-    config: Option<String>,
+    #[command(flatten)]
+    which: Which,
 }
 
 pub(super) async fn trace(trace: Trace) -> ExitCode {
-    let flags: Vec<(String, String)> = [
-        ("AUTOBUILD_CONFIG", &trace.config),
-        ("AUTOBUILD_DATA_DIR", &trace.data_dir),
-    ]
-    .into_iter()
-    .filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)))
-    .collect();
-    let settings = match ServerSettings::of_process(&flags) {
-        Ok(settings) => settings,
+    let chosen = match trace.which.choose().await {
+        Ok(chosen) => chosen,
         Err(mistakes) => {
-            mistakes
-                .iter()
-                .for_each(|mistake| eprintln!("autobuild trace: {mistake}"));
-            return ExitCode::from(2);
+            let said: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+            return refused(trace.json, 2, &said.join("; "));
         }
     };
-    let database = match flags.is_empty() {
-        true => local_database().await,
-        false => None,
-    };
-    let database = database.unwrap_or_else(|| settings.database_url.expose_secret().to_owned());
-    match run(&trace, &settings, &database).await {
+    match run(&trace, &chosen).await {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("autobuild trace: {error:#}");
-            ExitCode::FAILURE
-        }
+        Err(error) => refused(trace.json, 1, &chosen.secrets.mask(&format!("{error:#}"))),
     }
 }
 
-/// The database of the repository around the current folder, where there is one.
-async fn local_database() -> Option<String> {
-    let place = Place::here().await.ok()?;
-    place.has_database().then(|| place.database())
+/// Says in one line why not.
+fn refused(json: bool, code: u8, said: &str) -> ExitCode {
+    if json {
+        // Whoever closed it does not want to know.
+        let _ = writeln!(io::stdout(), "{}", json!({ "ok": false, "error": said }));
+    }
+    eprintln!("autobuild trace: {}", clean(said).replace('\n', " "));
+    ExitCode::from(code)
 }
 
-async fn run(trace: &Trace, settings: &ServerSettings, url: &str) -> anyhow::Result<()> {
+async fn run(trace: &Trace, from: &Chosen) -> anyhow::Result<()> {
     let task = wanted(&trace.task)?;
-    let store = Store::open_to_read(url, OpenOptions::default())
-        .await
-        .context("opening the database (AUTOBUILD_DATABASE_URL or --data-dir says which)")?;
+    let store = from.open_to_read().await?;
     let feature = chosen(&store.traced().await?, task, trace.feature.as_deref())?;
     let mut runs = store.runs_of(&feature, task).await?;
     runs.retain(|run| run.task == task);
-    let secrets = Secrets::new(&super::service::known_secrets(settings));
     for run in &runs {
         let events = store.run_events(&run.id).await?.unwrap_or_default();
         let lines = match trace.json {
@@ -110,7 +87,7 @@ async fn run(trace: &Trace, settings: &ServerSettings, url: &str) -> anyhow::Res
             false => readable(run, &events, usize::MAX),
         };
         for line in lines {
-            match writeln!(io::stdout(), "{}", secrets.mask(&line)) {
+            match writeln!(io::stdout(), "{}", from.secrets.mask(&line)) {
                 // Whoever reads only the beginning, as `head` does, has what they wanted.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
                 written => written?,
@@ -125,9 +102,13 @@ fn wanted(text: &str) -> anyhow::Result<Option<TaskId>> {
     let text = text.to_ascii_uppercase();
     match text.as_str() {
         PLAN => Ok(None),
-        text => Ok(Some(text.parse().with_context(|| {
-            format!("`{PLAN}` names the runs of the planner, and TASK-FIX-1, TASK-SYNC-1, TASK-REVIEW-1 tasks of AutoBuild's own")
-        })?)),
+        text => match text.parse() {
+            Ok(task) => Ok(Some(task)),
+            Err(_) => anyhow::bail!(
+                "`{text}` is no task: name one as TASK-001, or {PLAN} for the planner; AutoBuild's own are TASK-FIX-1, \
+                 TASK-SYNC-1 and TASK-REVIEW-1"
+            ),
+        },
     }
 }
 
@@ -147,9 +128,9 @@ fn chosen(
         .collect();
     match matching.as_slice() {
         [one] => Ok(*one),
-        [] if known.is_empty() => anyhow::bail!("no run of an agent is remembered in this database yet"),
+        [] if known.is_empty() => anyhow::bail!("no agent has run here yet"),
         [] => anyhow::bail!(
-            "no run of {shown}{} is remembered; there are {}",
+            "no agent ran for {shown}{}; agents ran for {}",
             feature.map(|name| format!(" of {name}")).unwrap_or_default(),
             listed(
                 known
@@ -158,7 +139,7 @@ fn chosen(
             )
         ),
         several => anyhow::bail!(
-            "{} Features have runs of {shown}; choose one with --feature: {}",
+            "{} Features have a {shown}: choose one with --feature: {}",
             several.len(),
             listed(several.iter().map(|key| format!("{} ({key})", key.shown())))
         ),
@@ -344,9 +325,9 @@ mod tests {
         assert!(said(&[one, two], task, Some("FEAT-42")).contains("FEAT-42 (7/42/1), FEAT-42 (8/42/1)"));
         assert!(
             said(&[one], wanted("PLAN").unwrap(), None)
-                .contains("no run of PLAN is remembered; there are TASK-001 of FEAT-42")
+                .contains("no agent ran for PLAN; agents ran for TASK-001 of FEAT-42")
         );
-        assert!(said(&[], task, None).contains("no run of an agent"));
-        assert!(format!("{:#}", wanted("T1").unwrap_err()).contains("TASK-001 to TASK-999"));
+        assert!(said(&[], task, None).contains("no agent has run"));
+        assert!(format!("{:#}", wanted("T1").unwrap_err()).contains("name one as TASK-001"));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     engine::{Engine, ingest},
-    store::{EffectState, HeldBy, QueuedEffect, StoreError, StoredEffect, WaitsOn},
+    store::{EffectState, HeldBy, QueuedEffect, Store, StoreError, StoredEffect, WaitsOn},
 };
 use domain::{
     effect::{Effect, GivenUp},
@@ -92,32 +92,43 @@ pub fn can_be_tried_again(effect: &StoredEffect) -> bool {
     })
 }
 
+impl Queue {
+    /// The queue of a store now.
+    pub async fn of(store: &Store, now: Millis) -> Result<Self, StoreError> {
+        // Ages are told in minutes: one reading serves as long as nothing changes.
+        const MINUTE: i64 = 60_000;
+        Ok(Self {
+            steps: store.queue(MOST).await?,
+            failed: store.failed_effects(MOST).await?,
+            at: Millis(now.0.saturating_sub(now.0.rem_euclid(MINUTE))),
+        })
+    }
+}
+
+/// Tries a step again that was given up; twice is the same as once.
+pub async fn try_again(store: &Store, id: &str, now: Millis) -> Result<TriedAgain, StoreError> {
+    let known = store.effect(id).await?;
+    let Some(effect) = known.filter(|effect| effect.state == EffectState::Failed) else {
+        return Ok(TriedAgain::NotFailed);
+    };
+    if !can_be_tried_again(&effect) {
+        return Ok(TriedAgain::FeatureKnows);
+    }
+    Ok(match store.try_again(id, now).await? {
+        true => TriedAgain::Yes,
+        false => TriedAgain::NotFailed,
+    })
+}
+
 impl Engine {
     /// The queue now.
     pub async fn queue(&self) -> Result<Queue, StoreError> {
-        // Ages are told in minutes: one reading serves as long as nothing changes.
-        const MINUTE: i64 = 60_000;
-        let now = self.now();
-        Ok(Queue {
-            steps: self.store.queue(MOST).await?,
-            failed: self.store.failed_effects(MOST).await?,
-            at: Millis(now.0.saturating_sub(now.0.rem_euclid(MINUTE))),
-        })
+        Queue::of(&self.store, self.now()).await
     }
 
     /// Tries a step again that was given up; twice is the same as once.
     pub async fn try_again(&self, id: &str) -> Result<TriedAgain, StoreError> {
-        let known = self.store.effect(id).await?;
-        let Some(effect) = known.filter(|effect| effect.state == EffectState::Failed) else {
-            return Ok(TriedAgain::NotFailed);
-        };
-        if !can_be_tried_again(&effect) {
-            return Ok(TriedAgain::FeatureKnows);
-        }
-        Ok(match self.store.try_again(id, self.now()).await? {
-            true => TriedAgain::Yes,
-            false => TriedAgain::NotFailed,
-        })
+        try_again(&self.store, id, self.now()).await
     }
 }
 

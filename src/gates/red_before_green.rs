@@ -376,13 +376,13 @@ fn nothing_shows(change: &Change, head: &Evidence) -> &'static str {
     let skipped = compare::names(head).map_or(&[][..], |names| names.skipped.as_slice());
     match (change.touches_code_or_tests(), skipped.iter().any(|name| is_new(&name))) {
         (false, _) => {
-            "the change touches neither code nor tests, and no criterion's check fails without it: nothing shows it"
+            "nothing proves the change: it touches neither code nor tests, and no criterion's check fails without it"
         }
         (true, true) => {
-            "the new tests were skipped here, and no criterion's check fails without the change: nothing shows it"
+            "nothing proves the change: its new tests were skipped, and no criterion's check fails without it"
         }
         (true, false) => {
-            "no new or changed test came with the change, and no criterion's check fails without it: nothing shows it"
+            "nothing proves the change: it brings no new or changed test, and no criterion's check fails without it"
         }
     }
 }

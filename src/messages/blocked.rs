@@ -205,10 +205,8 @@ fn ways_on(report: &BlockedReport, task: &Task) -> String {
         Approvable::Secret => "The commit holds what looks like a secret, so nobody can approve it as it is.",
         Approvable::Yes | Approvable::NothingPushed => "",
     };
-    sections(vec![
-        format!("**Ways on**, each as a new comment by someone with write access:\n\n{ways}"),
-        no_approval.to_owned(),
-    ])
+    let ways = format!("**To go on**, write one of these as a new comment (it needs write access):\n\n{ways}");
+    sections(vec![words::to_comment(&ways), no_approval.to_owned()])
 }
 
 fn work_so_far(feature: &Feature, task: &Task, links: &Links) -> String {
@@ -295,8 +293,8 @@ fn feature_ways_on(feature: &Feature, report: &BlockedReport) -> String {
         Way::Approve => None,
     };
     let ways: Vec<String> = report.ways.iter().filter_map(way).collect();
-    format!(
-        "**Ways on**, each as a new comment on this issue by someone with write access:\n\n{}",
+    words::to_comment(&format!(
+        "**To go on**, write one of these as a new comment on this issue (it needs write access):\n\n{}",
         ways.join("\n")
-    )
+    ))
 }

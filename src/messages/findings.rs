@@ -144,25 +144,24 @@ pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
     let mut names: Vec<&str> = Vec::new();
     let mut untold: Vec<String> = Vec::new();
     for broken in &verdict.broken_contracts {
-        let name = broken.contract.word();
+        let name = lacking(broken.contract);
         if !has_items(broken.contract) {
             untold.push(broken.to_string());
         } else if !names.contains(&name) {
             names.push(name);
         }
     }
-    let names: Vec<String> = names.iter().map(|name| untrusted::code(name, 60)).collect();
     let named = match (names.is_empty(), &verdict.decision) {
         (true, _) => String::new(),
-        (false, Some(_)) => format!("The Coach's approval does not stand. Broken: {}.", names.join(", ")),
-        (false, None) => format!("The work was not taken. Broken: {}.", names.join(", ")),
+        (false, Some(_)) => format!("The Coach's approval does not stand: {}.", names.join(", and ")),
+        (false, None) => format!("AutoBuild did not take the work: {}.", names.join(", and ")),
     };
     let untold = bullets(&untold, measure.rows.min(OPEN), |sentence| {
         untrusted::inline(sentence, measure.text.min(OPEN_TEXT))
     });
     let untold = match &verdict.decision {
         Some(_) => titled("The Coach's approval does not stand:", &untold),
-        None => titled("The work was not taken:", &untold),
+        None => titled("AutoBuild did not take the work:", &untold),
     };
     sections(vec![named, untold])
 }
@@ -190,6 +189,21 @@ pub(super) fn sent_back(verdict: &Verdict, measure: &Measure) -> String {
 }
 
 /// Whether items say what broke this contract.
+/// What is missing where a contract is broken, within a sentence.
+fn lacking(contract: Contract) -> &'static str {
+    match contract {
+        Contract::ReportValid => "the Player's report is not valid",
+        Contract::PathsAllowed => "the change touches protected files",
+        Contract::NeverDeclaresDone => "the Player declares itself done",
+        Contract::DecisionValid => "the Coach's decision is not valid",
+        Contract::GatesPassed => "a Gate did not pass",
+        Contract::CriteriaEvidenced => "a criterion has no proof",
+        Contract::NoMustFix => "something must be fixed first",
+        Contract::CheckoutUnchanged => "the Coach changed its checkout",
+        Contract::DesignValid => "the design is not valid",
+    }
+}
+
 fn has_items(contract: Contract) -> bool {
     match contract {
         Contract::GatesPassed | Contract::CriteriaEvidenced | Contract::NoMustFix | Contract::PathsAllowed => true,

@@ -18,7 +18,7 @@ use domain::{
 pub(super) fn folded_table(kind: TaskType, gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
     let rows = rows(kind, gates);
     let mut lines = vec![
-        "| Gate | for an approval | result | exit code | tests | what ran, or what it says |".to_owned(),
+        "| Gate | for approval | result | exit code | tests | what ran, or what it says |".to_owned(),
         "|---|---|---|---|---|---|".to_owned(),
     ];
     lines.extend(rows.iter().take(measure.rows).cloned());
@@ -40,7 +40,7 @@ fn isolation(gates: &GateReport) -> String {
     match gates.isolation {
         None => String::new(),
         Some(Level::L0) => "These programs ran without isolation (L0).".to_owned(),
-        Some(level) => format!("What ran here ran in isolation {level}: {}.", level.means()),
+        Some(level) => format!("The Gates ran isolated, at level {level}: {}.", level.means()),
     }
 }
 
@@ -108,11 +108,11 @@ fn row(name: &str, weight: &str, evidence: &Evidence, tests: Tests) -> String {
             };
             format!(
                 "| {name} | {weight} | {} | {code} | {counts} | {says} |",
-                evidence.word()
+                result(evidence)
             )
         }
         Evidence::Absent(reason) => format!(
-            "| {name} | {weight} | absent | – | – | {} |",
+            "| {name} | {weight} | without result | – | – | {} |",
             untrusted::cell(&reason.sentence(), 400)
         ),
     }
@@ -130,12 +130,24 @@ fn ran(finding: &Finding) -> (String, String) {
     (code, untrusted::cell_code(&finding.command, 200))
 }
 
+/// How a Gate can end, as people read it.
+const RESULTS: [&str; 3] = ["passed", "failed", "without result"];
+
+/// How a Gate ended.
+pub(super) fn result(evidence: &Evidence) -> &'static str {
+    let [passed, failed, none] = RESULTS;
+    match evidence {
+        Evidence::Passed(_) => passed,
+        Evidence::Failed(_) => failed,
+        Evidence::Absent(_) => none,
+    }
+}
+
 /// How many Gates ended how.
 fn summary(gates: &GateReport) -> String {
     let all: Vec<&Evidence> = every(gates).map(|(_, evidence)| evidence).collect();
-    let ended = |word: &str| all.iter().filter(|evidence| evidence.word() == word).count();
-    let words = ["passed", "failed", "absent"];
-    let counted: Vec<String> = words
+    let ended = |word: &str| all.iter().filter(|evidence| result(evidence) == word).count();
+    let counted: Vec<String> = RESULTS
         .iter()
         .map(|word| (ended(word), word))
         .filter(|(number, _)| *number > 0)
@@ -160,26 +172,24 @@ pub(super) fn every(gates: &GateReport) -> impl Iterator<Item = (String, &Eviden
 pub(super) fn line(gates: &GateReport) -> String {
     let tests = match &gates.tests {
         Evidence::Passed(finding) | Evidence::Failed(finding) => {
-            format!("tests {} ({})", gates.tests.word(), finding.counts.sentence())
+            format!("tests {} ({})", result(&gates.tests), finding.counts.sentence())
         }
-        Evidence::Absent(_) => "tests absent".to_owned(),
+        Evidence::Absent(_) => "tests without result".to_owned(),
     };
     let excused = match gates.excused.len() {
         0 => None,
         number => Some(format!("{} excused", count(number, "failure"))),
     };
     let named = |result: &&GateResult| !matches!(result.gate, Gate::Check(_) | Gate::Probe(_));
-    let setup = gates.setup.iter().map(|setup| format!("set-up {}", setup.word()));
-    let more = gates.more.iter().filter(named).map(|result| {
-        let shown = match (result.weight, &result.evidence) {
+    let setup = gates.setup.iter().map(|setup| format!("set-up {}", result(setup)));
+    let more = gates.more.iter().filter(named).map(|one| {
+        let shown = match (one.weight, &one.evidence) {
             (Weight::Shown, Evidence::Failed(_)) => ", which is only shown",
             (Weight::Demanded | Weight::Shown, _) => "",
         };
-        format!("{} {}{shown}", result.gate, result.evidence.word())
+        format!("{} {}{shown}", one.gate, result(&one.evidence))
     });
-    let checks = ["passed", "failed", "absent"]
-        .into_iter()
-        .filter_map(|word| checks(gates, word));
+    let checks = RESULTS.into_iter().filter_map(|word| checks(gates, word));
     let all: Vec<String> = setup.chain([tests]).chain(excused).chain(more).chain(checks).collect();
     all.join(", ")
 }
@@ -189,7 +199,7 @@ fn checks(gates: &GateReport, word: &str) -> Option<String> {
     let of_criteria = gates
         .more
         .iter()
-        .filter(|result| matches!(result.gate, Gate::Check(_)) && result.evidence.word() == word);
+        .filter(|one| matches!(one.gate, Gate::Check(_)) && result(&one.evidence) == word);
     match of_criteria.count() {
         0 => None,
         number => Some(format!("{} {word}", count(number, "check"))),

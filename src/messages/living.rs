@@ -17,7 +17,7 @@ use domain::{
     evidence::Additions,
     feature::{Before, Doubt, Feature, Mode, Older, Phase, PlanVersion, State, Suspension},
     ids::TaskId,
-    plan::{Check, Plan},
+    plan::{Check, Plan, TaskType},
     task::{Origin, Task},
     wave,
 };
@@ -36,6 +36,7 @@ fn head(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure
     vec![
         state_line(feature, links),
         details_of_state(feature, measure),
+        untested(feature, measure),
         suspended(feature),
         unsaid::lines(feature, links, measure),
         at_work(spending, measure),
@@ -97,9 +98,12 @@ fn with_plan(
 
 /// One line: the state, and where exactly.
 pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
-    let word = feature.state.word();
+    let word = words::feature_state(&feature.state);
     let more = match &feature.state {
-        State::Planning { .. } => "AutoBuild is making the plan.".to_owned(),
+        State::Planning { .. } => match (&feature.preflight, feature.given_plan()) {
+            (None, None) => "AutoBuild runs the repository's tests, then makes the plan.".to_owned(),
+            (Some(_), _) | (None, Some(_)) => "AutoBuild is making the plan.".to_owned(),
+        },
         State::AwaitingApproval => "The plan waits for a person with write access.".to_owned(),
         State::Building { .. } => phase(feature),
         State::Paused { by, .. } => format!(
@@ -123,11 +127,15 @@ pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
 
 fn details_of_state(feature: &Feature, measure: &Measure) -> String {
     match &feature.state {
-        State::Failed { message } => format!(
-            "What is wrong with it:\n\n{}\n\nFix it with `/autobuild plan` and words to the planner, or a fenced `yaml` \
-             block that is the plan.",
-            untrusted::fence(message, "text", measure.output)
-        ),
+        State::Failed { message } => {
+            let ways =
+                "Answer `/autobuild plan` and say what to change, or give the plan itself in a fenced `yaml` block.";
+            format!(
+                "What is wrong with it:\n\n{}\n\n{}",
+                untrusted::fence(message, "text", measure.output),
+                words::to_comment(ways)
+            )
+        }
         State::Blocked { reason, .. } => {
             let ways = match matches!(reason, BlockReason::TasksBlocked { .. }) {
                 true => "Each task's blocked report says what you can do.",
@@ -145,6 +153,35 @@ fn details_of_state(feature: &Feature, measure: &Measure) -> String {
     }
 }
 
+/// Told before anything is spent: work that no test checks comes to nothing.
+fn untested(feature: &Feature, measure: &Measure) -> String {
+    let tests_decide = |task: &Task| match task.plan.kind {
+        TaskType::Feature | TaskType::Refactoring | TaskType::Testing => true,
+        TaskType::Scaffolding | TaskType::Documentation => false,
+    };
+    let needs_tests = feature.tasks.is_empty() || feature.tasks.iter().any(tests_decide);
+    let warning = match feature.preflight.as_ref().map(|found| &found.before) {
+        Some(Before::NoTests { .. }) if needs_tests => format!("**AutoBuild found no tests here.** {NO_TESTS}"),
+        Some(Before::Red { tests, failing, .. }) if failing.is_empty() => format!(
+            "**The tests fail before any work, and do not say which.** If the issue is not about that, fix it first: {}.",
+            untrusted::inline(tests, measure.text.min(1_000))
+        ),
+        Some(Before::NoTests { .. } | Before::Green { .. } | Before::Red { .. }) | None => String::new(),
+    };
+    match &feature.state {
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Building { .. }
+        | State::Paused { .. }
+        | State::Blocked { .. }
+        | State::Failed { .. } => warning,
+        State::InReview | State::Completed | State::Cancelled { .. } => String::new(),
+    }
+}
+
+const NO_TESTS: &str = "The Coach approves a `feature` task only if tests run. Set `test` in `.github/autobuild.yml`, or \
+    let the issue ask for tests.";
+
 fn suspended(feature: &Feature) -> String {
     match feature.suspension {
         Suspension::None => String::new(),
@@ -161,7 +198,9 @@ pub(super) fn phase(feature: &Feature) -> String {
     };
     match phase {
         Phase::Planning { .. } => "AutoBuild is making the plan.".to_owned(),
-        Phase::PreFlight { .. } => "Set-up and tests run on the default branch before any Player starts.".to_owned(),
+        Phase::PreFlight { .. } => {
+            "AutoBuild runs set-up and tests of the default branch, unless it just did.".to_owned()
+        }
         Phase::Syncing { task, .. } => format!("{task} resolves a conflict with the default branch."),
         Phase::OpeningBranch { .. } => "AutoBuild is making the integration branch.".to_owned(),
         Phase::MergingDefault { .. } => {
@@ -278,11 +317,11 @@ pub(super) fn hash8(version: &PlanVersion) -> String {
 
 /// Why the plan waits, every command in it, and how to approve it.
 pub(super) fn approval(version: &PlanVersion, measure: &Measure) -> String {
-    let how = format!(
-        "To start it, write `/autobuild approve {}` in a new comment; for another plan, `/autobuild plan` with words to \
-         the planner or a fenced `yaml` block.",
+    let how = words::to_comment(&format!(
+        "To start it, write `/autobuild approve {}` in a new comment. For another plan, write `/autobuild plan` and say \
+         what to change, or give the plan itself in a fenced `yaml` block.",
         hash8(version)
-    );
+    ));
     sections(vec![
         "### This plan waits for approval".to_owned(),
         bullets(&version.waits, 10, reasons::approval),
@@ -395,17 +434,17 @@ pub(super) fn checks(feature: &Feature, version: &PlanVersion, measure: &Measure
     }
     lines.push(
         match feature.rules.mode {
-            Mode::Tdd => "Something must show each change: a test or a check that fails without it and passes with it (`mode: tdd`).",
+            Mode::Tdd => "Each change needs a test or a check that fails without it and passes with it (`mode: tdd`).",
             Mode::Standard => {
-                "Whether a test or a check shows a change, by failing without it, only informs (`mode: standard`)."
+                "The review says whether a test or a check fails without the change; it need not (`mode: standard`)."
             }
         }
         .to_owned(),
     );
     lines.push(
         match feature.rules.ci {
-            CiPolicy::Wait => "The repository's own CI is evidence where it runs (`ci: wait`).",
-            CiPolicy::Ignore => "The repository's own CI is not looked at (`ci: ignore`).",
+            CiPolicy::Wait => "If the repository's own CI runs, it must pass (`ci: wait`).",
+            CiPolicy::Ignore => "AutoBuild does not wait for the repository's own CI (`ci: ignore`).",
         }
         .to_owned(),
     );
@@ -506,10 +545,7 @@ fn doubt(doubt: &Doubt) -> String {
 
 fn before(before: &Before, on: &str, text: usize) -> String {
     match before {
-        Before::NoTests { why } => format!(
-            "No test at all on {on}: {}. Each `feature` task must bring tests.",
-            untrusted::inline(why, text)
-        ),
+        Before::NoTests { why } => format!("AutoBuild found no tests on {on}: {}.", untrusted::inline(why, text)),
         Before::Green { tests } => format!("The tests on {on} pass: {}.", untrusted::inline(tests, text)),
         Before::Red {
             tests, failing, more, ..

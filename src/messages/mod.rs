@@ -61,10 +61,10 @@ pub use onboarding::{
 pub use plan_file::{
     final_plan_file, is_record, plan_file, plan_file_path, plan_files, task_file, task_file_path, whole_plan_file,
 };
-pub use reasons::settings_mistake;
+pub use reasons::{settings_mistake, step};
 pub use reply::reply;
 pub use review::{Inline, Review, ReviewEvent, Shown, blocked_review, fold_inline, review};
 pub use rules::{about as about_rule, word_findings};
 pub use task_pull::{PullText, closed_pull, dismissal, task_pull};
 pub use waits::wait;
-pub use words::{cost, feature_name};
+pub use words::{cost, feature_name, feature_state, task_state, without_commands};

@@ -28,7 +28,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::GatesAbsent { reasons } => with_list(GATES_ABSENT, reasons, measure),
         BlockReason::OpenReview { by } => open_review(by),
         BlockReason::Paused { by } => format!("{} paused it.", named(by)),
-        BlockReason::NeedGone { task } => format!("It needs {task}, which was given up."),
+        BlockReason::NeedGone { task } => format!("It needs {task}, which somebody gave up."),
         BlockReason::ForcePushed { by } => force_pushed(by),
         BlockReason::ForgeRefused { doing, said } => refused(&work(doing, max), said, max),
         BlockReason::Failed { doing, fault } => failed(doing, fault, max),
@@ -45,10 +45,10 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
     }
 }
 
-const GATES_ABSENT: &str = "A Gate that this work needs could not run. The Player is not at fault.";
+const GATES_ABSENT: &str = "A check that this work needs could not run. The Player is not at fault.";
 const DEFAULT_CONFLICT: &str = "The default branch conflicts with the integration branch in:";
 const WAVE_GATE_RED: &str = "The tasks of the wave pass alone, but their merged result does not.";
-const BAD_SETTINGS: &str = "The repository's settings, `.github/autobuild.yml`, cannot be read.";
+const BAD_SETTINGS: &str = "AutoBuild cannot read the repository's settings, `.github/autobuild.yml`.";
 
 /// What was spent of what.
 pub(super) fn spent(spending: &SpentBudget) -> String {
@@ -89,17 +89,16 @@ fn agent_failed(failure: &AgentFailure, max: usize) -> String {
     let why = agent(failure, max);
     match failure.class() {
         FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused | FailureClass::Unfit => {
-            format!("An agent could not do its work, and another try would not help: {why}. This used no turn.")
+            format!("An agent could not work, and another try would not help: {why}. This used no turn.")
         }
         FailureClass::Closed => {
-            format!("An agent waited for its model as long as it may: {why}. This used no turn.")
+            format!("An agent waited for its model, and AutoBuild gave up: {why}. This used no turn.")
         }
-        FailureClass::Limit => format!(
-            "An agent was stopped at a limit, and so was the run that went on from there: {why}. What it had done is kept. \
-             This used no turn."
-        ),
+        FailureClass::Limit => {
+            format!("An agent met its limit twice: {why}. AutoBuild keeps what it did so far. This used no turn.")
+        }
         FailureClass::NoProgram | FailureClass::Spent | FailureClass::Run => {
-            format!("An agent gave no usable result after every try: {why}. This used no turn.")
+            format!("An agent failed at every try: {why}. This used no turn.")
         }
     }
 }
@@ -146,6 +145,11 @@ fn named(by: &User) -> String {
     code(&by.login, 60)
 }
 
+/// A step of this kind, as people call it.
+pub fn step(kind: &str) -> String {
+    work(&Doing::of_kind(kind), 100)
+}
+
 /// What was being done, as people call it.
 fn work(doing: &Doing, max: usize) -> String {
     match doing {
@@ -169,7 +173,7 @@ fn work(doing: &Doing, max: usize) -> String {
 }
 
 fn refused(doing: &str, said: &str, max: usize) -> String {
-    format!("This was refused: {doing}. The answer: {}", code(said, max))
+    format!("GitHub refused this: {doing}. It says: {}", code(said, max))
 }
 
 /// What an operator needs of a failure of our own machine is in the log: the sentence names the kind.
@@ -178,7 +182,7 @@ fn failed(doing: &Doing, fault: &Fault, max: usize) -> String {
     match fault {
         Fault::Refused { said } => refused(&doing, said, max),
         Fault::Unreachable { said } => format!(
-            "GitHub could not be reached for hours, or failed itself, during this: {doing}. What was seen last: {}",
+            "For hours, AutoBuild could not reach GitHub, or GitHub failed ({doing}). Its last answer: {}",
             code(said, max)
         ),
         Fault::History { said } => format!(
@@ -187,7 +191,7 @@ fn failed(doing: &Doing, fault: &Fault, max: usize) -> String {
             code(said, max)
         ),
         Fault::Repository { what } => format!(
-            "The repository is not as AutoBuild needs it for this: {doing}. What is wrong: {}.",
+            "Something is wrong with the repository, and it stopped {doing}: {}.",
             trimmed(&repository_fault(what), max)
         ),
         Fault::DiskFull { .. } => of_machine("The disk of the machine that runs AutoBuild is full", &doing),
@@ -256,8 +260,7 @@ pub(super) fn defect(what: &Defect) -> String {
 
 fn of_machine(what: &str, doing: &str) -> String {
     format!(
-        "{what}. That is neither GitHub's nor the repository's doing, and it stopped this: {doing}. AutoBuild's log \
-         has the details."
+        "{what}. This stopped {doing}. Neither GitHub nor the repository is the cause. AutoBuild's log has the details."
     )
 }
 
@@ -269,12 +272,23 @@ fn branch_rule(rule: &str, max: usize) -> String {
 }
 
 fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, measure: &Measure) -> String {
-    let begin = match fault {
-        PreFlightFault::NotRun => "Pre-flight on the default branch failed",
-        PreFlightFault::NothingPasses => {
+    let begin = match (fault, what) {
+        (PreFlightFault::NotRun, PreFlightCause::SetUp(_)) => "Set-up does not work on the default branch",
+        (PreFlightFault::NotRun, PreFlightCause::Tests(_)) => "The tests do not run on the default branch",
+        (PreFlightFault::NotRun, PreFlightCause::NoNames { .. } | PreFlightCause::Stored(_)) => {
+            "Set-up or tests do not run on the default branch"
+        }
+        (PreFlightFault::NothingPasses, _) => {
             "No test passes on the default branch, so no test could show that a task is done"
         }
-        PreFlightFault::NoNames => "A criterion could never be met, because the tests have no names",
+        (
+            PreFlightFault::NoNames,
+            PreFlightCause::NoNames {
+                tests: Evidence::Failed(_),
+                ..
+            },
+        ) => "The tests fail on the default branch, and do not say which",
+        (PreFlightFault::NoNames, _) => "A criterion could never be met, because the tests have no names",
     };
     let what = trimmed(&preflight_cause(what), measure.text.min(2_000));
     let sentence = format!("{begin}: {what}.");
@@ -291,8 +305,12 @@ pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
         Evidence::Absent(reason) => reason.sentence(),
     };
     match what {
-        PreFlightCause::SetUp(evidence) => format!("set-up: {}", ended(evidence)),
-        PreFlightCause::Tests(evidence) => format!("tests: {}", ended(evidence)),
+        PreFlightCause::SetUp(evidence) | PreFlightCause::Tests(evidence) => ended(evidence),
+        PreFlightCause::NoNames {
+            task,
+            test,
+            tests: tests @ Evidence::Failed(_),
+        } => format!("{}, and {task} asks for the test `{test}`", ended(tests)),
         PreFlightCause::NoNames { task, test, tests } => {
             format!("{task} asks for the test `{test}`, and {} names no test", ended(tests))
         }
@@ -337,14 +355,14 @@ fn tasks_blocked(ids: &[TaskId], measure: &Measure) -> String {
 }
 
 fn crashed(doing: &str) -> String {
-    format!("AutoBuild itself was cut off three times while it did this: {doing}.")
+    format!("AutoBuild itself stopped three times while it did this: {doing}.")
 }
 
 /// How an agent failed, within a sentence.
 fn agent(failure: &AgentFailure, max: usize) -> String {
     match failure {
         AgentFailure::NotFound { program } => format!("its program {} was not found", code(program, max)),
-        AgentFailure::Failed { how } => format!("it failed: {}", trimmed(how, max)),
+        AgentFailure::Failed { how } => trimmed(how, max),
         AgentFailure::TimedOut { seconds } => format!("it was stopped after {seconds} seconds"),
         AgentFailure::WentSilent { seconds } => format!("it printed nothing for {seconds} seconds"),
         AgentFailure::TooMuchOutput { bytes } => format!("it printed more than {bytes} bytes"),
@@ -392,7 +410,7 @@ pub(super) fn approval(why: &ApprovalWhy) -> String {
         ),
         ApprovalWhy::Author => "Someone without write access wrote or last edited the issue.".to_owned(),
         ApprovalWhy::Commands => {
-            "It names commands, and nothing isolates what is run here. They are listed below.".to_owned()
+            "It names commands, and AutoBuild runs them without isolation here. Read them below.".to_owned()
         }
     }
 }
@@ -404,11 +422,11 @@ pub(super) fn cancelled(why: &CancelledWhy) -> String {
         CancelledWhy::LabelRemoved(by) => format!("{} removed the label.", person(by)),
         CancelledWhy::IssueClosed(by) => format!("{} closed the issue.", person(by)),
         CancelledWhy::PullClosed(by) => format!("{} closed its pull request without merging it.", person(by)),
-        CancelledWhy::BranchDeleted => "The integration branch was deleted.".to_owned(),
-        CancelledWhy::RepositoryGone => "The repository was archived or deleted.".to_owned(),
-        CancelledWhy::IssueGone => "The issue was transferred or deleted.".to_owned(),
-        CancelledWhy::InstallationRemoved => "AutoBuild was removed from the repository.".to_owned(),
-        CancelledWhy::NothingCompleted => "None of its tasks was completed, so there is nothing to merge.".to_owned(),
+        CancelledWhy::BranchDeleted => "Somebody deleted the integration branch.".to_owned(),
+        CancelledWhy::RepositoryGone => "Somebody archived or deleted the repository.".to_owned(),
+        CancelledWhy::IssueGone => "Somebody transferred or deleted the issue.".to_owned(),
+        CancelledWhy::InstallationRemoved => "Somebody removed AutoBuild from the repository.".to_owned(),
+        CancelledWhy::NothingCompleted => "No task is complete, so there is nothing to merge.".to_owned(),
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
             instead,
         } => not_now(
             command,
-            &format!("in the state {}", untrusted::code(state, 60)),
+            &format!("while the Feature is {}", words::of_stored(state)),
             *instead,
         ),
         Refusal::TaskNotNow {
@@ -44,7 +44,7 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
             instead,
         } => not_now(
             command,
-            &format!("because {task} is {}", untrusted::code(state, 60)),
+            &format!("while {task} is {}", words::of_stored(state)),
             *instead,
         ),
         Refusal::OtherPlan { given, current } => other_plan(given, current),
@@ -60,21 +60,20 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
 pub(super) const NO_RUN: &str =
     "AutoBuild is not working on this issue. To start, label it, or comment `/autobuild plan`.";
 
-const PERMISSION_UNKNOWN: &str = "Not done: GitHub could not say whether you have write access, also after 10 minutes of \
-                                  asking. Try again later: give a command in a new comment; remove a label and set it again.";
+const PERMISSION_UNKNOWN: &str = "Not done: for 10 minutes GitHub could not say whether you have write access. Try again \
+                                  later: write the command in a new comment, or remove the label and set it again.";
 
-const BOT_LABEL: &str = "Not started: the label was set by a bot. A person with write access has to set it: remove it \
+const BOT_LABEL: &str = "Not started: a bot set the label. A person with write access has to set it: remove it \
                          and label the issue again.";
 
 const ISSUE_CLOSED: &str =
     "Not started: the issue is closed. Reopen it; then set the label again, or comment `/autobuild plan`.";
 
-const NO_CRITERIA: &str = "Not started: a Feature of one task needs acceptance criteria. The issue's check boxes are its \
-                           criteria if each is bound to a check, one of them other than `human`: \
-                           `- [ ] It greets` followed by ``` `test: greet::works` ```, ``` `file: docs/greet.md` ```, \
-                           ``` `command: make docs` ``` or ``` `human` ```. Otherwise a designer writes or binds them, and \
-                           the setting `pre_loop: never` forbids that. Fix one of the two, then remove the label and set \
-                           it again.";
+const NO_CRITERIA: &str = "Not started: the issue says nowhere what must hold when the task is done. Add check boxes, \
+                           each with its check: `- [ ] It greets` followed by ``` `test: greet::works` ```, \
+                           ``` `file: docs/greet.md` ```, ``` `command: make docs` ``` or ``` `human` ```, and at least one \
+                           that is not `human`. Or let a designer write them: remove `pre_loop: never` from \
+                           `.github/autobuild.yml`. Then remove the label and set it again.";
 
 fn not_looked_at(trigger: Trigger, reason: &BlockReason) -> String {
     let (what, again) = match trigger {
@@ -100,7 +99,7 @@ fn not_looked_at(trigger: Trigger, reason: &BlockReason) -> String {
 
 fn no_permission(needed: &str) -> String {
     format!(
-        "Not done: only people with {} access can give commands or set the label here. Ask one of them.",
+        "Not done: you need {} access to give commands or set the label here. Someone who has it can do it for you.",
         untrusted::inline(needed, 60)
     )
 }
@@ -119,10 +118,13 @@ fn what_is_wrong(mistake: &CommandMistake) -> String {
         CommandMistake::NoCommand => "no command is given".to_owned(),
         CommandMistake::Unknown { given } => format!("{} is not a command", quoted(given)),
         CommandMistake::Argument { verb, given } => {
-            format!("`{verb}` takes no argument, and {} was given", quoted(given))
+            format!("`{verb}` takes nothing after it, and {} stands there", quoted(given))
         }
         CommandMistake::SecondArgument { verb, given } => {
-            format!("`{verb}` takes one argument, and {} was given as well", quoted(given))
+            format!(
+                "`{verb}` takes one word after it, and {} stands there as well",
+                quoted(given)
+            )
         }
         CommandMistake::Hash { given } => format!(
             "{} is not a plan's hash, which has 8 to 64 hexadecimal digits",
@@ -162,7 +164,7 @@ fn edited_since(by: &str) -> String {
 fn run_ended(state: &str) -> String {
     format!(
         "Not done: this run has ended ({}). Label the issue again to start a new one.",
-        untrusted::code(state, 60)
+        words::of_stored(state)
     )
 }
 
@@ -176,7 +178,7 @@ fn newer_run(run: &FeatureKey, feature: Option<&Feature>, links: &Links) -> Stri
 
 fn not_now(command: &str, why: &str, instead: Possible) -> String {
     format!(
-        "Not done: {} is not possible {why}: {}.",
+        "Not done: {} does not work {why}: {}.",
         untrusted::code(&format!("/autobuild {command}"), 80),
         possible(instead)
     )
@@ -186,16 +188,16 @@ fn not_now(command: &str, why: &str, instead: Possible) -> String {
 fn possible(instead: Possible) -> &'static str {
     match instead {
         Possible::AnotherRun => "cancel, then label again",
-        Possible::WaitingPlan => "a plan that waits for approval says so in its comment",
-        Possible::Stopped => "only what is blocked or paused can be resumed",
-        Possible::Running => "nothing is running that could be paused",
-        Possible::Building => "tasks can be changed while the Feature is being built",
-        Possible::StoppedTask => "only a blocked or paused task can be resumed",
-        Possible::PushedTask => "only a blocked task with a pushed commit can be approved over the Coach",
+        Possible::WaitingPlan => "no plan waits for approval",
+        Possible::Stopped => "it resumes only what is blocked or paused",
+        Possible::Running => "nothing runs that it could pause",
+        Possible::Building => "it changes tasks only while AutoBuild builds",
+        Possible::StoppedTask => "it resumes only a blocked or paused task",
+        Possible::PushedTask => "you can approve over the Coach only a blocked task with a pushed commit",
         Possible::CompletedStays => "a completed task stays completed",
-        Possible::RunningTask => "nothing of it is running that could be paused",
+        Possible::RunningTask => "nothing of it runs that it could pause",
         Possible::Ended => "it has ended already",
-        Possible::OldButton => "the button is of a check run from when it was blocked",
+        Possible::OldButton => "the button is on a check run from when the task was blocked",
     }
 }
 
@@ -209,8 +211,8 @@ fn other_plan(given: &str, current: &str) -> String {
 
 fn plan_changed(current: &str) -> String {
     format!(
-        "Not started: the plan changed after your comment was written, or had not been shown yet. Read it again; to \
-         approve exactly this one: {}.",
+        "Not started: the plan changed after you wrote this, or you could not see it yet. Read it again. To approve \
+         exactly this one: {}.",
         approve(current)
     )
 }
@@ -224,8 +226,8 @@ fn no_such_task(task: TaskId, known: &[TaskId]) -> String {
 
 fn secret_found(task: TaskId, place: &str) -> String {
     format!(
-        "Not done: the commit of {task} holds what looks like a secret, at {}, and that can never be waived. Revoke it, \
-         push a commit without it or ask for one with {}.",
+        "Not done: the commit of {task} holds what looks like a secret, at {}, and nobody can waive that. Revoke the secret. \
+         Then push a commit without it, or ask for one with {}.",
         untrusted::code(place, 200),
         untrusted::code("/autobuild resume", 80)
     )
@@ -233,8 +235,8 @@ fn secret_found(task: TaskId, place: &str) -> String {
 
 fn stale_review(task: TaskId, head: &Sha) -> String {
     format!(
-        "Not done: {task} is at another commit now, `{}`, than the one that this review approves. Review that one, or \
-         give {} in a comment.",
+        "Not done: your review approves an older commit of {task}. It is at `{}` now: review that one, or write {} in a \
+         comment.",
         head.short(),
         untrusted::code("/autobuild approve", 80)
     )
@@ -257,10 +259,7 @@ fn where_shown(run: &FeatureKey, feature: Option<&Feature>, links: &Links) -> St
         .filter(|feature| feature.key == *run)
         .and_then(|feature| feature.living);
     match living {
-        Some(living) => format!(
-            "It is shown in {}.",
-            links.comment(run.issue, living.comment, "this comment")
-        ),
-        None => format!("It is shown on {}.", links.issue(run.issue)),
+        Some(living) => format!("See {}.", links.comment(run.issue, living.comment, "this comment")),
+        None => format!("See {}.", links.issue(run.issue)),
     }
 }

@@ -241,7 +241,7 @@ fn result(number: usize, gates: Option<&GateReport>) -> String {
     };
     match &result.evidence {
         Evidence::Passed(_) | Evidence::Failed(_) => result.evidence.word().to_owned(),
-        Evidence::Absent(reason) => format!("absent: {}", untrusted::cell(&reason.sentence(), 200)),
+        Evidence::Absent(reason) => format!("without result: {}", untrusted::cell(&reason.sentence(), 200)),
     }
 }
 
@@ -418,12 +418,12 @@ fn gates_changed(before: &Turn, turn: &Turn, measure: &Measure) -> String {
         return String::new();
     };
     let then: BTreeMap<String, &str> = gates::every(before)
-        .map(|(name, evidence)| (name, evidence.word()))
+        .map(|(name, evidence)| (name, gates::result(evidence)))
         .collect();
     let changed: Vec<String> = gates::every(now)
         .filter_map(|(name, evidence)| {
-            let was = then.get(&name).filter(|was| **was != evidence.word())?;
-            Some(format!("{name}: {} after {was}", evidence.word()))
+            let was = then.get(&name).filter(|was| **was != gates::result(evidence))?;
+            Some(format!("{name}: {} after {was}", gates::result(evidence)))
         })
         .collect();
     titled(

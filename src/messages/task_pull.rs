@@ -106,7 +106,7 @@ pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Link
         ClosedWhy::Retried { by, branch } => {
             let next = match task.pull {
                 Some(pull) => format!(" Its new pull request is {}.", links.pull(pull)),
-                None => " Its new pull request is opened with the first push.".to_owned(),
+                None => " Its first push opens the new pull request.".to_owned(),
             };
             format!(
                 "Closed: {} asked to start {id} again from the integration branch, on {}.{next}",
@@ -120,7 +120,7 @@ pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Link
         ),
         ClosedWhy::Cancelled => {
             format!(
-                "Closed: {id} of {} is cancelled. The branch stays; reopening this pull request goes on with it.",
+                "Closed: {id} of {} is cancelled. The branch stays. To go on with it, reopen this pull request.",
                 feature.key.shown()
             )
         }

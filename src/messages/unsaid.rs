@@ -29,34 +29,34 @@ fn what_failed(unsaid: &Unsaid, links: &Links) -> String {
         Some(task) => format!("{what} of {task}"),
         None => what.to_owned(),
     };
-    let said = |what: String| format!("{what} {}", in_place(unsaid.instead));
+    let said = |what: String| format!("AutoBuild could not post {what}{}", in_place(unsaid.instead));
     match (unsaid.what, unsaid.task) {
-        (Saying::Review, _) => said(of("The review")),
-        (Saying::Report, _) => said(of("The blocked report")),
-        (Saying::Check, Some(_)) => said(of("The check run")),
-        (Saying::Check, None) => said("The check run of the merged result".to_owned()),
-        (Saying::Call, _) => said(of("A call of the person who labelled this issue")),
-        (Saying::Living, _) => said("This comment".to_owned()),
+        (Saying::Review, _) => said(of("the review")),
+        (Saying::Report, _) => said(of("the blocked report")),
+        (Saying::Check, Some(_)) => said(of("the check run")),
+        (Saying::Check, None) => said("the check run of the merged result".to_owned()),
+        (Saying::Call, _) => said("its call to the person who labelled this issue".to_owned()),
+        (Saying::Living, _) => said("this comment".to_owned()),
         (Saying::Dismissal, _) => format!(
-            "The Coach's request for changes on {} could not be dismissed; dismiss it by hand if it stands in the way",
+            "AutoBuild could not dismiss the Coach's request for changes on {}. Dismiss it by hand if it stands in the way",
             of("the pull request")
         ),
         (Saying::Ready, _) => format!(
-            "{} could not be marked as ready for review; take its draft mark off by hand, a draft cannot be merged",
-            of("The pull request")
+            "AutoBuild could not mark {} as ready for review. Do that by hand: nobody can merge a draft",
+            of("the pull request")
         ),
         (Saying::Close { pull }, _) => format!(
-            "{} could not be closed; close it by hand",
-            of(&format!("The pull request {}", links.pull(pull)))
+            "AutoBuild could not close {}. Close it by hand",
+            of(&format!("the pull request {}", links.pull(pull)))
         ),
     }
 }
 
 fn in_place(instead: Instead) -> &'static str {
     match instead {
-        Instead::CommentReview => "could not be posted as it should; a comment review by AutoBuild says the same",
-        Instead::PullComment => "could not be posted as it should; a comment on the pull request says the same",
-        Instead::IssueComment => "could not be posted as it should; a comment on this issue says the same",
-        Instead::Nothing => "could not be posted in any form",
+        Instead::CommentReview => " as it should; a comment review says the same",
+        Instead::PullComment => " as it should; a comment on the pull request says the same",
+        Instead::IssueComment => " as it should; a comment on this issue says the same",
+        Instead::Nothing => " in any form",
     }
 }

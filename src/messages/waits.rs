@@ -13,17 +13,27 @@ pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
     let who = called(feature);
     let name = feature.key.shown();
     Some(match wait {
-        Wait::Approval { .. } => format!(
-            "{who}, the plan of {name} waits for your approval: read {}, then answer `/autobuild approve {}`, or \
-             `/autobuild plan` with words for another plan.",
-            living(feature, links, "the plan"),
-            hash8(feature.plan.as_ref()?)
-        ),
-        Wait::NoPlan => format!(
-            "{who}, there is no valid plan for {name}: {} says why. Answer `/autobuild plan` with words to the planner, or \
-             with a fenced `yaml` block that is the plan.",
-            living(feature, links, "the comment on its state")
-        ),
+        Wait::Approval { .. } => {
+            let answers = format!(
+                "To start it, answer `/autobuild approve {}`. For another plan, answer `/autobuild plan` and say what to \
+                 change.",
+                hash8(feature.plan.as_ref()?)
+            );
+            format!(
+                "{who}, the plan of {name} waits for your approval: read {}.\n\n{}",
+                living(feature, links, "the plan"),
+                words::to_comment(&answers)
+            )
+        }
+        Wait::NoPlan => {
+            let answers =
+                "Answer `/autobuild plan` and say what to change, or give the plan itself in a fenced `yaml` block.";
+            format!(
+                "{who}, there is no valid plan for {name}: {} says why.\n\n{}",
+                living(feature, links, "the comment on its state"),
+                words::to_comment(answers)
+            )
+        }
         Wait::Merge { task, .. } => format!(
             "{who}, {} is approved and waits for you to merge {}.",
             titled(feature.task(*task)?),

@@ -5,6 +5,7 @@ use domain::{
     budget::{about_dollars, dollars, hours, tokens},
     cost::Cost,
     decision::Outcome,
+    feature,
     feature::Feature,
     ids::{Millis, TaskId, User},
     plan::Check,
@@ -98,6 +99,31 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
+/// What begins and ends a part that only matters where people comment: hidden there, and left out where nobody can.
+const COMMANDS: [&str; 2] = ["<!-- commands -->", "<!-- /commands -->"];
+
+/// A part that says what to comment.
+pub(super) fn to_comment(part: &str) -> String {
+    let [begin, end] = COMMANDS;
+    format!("{begin}\n\n{part}\n\n{end}")
+}
+
+/// A text without the parts that say what to comment.
+pub fn without_commands(text: &str) -> String {
+    let [begin, end] = COMMANDS;
+    let mut kept = Vec::new();
+    let mut is_left_out = false;
+    for line in text.lines() {
+        match line.trim() {
+            mark if mark == begin => is_left_out = true,
+            mark if mark == end => is_left_out = false,
+            _ if is_left_out => {}
+            _ => kept.push(line),
+        }
+    }
+    kept.join("\n")
+}
+
 /// A Feature's name: its id and what the plan, or else the issue, calls it.
 pub fn feature_name(feature: &Feature) -> &str {
     match &feature.plan {
@@ -106,19 +132,60 @@ pub fn feature_name(feature: &Feature) -> &str {
     }
 }
 
-/// A task's state as people read it, for a table cell.
+/// A Feature's state as people read it.
+pub fn feature_state(state: &feature::State) -> &'static str {
+    match state {
+        feature::State::Planning { .. } => "planning",
+        feature::State::AwaitingApproval => "waiting for approval",
+        feature::State::Building { .. } => "building",
+        feature::State::Paused { .. } => "paused",
+        feature::State::Blocked { .. } => "blocked",
+        feature::State::InReview => "in review",
+        feature::State::Completed => "completed",
+        feature::State::Cancelled { .. } => "cancelled",
+        feature::State::Failed { .. } => "failed",
+    }
+}
+
+/// A task's state as people read it, in few words.
+pub fn task_state(state: &State) -> &'static str {
+    match state {
+        State::Pending => "not started",
+        State::PreLoop { .. } => "being designed",
+        State::PlayerTurn { .. } => "the Player writes",
+        State::CoachTurn { stage, .. } => match stage {
+            Stage::Gates => "checks run",
+            Stage::Ci => "waiting for CI",
+            Stage::Coach => "the Coach reviews",
+        },
+        State::Approved { .. } => "approved",
+        State::Completed { .. } => "completed",
+        State::Blocked { .. } => "blocked",
+        State::Skipped { .. } => "skipped",
+        State::Cancelled => "cancelled",
+    }
+}
+
+/// A state by the word that is stored of it.
+pub(super) fn of_stored(word: &str) -> String {
+    match word {
+        "awaiting_approval" => "waiting for approval".to_owned(),
+        "in_review" => "in review".to_owned(),
+        "pending" => "not started".to_owned(),
+        "pre_loop" => "being designed".to_owned(),
+        "player_turn" => "with the Player".to_owned(),
+        "coach_turn" => "with the Coach".to_owned(),
+        word => untrusted::inline(&word.replace('_', " "), 60),
+    }
+}
+
+/// A task's state with all that belongs to it, for a table cell.
 pub(super) fn state(task: &Task) -> String {
-    let word = task.state.word();
+    let word = task_state(&task.state);
     match &task.state {
         State::Pending | State::PreLoop { .. } | State::Blocked { .. } | State::Cancelled => word.to_owned(),
-        State::PlayerTurn { turn, .. } => format!("{word}, turn {turn} of {}", task.limit.max(turn.0)),
-        State::CoachTurn { turn, stage, .. } => {
-            let who = match stage {
-                Stage::Gates => "Gates",
-                Stage::Ci => "CI",
-                Stage::Coach => "Coach",
-            };
-            format!("{word} ({who}), turn {turn} of {}", task.limit.max(turn.0))
+        State::PlayerTurn { turn, .. } | State::CoachTurn { turn, .. } => {
+            format!("{word}, turn {turn} of {}", task.limit.max(turn.0))
         }
         State::Approved { by, merge, .. } => format!("{word} by {}{}", approver(by), merge_wait(merge)),
         State::Completed { by, .. } => match by {

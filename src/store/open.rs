@@ -74,6 +74,23 @@ impl Store {
         Ok(Self { db, inbox, hint: None })
     }
 
+    /// Opens the database to give an order beside a service that may be working with it: nothing is created, migrated or
+    /// locked, and whoever works sees what was written at the latest when they look for work again.
+    pub async fn open_beside(url: &str, options: OpenOptions) -> Result<Self, OpenError> {
+        let pools = match url.parse()? {
+            Address::File(path) => {
+                is_there(&path)?;
+                open_sqlite(&path, &options).await?
+            }
+            Address::Server(server) => open_postgres(*server, &options).await?,
+        };
+        let (wake, lock) = (Arc::new(watch::Sender::new(0)), None);
+        let db = Db { pools, wake, lock };
+        migrate::is_current(&db).await?;
+        let inbox = Inbox::start(db.clone());
+        Ok(Self { db, inbox, hint: None })
+    }
+
     /// What a start would find at `url`; nothing is created, migrated or locked.
     pub async fn inspect(url: &str, options: OpenOptions) -> Result<FoundDatabase, OpenError> {
         if let Address::File(path) = url.parse::<Address>()?
@@ -108,13 +125,18 @@ pub enum FoundDatabase {
     ToMigrate,
 }
 
+fn is_there(path: &Path) -> Result<(), OpenError> {
+    let found = std::fs::metadata(path).map(drop);
+    found.map_err(|source| OpenError::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
 async fn to_read(url: &str, options: &OpenOptions) -> Result<Db, OpenError> {
     let pools = match url.parse()? {
         Address::File(path) => {
-            std::fs::metadata(&path).map_err(|source| OpenError::File {
-                path: path.clone(),
-                source,
-            })?;
+            is_there(&path)?;
             let read = SqlitePoolOptions::new()
                 .max_connections(1)
                 .acquire_timeout(options.patience)

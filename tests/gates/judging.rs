@@ -157,7 +157,7 @@ async fn new_tests_that_pass_on_the_old_code_prove_nothing() {
     let report = stage.verified(&fork, &untested, &case).await;
     assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Demanded));
     assert!(
-        word(&report).contains("no new or changed test came with the change"),
+        word(&report).contains("it brings no new or changed test"),
         "{}",
         word(&report)
     );

@@ -88,6 +88,7 @@ impl Stage {
             network: Rules::default(),
             activity: None,
             secrets: Secrets::default(),
+            request: case.to_owned(),
             run_key: case.to_owned(),
         }
     }

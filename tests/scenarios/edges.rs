@@ -66,7 +66,7 @@ async fn a_living_comment_that_someone_deleted_is_made_again() {
     assert_eq!(world.state().await, "in_review");
     let living = world.answers(ISSUE).await;
     assert_eq!(living.matches("/living -->").count(), 1, "{living}");
-    assert!(living.contains("in_review"), "{living}");
+    assert!(living.contains("in review"), "{living}");
     world.end().await;
 }
 

@@ -123,7 +123,7 @@ async fn a_player_that_meets_its_time_goes_on_once_from_what_it_did_and_then_a_p
     let pull = world.pull(1).await;
     let said = format!("{}{:?}", world.answers(pull).await, world.reviews(pull).await);
     assert!(
-        said.contains("and so was the run that went on from there: it was stopped after 5 seconds"),
+        said.contains("An agent met its limit twice: it was stopped after 5 seconds"),
         "{said}"
     );
     assert!(said.contains("`timeouts` in"), "{said}");
@@ -325,7 +325,7 @@ async fn approvals_without_evidence_do_not_hold() {
         reviews.iter().all(|review| review.1 == "CHANGES_REQUESTED"),
         "{reviews:?}"
     );
-    assert!(reviews[0].2.contains("criteria_evidenced"), "{}", reviews[0].2);
+    assert!(reviews[0].2.contains("a criterion has no proof"), "{}", reviews[0].2);
     world.end().await;
 }
 
@@ -348,7 +348,7 @@ async fn failing_tests_lower_an_approval() {
     let review = world.reviews(world.pull(1).await).await.remove(0);
     assert_eq!(review.1, "CHANGES_REQUESTED");
     assert!(
-        review.2.contains("gates_passed") && review.2.contains("red"),
+        review.2.contains("a Gate did not pass") && review.2.contains("red"),
         "{}",
         review.2
     );

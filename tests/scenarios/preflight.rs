@@ -19,9 +19,8 @@ async fn settings(world: &World, text: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_test_command_that_cannot_start_blocks_before_any_player_and_resume_looks_again() {
+async fn a_test_command_that_cannot_start_blocks_before_any_agent_and_resume_looks_again() {
     let world = Setup::new().only_settings("test: ./no-such-runner --all").build().await;
-    world.script.plans(&Plan::one());
     world.start().await;
     nothing_began(&world).await;
     let said = world.answers(ISSUE).await;
@@ -30,6 +29,7 @@ async fn a_test_command_that_cannot_start_blocks_before_any_player_and_resume_lo
         "{said}"
     );
     settings(&world, "test: sh tests/run.sh\n").await;
+    world.script.plans(&Plan::one());
     world.script.succeeds(1);
     world.say(WRITER, ISSUE, "/autobuild resume").await;
     assert_eq!(world.state().await, "in_review");
@@ -43,7 +43,6 @@ async fn a_set_up_that_fails_blocks_with_command_exit_code_and_output() {
         .with_file("tests/prepare.sh", "echo the database is missing; exit 3\n")
         .build()
         .await;
-    world.script.plans(&Plan::one());
     world.start().await;
     nothing_began(&world).await;
     let said = world.answers(ISSUE).await;
@@ -52,6 +51,7 @@ async fn a_set_up_that_fails_blocks_with_command_exit_code_and_output() {
     }
     let mend = [("tests/prepare.sh", Some("true\n"))];
     world.by(WRITER).push(REPO, "main", "Mend", &mend).await.unwrap();
+    world.script.plans(&Plan::one());
     world.script.succeeds(1);
     world.say(WRITER, ISSUE, "/autobuild resume").await;
     assert_eq!(world.state().await, "in_review");
@@ -66,7 +66,6 @@ async fn a_default_branch_on_which_no_test_passes_blocks_with_output_and_remedy(
         .with_file("tests/none.sh", none)
         .build()
         .await;
-    world.script.plans(&Plan::one());
     world.start().await;
     nothing_began(&world).await;
     let said = world.answers(ISSUE).await;
@@ -113,7 +112,6 @@ async fn a_rule_against_the_branch_names_blocks_and_is_named() {
         let name = kind.name();
         let pattern = "autobuild/*".to_owned();
         world.forge.add_rule(REPO, BranchRule { pattern, kind }).unwrap();
-        world.script.plans(&Plan::one());
         world.start().await;
         nothing_began(&world).await;
         let said = world.answers(ISSUE).await;
@@ -128,6 +126,7 @@ async fn a_rule_against_the_branch_names_blocks_and_is_named() {
             "{said}"
         );
         world.forge.clear_rules(REPO).unwrap();
+        world.script.plans(&Plan::one());
         world.script.succeeds(1);
         world.say(WRITER, ISSUE, "/autobuild resume").await;
         assert_eq!(world.state().await, "in_review");
@@ -156,7 +155,18 @@ async fn no_tests_at_all_are_an_empty_baseline_that_blocks_nothing() {
     world.start().await;
     assert_eq!(world.state().await, "in_review");
     let said = world.answers(ISSUE).await;
-    assert!(said.contains("No test at all on"), "{said}");
+    assert!(said.contains("AutoBuild found no tests on"), "{said}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn that_there_are_no_tests_is_said_before_a_planner_is_paid() {
+    let world = Setup::new().only_settings("").without_tests().build().await;
+    // No planner answers.
+    world.start().await;
+    let said = world.answers(ISSUE).await;
+    assert!(said.contains("AutoBuild found no tests"), "{said}");
+    assert!(said.contains("Set `test` in `.github/autobuild.yml`"), "{said}");
     world.end().await;
 }
 
@@ -195,5 +205,29 @@ async fn a_baseline_is_found_once_for_all_features_on_a_commit() {
     world.by(WRITER).label(REPO, second, "autobuild").unwrap();
     world.settle().await;
     assert_eq!(runs(), before, "set-up ran again");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn that_all_tests_fail_without_a_name_is_said_before_a_planner_is_paid() {
+    let world = Setup::new()
+        .only_settings("test: sh tests/quiet.sh")
+        .with_file("tests/quiet.sh", "echo no toolchain; exit 1\n")
+        .build()
+        .await;
+    let named = json!([{"text": "It says hello", "check": {"test": "says_hello"}}]);
+    world
+        .script
+        .plans(&Plan::of([Task::new(1).with("acceptance_criteria", named)]));
+    world.start().await;
+    nothing_began(&world).await;
+    let said = world.answers(ISSUE).await;
+    for part in [
+        "The tests fail before any work, and do not say which",
+        "The tests fail on the default branch, and do not say which",
+        "Commit a fix to the default branch",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
     world.end().await;
 }

@@ -37,7 +37,7 @@ async fn anybody_on_a_public_repository_gets_one_reaction_and_no_reply() {
     world.by(ADMIN).set_private(REPO, true).unwrap();
     world.say(STRANGER, number, "/autobuild status").await;
     let said = world.last_answer(number).await;
-    assert!(said.contains("only people with"), "invited people are told: {said}");
+    assert!(said.contains("you need"), "invited people are told: {said}");
     world.end().await;
 }
 
@@ -116,7 +116,7 @@ async fn commands_of_members_and_strangers_are_refused_and_members_are_told_why(
         assert_eq!(world.reactions(comment).await, ["confused"]);
         let said = world.answers(ISSUE).await;
         let replies = usize::from(login == READER);
-        assert_eq!(said.matches("only people with").count(), replies, "{login}: {said}");
+        assert_eq!(said.matches("you need").count(), replies, "{login}: {said}");
     }
     assert_eq!(world.state().await, "awaiting_approval");
     world.end().await;
@@ -177,10 +177,10 @@ async fn malformed_and_impossible_commands_are_answered_with_the_nearest_form() 
         ("/autobuild", "/autobuild help"),
         ("/autobuild aprove", "/autobuild approve"),
         ("/autobuild skip", "/autobuild skip TASK-001"),
-        ("/autobuild skip TASK-009", "while the Feature is being built"),
+        ("/autobuild skip TASK-009", "only while AutoBuild builds"),
         ("/autobuild resume --max-turns=lots", "--max-turns="),
-        ("/autobuild resume", "awaiting_approval"),
-        ("/autobuild retry TASK-001", "while the Feature is being built"),
+        ("/autobuild resume", "waiting for approval"),
+        ("/autobuild retry TASK-001", "only while AutoBuild builds"),
         ("/autobuild cancel now", "/autobuild cancel"),
     ] {
         let comment = world.say(WRITER, ISSUE, given).await;
@@ -208,7 +208,7 @@ async fn help_and_status_answer_without_changing_anything() {
     world.say(WRITER, ISSUE, "/autobuild status").await;
     let said = world.last_answer(ISSUE).await;
     assert!(
-        said.contains("awaiting_approval") && said.contains("TASK-001"),
+        said.contains("waiting for approval") && said.contains("TASK-001"),
         "{said}"
     );
     assert_eq!(world.state().await, "awaiting_approval");

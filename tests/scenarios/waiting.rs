@@ -138,7 +138,7 @@ async fn who_waited_long_enough_asks_a_person() {
     world.start().await;
     assert_eq!(world.tasks().await, ["blocked"]);
     let said = world.answers(ISSUE).await;
-    assert!(said.contains("waited for its model as long as it may"), "{said}");
+    assert!(said.contains("waited for its model, and AutoBuild gave up"), "{said}");
     world.end().await;
 }
 
@@ -191,7 +191,7 @@ async fn a_planner_that_waits_says_so_though_there_is_no_plan_yet() {
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
     let said = world.comments(ISSUE).await;
-    let living = said.iter().filter(|(_, body)| body.contains("**State: in_review.**"));
+    let living = said.iter().filter(|(_, body)| body.contains("**State: in review.**"));
     assert_eq!(living.count(), 1, "it is the comment that shows the plan now: {said:?}");
     assert!(!said[0].1.contains("goes on at"), "{said:?}");
     world.end().await;

@@ -57,6 +57,7 @@ impl Stage {
             time: None,
             network: Rules::default(),
             activity: None,
+            request: "r1".to_owned(),
             run_key: "r1".to_owned(),
             secrets: Secrets::default(),
         }

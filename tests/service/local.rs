@@ -268,3 +268,85 @@ async fn an_agent_beside_the_issue_is_found_again_from_another_folder() {
     let whole = own.folder.path().canonicalize().unwrap().join("agent.sh");
     assert_eq!(agent, format!("command:'{}' --fast", whole.display()));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_names_the_person_and_the_repository_and_states_are_plain_words() {
+    let own = Own::new(None).await;
+    own.git("config user.name 'Vera Nowak'").await;
+    let said = whole(&own.run(&[]).await);
+    assert!(
+        said.contains("vera-nowak") && said.contains("/local/a-repository-1/issues/1"),
+        "{said}"
+    );
+    for never in ["mona", "acme", "player_turn", "coach_turn", "in_review", "/autobuild "] {
+        assert!(!said.contains(never), "{never}: {said}");
+    }
+    let nameless = Own::new(None).await;
+    nameless.git("config user.name 'Łukasz'").await;
+    let said = whole(&nameless.run(&[]).await);
+    assert!(said.contains("s  you  "), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tests_that_do_not_run_are_said_before_any_agent_is_paid() {
+    let own = Own::new(None).await;
+    fs::write(own.folder.path().join("issue.md"), "# Notes\n\nWrite notes.\n").unwrap();
+    own.commits_settings("test: ./no-such-runner\n").await;
+    let output = own.run(&["--json"]).await;
+    assert_eq!(output.status.code(), Some(1), "{}", whole(&output));
+    let last: serde_json::Value = serde_json::from_str(text(&output).lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&last["state"], &last["all"]["agent_runs"]),
+        (&"blocked".into(), &0.into()),
+        "{last}"
+    );
+    assert!(
+        last["why"][0].as_str().unwrap().contains("The tests do not run"),
+        "{last}"
+    );
+    assert_eq!(last["commands"][0], "autobuild resume FEAT-1", "{last}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_discarded_is_said_in_one_line() {
+    let own = Own::new(None).await;
+    own.agents(&"- { role: player, fail: garbage }\n".repeat(8));
+    let blocked = own.run(&[]).await;
+    assert!(!whole(&blocked).contains("/autobuild approve"), "{}", whole(&blocked));
+    let discarded = own
+        .autobuild("", &["complete", "FEAT-1", "--discard"])
+        .output()
+        .await
+        .unwrap();
+    let said = text(&discarded);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 2, "{said}");
+    assert!(
+        lines[0].starts_with("Giving up FEAT-1 (Notes), 0 of 1 task approved."),
+        "{said}"
+    );
+    assert_eq!(lines[1], "FEAT-1 is given up.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_misspelt_name_is_answered_with_the_nearest_and_errors_are_json_where_json_is_asked_for() {
+    let own = Own::new(None).await;
+    assert!(own.run(&[]).await.status.success());
+    for (words, expected) in [
+        (&["status", "FAET-1"][..], "did you mean FEAT-1?"),
+        (&["resume", "TASK-01"], "did you mean TASK-001?"),
+        (&["complete", "nothing like it"], "the Features are FEAT-1"),
+        (&["trace", "TASK-009"], "agents ran for TASK-001 of FEAT-1"),
+        (&["trace", "T"], "name one as TASK-001"),
+        (&["status", "--jsno"], "a similar argument exists"),
+        (&["resume"], "required arguments"),
+    ] {
+        let words = [words, &["--json"]].concat();
+        let output = own.autobuild("", &words).output().await.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(expected), "{words:?}: {said}");
+        let printed: serde_json::Value = serde_json::from_str(text(&output).trim()).unwrap();
+        assert_eq!(printed["ok"], false, "{words:?}: {printed}");
+        assert!(!output.status.success());
+    }
+}

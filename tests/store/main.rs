@@ -16,6 +16,7 @@ mod baselines;
 mod claims;
 mod commits;
 mod deliveries;
+mod effects_command;
 mod fairness;
 mod finding;
 mod holds;

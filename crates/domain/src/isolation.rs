@@ -23,9 +23,9 @@ impl Level {
     pub fn means(self) -> &'static str {
         match self {
             Self::L0 => "none",
-            Self::L1 => "Landlock and seccomp, in the machine's own namespaces",
-            Self::L2 => "namespaces of its own, over the machine's /proc",
-            Self::L3 => "namespaces of its own, with a /proc of its own",
+            Self::L1 => "limited files and system calls, by Landlock and seccomp",
+            Self::L2 => "its own files, programs and network, but the machine's /proc",
+            Self::L3 => "its own files, programs and network",
         }
     }
 }

@@ -41,7 +41,7 @@ pub use faults::{Fault, FaultOrder, Mishap};
 pub use feed::{EventOutcome, FeedEvent, LineRemark};
 pub use forge::{Forge, ForgeOptions};
 pub use log::{CallKind, LoggedCall};
-pub use readers::{Hands, QuickReply, Readers, Where};
+pub use readers::{Hands, QuickReply, Readers, Replies, Topic};
 pub use refusal::Refusal;
 pub use state::{BranchRule, Role, RuleKind, Settings};
 

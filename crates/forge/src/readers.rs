@@ -1,6 +1,8 @@
 //! Who may read the forge's pages, and who acts on them.
 
+use futures_util::future::BoxFuture;
 use secrecy::SecretString;
+use std::{fmt, sync::Arc};
 
 /// Who may read the forge's pages.
 #[derive(Clone, Debug, Default)]
@@ -23,25 +25,50 @@ pub struct Hands {
     /// The person; with nobody of that login, nobody acts.
     pub login: String,
     /// Comments with a button.
-    pub replies: &'static [QuickReply],
+    pub replies: Replies,
 }
 
 /// A comment with a button.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuickReply {
     /// What stands on the button.
     pub label: &'static str,
     /// What the comment says.
     pub text: &'static str,
-    /// Where the button stands.
-    pub on: Where,
 }
 
-/// Where a button stands.
+/// An issue or pull request that a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Where {
-    /// On open issues.
-    Issues,
-    /// On open pull requests.
-    Pulls,
+pub struct Topic {
+    /// The repository's id.
+    pub repo: u64,
+    /// The number there.
+    pub number: u64,
+}
+
+type Offered = dyn Fn(Topic) -> BoxFuture<'static, Vec<QuickReply>> + Send + Sync;
+
+/// Which comments with a button an open issue or pull request offers now; none unless somebody says so.
+#[derive(Clone, Default)]
+pub struct Replies(Option<Arc<Offered>>);
+
+impl Replies {
+    /// Those that this finds.
+    pub fn by(offered: impl Fn(Topic) -> BoxFuture<'static, Vec<QuickReply>> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(offered)))
+    }
+
+    /// Those of a page.
+    pub(crate) async fn of(&self, topic: Topic) -> Vec<QuickReply> {
+        match &self.0 {
+            Some(offered) => offered(topic).await,
+            None => Vec::new(),
+        }
+    }
+}
+
+impl fmt::Debug for Replies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Replies")
+    }
 }

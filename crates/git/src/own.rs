@@ -79,6 +79,23 @@ pub enum NameIs {
     Below(String),
 }
 
+/// The person's own settings of git: every other call here does without them.
+fn own_settings() -> Option<PathBuf> {
+    let set = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    if let Some(file) = set("GIT_CONFIG_GLOBAL") {
+        return Some(file);
+    }
+    let home = set("HOME");
+    let own = home.as_ref().map(|home| home.join(".gitconfig"));
+    let folder = set("XDG_CONFIG_HOME").or_else(|| home.map(|home| home.join(".config")));
+    let other = folder.map(|folder| folder.join("git/config"));
+    own.into_iter().chain(other).find(|file| file.is_file())
+}
+
 impl OwnRepository {
     /// The repository whose work tree holds `folder`.
     pub async fn around(folder: &Path) -> Result<Self, NoRepository> {
@@ -162,6 +179,18 @@ impl OwnRepository {
             sha,
             branch: (named.code == 0).then(|| named.text()),
         }))
+    }
+
+    /// What git calls the person in front of it, as their settings say.
+    pub async fn person(&self) -> Option<String> {
+        let call = GitCall::in_folder(&self.work_tree, "config").args(["--get", "user.name"]);
+        let call = match own_settings() {
+            Some(file) => call.env("GIT_CONFIG_GLOBAL", file),
+            None => call,
+        };
+        let told = call.run().await.ok()?;
+        let name = told.text();
+        (told.code == 0 && !name.trim().is_empty()).then(|| name.trim().to_owned())
     }
 
     /// The files that git knows, as they are named from the top of the work tree.

@@ -130,6 +130,7 @@ mod tests {
             network: Rules::default(),
             activity: None,
             secrets: Secrets::default(),
+            request: String::new(),
             run_key: String::new(),
         }
     }

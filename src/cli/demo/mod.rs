@@ -28,26 +28,27 @@ use clap::Args;
 use domain::secret::Secrets;
 use forge::Saving;
 use git::InstalledGit;
+use page_parts::session::with_key;
 use std::{path::PathBuf, process::ExitCode};
 use tokio::{sync::watch, task::JoinHandle};
 
 /// What `demo` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With no arguments: a sample repository, issue, agents and human.\n\nExamples:\n  \
+    after_help = "Without options it plays a sample: repository, issue, agents and a person.\n\nExamples:\n  \
 autobuild demo\n  autobuild demo --repo . --issue idea.md --agent 'command:./my-agent' --approve --once"
 )]
 pub(super) struct Demo {
-    /// A git repository to import. It is never written to.
+    /// A git repository to import. The demo never writes to it.
     #[arg(long, value_name = "PATH")]
     repo: Option<PathBuf>,
     /// A Markdown file: its first `# ` line is the issue's title, the rest its body.
     #[arg(long, value_name = "FILE")]
     issue: Option<PathBuf>,
-    /// The agent of all roles: claude, codex, acp:<command>, command:<command> or scripted:<file>.
+    /// The agent: claude, codex, acp:<command>, command:<command> or scripted:<file>.
     #[arg(long, value_name = "BACKEND")]
     agent: Option<String>,
-    /// Lets the agent use your own log-in and settings of its program, instead of a key that it never sees.
+    /// Lets the agent use your own log-in, instead of an API key that it never sees.
     #[arg(long)]
     use_my_login: bool,
     /// Approves a plan that waits.
@@ -65,13 +66,10 @@ pub(super) struct Demo {
     /// The forge's port; the system chooses one if none is given.
     #[arg(long, value_name = "N", default_value_t = 0)]
     port: u16,
-    /// Shows the log and whole texts.
+    /// Shows the log, and texts in full.
     #[arg(long)]
     verbose: bool,
 }
-
-/// How a plan that waits is approved.
-const APPROVES: &str = "approve it on its page, or start with --approve";
 
 /// The keys that the environment may hold, which the log never shows.
 pub(super) const KEYS: [&str; 4] = [
@@ -112,6 +110,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     material.access = models::access(demo.use_my_login)?;
     let folder = places::private_folder()?;
     let stage = Stage::build(Setup {
+        cast: material.cast().await,
         folder: folder.path(),
         data_dir: folder.path().join("data"),
         port: demo.port,
@@ -139,7 +138,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
         rest = until_rest(&stage, &filed, &mut human) => rest?,
         () = stop.told() => interrupted(terminal),
     };
-    let ended = rest.report(&stage, &filed, APPROVES).await?;
+    let ended = rest.report(&stage, &filed, &approving(&stage, &filed)).await?;
     // The sample is nobody's work; only who asked for its end wants to look at what it left.
     places.staying = match (demo.once, material.has_story()) {
         (false, true) => Staying::Until,
@@ -154,6 +153,13 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
         &mut stop,
     )
     .await
+}
+
+/// How a plan that waits is approved.
+fn approving(stage: &Stage, filed: &Filed) -> String {
+    let page = format!("{}/{}/issues/{}", stage.forge.url(), filed.repository, filed.issue);
+    let page = with_key(&page, &stage.key);
+    format!("press \"Approve the plan\" at {page}, or start the demo with --approve")
 }
 
 /// The part of the human: the sample's story, or that of a person who watches.
@@ -187,9 +193,11 @@ async fn finish(
         stop.told().await;
         // People may have brought it further.
         if let Some(rest) = Rest::now(&stage, &filed).await? {
-            let now = rest.report(&stage, &filed, APPROVES).await?;
-            if now.how != ended.how {
-                places.print(&now, terminal, demo.json);
+            let now = rest.report(&stage, &filed, &approving(&stage, &filed)).await?;
+            match now.how == ended.how {
+                false => places.print(&now, terminal, demo.json),
+                // What was printed before the pages were served has long scrolled away.
+                true => places.remind(&now, terminal, demo.json),
             }
             ended = now;
         }

@@ -79,16 +79,11 @@ impl Places {
     /// Says where the pages are.
     pub(super) fn announce_pages(&self, terminal: &Terminal) {
         terminal.exact("");
-        terminal.line(
-            "",
-            "",
-            "The pages are served until Ctrl-C, and are gone then:",
-            Tone::Plain,
-        );
+        terminal.line("", "", "Open these pages; Ctrl-C ends them:", Tone::Plain);
         terminal.exact(&format!("  dashboard   {}", self.dashboard));
         terminal.exact(&format!("  repository  {}", self.page));
         if self.staying == Staying::Kept {
-            let act = "There you can comment, approve, merge and commit by hand; the work goes on.";
+            let act = "There you can comment, approve, merge and commit by hand. AutoBuild goes on from what you do.";
             terminal.line("", "", act, Tone::Quiet);
         }
     }
@@ -114,16 +109,23 @@ impl Places {
         }
     }
 
+    /// Says once more, at the end, how the work is fetched.
+    pub(super) fn remind(&self, ended: &Ended, terminal: &Terminal, json: bool) {
+        if !json && self.staying == Staying::Kept {
+            self.print_fetches(ended, terminal);
+        }
+    }
+
     fn print_fetches(&self, ended: &Ended, terminal: &Terminal) {
         let commands = self.fetches(ended);
         if commands.is_empty() {
             return;
         }
         let what = match ended.how {
-            How::Well => "The result",
-            How::Otherwise | How::Interrupted => "The work so far",
+            How::Well => "the result",
+            How::Otherwise | How::Interrupted => "the work so far",
         };
-        let how = format!("{what} comes into your repository, as FETCH_HEAD, with");
+        let how = format!("To fetch {what} into your repository, as FETCH_HEAD:");
         terminal.exact("");
         terminal.line("", "", &how, Tone::Plain);
         commands

@@ -2,7 +2,7 @@
 
 use crate::{
     agents::Access,
-    cli::stage::{issue::IssueText, repository_name},
+    cli::stage::{Cast, issue::IssueText, repository_name},
     config::{AgentCommand, ModelSettings},
 };
 
@@ -90,6 +90,17 @@ impl Material {
             tracing::warn!(%error, "whether {} has uncommitted changes is not known", repository.display());
             Vec::new()
         })
+    }
+
+    /// Who plays: the sample's people, or the person whose repository it is.
+    pub(super) async fn cast(&self) -> Cast {
+        let Some(repository) = &self.repository else {
+            return Cast::Sample;
+        };
+        match OwnRepository::around(repository).await {
+            Ok(own) => Cast::Own(own.person().await),
+            Err(_) => Cast::Own(None),
+        }
     }
 
     /// The name of its repository on the forge.

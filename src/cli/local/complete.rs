@@ -2,14 +2,14 @@
 
 use crate::cli::{
     local::{
-        EXIT_CODES, Session, Who, ended,
+        Session, Who, ended,
         lock::{Asked, Holder, Lock},
         named::Found,
         orders::{End, Order, Wish},
         report::Report,
         standing::Standing,
     },
-    stage::{full_name, terminal::Tone},
+    stage::{own_full_name, terminal::Tone},
 };
 use anyhow::Context;
 use clap::Args;
@@ -21,18 +21,18 @@ use std::process::ExitCode;
 /// What `complete` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = format!("The branch stays. What is removed: the forge's copy of the repository, mirrors and checkouts. \
-`trace` still knows what happened.\n\nExamples:\n  autobuild complete FEAT-1\n  autobuild complete FEAT-2 --discard\n\n\
-{EXIT_CODES}")
+    after_help = "The branch stays, and `trace` still knows what happened. The local forge's copy of the repository, mirrors \
+and checkouts go.\n\nExamples:\n  autobuild complete FEAT-1\n  autobuild complete FEAT-2 --discard\n\nExit codes:\n  \
+0  done\n  2  nothing was removed, and the output says why"
 )]
 pub struct Complete {
     /// A Feature, as FEAT-1, or one of its tasks.
     #[arg(value_name = "FEAT|TASK")]
     what: String,
-    /// Gives up what is not approved.
+    /// Gives an unfinished Feature up; its work so far is deleted.
     #[arg(long)]
     discard: bool,
-    /// The Feature of the task, where several have one of that name.
+    /// The Feature, if several have a task of that name.
     #[arg(long, value_name = "FEAT")]
     feature: Option<String>,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub async fn complete(complete: Complete) -> ExitCode {
 }
 
 async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
-    let session = Session::open("complete", &complete.who).await?;
+    let mut session = Session::open("complete", &complete.who).await?;
     let Found { mut order, task } = session.find(&complete.what, complete.feature.as_deref())?;
     let name = order.name();
     if let Some(task) = task {
@@ -60,8 +60,8 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
     let is_done = report.answers(&order) && report.ok && report.head.is_some();
     anyhow::ensure!(
         is_done || complete.discard,
-        "{name} is not approved as a whole: `autobuild status {name}` says why, and `autobuild complete {name} --discard` \
-         gives it up"
+        "{name} is not finished ({}). `autobuild status {name}` says why; `autobuild complete {name} --discard` gives it up",
+        report.approved()
     );
     if !is_done {
         report = session.cancel(&mut order, report, &complete.who).await?;
@@ -92,16 +92,31 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What is discarded, before it is.
+fn gives_up(order: &Order, report: &Report) -> String {
+    let work = match (&report.branch, report.unfinished.is_empty()) {
+        (Some(branch), _) => format!("The branch {branch} stays; all other work of it is deleted"),
+        (None, false) => "Its work so far is deleted".to_owned(),
+        (None, true) => "There is no work yet that could be lost".to_owned(),
+    };
+    let (name, tasks) = (order.name(), report.approved());
+    format!("Giving up {name} ({}), {tasks}. {work}.", order.title)
+}
+
 impl Session {
-    /// Cancels what still may go on, and waits until it does not.
-    async fn cancel(&self, order: &mut Order, report: Report, who: &Who) -> anyhow::Result<Report> {
+    /// Says what is given up, cancels what still may go on, and waits until it does not.
+    async fn cancel(&mut self, order: &mut Order, report: Report, who: &Who) -> anyhow::Result<Report> {
+        self.screen.note(&gives_up(order, &report));
         if matches!(report.state, Standing::Nothing | Standing::Cancelled | Standing::Failed) {
             return Ok(report);
         }
         order.wish = Wish::Plan;
         order.say(None, "/autobuild cancel".to_owned());
         self.orders.keep(order)?;
-        self.build(order.clone(), who, Vec::new()).await?;
+        self.screen.quiet = true;
+        let built = self.build(order.clone(), who, Vec::new()).await;
+        self.screen.quiet = false;
+        built?;
         let report = self.orders.report(order.number)?;
         anyhow::ensure!(
             report.answers(order),
@@ -116,7 +131,7 @@ impl Session {
 async fn remove(session: &Session, order: &Order) -> anyhow::Result<()> {
     let options = ForgeOptions::new(session.place.folder.join("forge"));
     let forge = Forge::start(options).await.context("starting the local forge")?;
-    let full_name = full_name(&order.on_forge());
+    let full_name = own_full_name(&forge, &order.on_forge());
     if let Ok(id) = forge.repo_id(&full_name) {
         forge.forget_repo(&full_name)?;
         git::delete(&Mirrors::folder(&session.place.cache, RepoId(id)));

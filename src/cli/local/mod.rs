@@ -47,8 +47,8 @@ use git::InstalledGit;
 use std::process::ExitCode;
 
 /// What every command on one's own repository ends with, for its help.
-const EXIT_CODES: &str = "Exit codes:\n  0    everything that was asked for is approved\n  1    something is not, and it \
-says why\n  2    it could not be done, and it says why\n  130  it was interrupted; the same command goes on";
+const EXIT_CODES: &str = "Exit codes:\n  0    the Coach approves all that you asked for\n  1    it does not, and the \
+output says why\n  2    the command failed, and the output says why\n  130  you interrupted it; the same command goes on";
 
 /// It could not be done.
 const NOT_DONE: u8 = 2;
@@ -58,17 +58,17 @@ const INTERRUPTED: u8 = 130;
 /// Who works, and how it is shown.
 #[derive(Debug, Args)]
 pub struct Who {
-    /// The agent of all roles: claude, codex, acp:<command>, command:<command> or scripted:<file>. If none is named,
-    /// AUTOBUILD_AGENT, else the first of claude and codex that is installed.
+    /// The agent: claude, codex, acp:<command>, command:<command> or scripted:<file>. Without it: AUTOBUILD_AGENT, else
+    /// claude or codex, whichever is installed.
     #[arg(long, value_name = "BACKEND")]
     agent: Option<String>,
-    /// Lets the agent use your own log-in and settings of its program, instead of a key that it never sees.
+    /// Lets the agent use your own log-in, instead of an API key that it never sees.
     #[arg(long)]
     use_my_login: bool,
-    /// Prints what happens as JSON lines; the last one is the summary.
+    /// Prints JSON lines; the last one is the summary.
     #[arg(long)]
     json: bool,
-    /// Shows the log and whole texts.
+    /// Shows the log, and texts in full.
     #[arg(long)]
     verbose: bool,
 }
@@ -114,6 +114,7 @@ impl Session {
                 terminal,
                 json: who.json,
                 verbose: who.verbose,
+                quiet: false,
             },
             secrets,
         })

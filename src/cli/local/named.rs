@@ -1,7 +1,8 @@
 //! The order that a person names: a Feature, or a task of one.
 
 use crate::cli::local::{Session, orders::Order};
-use domain::ids::TaskId;
+use domain::{ids::TaskId, nearest::nearest};
+use std::collections::BTreeSet;
 
 /// What a name stands for.
 pub struct Found {
@@ -24,12 +25,14 @@ impl Session {
             return Ok(Found { order, task });
         }
         let names: Vec<String> = orders.iter().map(Order::name).collect();
-        let there = match names.is_empty() {
-            true => "nothing is ordered in this repository yet: `autobuild run ISSUE.md` does".to_owned(),
-            false => format!("there are {}", names.join(", ")),
-        };
+        anyhow::ensure!(
+            !names.is_empty(),
+            "there is no {what} here, for nothing was begun in this repository yet: `autobuild run ISSUE.md` begins"
+        );
         let Ok(task) = what.to_ascii_uppercase().parse::<TaskId>() else {
-            anyhow::bail!("`{what}` is no Feature of this repository; {there}");
+            let tasks = self.tasks(&orders)?;
+            let known = names.iter().chain(&tasks).map(String::as_str);
+            anyhow::bail!("{}", unknown(what, nearest(what, known), &names));
         };
         let mut with = Vec::new();
         for order in orders.into_iter().filter(|order| order.ended.is_none()) {
@@ -49,7 +52,29 @@ impl Session {
                 "several Features have a {task}; choose one with --feature: {}",
                 with_names.join(", ")
             ),
-            (None, _) => anyhow::bail!("no open Feature has a {task}; {there}"),
+            (None, _) => anyhow::bail!(
+                "no open Feature has a {task}: `autobuild status FEAT` shows the tasks of each of {}",
+                names.join(", ")
+            ),
         }
+    }
+
+    /// The names of all tasks, each once.
+    fn tasks(&self, orders: &[Order]) -> anyhow::Result<BTreeSet<String>> {
+        let mut tasks = BTreeSet::new();
+        for order in orders {
+            let report = self.orders.report(order.number)?;
+            tasks.extend(report.tasks.into_iter().map(|row| row.task));
+        }
+        Ok(tasks)
+    }
+}
+
+/// A name that nothing here has.
+fn unknown(what: &str, meant: Option<&str>, features: &[String]) -> String {
+    let features = features.join(", ");
+    match meant {
+        Some(meant) => format!("there is no `{what}` here; did you mean {meant}? `autobuild status` shows all"),
+        None => format!("there is no `{what}` here; the Features are {features}, and `autobuild status` shows them"),
     }
 }

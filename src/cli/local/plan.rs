@@ -38,7 +38,7 @@ pub struct Plan {
 /// What `task` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = format!("The criteria are the issue's check boxes (`- [ ] ...`), else the designer's.\n\nExamples:\n  \
+    after_help = format!("The issue's check boxes (`- [ ] ...`) say what must hold; without them a designer says it.\n\nExamples:\n  \
 autobuild task fix.md\n  autobuild task 'Close the file when reading fails'\n\n{EXIT_CODES}")
 )]
 pub struct TaskCommand {
@@ -62,10 +62,10 @@ pub struct FeatureCommand {
     /// A planned Feature, as FEAT-1.
     #[arg(value_name = "FEAT")]
     feature: String,
-    /// Shows what would be built, and starts nothing.
+    /// Prints the plan, and starts nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Asks nobody: merges approved tasks also where the settings leave that to people.
+    /// Asks nobody: merges approved tasks even if the settings leave that to people.
     #[arg(long)]
     orchestrate: bool,
     #[command(flatten)]
@@ -77,10 +77,10 @@ pub struct FeatureCommand {
 /// Settings for this once.
 #[derive(Debug, Args)]
 struct Options {
-    /// Tasks that run at the same time.
+    /// The most tasks at the same time.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     parallel: Option<u32>,
-    /// Turns of a task before it is blocked.
+    /// The most turns of a task; then it is blocked.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     max_turns: Option<u32>,
     /// The model of all roles.
@@ -92,19 +92,19 @@ struct Options {
     /// The longest run of an agent, in seconds or as 90s, 30m or 2h.
     #[arg(long, value_name = "T")]
     timeout: Option<String>,
-    /// Designs every task before its first turn.
+    /// Lets a designer plan each task before its first turn.
     #[arg(long, overrides_with = "no_pre_loop")]
     pre_loop: bool,
-    /// Designs none.
+    /// Uses no designer.
     #[arg(long)]
     no_pre_loop: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Mode {
-    /// They must.
+    /// Yes.
     Tdd,
-    /// It is only shown.
+    /// No, but the review says if they do not.
     Standard,
 }
 
@@ -245,7 +245,7 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
     {
         anyhow::ensure!(
             report.state == Standing::AwaitingApproval,
-            "the options count for a plan that waits, and {name} is {}",
+            "these options only change a Feature that is planned and not started, and {name} is {}",
             report.state
         );
         replan(&mut order, report.plan.as_deref().unwrap_or_default());

@@ -247,15 +247,18 @@ impl Report {
             commands.push(line(command, "merge what is approved"));
         }
         if self.can_go_on() {
-            commands.push(line(
-                format!("autobuild resume {name} 'what to do'"),
-                "go on with your guidance",
-            ));
+            commands.push(match self.all.turns {
+                0 => line(format!("autobuild resume {name}"), "try again, once that is fixed"),
+                _ => line(
+                    format!("autobuild resume {name} 'what to do'"),
+                    "go on with your guidance",
+                ),
+            });
         }
         if let Some(blocked) = self.tasks.iter().find(|row| row.verdict == Verdict::Blocked) {
             commands.push(line(
                 format!("autobuild resume {} --approve", blocked.task),
-                "take the task as it is; or --skip, or --retry",
+                "take the task as it is (or --skip, --retry)",
             ));
         }
         if let Some(repository) = &self.repository {

@@ -16,7 +16,7 @@ pub struct Resume {
     /// A Feature, as FEAT-1, or a task, as TASK-001.
     #[arg(value_name = "FEAT|TASK")]
     what: String,
-    /// What the Player is told, word for word.
+    /// What to tell the Player, word for word.
     #[arg(value_name = "GUIDANCE")]
     guidance: Option<String>,
     /// How many more turns a blocked task gets.
@@ -24,7 +24,7 @@ pub struct Resume {
     max_turns: Option<u32>,
     #[command(flatten)]
     decision: Decision,
-    /// The Feature of the task, where several have one of that name.
+    /// The Feature, if several have a task of that name.
     #[arg(long, value_name = "FEAT")]
     feature: Option<String>,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub struct Resume {
 #[derive(Clone, Copy, Debug, Args)]
 #[group(multiple = false)]
 struct Decision {
-    /// Takes the task as it is, over the Coach.
+    /// Takes a blocked task as it is, whatever the Coach says.
     #[arg(long, conflicts_with_all = ["guidance", "max_turns"])]
     approve: bool,
     /// Gives the task up.

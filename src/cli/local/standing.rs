@@ -82,15 +82,40 @@ impl From<&task::State> for Verdict {
     }
 }
 
+/// As people read it; programs read the word of its JSON.
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
+        f.write_str(match self {
+            Self::Nothing => "",
+            Self::Ordered => "not started",
+            Self::Waiting => "waiting its turn",
+            Self::Planning => "planning",
+            Self::AwaitingApproval => "planned",
+            Self::Building => "building",
+            Self::Paused => "paused",
+            Self::Blocked => "blocked",
+            Self::InReview => "done",
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+            Self::GivenUp => "given up",
+        })
     }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
+        f.write_str(match self {
+            Self::None => "",
+            Self::Approved => "approved",
+            Self::Pending => "not started",
+            Self::PreLoop => "in design",
+            Self::PlayerTurn => "in work",
+            Self::CoachTurn => "in review",
+            Self::Blocked => "blocked",
+            Self::Skipped => "skipped",
+            Self::Cancelled => "cancelled",
+        })
     }
 }
 
@@ -99,10 +124,14 @@ mod tests {
     use super::{Standing, Verdict};
 
     #[test]
-    fn the_words_are_those_of_the_product() {
-        assert_eq!(Standing::AwaitingApproval.to_string(), "awaiting_approval");
-        assert_eq!(Verdict::CoachTurn.to_string(), "coach_turn");
-        assert_eq!(Standing::Nothing.to_string(), "");
-        assert_eq!(serde_json::to_string(&Standing::InReview).unwrap(), "\"in_review\"");
+    fn people_read_plain_words_and_programs_those_of_the_product() {
+        assert_eq!(Standing::AwaitingApproval.to_string(), "planned");
+        assert_eq!(Verdict::CoachTurn.to_string(), "in review");
+        let words = [
+            serde_json::to_string(&Standing::InReview).unwrap(),
+            serde_json::to_string(&Standing::Nothing).unwrap(),
+            serde_json::to_string(&Verdict::CoachTurn).unwrap(),
+        ];
+        assert_eq!(words, ["\"in_review\"", "\"\"", "\"coach_turn\""]);
     }
 }

@@ -18,11 +18,11 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  autobuild status\n  autobuild status FEAT-2\n  autobuild status --json | jq -r \
-'.features[] | [.feature, .state, .branch] | @tsv'\n\nExit codes:\n  0  the state was shown\n  2  there is nothing of that name, \
-or no repository"
+'.features[] | [.feature, .state, .branch] | @tsv'\n\nExit codes:\n  0  shown\n  2  there is no such Feature, or no \
+repository"
 )]
 pub struct Status {
-    /// One Feature, as FEAT-1; all if none is named.
+    /// One Feature, as FEAT-1; without it, all.
     #[arg(value_name = "FEAT")]
     feature: Option<String>,
     /// Prints JSON.
@@ -60,7 +60,7 @@ async fn show(status: &Status) -> anyhow::Result<ExitCode> {
     if all.is_empty() {
         session
             .screen
-            .note("Nothing is ordered in this repository yet: `autobuild run ISSUE.md` does.");
+            .note("Nothing was begun in this repository yet: `autobuild run ISSUE.md` begins.");
     }
     for (report, order) in &all {
         print(&session, order, report);
@@ -97,15 +97,11 @@ fn print(session: &Session, order: &Order, report: &Report) {
         (true, _) | (false, true) => String::new(),
     };
     let (name, tasks, cost) = (order.name(), report.approved(), money(&report.all.cost));
+    let branch = format!("cost {cost} · {branch}");
     let terminal = &session.screen.terminal;
     let title = crate::messages::clean(&order.title).replace('\n', " ");
     terminal.line(&format!("{name}  "), "  ", &title, tone);
-    terminal.line(
-        "  ",
-        "  ",
-        &format!("{state}{going} · {tasks} · {cost} · {branch}"),
-        Tone::Quiet,
-    );
+    terminal.line("  ", "  ", &format!("{state}{going} · {tasks} · {branch}"), Tone::Quiet);
 }
 
 impl Session {

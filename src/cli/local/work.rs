@@ -10,7 +10,7 @@ use crate::{
         },
         place::{Place, own_file},
         stage::{
-            Filed, LABEL, PERSON, Setup, Stage, full_name,
+            Cast, Filed, LABEL, Setup, Stage,
             human::{Human, Part},
             rest::{How, Rest},
             stop::Stop,
@@ -57,6 +57,8 @@ pub struct Screen {
     pub json: bool,
     /// Whether everything is shown in full.
     pub verbose: bool,
+    /// Whether what happens is left unsaid.
+    pub quiet: bool,
 }
 
 /// Work for whoever typed a command.
@@ -93,6 +95,7 @@ impl Job<'_> {
     pub async fn work(&self, stop: &mut Stop) -> anyhow::Result<Worked> {
         self.place.make()?;
         let stage = Stage::build(Setup {
+            cast: Cast::Own(self.place.own.person().await),
             folder: &self.place.folder,
             data_dir: self.place.cache.clone(),
             port: self.port(),
@@ -176,7 +179,7 @@ impl Job<'_> {
             let report = self.orders.report(order.number)?;
             let mine = order.number == self.number;
             // What was begun goes on with whoever works; what was not waits for its own agent.
-            let begun = stage.forge.repo_id(&full_name(&order.on_forge())).is_ok();
+            let begun = stage.forge.repo_id(&stage.full_name(&order.on_forge())).is_ok();
             let same_agent = order.agent == self.agent.to_string();
             if order.ended.is_some() || report.answers(&order) || !(mine || begun || same_agent) {
                 continue;
@@ -219,6 +222,9 @@ impl Screen {
     /// Says how an order stands.
     pub fn tell(&self, order: &Order, report: &Report) {
         self.terminal.clear();
+        if self.quiet {
+            return;
+        }
         match self.json {
             true => self.terminal.exact(&report.json(order).to_string()),
             false => report.print(order, &self.terminal),
@@ -241,7 +247,7 @@ impl Screen {
 
     /// A line for people.
     pub fn note(&self, text: &str) {
-        if !self.json {
+        if !self.json && !self.quiet {
             self.terminal
                 .line("", "", &crate::messages::clean(text).replace('\n', " "), Tone::Quiet);
         }
@@ -270,9 +276,11 @@ impl Player {
     async fn enter(job: &Job<'_>, stage: &Stage, order: Order, mut report: Report) -> anyhow::Result<Self> {
         let source = RepoSource::Commit(&job.place.own.work_tree, &order.base.sha, ON_FORGE);
         let repository = stage.repository(&order.on_forge(), source).await?;
-        let mut transcript = Transcript::open(stage, &repository, &job.orders.transcript(order.number))?.without_note();
-        if order.number == job.number {
-            let screen = job.screen;
+        let mut transcript = Transcript::open(stage, &repository, &job.orders.transcript(order.number))?
+            .without_note()
+            .without_commands();
+        let screen = job.screen;
+        if order.number == job.number && !screen.quiet {
             transcript = transcript.shown_on(&screen.terminal, screen.json, screen.verbose);
             transcript.opening(&stage.engine.sandbox, &stage.dashboard);
             transcript.left_out(&job.left_out);
@@ -318,7 +326,7 @@ impl Player {
             }
             let pull = saying.task.and_then(|task| feature.as_ref()?.task(task)?.pull);
             let place = pull.map_or(self.filed.issue.0, |pull| pull.0);
-            let person = stage.forge.as_user(PERSON)?;
+            let person = stage.forge.as_user(&stage.person)?;
             person.comment(&self.filed.repository, place, &saying.text)?;
             self.report.said += 1;
             return self.keep(job);
@@ -353,7 +361,7 @@ impl Player {
         let bare = BareRepo::at(stage.forge.repository_dir(repository)?);
         bare.copy_commit(&job.place.own.work_tree.to_string_lossy(), &base.sha)
             .await?;
-        let person = stage.forge.as_user(PERSON)?;
+        let person = stage.forge.as_user(&stage.person)?;
         Ok(person.set_branch(repository, &branch, &base.sha).await?)
     }
 
@@ -476,7 +484,7 @@ async fn label(stage: &Stage, filed: &Filed, order: &Order) -> anyhow::Result<()
         Kind::Planned => label.unwrap_or_else(|| LABEL.to_owned()),
         Kind::OneTask => TASK_LABEL.to_owned(),
     };
-    let person = stage.forge.as_user(PERSON)?;
+    let person = stage.forge.as_user(&stage.person)?;
     // Whether it is there or not: what counts is that it is set now.
     let _ = person.unlabel(&filed.repository, filed.issue.0, &label);
     stage.label(filed, &label)

@@ -2,6 +2,7 @@
 //! Never a character that a terminal would obey.
 
 use crate::{cli::stage::wrap, messages::clean};
+use domain::ids::TaskId;
 use forge::LineRemark;
 use std::collections::HashMap;
 
@@ -174,6 +175,8 @@ impl Edited {
     pub fn take(&mut self, text: &str) -> Change {
         let mut change = Change::default();
         let mut in_note = false;
+        // What was said at once is shown as what was said.
+        let is_edit = !self.state.is_empty();
         let said = parts(&clean(text)).into_iter().filter_map(|part| match part {
             Part::Said(line) => Some(line),
             Part::Fence(_) => None,
@@ -186,7 +189,7 @@ impl Edited {
             } else if is_bold {
                 change.state = Some(plain(&line));
             } else if let Some(cells) = cells(&line) {
-                change.rows.extend(self.row(cells));
+                change.rows.extend(self.row(cells, is_edit));
             }
         }
         let before = std::mem::replace(&mut self.notes, change.notes.clone());
@@ -198,14 +201,16 @@ impl Edited {
         change
     }
 
-    /// A row seen before is news if a cell of it changed.
-    fn row(&mut self, cells: Vec<String>) -> Option<Row> {
+    /// A task is news, and a row seen before if a cell of it changed.
+    fn row(&mut self, cells: Vec<String>, is_edit: bool) -> Option<Row> {
         if cells.first().is_some_and(|name| name == "task") {
             self.head = cells;
             return None;
         }
         let (name, rest) = cells.split_first()?;
-        let before = self.rows.insert(name.clone(), rest.to_vec())?;
+        let Some(before) = self.rows.insert(name.clone(), rest.to_vec()) else {
+            return self.task(name, rest).filter(|_| is_edit);
+        };
         let headings = self
             .head
             .iter()
@@ -223,6 +228,19 @@ impl Edited {
         (!new.is_empty()).then(|| Row {
             name: name.clone(),
             now: cut(&new.join(" · ")),
+        })
+    }
+}
+
+impl Edited {
+    /// The row of a task, with its state.
+    fn task(&self, name: &str, rest: &[String]) -> Option<Row> {
+        name.split(' ').next()?.parse::<TaskId>().ok()?;
+        let at = self.head.iter().position(|heading| heading == "state")?;
+        let now = rest.get(at.checked_sub(1)?)?.clone();
+        Some(Row {
+            name: name.to_owned(),
+            now,
         })
     }
 }
@@ -415,6 +433,15 @@ mod tests {
             now: "turn 1".to_owned(),
         };
         assert_eq!(second.rows, [row]);
+    }
+
+    #[test]
+    fn the_tasks_of_a_plan_that_comes_later_are_news() {
+        let mut edited = Edited::default();
+        edited.take("## FEAT-1: Tally\n\n**State: planning.** AutoBuild is making the plan.\n");
+        let rows = edited.take(LIVING).rows;
+        let told: Vec<(&str, &str)> = rows.iter().map(|row| (row.name.as_str(), row.now.as_str())).collect();
+        assert_eq!(told, [("TASK-001 Lines", "pending"), ("TASK-002 Top", "pending")]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The human of a stage: answers when a Feature rests.
 
-use crate::cli::stage::{Filed, PERSON, Stage, rest::Rest};
+use crate::cli::stage::{Filed, Stage, rest::Rest};
 use domain::{
     feature::{Feature, State},
     ids::PullNumber,
@@ -44,7 +44,7 @@ impl Human {
     /// Says what the script has for this moment; false if nothing.
     pub async fn speaks(&mut self, stage: &Stage, filed: &Filed, rest: &Rest) -> anyhow::Result<bool> {
         let Rest::At(feature) = rest else { return Ok(false) };
-        let person = stage.forge.as_user(PERSON)?;
+        let person = stage.forge.as_user(&stage.person)?;
         let issue = feature.key.issue.0;
         match (&feature.state, self.part) {
             (State::AwaitingApproval, Part::ApprovesPlan | Part::ApprovesAll) => {

@@ -5,6 +5,7 @@ mod at_work;
 pub mod excerpt;
 pub mod human;
 pub mod issue;
+mod offers;
 pub mod picture;
 pub mod rest;
 pub mod stop;
@@ -19,6 +20,7 @@ use crate::{
         assemble,
         assemble::{Agents, AppKey, Blueprint},
         network,
+        stage::offers::Offers,
     },
     config::{AgentCommand, SandboxSettings},
     engine::{
@@ -38,8 +40,7 @@ use domain::{
     secret::Secrets,
 };
 use forge::{
-    AppCredentials, Forge, ForgeError, ForgeOptions, Hands, NewApp, QuickReply, Readers, RepoSource, Role, Saving,
-    Settings, Where,
+    AppCredentials, Forge, ForgeError, ForgeOptions, Hands, NewApp, Readers, RepoSource, Role, Saving, Settings,
 };
 use page_parts::session::with_key;
 use sandbox::SandboxOptions;
@@ -53,27 +54,18 @@ use std::{
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// The organisation that owns the repositories.
-const OWNER: &str = "acme";
-/// The person who writes the issue, and speaks where the story wants it.
-pub const PERSON: &str = "mona";
+/// Who owns the repositories of the sample, and those of stages that earlier versions made.
+const SAMPLE_OWNER: &str = "acme";
+/// The person of the sample.
+const SAMPLE_PERSON: &str = "mona";
+/// Who owns a person's own repositories here.
+const OWN_OWNER: &str = "local";
+/// A person whose name no login can be made of.
+const NAMELESS: &str = "you";
+/// The longest login.
+const MOST_LOGIN: usize = 39;
 /// The label that starts everything.
 pub const LABEL: &str = "autobuild";
-
-/// What a person says to AutoBuild most often.
-const REPLIES: [QuickReply; 7] = [
-    reply(Where::Issues, "Approve the plan", "/autobuild approve"),
-    reply(Where::Issues, "Resume", "/autobuild resume"),
-    reply(Where::Issues, "Pause", "/autobuild pause"),
-    reply(Where::Issues, "Cancel", "/autobuild cancel"),
-    reply(Where::Pulls, "Approve in the Coach's place", "/autobuild approve"),
-    reply(Where::Pulls, "Resume", "/autobuild resume"),
-    reply(Where::Pulls, "Try again from the start", "/autobuild retry"),
-];
-
-const fn reply(on: Where, label: &'static str, text: &'static str) -> QuickReply {
-    QuickReply { label, text, on }
-}
 
 /// The service's database in the stage's folder.
 pub const DATABASE: &str = "autobuild.db";
@@ -81,8 +73,56 @@ pub const DATABASE: &str = "autobuild.db";
 const APP: &str = "autobuild";
 const COACH_APP: &str = "autobuild-coach";
 
+/// Who plays on a stage.
+#[derive(Clone, Debug)]
+pub enum Cast {
+    /// The people of the sample.
+    Sample,
+    /// The person in front of the terminal, as git calls them.
+    Own(Option<String>),
+}
+
+impl Cast {
+    /// The login of the person who writes the issue, and speaks where the story wants it.
+    fn login(&self) -> String {
+        match self {
+            Self::Sample => SAMPLE_PERSON.to_owned(),
+            Self::Own(name) => name.as_deref().and_then(login).unwrap_or_else(|| NAMELESS.to_owned()),
+        }
+    }
+
+    fn owner(&self, forge: &Forge) -> &'static str {
+        match self {
+            Self::Sample => SAMPLE_OWNER,
+            Self::Own(_) => own_owner(forge),
+        }
+    }
+}
+
+/// Who owns a person's own repositories on this forge, which an earlier version may have made.
+fn own_owner(forge: &Forge) -> &'static str {
+    match forge.installation_of(APP, SAMPLE_OWNER) {
+        Ok(_) => SAMPLE_OWNER,
+        Err(_) => OWN_OWNER,
+    }
+}
+
+/// A login of a person's name; none of one that would be mangled, or is somebody else's here.
+fn login(name: &str) -> Option<String> {
+    let is_kept = |c: char| c.is_ascii_alphanumeric();
+    if name.chars().any(|c| c.is_alphanumeric() && !is_kept(c)) {
+        return None;
+    }
+    let words = name.split(|c| !is_kept(c)).filter(|word| !word.is_empty());
+    let login = words.collect::<Vec<_>>().join("-").to_lowercase();
+    let is_free = ![APP, COACH_APP, OWN_OWNER, SAMPLE_OWNER].contains(&login.as_str());
+    ((1..=MOST_LOGIN).contains(&login.len()) && is_free).then_some(login)
+}
+
 /// What a stage is made from.
 pub struct Setup<'a> {
+    /// Who plays.
+    pub cast: Cast,
     /// Folder of the forge's memory and of the service's database, which may hold those of an earlier stage.
     pub folder: &'a Path,
     /// Folder of mirrors, checkouts and caches.
@@ -109,6 +149,9 @@ pub struct Stage {
     pub dashboard: String,
     /// What opens the pages of this run.
     pub key: SecretString,
+    /// The login of the person.
+    pub person: String,
+    owner: &'static str,
     stop: CancellationToken,
     closing: CancellationToken,
     work: Vec<JoinHandle<()>>,
@@ -128,27 +171,19 @@ pub struct Filed {
 impl Stage {
     /// Starts the forge and the service.
     pub async fn build(setup: Setup<'_>) -> anyhow::Result<Self> {
-        let key = secret()?;
-        let options = ForgeOptions {
-            listen: SocketAddr::from(([127, 0, 0, 1], setup.port)),
-            retry_until_acknowledged: true,
-            saving: setup.saving,
-            readers: Readers::WithKey {
-                key: key.clone(),
-                hands: Hands {
-                    login: PERSON.to_owned(),
-                    replies: &REPLIES,
-                },
-            },
-            ..ForgeOptions::new(setup.folder.join("forge"))
-        };
+        let (key, person, offers) = (secret()?, setup.cast.login(), Offers::default());
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-        let forge = started(options, setup.folder).await?;
-        forge.create_organization(OWNER);
-        forge.create_user(PERSON);
+        let hands = Hands {
+            login: person.clone(),
+            replies: offers.replies(),
+        };
+        let forge = forge(&setup, &key, hands).await?;
+        let owner = setup.cast.owner(&forge);
+        forge.create_organization(owner);
+        forge.create_user(&person);
         let dashboard = format!("http://{}/", listener.address()?);
         let hook = format!("{dashboard}webhook");
-        let (main, coach) = apps(&forge, &hook)?;
+        let (main, coach) = apps(&forge, owner, &hook)?;
         let signing = main.webhook_secret.clone().unwrap_or_default();
         let keys = [
             main.private_key.clone(),
@@ -160,6 +195,7 @@ impl Stage {
             setup.secrets.learn(&known, assemble::NEVER, assemble::clock());
         }
         let engine = assemble::engine(blueprint(&forge, setup, [&main, &coach])?).await?;
+        offers.begin(&engine);
         let stop = CancellationToken::new();
         let inbox = Inbox::new(engine.clone(), vec![signing], stop.clone());
         let inbox = Arc::new(inbox.with_key(key.clone()));
@@ -172,6 +208,8 @@ impl Stage {
             engine,
             dashboard: with_key(&dashboard, &key),
             key,
+            person,
+            owner,
             stop,
             closing: CancellationToken::new(),
             work,
@@ -180,7 +218,7 @@ impl Stage {
 
     /// Makes a repository of the stage's organisation that the person owns and nobody else sees; gives its whole name.
     pub async fn repository(&self, name: &str, source: RepoSource<'_>) -> anyhow::Result<String> {
-        let full_name = full_name(name);
+        let full_name = self.full_name(name);
         if self.forge.repository_dir(&full_name).is_err() {
             let settings = Settings {
                 private: true,
@@ -193,13 +231,18 @@ impl Stage {
         }
         self.forge
             .change_settings(&full_name, |settings| settings.private = true)?;
-        self.forge.set_role(&full_name, PERSON, Role::Admin)?;
+        self.forge.set_role(&full_name, &self.person, Role::Admin)?;
         Ok(full_name)
+    }
+
+    /// The whole name of a repository of the stage.
+    pub fn full_name(&self, name: &str) -> String {
+        format!("{}/{name}", self.owner)
     }
 
     /// Files an issue.
     pub fn file(&self, repository: &str, title: &str, body: &str) -> anyhow::Result<Filed> {
-        let person = self.forge.as_user(PERSON)?;
+        let person = self.forge.as_user(&self.person)?;
         let number = person.open_issue(repository, title, body, &[])?;
         self.filed(repository, number)
     }
@@ -215,7 +258,7 @@ impl Stage {
 
     /// Labels it.
     pub fn label(&self, filed: &Filed, label: &str) -> anyhow::Result<()> {
-        let person = self.forge.as_user(PERSON)?;
+        let person = self.forge.as_user(&self.person)?;
         Ok(person.label(&filed.repository, filed.issue.0, label)?)
     }
 
@@ -257,9 +300,9 @@ impl Stage {
     }
 }
 
-/// The whole name of a repository of the stage's organisation.
-pub fn full_name(name: &str) -> String {
-    format!("{OWNER}/{name}")
+/// The whole name of a person's own repository on a forge that no stage runs on.
+pub fn own_full_name(forge: &Forge, name: &str) -> String {
+    format!("{}/{name}", own_owner(forge))
 }
 
 /// The folder's name, as far as a repository may be called that.
@@ -282,12 +325,24 @@ pub fn repository_name(path: &Path) -> String {
     if name.is_empty() { "repository".to_owned() } else { name }
 }
 
-/// The forge, or why it does not start, with what is left to do where its memory is damaged.
-async fn started(options: ForgeOptions, folder: &Path) -> anyhow::Result<Forge> {
-    let error = match Forge::start(options).await {
-        Ok(forge) => return Ok(forge),
-        Err(error) => error,
+/// The forge, whose pages open to who has the key.
+async fn forge(setup: &Setup<'_>, key: &SecretString, hands: Hands) -> anyhow::Result<Forge> {
+    let options = ForgeOptions {
+        listen: SocketAddr::from(([127, 0, 0, 1], setup.port)),
+        retry_until_acknowledged: true,
+        saving: setup.saving,
+        readers: Readers::WithKey {
+            key: key.clone(),
+            hands,
+        },
+        ..ForgeOptions::new(setup.folder.join("forge"))
     };
+    let started = Forge::start(options).await;
+    started.map_err(|error| unusable(error, setup.folder))
+}
+
+/// Why the forge does not start; with what is left to do where its memory is damaged.
+fn unusable(error: ForgeError, folder: &Path) -> anyhow::Error {
     let what = match &error {
         ForgeError::NotOurs { .. } | ForgeError::Unreadable { .. } => format!(
             "the local forge's memory is damaged; move {} away, and AutoBuild begins anew: branches with results stay",
@@ -297,7 +352,7 @@ async fn started(options: ForgeOptions, folder: &Path) -> anyhow::Result<Forge> 
             "starting the local forge".to_owned()
         }
     };
-    Err(anyhow::Error::new(error).context(what))
+    anyhow::Error::new(error).context(what)
 }
 
 /// A word that nobody guesses.
@@ -307,7 +362,7 @@ fn secret() -> anyhow::Result<SecretString> {
 }
 
 /// The two Apps, as they were or new; the hook of a new start is another one.
-fn apps(forge: &Forge, hook: &str) -> anyhow::Result<(AppCredentials, AppCredentials)> {
+fn apps(forge: &Forge, owner: &str, hook: &str) -> anyhow::Result<(AppCredentials, AppCredentials)> {
     let main = match forge.app(APP) {
         Some(main) => {
             forge.redirect(APP, hook)?;
@@ -316,30 +371,35 @@ fn apps(forge: &Forge, hook: &str) -> anyhow::Result<(AppCredentials, AppCredent
         None => {
             let secret = secret()?;
             let (permissions, events) = (AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS);
-            app(forge, APP, (permissions, events), Some((hook, secret.expose_secret())))?
+            app(
+                (forge, owner),
+                APP,
+                (permissions, events),
+                Some((hook, secret.expose_secret())),
+            )?
         }
     };
     let coach = match forge.app(COACH_APP) {
         Some(coach) => coach,
-        None => app(forge, COACH_APP, (COACH_PERMISSIONS, &[]), None)?,
+        None => app((forge, owner), COACH_APP, (COACH_PERMISSIONS, &[]), None)?,
     };
     Ok((main, coach))
 }
 
 fn app(
-    forge: &Forge,
+    (forge, owner): (&Forge, &str),
     slug: &str,
     (permissions, events): (&[(&str, &str)], &[&str]),
     hook: Option<(&str, &str)>,
 ) -> anyhow::Result<AppCredentials> {
     let app = forge.create_app(&NewApp {
         slug,
-        owner: OWNER,
+        owner,
         permissions,
         events,
         hook,
     })?;
-    forge.install(slug, OWNER, None)?;
+    forge.install(slug, owner, None)?;
     Ok(app)
 }
 
@@ -390,4 +450,26 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
         },
         isolation: safety.bounds,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::login;
+
+    #[test]
+    fn a_login_is_made_of_a_name_that_is_not_mangled_by_it() {
+        let table = [
+            ("Vera Nowak", Some("vera-nowak")),
+            ("  d'Arc, J. ", Some("d-arc-j")),
+            ("Łukasz", None),
+            ("山田", None),
+            ("acme", None),
+            ("AutoBuild", None),
+            ("", None),
+        ];
+        for (name, expected) in table {
+            assert_eq!(login(name).as_deref(), expected, "{name}");
+        }
+        assert_eq!(login(&"x".repeat(40)), None);
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     cli::stage::{
-        Filed, PERSON, Stage, excerpt,
+        Filed, Stage, excerpt,
         terminal::{Terminal, Tone},
     },
     messages,
@@ -112,19 +112,22 @@ impl Rest {
             ),
             State::Completed => (How::Well, format!("{name} is completed")),
             State::AwaitingApproval => {
-                let sentence = format!("{name} is awaiting_approval: its plan waits for approval: {approving}");
+                let sentence = format!("The plan of {name} waits for approval: {approving}");
                 (How::Otherwise, sentence)
             }
             State::Failed { message } => (
                 How::Otherwise,
-                format!("{name} is failed: there is no valid plan: {message}"),
+                format!("{name} failed, because there is no valid plan: {message}"),
             ),
             State::Cancelled { .. } => (How::Otherwise, format!("{name} is cancelled")),
             State::Paused { .. } => (How::Otherwise, format!("{name} is paused")),
             State::Blocked { .. } => (How::Otherwise, format!("{name} is blocked")),
             State::Planning { .. } | State::Building { .. } => {
                 let why = waiting(feature);
-                (How::Otherwise, format!("{name} is {}: {why}", feature.state.word()))
+                (
+                    How::Otherwise,
+                    format!("{name} is {}: {why}", messages::feature_state(&feature.state)),
+                )
             }
         };
         Ok(Ended {
@@ -143,7 +146,7 @@ fn nothing(stage: &Stage, filed: &Filed) -> Ended {
         .events()
         .into_iter()
         .filter(|event| event.repository == filed.repository && event.number == Some(filed.issue.0))
-        .filter(|event| event.actor != PERSON && !event.text.is_empty())
+        .filter(|event| event.actor != stage.person && !event.text.is_empty())
         .filter(|event| event.kind.starts_with("comment."))
         .map(|event| event.text)
         .collect();
@@ -165,7 +168,7 @@ fn waiting(feature: &Feature) -> String {
         .tasks
         .iter()
         .filter(|task| !task.is_over())
-        .map(|task| format!("{} is {}", task.id, task.state.word()))
+        .map(|task| format!("{}: {}", task.id, messages::task_state(&task.state)))
         .collect();
     format!("it waits for a person ({})", waits.join(", "))
 }

@@ -13,7 +13,7 @@ use crate::{
     },
     config::RepositorySettings,
     engine::Engine,
-    messages::clean,
+    messages::{clean, without_commands},
     store::Scope,
 };
 use domain::{
@@ -94,6 +94,8 @@ pub struct Transcript {
     hidden: usize,
     /// Whether it ends with how much was left out.
     tells_hidden: bool,
+    /// Whether people comment where this is shown.
+    has_comments: bool,
     seen: watch::Sender<u64>,
 }
 
@@ -118,6 +120,7 @@ impl Transcript {
             edited: HashMap::new(),
             hidden: 0,
             tells_hidden: true,
+            has_comments: true,
             seen: watch::Sender::new(0),
         })
     }
@@ -126,6 +129,14 @@ impl Transcript {
     pub fn without_note(self) -> Self {
         Self {
             tells_hidden: false,
+            ..self
+        }
+    }
+
+    /// Says nothing of what people could comment.
+    pub fn without_commands(self) -> Self {
+        Self {
+            has_comments: false,
             ..self
         }
     }
@@ -146,13 +157,16 @@ impl Transcript {
             return;
         }
         let level = sandbox.level();
-        self.line(&format!("isolation {level}: {}", level.means()), Tone::Quiet);
+        self.line(
+            &format!("Agents and tests run isolated, at level {level}: {}.", level.means()),
+            Tone::Quiet,
+        );
         if !sandbox.missing().is_empty() {
-            self.line(&format!("missing for more: {}", sandbox.missing()), Tone::Quiet);
+            self.line(&format!("For more isolation: {}", sandbox.missing()), Tone::Quiet);
         }
         // The address opens everything of this run: it is for who started it, not for a file that stays.
         if let Some(terminal) = &self.terminal {
-            terminal.exact(&format!("dashboard, while this runs: {dashboard}"));
+            terminal.exact(&format!("Watch it while it runs: {dashboard}"));
         }
     }
 
@@ -296,6 +310,14 @@ impl Transcript {
             self.line(&line, Tone::Plain);
             return;
         }
+        let mut event = event.clone();
+        if !self.has_comments && speech(&event) {
+            event.text = without_commands(&event.text);
+            if excerpt::whole(&event.text).is_empty() {
+                return;
+            }
+        }
+        let event = &event;
         let edit = event.kind == "comment.edited" && !self.verbose;
         if event.kind.starts_with("comment.") {
             let change = self.edited.entry(event.url.clone()).or_default().take(&event.text);
@@ -423,14 +445,18 @@ fn said_in_full(event: &FeedEvent) -> Vec<String> {
     said
 }
 
-/// The tone of a state, by the word that it begins with; none where it is neither good nor bad.
+/// States that mean something good or bad, as messages write them.
+const TELLING: [(&str, Tone); 4] = [
+    ("blocked", Tone::Bad),
+    ("failed", Tone::Bad),
+    ("completed", Tone::Good),
+    ("in review", Tone::Good),
+];
+
+/// The tone of a state, by the words that it begins with; none where it is neither good nor bad.
 fn state_tone(state: &str) -> Option<Tone> {
-    let is_word = |c: char| c.is_ascii_alphabetic() || c == '_';
-    match state.split(|c| !is_word(c)).next() {
-        Some("blocked" | "failed") => Some(Tone::Bad),
-        Some("completed" | "in_review") => Some(Tone::Good),
-        Some(_) | None => None,
-    }
+    let telling = TELLING.iter().find(|(words, _)| state.starts_with(words));
+    telling.map(|(_, tone)| *tone)
 }
 
 fn tone(outcome: EventOutcome) -> Tone {
@@ -507,7 +533,7 @@ mod tests {
     fn a_state_that_means_something_has_a_colour() {
         assert_eq!(state_tone("blocked. It needs a person to go on."), Some(Tone::Bad));
         assert_eq!(state_tone("blocked"), Some(Tone::Bad));
-        assert_eq!(state_tone("in_review. #7 waits"), Some(Tone::Good));
-        assert_eq!(state_tone("coach_turn (Gates), turn 1 of 2"), None);
+        assert_eq!(state_tone("in review. #7 waits"), Some(Tone::Good));
+        assert_eq!(state_tone("checks run, turn 1 of 2"), None);
     }
 }

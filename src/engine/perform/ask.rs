@@ -133,8 +133,7 @@ impl EffectContext<'_> {
     ) -> Result<T, EffectError> {
         let deadline = settings.timeouts.of(question.role);
         let agent = self.engine.agents.agent(question.role, settings)?;
-        let usual = self.engine.agents.definition(question.role).model;
-        let wanted = agent.model(settings.model.of(question.role).as_deref(), usual);
+        let wanted = self.wanted(settings, agent, question.role);
         let mut prompt = question.prompt.clone();
         for share in 0_u32.. {
             let start = self.start(settings, agent, wanted.clone(), &question, deadline).await?;
@@ -157,6 +156,7 @@ impl EffectContext<'_> {
                 network: self.engine.settings.network.rules(&settings.network.allow),
                 activity: None,
                 secrets: self.engine.secrets.clone(),
+                request: self.job.effect.id.clone(),
                 run_key: self.run_key(share, question.part),
             };
             let from = self.engine.now();
@@ -179,6 +179,12 @@ impl EffectContext<'_> {
             }
         }
         Err(EffectError::Stopped)
+    }
+
+    /// The model that a role's agent is asked for.
+    fn wanted(&self, settings: &RepositorySettings, agent: &Backend, role: Role) -> Option<String> {
+        let usual = self.engine.agents.definition(role).model;
+        agent.model(settings.model.of(role).as_deref(), usual)
     }
 
     /// Shows the run to whoever watches this process.

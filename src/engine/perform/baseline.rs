@@ -19,16 +19,15 @@ use sha2::{Digest, Sha256};
 /// The baseline of a commit of the default branch: from the store, else by running set-up and tests there.
 pub(super) async fn baseline(
     context: &EffectContext<'_>,
-    mirror: &Mirror,
-    commit: &Sha,
+    (mirror, commit): (&Mirror, &Sha),
+    settings: &RepositorySettings,
 ) -> Result<Baseline, EffectError> {
-    let settings = context.settings();
-    let chosen = gates::commands::at(mirror, commit, &settings).await?;
-    let named = hash(&chosen, &settings);
+    let chosen = gates::commands::at(mirror, commit, settings).await?;
+    let named = hash(&chosen, settings);
     if let Some(known) = kept(context, commit, &named).await? {
         return Ok(known);
     }
-    let found = gates::preflight(&context.bench(), mirror, commit, &settings, &context.job.cancel).await?;
+    let found = gates::preflight(&context.bench(), mirror, commit, settings, &context.job.cancel).await?;
     // What could not be run is tried again the next time that someone asks.
     if obstacle(&found).is_none()
         && let Ok(body) = serde_json::to_string(&found)
@@ -70,7 +69,7 @@ impl EffectContext<'_> {
         let commit = self
             .measured()
             .ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))?;
-        baseline(self, mirror, commit).await
+        baseline(self, (mirror, commit), &self.settings()).await
     }
 
     /// The same, if it was found before: nothing is run for it.

@@ -18,7 +18,7 @@ use domain::{
     design,
     design::{Asked, PreLoop, parse_design},
     feature::{
-        Feature, Wanted,
+        Wanted,
         event::{Event, Planned},
     },
     ids::{Emission, TaskId, TurnNumber},
@@ -30,7 +30,6 @@ use domain::{
         schema::schema,
         yaml::PlanHeader,
     },
-    plan_block::find_plan_block,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -61,7 +60,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     };
     let test = chosen.test.map(|command| command.to_string());
     let wanted = feature.snapshot.wanted;
-    let checked = match given(feature) {
+    let checked = match feature.given_plan() {
         // What a person wrote is public already, and is still not written into commits and names of branches.
         Some(yaml) => Plan::parse_yaml(&context.engine.secrets.mask(&yaml), &plan_context)
             .map(|checked| (checked, pre_loop(wanted, &read.settings)))
@@ -84,18 +83,6 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             )),
         },
     }))
-}
-
-/// The plan that a person wrote, in a command or in the issue.
-fn given(feature: &Feature) -> Option<String> {
-    let request = &feature.request;
-    request
-        .yaml
-        .clone()
-        .or_else(|| match (&request.words, feature.snapshot.wanted) {
-            (None, Wanted::Plan) => find_plan_block(&feature.snapshot.body),
-            (Some(_), _) | (None, Wanted::OneTask) => None,
-        })
 }
 
 /// Whether the tasks of a plan that no designer saw are designed before their first turn.

@@ -12,7 +12,9 @@ use crate::{
 };
 use domain::{
     blocked::BlockReason,
-    feature::{Doubt, PreFlight, PreFlown, event::Event, nameless, nothing_passes, obstacle, unknown_tests},
+    feature::{
+        Doubt, PreFlight, PreFlown, event::Event, is_planning, nameless, nothing_passes, obstacle, unknown_tests,
+    },
     ids::{Emission, Sha, TaskId},
     plan::{Check, Plan},
 };
@@ -50,8 +52,18 @@ pub(super) async fn pre_flight(
         .await?;
     let is_first = commit.is_none();
     let commit = commit.unwrap_or(&default.head);
-    let found = baseline(context, &default.mirror, commit).await?;
-    let plan = feature.plan.as_ref().map(|version| &version.plan);
+    // Before there is a plan, the settings are those of the default branch now.
+    let before_plan = is_planning(feature, emission);
+    let settings = match before_plan {
+        false => context.settings(),
+        true => match context.engine.settings_at(&default).await?.settings {
+            Ok(read) => read.settings,
+            Err(mistakes) => return refused(BlockReason::BadSettings { mistakes }),
+        },
+    };
+    let found = baseline(context, (&default.mirror, commit), &settings).await?;
+    let plan = feature.plan.as_ref().filter(|_| !before_plan);
+    let plan = plan.map(|version| &version.plan);
     // Before any money is spent. Later on it is the default branch that somebody broke.
     let futile = || nothing_passes(&found).or_else(|| nameless(&found, plan?));
     if let Some(reason) = obstacle(&found).or_else(|| is_first.then(futile).flatten()) {

@@ -8,10 +8,10 @@ mod gates;
 use crate::messages::reasons;
 use domain::{
     blocked::{
-        BlockReason, PreFlightFault,
+        BlockReason, PreFlightCause, PreFlightFault,
         report::{Approvable, BlockedReport},
     },
-    evidence::GateReport,
+    evidence::{Evidence, GateReport},
     ids::TaskId,
     plan::Criterion,
 };
@@ -123,22 +123,28 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
                 .to_owned(),
         ],
         BlockReason::PreFlightFailed { fault, what, .. } => vec![
-            match fault {
-                PreFlightFault::NotRun => format!(
-                    "Make it run on the default branch: fix or set `setup` and `test` in `.github/autobuild.yml` there, or \
-                     install what they need where AutoBuild runs ({})",
+            match (fault, what.as_ref()) {
+                (PreFlightFault::NotRun, _)
+                | (
+                    PreFlightFault::NoNames,
+                    PreFlightCause::NoNames {
+                        tests: Evidence::Failed(_),
+                        ..
+                    },
+                ) => format!(
+                    "Commit a fix to the default branch, or set `setup` and `test` in `.github/autobuild.yml` there, or \
+                     install what is missing where AutoBuild runs ({})",
                     plain(&reasons::preflight_cause(what))
                 ),
-                PreFlightFault::NothingPasses => "Make at least one test pass on the default branch: set `setup` in \
-                     `.github/autobuild.yml` to what installs the packages that the tests import, or `test` to a command \
-                     whose tests can pass where AutoBuild runs"
+                (PreFlightFault::NothingPasses, _) => "Make at least one test pass on the default branch. In \
+                     `.github/autobuild.yml`, `setup` installs the packages that the tests import, and `test` runs tests \
+                     that can pass where AutoBuild runs"
                     .to_owned(),
-                PreFlightFault::NoNames => "Let the tests be named: set `test` in `.github/autobuild.yml` to the runner \
-                     itself, or `test_report` to the JUnit file that it writes; or bind the criteria to commands with \
-                     `/autobuild plan`"
+                (PreFlightFault::NoNames, _) => "Set `test` in `.github/autobuild.yml` to the test runner itself, or \
+                     `test_report` to the JUnit file that it writes. Or plan again, with commands in the criteria"
                     .to_owned(),
             },
-            "Then resume: pre-flight runs again, and until it holds nothing is spent on a model".to_owned(),
+            "Then resume: AutoBuild tries again, and pays no model before this works".to_owned(),
         ],
         BlockReason::DefaultConflict { files, given_up } => conflict(files, *given_up),
         BlockReason::TasksBlocked { .. } => {

@@ -360,7 +360,7 @@ fn a_report_of_nothing_but_tests_needs_no_more_rows() {
     };
     let said = review_of(&feature, &task, &turn);
     assert!(
-        said.contains("| tests | required | absent | – | – | no command is set and none could be detected |"),
+        said.contains("| tests | required | without result | – | – | no command is set and none could be detected |"),
         "{said}"
     );
 }

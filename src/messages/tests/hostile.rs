@@ -211,7 +211,9 @@ fn seen(markdown: &str) -> Seen {
     seen
 }
 
-const OURS: [&str; 9] = [
+const OURS: [&str; 11] = [
+    "<!-- commands -->",
+    "<!-- /commands -->",
     "<details>",
     "</details>",
     "",

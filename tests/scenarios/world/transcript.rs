@@ -76,8 +76,8 @@ fn mask(line: &str) -> String {
         return "created: TIME".to_owned();
     }
     // The machine's, not the story's.
-    if line.trim_start().starts_with("What ran here ran ") {
-        return line.split("What").next().unwrap_or_default().to_owned() + "What ran here ran at LEVEL.";
+    if line.trim_start().starts_with("The Gates ran isolated") {
+        return line.split("The Gates").next().unwrap_or_default().to_owned() + "The Gates ran isolated, at LEVEL.";
     }
     let mut masked = String::new();
     let mut word = String::new();

@@ -8,7 +8,7 @@ use crate::{
         feature::{Feature, Integration},
         moves,
         moves::{Step, blocked, head_is, unchanged},
-        people,
+        people, planning,
         preflight::PreFlown,
         state::{Ahead, Phase, Reach, State, Then},
         syncing, waves,
@@ -174,6 +174,9 @@ pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
 }
 
 pub(super) fn pre_flown(mut feature: Feature, emission: Emission, outcome: PreFlown, at: Millis) -> Step {
+    if planning::is_planning(&feature, emission) {
+        return planning::looked_at(feature, emission, outcome);
+    }
     let then = match feature.phase() {
         Some(Phase::PreFlight {
             emission: waits_for,

@@ -31,6 +31,7 @@ pub use crate::{
             Rules, Snapshot, Trust, Wanted, WaveGate,
         },
         moves::{Step, StopScope},
+        planning::is_planning,
         preflight::{Before, Doubt, PreFlight, PreFlown, nameless, nothing_passes, obstacle, unknown_tests},
         state::{Ahead, CancelledWhy, Phase, State, Suspension, Then},
     },

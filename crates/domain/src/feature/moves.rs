@@ -5,6 +5,7 @@ use crate::{
     effect::{Effect, Reply, ReplyTo, Thread, answer},
     feature::{
         feature::Feature,
+        planning,
         state::{Ahead, Phase, State, Then},
     },
     ids::{Emission, Millis, Sha, TaskId},
@@ -100,7 +101,7 @@ pub(super) fn answered(feature: Feature, thread: Thread, to: ReplyTo, reply: Rep
 pub(super) fn plan_again(mut step: Step) -> Step {
     let emission = emit(&mut step.feature);
     step.feature.state = State::Planning { emission };
-    step.effects.push(Effect::Plan { emission });
+    step.effects.push(planning::begun(&step.feature, emission));
     step
 }
 

@@ -8,13 +8,16 @@ use crate::{
         event::Planned,
         feature::{
             ApprovalWhy, Commands, Feature, Living, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot, Trust,
+            Wanted,
         },
         moves,
         moves::{Step, unchanged},
+        preflight::PreFlown,
         state::{Ahead, Phase, State, Suspension},
     },
     ids::{CommentId, Emission, FeatureKey, InstallationId, Millis},
     plan::{Check, Plan},
+    plan_block::find_plan_block,
     task::Task,
     wave,
 };
@@ -22,6 +25,10 @@ use crate::{
 /// Makes the Feature of a labelled issue.
 pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapshot, rules: Rules) -> Step {
     let emission = Emission(1);
+    let eyes = Effect::React {
+        on: ReactOn::Issue(key.issue),
+        reaction: Reaction::Eyes,
+    };
     let feature = Feature {
         key,
         installation,
@@ -44,14 +51,49 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
         emitted: emission,
         tasks: Vec::new(),
     };
-    let eyes = Effect::React {
-        on: ReactOn::Issue(key.issue),
-        reaction: Reaction::Eyes,
-    };
+    let first = begun(&feature, emission);
     Step {
         feature,
-        effects: vec![eyes, Effect::Plan { emission }],
+        effects: vec![eyes, first],
         stop: Vec::new(),
+    }
+}
+
+/// The first step of planning. No agent is paid in a repository in which no work could ever be checked; a plan that a
+/// person wrote costs nothing.
+pub(super) fn begun(feature: &Feature, emission: Emission) -> Effect {
+    match feature.given_plan() {
+        Some(_) => Effect::Plan { emission },
+        None => Effect::PreFlight { emission, commit: None },
+    }
+}
+
+/// What pre-flight found before a planner is asked.
+pub(super) fn looked_at(mut feature: Feature, emission: Emission, outcome: PreFlown) -> Step {
+    match outcome {
+        PreFlown::Refused(reason) => moves::blocked(unchanged(feature), reason, Phase::Planning { emission }),
+        PreFlown::Ready(found) => {
+            feature.preflight = Some(found);
+            let emission = moves::emit(&mut feature);
+            match &mut feature.state {
+                State::Planning { emission: waits_for }
+                | State::Paused {
+                    phase: Phase::Planning { emission: waits_for },
+                    ..
+                } => *waits_for = emission,
+                State::AwaitingApproval
+                | State::Building { .. }
+                | State::Paused { .. }
+                | State::Blocked { .. }
+                | State::InReview
+                | State::Completed
+                | State::Cancelled { .. }
+                | State::Failed { .. } => {}
+            }
+            let mut step = unchanged(feature);
+            step.effects.push(Effect::Plan { emission });
+            step
+        }
     }
 }
 
@@ -86,8 +128,22 @@ pub(super) fn planned_as(mut feature: Feature, emission: Emission, planned: Plan
     moves::pre_flight(unchanged(feature), None, Ahead::OpenBranch)
 }
 
-/// Whether the plan of this emission is waited for, also while the Feature is paused.
-fn is_planning(feature: &Feature, emission: Emission) -> bool {
+impl Feature {
+    /// The plan that a person wrote, in a command or in the issue.
+    pub fn given_plan(&self) -> Option<String> {
+        let request = &self.request;
+        request
+            .yaml
+            .clone()
+            .or_else(|| match (&request.words, self.snapshot.wanted) {
+                (None, Wanted::Plan) => find_plan_block(&self.snapshot.body),
+                (Some(_), _) | (None, Wanted::OneTask) => None,
+            })
+    }
+}
+
+/// Whether planning waits for this emission, also while the Feature is paused.
+pub fn is_planning(feature: &Feature, emission: Emission) -> bool {
     let planning = Phase::Planning { emission };
     feature.state == State::Planning { emission } || feature.phase() == Some(&planning)
 }

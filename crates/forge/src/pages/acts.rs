@@ -3,7 +3,7 @@
 use crate::{
     acts::{MergeOrder, NewReview},
     auth::{Caller, Right},
-    readers::{Hands, Where},
+    readers::{Hands, QuickReply},
     refusal::{Refusal, Result},
     site::Site,
     state::{Access, Issue, Role},
@@ -24,6 +24,15 @@ pub(super) struct Hand<'a> {
     pub(super) user: u64,
     /// What forms carry, so that no other site can send them.
     pub(super) token: String,
+    /// Comments with a button, on the page that is shown.
+    pub(super) replies: Vec<QuickReply>,
+}
+
+impl Hand<'_> {
+    /// Nobody reviews their own pull request.
+    fn may_review(&self, issue: &Issue) -> bool {
+        issue.user != self.user
+    }
 }
 
 /// A form that does one thing.
@@ -37,26 +46,30 @@ fn form(hand: &Hand<'_>, at: &str, act: &str, inner: &Markup) -> Markup {
     }
 }
 
-/// The buttons that need no text.
-pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue) -> Markup {
-    let here = if issue.is_pull() { Where::Pulls } else { Where::Issues };
-    let replies = hand.hands.replies.iter().filter(|reply| reply.on == here);
+/// The buttons that need no text, as far as they apply. `mergeable`: whether git could merge it, of an open pull request.
+pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue, mergeable: Option<bool>) -> Markup {
     let said = |text: &str, label: &str| {
         html! {
             input type="hidden" name="body" value=(text);
             button id=(format!("say-{}", label.to_lowercase().replace(' ', "-"))) { (label) }
         }
     };
-    let draft = issue.pull.as_ref().is_some_and(|pull| pull.draft);
+    let pull = issue.pull.as_ref();
+    let is_draft = pull.is_some_and(|pull| pull.draft);
     html! {
         @if issue.open {
             div.acts {
-                @if issue.is_pull() {
+                @if issue.is_pull() && hand.may_review(issue) {
                     (form(hand, at, "approve", &html! { button #approve { "Approve" } }))
-                    @if draft { (form(hand, at, "ready", &html! { button #ready { "Ready for review" } })) }
-                    @else { (form(hand, at, "merge", &html! { button.main #merge { "Merge" } })) }
                 }
-                @for reply in replies { (form(hand, at, "comment", &said(reply.text, reply.label))) }
+                @if is_draft { (form(hand, at, "ready", &html! { button #ready { "Ready for review" } })) }
+                @else if mergeable == Some(true) {
+                    (form(hand, at, "merge", &html! { button.main #merge { "Merge" } }))
+                }
+                @for reply in &hand.replies { (form(hand, at, "comment", &said(reply.text, reply.label))) }
+            }
+            @if let (Some(pull), Some(false)) = (pull, mergeable) {
+                p.muted { "It conflicts with " code { (pull.base) } ", so it cannot be merged yet." }
             }
         }
     }
@@ -85,7 +98,7 @@ pub(super) fn comment_box(hand: &Hand<'_>, at: &str) -> Markup {
 /// A box for a comment or a review.
 pub(super) fn review_box(hand: &Hand<'_>, at: &str, issue: &Issue) -> Markup {
     html! {
-        @if !issue.open { (comment_box(hand, at)) } @else {
+        @if !issue.open || !hand.may_review(issue) { (comment_box(hand, at)) } @else {
             form.act method="post" action=(format!("{at}/act")) {
                 input type="hidden" name="token" value=(hand.token);
                 label for="body" { "Comment or review as " (hand.hands.login) }
@@ -192,9 +205,15 @@ impl Order<'_> {
     /// Commits a whole file to the branch of the pull request.
     async fn commit(&self) -> Result {
         let at = self.enter(WRITE)?;
-        let branch = self
-            .site
-            .read(|state| Ok::<_, Refusal>(state.pull(self.repo, self.number)?.1.head.clone()))?;
+        let (is_open, branch) = self.site.read(|state| {
+            let (issue, pull) = state.pull(self.repo, self.number)?;
+            Ok::<_, Refusal>((issue.open, pull.head.clone()))
+        })?;
+        if !is_open {
+            return Err(Refusal::sentence(
+                "The pull request is closed, so nothing more is committed to it",
+            ));
+        }
         let path = self.field("path").trim();
         let is_inside = |part: &str| !["", ".", "..", ".git"].contains(&part.to_ascii_lowercase().as_str());
         if !path.split('/').all(is_inside) || path.chars().any(char::is_control) {

@@ -62,12 +62,13 @@ impl Stream {
                 State::Open => {}
                 State::Ended => return None,
             }
-            let Ok(reader) = Reader::of(&self.site, &self.head) else {
+            let Ok(mut reader) = Reader::of(&self.site, &self.head) else {
                 return self.last();
             };
             let changes = self.site.changes();
             if self.seen != Some(changes) {
                 let parts: Vec<&str> = self.parts.iter().map(String::as_str).collect();
+                reader.look_for_replies(&self.site, &parts).await;
                 let Some(shown) = content(&self.site, &parts, &reader, None).await else {
                     return self.last();
                 };

@@ -16,7 +16,14 @@ mod pull;
 pub(super) use oauth::access_token;
 pub(super) use person::{for_person, is_of_a_person};
 
-use super::{cgi::text_answer, clock, readers::Readers, refusal::Refusal, site::Site, state::Repo};
+use super::{
+    cgi::text_answer,
+    clock,
+    readers::{Readers, Topic},
+    refusal::Refusal,
+    site::Site,
+    state::Repo,
+};
 use acts::{Hand, Order};
 use axum::body::Body;
 use http::{
@@ -71,14 +78,32 @@ impl<'a> Reader<'a> {
         let token = session.form_token(key);
         Ok(Self {
             sight: Sight::Everything,
-            hand: user.map(|user| Hand { hands, user, token }),
+            hand: user.map(|user| Hand {
+                hands,
+                user,
+                token,
+                replies: Vec::new(),
+            }),
         })
+    }
+}
+
+impl Reader<'_> {
+    /// Asks what a page of an issue or pull request offers.
+    async fn look_for_replies(&mut self, site: &Site, parts: &[&str]) {
+        let (Some(hand), [owner, name, "issues" | "pull", number]) = (&mut self.hand, parts) else {
+            return;
+        };
+        let repo = site.read(|state| state.repo_once_named(owner, name).map(|repo| repo.id));
+        if let (Some(repo), Ok(number)) = (repo, number.parse()) {
+            hand.replies = hand.hands.replies.of(Topic { repo, number }).await;
+        }
     }
 }
 
 /// The answer to a request for a page.
 pub(super) async fn serve(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Response<Body> {
-    let reader = match Reader::of(site, head) {
+    let mut reader = match Reader::of(site, head) {
         Ok(reader) => reader,
         Err(instead) => return *instead,
     };
@@ -90,6 +115,7 @@ pub(super) async fn serve(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Res
     let query = head.uri.query().unwrap_or_default().as_bytes();
     let file = url::form_urlencoded::parse(query).find(|(name, _)| name == "file");
     let file = file.map(|(_, value)| value.into_owned());
+    reader.look_for_replies(site, parts).await;
     let Some(shown) = content(site, parts, &reader, file.as_deref()).await else {
         return missing();
     };

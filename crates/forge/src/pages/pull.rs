@@ -31,6 +31,7 @@ pub(super) async fn page(
         Some(path) => Some((path, site.bare(repo).file(&head, path).await.ok()?.unwrap_or_default())),
         None => None,
     };
+    let mergeable = site.computed(repo, number).await.ok()?.mergeable;
     let seen = site.comparison(repo, &base, &head).await.ok()?;
     let commits = site.bare(repo).commits(Some(&base), &head, 250).await.ok()?;
     site.read(|state| {
@@ -42,7 +43,7 @@ pub(super) async fn page(
             content: content(
                 state,
                 (known, issue, pull),
-                (&seen, &commits),
+                (&seen, &commits, mergeable),
                 hand.map(|hand| (hand, at.as_str())),
             ),
             boxes: html! {
@@ -58,7 +59,7 @@ pub(super) async fn page(
 fn content(
     state: &State,
     (repo, issue, pull): (&Repo, &Issue, &Pull),
-    (seen, commits): (&Comparison, &[CommitFacts]),
+    (seen, commits, mergeable): (&Comparison, &[CommitFacts], Option<bool>),
     hand: Option<(&Hand<'_>, &str)>,
 ) -> Markup {
     let name = state.full_name(repo);
@@ -82,7 +83,7 @@ fn content(
             p.muted { "Waits for a review by " (pull.requested.iter().map(|user| state.login(*user)).collect::<Vec<_>>().join(", ")) }
         }
         (conversation::timeline(state, repo, issue))
-        @if let Some((hand, at)) = hand { (acts::buttons(hand, at, issue)) }
+        @if let Some((hand, at)) = hand { (acts::buttons(hand, at, issue, mergeable)) }
         h2 { "Checks" }
         @if runs.is_empty() { p.muted { "None." } }
         @for run in runs.iter().rev() { (check(state, run, hand)) }

@@ -1,7 +1,7 @@
 //! Who may read what: other names of this machine, private repositories, and a forge of one person.
 
 use super::world::*;
-use crate::{Forge, ForgeOptions, Hands, QuickReply, Readers, RepoSource, Role, Settings, Where};
+use crate::{Forge, ForgeOptions, Hands, QuickReply, Readers, Replies, RepoSource, Role, Settings, Topic};
 use secrecy::{ExposeSecret, SecretString};
 use std::path::Path;
 use tokio::{
@@ -47,7 +47,7 @@ async fn of_one_person(folder: &Path) -> Forge {
             key: SecretString::from("secret"),
             hands: Hands {
                 login: "ann".to_owned(),
-                replies: &REPLIES,
+                replies: Replies::by(|topic| Box::pin(async move { vec![offered(topic)] })),
             },
         },
         ..ForgeOptions::new(folder)
@@ -121,18 +121,19 @@ async fn pages_for_everybody_leave_private_repositories_out() {
     assert!(get(&world.forge, "/acme/shop", HOST).await.starts_with("HTTP/1.1 404"));
 }
 
-const REPLIES: [QuickReply; 2] = [
-    QuickReply {
-        label: "Go on",
-        text: "/go on",
-        on: Where::Issues,
-    },
-    QuickReply {
-        label: "Again",
-        text: "/again",
-        on: Where::Pulls,
-    },
-];
+/// The first pull request of a world has another one than what comes after it.
+fn offered(topic: Topic) -> QuickReply {
+    match topic.number {
+        1 => QuickReply {
+            label: "Again",
+            text: "/again",
+        },
+        _ => QuickReply {
+            label: "Go on",
+            text: "/go on",
+        },
+    }
+}
 
 /// What a browser sends that pressed a button.
 async fn press(forge: &Forge, path: &str, headers: &str, body: &str) -> String {
@@ -229,6 +230,8 @@ async fn who_shows_the_key_acts_as_the_person_and_github_s_rules_hold() {
         refused.contains(" 405 ") && refused.contains("not mergeable"),
         "{refused}"
     );
+    let refused = act("act=commit&path=late.md&text=x").await;
+    assert!(refused.contains(" 422 ") && refused.contains("is closed"), "{refused}");
     assert!(act("act=explode").await.contains(" 404 "));
     let events = forge.events();
     let by_ann = |kind: &str| events.iter().any(|event| event.actor == "ann" && event.kind == kind);
@@ -281,8 +284,53 @@ async fn an_open_page_follows_what_happens() {
         }
         ann.comment(REPO, issue, "Hello from elsewhere").unwrap();
     }
+    assert!(has(&read, "say-again"), "its buttons stay: {read}");
     assert!(
         !read.contains("Comment as ann"),
         "what one writes in is left alone: {read}"
+    );
+}
+
+/// Whether a page has a button of this id.
+fn has(page: &str, button: &str) -> bool {
+    page.contains(&format!("id=\"{button}\""))
+}
+
+#[tokio::test]
+async fn a_page_offers_what_can_be_done_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let forge = of_one_person(dir.path()).await;
+    let (bobs, own) = (with_pull(&forge).await, session(&forge).await);
+    let ann = forge.as_user("ann").unwrap();
+    ann.push(REPO, "mine", "Mine", &[("list.txt", Some("other\n"))])
+        .await
+        .unwrap();
+    let mine = ann.open_pull(REPO, "mine", "main", "Mine", "").await.unwrap();
+    let page = async |number: u64| get(&forge, &format!("/acme/shop/pull/{number}"), &own).await;
+    let offers = |page: &str| {
+        [
+            has(page, "approve"),
+            has(page, "merge"),
+            page.contains("Request changes"),
+        ]
+    };
+    assert_eq!(offers(&page(bobs).await), [true, true, true]);
+    assert_eq!(
+        offers(&page(mine).await),
+        [false, true, false],
+        "nobody reviews their own"
+    );
+    ann.merge(REPO, bobs, "merge").await.unwrap();
+    let merged = page(bobs).await;
+    assert_eq!(offers(&merged), [false, false, false]);
+    assert!(
+        !merged.contains("Commit by hand") && merged.contains("Comment as ann"),
+        "{merged}"
+    );
+    let conflicting = page(mine).await;
+    assert_eq!(offers(&conflicting), [false, false, false]);
+    assert!(
+        conflicting.contains("It conflicts with <code>main</code>"),
+        "{conflicting}"
     );
 }

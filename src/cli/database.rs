@@ -1,0 +1,101 @@
+//! The database that a command reads beside a service: that of the repository in front of the person, else the one that
+//! `autobuild serve` would use.
+
+use crate::{
+    cli::{place::Place, service::known_secrets},
+    config::{ServerMistake, ServerSettings},
+    store::{OpenError, OpenOptions, Store},
+};
+use clap::Args;
+use domain::secret::Secrets;
+use secrecy::ExposeSecret;
+use std::io::ErrorKind;
+
+/// Which database.
+#[derive(Debug, Args)]
+pub struct Which {
+    /// The service's data folder.
+    #[arg(long, value_name = "DIR", global = true)]
+    data_dir: Option<String>,
+    /// A TOML file with settings.
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<String>,
+}
+
+/// A database that was chosen.
+pub struct Chosen {
+    /// Its address.
+    pub url: String,
+    /// What nobody may read.
+    pub secrets: Secrets,
+    /// Whose it is.
+    pub whose: Whose,
+}
+
+/// Whose a database is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Of the repository in front of the person.
+    Own,
+    /// Of a service.
+    Service,
+}
+
+impl Chosen {
+    /// Opens it for reading.
+    pub async fn open_to_read(&self) -> anyhow::Result<Store> {
+        let opened = Store::open_to_read(&self.url, OpenOptions::default()).await;
+        opened.map_err(|error| self.unopened(error))
+    }
+
+    /// Opens it to give an order beside whoever works with it.
+    pub async fn open_beside(&self) -> anyhow::Result<Store> {
+        let opened = Store::open_beside(&self.url, OpenOptions::default()).await;
+        opened.map_err(|error| self.unopened(error))
+    }
+
+    fn unopened(&self, error: OpenError) -> anyhow::Error {
+        match (&error, self.whose) {
+            (OpenError::File { source, path }, Whose::Service) if source.kind() == ErrorKind::NotFound => {
+                let path = path.display();
+                anyhow::anyhow!(
+                    "nothing has run here: this is no repository in which `autobuild run` worked, and there is no service's \
+                     database at {path} (--data-dir or AUTOBUILD_DATABASE_URL names another)"
+                )
+            }
+            _ => anyhow::Error::new(error)
+                .context("opening the database (AUTOBUILD_DATABASE_URL or --data-dir says which)"),
+        }
+    }
+}
+
+impl Which {
+    /// The database.
+    pub async fn choose(&self) -> Result<Chosen, Vec<ServerMistake>> {
+        let flags = [
+            ("AUTOBUILD_CONFIG", &self.config),
+            ("AUTOBUILD_DATA_DIR", &self.data_dir),
+        ];
+        let flags: Vec<(String, String)> = flags
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)))
+            .collect();
+        let settings = ServerSettings::of_process(&flags)?;
+        let own = match flags.is_empty() {
+            true => own_database().await,
+            false => None,
+        };
+        let whose = if own.is_some() { Whose::Own } else { Whose::Service };
+        Ok(Chosen {
+            url: own.unwrap_or_else(|| settings.database_url.expose_secret().to_owned()),
+            secrets: Secrets::new(&known_secrets(&settings)),
+            whose,
+        })
+    }
+}
+
+/// The database of the repository around the current folder, where there is one.
+async fn own_database() -> Option<String> {
+    let place = Place::here().await.ok()?;
+    place.has_database().then(|| place.database())
+}

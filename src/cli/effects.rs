@@ -1,0 +1,284 @@
+//! `autobuild effects`: the steps that wait or were given up, and the order to try one again. Works beside a service.
+
+use crate::{
+    cli::{
+        assemble::clock,
+        database::{Chosen, Which, Whose},
+        stage::terminal::{Terminal, Tone},
+    },
+    engine::queue::{Queue, TriedAgain, Why, can_be_tried_again, try_again, why},
+    messages,
+    messages::clean,
+    store::{EffectState, HeldBy, QueuedEffect, StoredEffect},
+};
+use clap::{Args, Subcommand};
+use domain::{
+    ids::{FeatureKey, Millis, TaskId},
+    nearest::nearest,
+};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// It could not be done.
+const NOT_DONE: u8 = 2;
+
+/// What `effects` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "In a repository where `autobuild run` worked it reads that database, else the one that `autobuild serve` \
+would use. The service may be running.\n\nExamples:\n  autobuild effects\n  autobuild effects --json | jq -r '.failed[] | \
+select(.can_retry) | .id'\n  autobuild effects retry ID\n\nExit codes:\n  0  done\n  1  the step cannot be tried again, \
+and it says why\n  2  there is no database, or it cannot be read"
+)]
+pub(super) struct Effects {
+    #[command(subcommand)]
+    order: Option<Order>,
+    /// Prints JSON.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(flatten)]
+    which: Which,
+}
+
+#[derive(Debug, Subcommand)]
+enum Order {
+    /// Tries a failed step again.
+    #[command(after_help = "Examples:\n  autobuild effects retry ID\n  autobuild effects retry ID --json")]
+    Retry {
+        /// Its id, as `autobuild effects` lists it.
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+}
+
+pub(super) async fn effects(effects: Effects) -> ExitCode {
+    let chosen = match effects.which.choose().await {
+        Ok(chosen) => chosen,
+        Err(mistakes) => {
+            let said: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+            return refused(effects.json, NOT_DONE, &said.join("; "));
+        }
+    };
+    let done = match &effects.order {
+        None => list(&effects, &chosen).await,
+        Some(Order::Retry { id }) => retry(&effects, &chosen, id).await,
+    };
+    let code = done.unwrap_or_else(|error| {
+        let said = chosen.secrets.mask(&format!("{error:#}"));
+        refused(effects.json, NOT_DONE, &said)
+    });
+    super::local::written("effects").unwrap_or(code)
+}
+
+/// Says in one line why not.
+fn refused(json: bool, code: u8, said: &str) -> ExitCode {
+    if json {
+        Terminal::open(true).exact(&json!({ "ok": false, "error": said }).to_string());
+    }
+    eprintln!("autobuild effects: {}", clean(said).replace('\n', " "));
+    ExitCode::from(code)
+}
+
+async fn list(effects: &Effects, chosen: &Chosen) -> anyhow::Result<ExitCode> {
+    let store = chosen.open_to_read().await?;
+    let queue = Queue::of(&store, clock()).await?;
+    store.close().await;
+    let terminal = Terminal::open(effects.json);
+    match effects.json {
+        true => terminal.exact(&chosen.secrets.mask(&listed(&queue).to_string())),
+        false => Shown { chosen, terminal }.queue(&queue),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn retry(effects: &Effects, chosen: &Chosen, id: &str) -> anyhow::Result<ExitCode> {
+    let store = chosen.open_beside().await?;
+    let tried = try_again(&store, id, clock()).await?;
+    let known = store.effect(id).await?;
+    let failed: Vec<String> = match known {
+        Some(_) => Vec::new(),
+        None => Queue::of(&store, clock())
+            .await?
+            .failed
+            .into_iter()
+            .map(|step| step.id)
+            .collect(),
+    };
+    store.close().await;
+    let refusal = match (tried, known) {
+        (TriedAgain::Yes, _) => {
+            accepted(effects, chosen.whose, id);
+            return Ok(ExitCode::SUCCESS);
+        }
+        (_, None) => unknown(id, &failed),
+        (TriedAgain::NotFailed, Some(step)) => format!("`{id}` did not fail: {}", state(step.state)),
+        (TriedAgain::FeatureKnows, Some(step)) => {
+            let name = step.feature.map_or_else(|| "its Feature".to_owned(), |key| key.shown());
+            format!("`{id}` would change nothing: {name} already stopped at it; resume {name} instead")
+        }
+    };
+    Ok(refused(effects.json, 1, &refusal))
+}
+
+fn accepted(effects: &Effects, whose: Whose, id: &str) {
+    let terminal = Terminal::open(effects.json);
+    if effects.json {
+        return terminal.exact(&json!({ "ok": true, "id": id }).to_string());
+    }
+    let when = match whose {
+        Whose::Service => "a running service takes it within seconds",
+        Whose::Own => "the next `autobuild` command that works here takes it",
+    };
+    terminal.line("", "", &format!("{id} is due again: {when}."), Tone::Good);
+}
+
+fn unknown(id: &str, failed: &[String]) -> String {
+    let meant = nearest(id, failed.iter().map(String::as_str));
+    match (meant, failed.is_empty()) {
+        (Some(meant), _) => format!("no failed step has the id `{id}`; did you mean `{meant}`?"),
+        (None, true) => format!("no failed step has the id `{id}`: no step has failed"),
+        (None, false) => format!("no failed step has the id `{id}`: `autobuild effects` lists them"),
+    }
+}
+
+fn state(state: EffectState) -> &'static str {
+    match state {
+        EffectState::Ready => "it waits, and runs by itself",
+        EffectState::Running => "it runs now",
+        EffectState::Done => "it is done",
+        EffectState::Failed => "it failed just now; try again",
+        EffectState::Cancelled => "it was cancelled",
+    }
+}
+
+/// Why a step waits, in words.
+fn reason(step: &QueuedEffect, now: Millis) -> String {
+    match why(step, now) {
+        Why::Runs => "It runs now.".to_owned(),
+        Why::Model(name) => format!("The model's API of {name} does not serve it now."),
+        Why::GitHub => "GitHub cannot be reached, or limits AutoBuild.".to_owned(),
+        Why::TryAgain => format!(
+            "Try {} failed: {}",
+            step.attempt,
+            step.last_error.as_deref().unwrap_or("it did not say why")
+        ),
+        Why::Time => "Its time has not come.".to_owned(),
+        Why::Held(HeldBy::Feature) => "Its Feature waits for a person.".to_owned(),
+        Why::Held(HeldBy::Agent) => "Another agent works on the same task.".to_owned(),
+        Why::Held(HeldBy::Earlier) => "An earlier step comes first.".to_owned(),
+        Why::Held(HeldBy::Limit) => "Its Feature already runs as many agents as it may.".to_owned(),
+        Why::Next => "The next free worker takes it.".to_owned(),
+    }
+}
+
+/// When it goes on, where that is known.
+fn until(step: &QueuedEffect, now: Millis) -> Option<String> {
+    let at = chrono::DateTime::from_timestamp_millis(step.run_at.0)?;
+    let ends = why(step, now).has_end();
+    ends.then(|| at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
+}
+
+fn task(subject: &str) -> Option<TaskId> {
+    subject.rsplit('/').next()?.parse().ok()
+}
+
+/// The Feature and the task that a step is about.
+fn about(feature: Option<FeatureKey>, subject: &str) -> String {
+    let names = [
+        feature.map(|key| key.shown()),
+        task(subject).map(|task| task.to_string()),
+    ];
+    let names: Vec<String> = names.into_iter().flatten().collect();
+    if names.is_empty() {
+        subject.to_owned()
+    } else {
+        names.join(" ")
+    }
+}
+
+fn cause(step: &StoredEffect) -> &str {
+    step.last_error.as_deref().unwrap_or("it did not say why")
+}
+
+/// As a program reads it.
+fn listed(queue: &Queue) -> Value {
+    let failed = |step: &StoredEffect| {
+        json!({
+            "id": step.id,
+            "step": step.kind,
+            "feature": step.feature.map(|key| key.shown()),
+            "task": task(&step.subject).map(|task| task.to_string()),
+            "tries": step.attempt.saturating_add(1),
+            "cause": cause(step),
+            "can_retry": can_be_tried_again(step),
+        })
+    };
+    let waiting = |step: &QueuedEffect| {
+        json!({
+            "id": step.id,
+            "step": step.kind,
+            "feature": step.feature.map(|key| key.shown()),
+            "task": task(&step.subject).map(|task| task.to_string()),
+            "running": step.state == EffectState::Running,
+            "failed_tries": step.attempt,
+            "why": reason(step, queue.at),
+            "until": until(step, queue.at),
+        })
+    };
+    json!({
+        "failed": queue.failed.iter().map(failed).collect::<Vec<_>>(),
+        "waiting": queue.steps.iter().map(waiting).collect::<Vec<_>>(),
+    })
+}
+
+/// For people: a heading, and a few lines for each step.
+struct Shown<'a> {
+    chosen: &'a Chosen,
+    terminal: Terminal,
+}
+
+impl Shown<'_> {
+    fn queue(&self, queue: &Queue) {
+        if queue.failed.is_empty() && queue.steps.is_empty() {
+            return self.line("", "No step failed, and none waits.", Tone::Plain);
+        }
+        if !queue.failed.is_empty() {
+            self.line("", &format!("Failed: {}", queue.failed.len()), Tone::Bad);
+        }
+        for step in &queue.failed {
+            self.step(&step.kind, &about(step.feature, &step.subject));
+            self.line("    ", cause(step), Tone::Plain);
+            match can_be_tried_again(step) {
+                true => {
+                    let id = shell_words::quote(&step.id);
+                    self.terminal
+                        .exact(&format!("    autobuild effects retry {}", clean(&id)));
+                }
+                false => {
+                    let name = step.feature.map_or_else(|| "its Feature".to_owned(), |key| key.shown());
+                    let told = format!("Trying it again would change nothing: resume {name} once the cause is gone.");
+                    self.line("    ", &told, Tone::Quiet);
+                }
+            }
+        }
+        if !queue.steps.is_empty() {
+            self.line("", &format!("Waiting or running: {}", queue.steps.len()), Tone::Loud);
+        }
+        for step in &queue.steps {
+            self.step(&step.kind, &about(step.feature, &step.subject));
+            let until = until(step, queue.at).map(|at| format!(" It goes on at {at}."));
+            let why = format!("{}{}", reason(step, queue.at), until.unwrap_or_default());
+            self.line("    ", &why, Tone::Plain);
+        }
+    }
+
+    fn step(&self, kind: &str, about: &str) {
+        self.line("  ", &format!("{about}: {}", messages::step(kind)), Tone::Loud);
+    }
+
+    /// A line of words that may be somebody else's.
+    fn line(&self, indent: &str, text: &str, tone: Tone) {
+        let text = clean(&self.chosen.secrets.mask(text)).replace('\n', " ");
+        self.terminal.line(indent, indent, &text, tone);
+    }
+}
