@@ -84,6 +84,7 @@ async function refusals(browser, forge, data) {
       await page.screenshot({ path: path.join(folder, `setup-refused-${name}.png`), fullPage: true });
     };
     await page.goto(link);
+    for (let tries = 0; tries < 50 && /still looked at/.test(await page.textContent("main")); tries += 1) await page.reload();
     await reads("a missing agent is told first", "agent", /agent claude broken: .*?install Claude Code/);
     await looked(page, "0-agent");
     // The App is made, and the browser comes back with something else than GitHub gave it.
