@@ -172,14 +172,27 @@ async fn run(
         failures: 0,
     };
     tracing::info!("listening on http://{address}");
-    let mut next = open.once(&settings, collector.clone(), secrets).await?;
+    let ended = one_after_the_other(&mut open, flags, &settings, &collector, secrets).await;
+    open.close().await;
+    ended
+}
+
+/// Services, each with the Apps that the set-up left, until somebody stops the process.
+async fn one_after_the_other(
+    open: &mut Open,
+    flags: &[(String, String)],
+    settings: &ServerSettings,
+    collector: &Option<TelemetrySettings>,
+    secrets: &Secrets,
+) -> anyhow::Result<()> {
+    let mut next = open.once(settings, collector.clone(), secrets).await?;
     while next == Next::Again {
         next = match with_new_apps(flags) {
             Ok(settings) => open.once(&settings, collector.clone(), secrets).await?,
             Err(mistakes) => open.wait(&mistakes, secrets).await?,
         };
     }
-    open.close().await
+    Ok(())
 }
 
 /// The settings again, since the set-up changed the Apps, or somebody may have mended what kept the service from starting.
@@ -392,7 +405,7 @@ impl Open {
         self.face.show(None);
         match (next, drained) {
             (Next::End, drained) => {
-                self.close().await?;
+                self.close().await;
                 drained?;
             }
             (Next::Again, Ok(())) => {}
@@ -406,14 +419,15 @@ impl Open {
 
     /// Accepts nothing more, and finishes what is in flight. GitHub tells an App's key once: an exchange that has begun is
     /// finished too, also if its browser has left. A second signal ends that.
-    async fn close(&mut self) -> anyhow::Result<()> {
-        if self.closed.is_cancelled() {
-            return Ok(());
-        }
+    async fn close(&mut self) {
         self.closed.cancel();
-        (&mut self.server).await.context("the HTTP server")?;
+        if !self.server.is_finished()
+            && let Err(error) = (&mut self.server).await
+        {
+            tracing::error!("the HTTP server ended badly: {error}");
+        }
         let Some(setup) = self.setup.clone().filter(|setup| setup.exchanges()) else {
-            return Ok(());
+            return;
         };
         let most = LAST_EXCHANGE.as_secs();
         tracing::info!("an exchange with GitHub goes on: this ends after it, in {most} s at most");
@@ -423,7 +437,6 @@ impl Open {
             _ = self.interrupt.recv() => tracing::warn!("the exchange with GitHub was broken off by a second signal"),
             () = tokio::time::sleep(LAST_EXCHANGE) => tracing::warn!("GitHub did not end the exchange"),
         }
-        Ok(())
     }
 }
 

@@ -55,7 +55,11 @@ pub(super) fn open(
     })?;
     let leading = match setup.is_open() {
         true => announce(settings, address)?,
-        false => None,
+        // One that nobody opened in the life of the last process opens nothing any more.
+        false => {
+            SetupLink::remove(&settings.data_dir);
+            None
+        }
     };
     Ok((Some(setup), leading))
 }

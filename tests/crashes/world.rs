@@ -5,6 +5,7 @@ use forge::FeedEvent;
 use secrecy::ExposeSecret;
 use sqlx::{Connection, SqliteConnection};
 use std::{ops::Deref, path::PathBuf, time::Duration};
+use support::folder::folder;
 use tokio::{process::Child, sync::broadcast};
 
 /// Who may not label, resume or merge.
@@ -38,7 +39,7 @@ impl Deref for World {
 impl World {
     /// A forge with the story's repository and people; the service is not started yet.
     pub async fn new(story: &Story) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder("autobuild-crashes-");
         let variables = story.agents(folder.path());
         let files = story.files(folder.path());
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();

@@ -1,6 +1,6 @@
 //! What holds of a task's commit: by name, against what was so before.
 
-use crate::stage::{Case, Stage, finding};
+use crate::stage::{Case, File, Stage, finding};
 use domain::{
     evidence::{Absence, Evidence, Excuse, Gate, GateReport, Profile, Weight, profile},
     feature::Mode,
@@ -398,46 +398,54 @@ async fn tests_inside_source_files_are_told_apart_by_syntax() {
     assert_eq!(word(&report), "passed");
 }
 
-#[tokio::test]
-async fn a_test_that_does_not_end_on_the_base_is_red_there_and_another_says_nothing() {
+/// A function that does not end for a number above three, until the change, and the only test of it.
+const ENDLESS: &str =
+    "import threading\n\n\ndef half(a):\n    if a > 3:\n        threading.Event().wait()\n    return a / 2\n";
+
+fn halves(number: u8) -> String {
+    format!(
+        "import unittest\nfrom calc import half\n\n\nclass Half(unittest.TestCase):\n    def test_halves(self):\n        \
+         self.assertEqual(half({number}), {number} / 2)\n"
+    )
+}
+
+/// What red before green says where these files come after [`ENDLESS`], and a run may take ten seconds.
+async fn red_before_green_of(files: &[File<'_>]) -> Evidence {
     let mut stage = Stage::new().await;
-    let endless =
-        "import threading\n\n\ndef half(a):\n    if a > 3:\n        threading.Event().wait()\n    return a / 2\n";
-    let test = |with: &str| {
-        format!(
-            "import unittest\nfrom calc import half\n\n\nclass Half(unittest.TestCase):\n    def test_halves(self):\n        \
-             self.assertEqual(half({with}), {with} / 2)\n"
-        )
-    };
-    let fork = stage.commit(
-        None,
-        &[("calc.py", Some(endless)), ("tests/test_half.py", Some(&test("2")))],
-    );
-    let changed = [
-        ("calc.py", Some("def half(a):\n    return a / 2\n")),
-        ("tests/test_half.py", Some(&*test("4"))),
-    ];
-    let head = stage.commit(Some(&fork), &changed);
+    let test = halves(2);
+    let fork = stage.commit(None, &[("calc.py", Some(ENDLESS)), ("tests/test_half.py", Some(&test))]);
+    let head = stage.commit(Some(&fork), files);
     let case = Case::new(TaskType::Feature, TESTS);
     let baseline = stage.baseline(&fork, &case.settings).await;
-    stage.bench.deadlines.test = Duration::from_secs(20);
+    stage.bench.deadlines.test = Duration::from_secs(10);
     let report = stage.verified_on(&baseline, &fork, &head, &case).await;
-    let red = report.result(Gate::RedBeforeGreen).unwrap();
+    report.result(Gate::RedBeforeGreen).unwrap().evidence.clone()
+}
+
+#[tokio::test]
+async fn a_test_that_does_not_end_on_the_base_is_red_there() {
+    let files = [
+        ("calc.py", Some("def half(a):\n    return a / 2\n")),
+        ("tests/test_half.py", Some(&*halves(4))),
+    ];
+    let red = red_before_green_of(&files).await;
     assert_eq!(
-        finding(&red.evidence).output,
-        "without the change test_half.Half.test_halves did not end in 20 s, and with it it passes"
+        finding(&red).output,
+        "without the change test_half.Half.test_halves did not end in 10 s, and with it it passes"
     );
-    // Where something else does not end, nobody knows of the test.
+}
+
+#[tokio::test]
+async fn where_something_else_does_not_end_on_the_base_nobody_knows_of_the_test() {
     let hidden = "import threading, calc\nif not hasattr(calc, 'DONE'):\n    threading.Event().wait()\n";
+    let test = format!("{hidden}{}", halves(4));
     let files = [
         ("calc.py", Some("DONE = 1\n\n\ndef half(a):\n    return a / 2\n")),
-        ("tests/test_half.py", Some(&*format!("{hidden}{}", test("4")))),
+        ("tests/test_half.py", Some(&*test)),
     ];
-    let head = stage.commit(Some(&fork), &files);
-    let report = stage.verified_on(&baseline, &fork, &head, &case).await;
-    let red = report.result(Gate::RedBeforeGreen).unwrap();
+    let red = red_before_green_of(&files).await;
     assert!(
-        matches!(&red.evidence, Evidence::Absent(Absence::TimedOut { in_test: None, .. })),
+        matches!(&red, Evidence::Absent(Absence::TimedOut { in_test: None, .. })),
         "{red:?}"
     );
 }

@@ -1,6 +1,6 @@
 //! `autobuild completions`, as a shell uses them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use std::process::Command;
 
@@ -24,6 +24,44 @@ fn bash_completes_the_beginning_of_a_command() {
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&said.stdout), "demo\n", "{said:?}");
+}
+
+/// What a shell answers, if it is installed.
+fn asked(shell: &str, arguments: &[&str]) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(format!("completions.{shell}"));
+    std::fs::write(&file, script(shell)).unwrap();
+    let file = file.display().to_string();
+    let arguments = arguments.iter().map(|argument| argument.replace("FILE", &file));
+    match Command::new(shell).args(arguments).env("HOME", folder.path()).output() {
+        Ok(said) => {
+            assert!(said.status.success() && said.stderr.is_empty(), "{said:?}");
+            Some(String::from_utf8(said.stdout).unwrap())
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => panic!("{shell}: {error}"),
+    }
+}
+
+#[test]
+fn zsh_and_fish_load_their_scripts() {
+    let fish = [
+        "--no-config",
+        "-c",
+        "source FILE; complete -C 'autobuild se'; complete -C 'autobuild run --js'",
+    ];
+    if let Some(said) = asked("fish", &fish) {
+        let words: Vec<&str> = said.lines().filter_map(|line| line.split('\t').next()).collect();
+        assert_eq!(words, ["serve", "setup", "--json"]);
+    }
+    let zsh = [
+        "-f",
+        "-c",
+        "autoload -U compinit; compinit -u -D; source FILE; echo $_comps[autobuild]; whence -w _autobuild",
+    ];
+    if let Some(said) = asked("zsh", &zsh) {
+        assert_eq!(said, "_autobuild\n_autobuild: function\n");
+    }
 }
 
 #[test]

@@ -164,6 +164,46 @@ async fn why_it_could_not_be_worked_on_is_still_known_later() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_file_is_named_in_one_line_with_what_to_do() {
+    let own = Own::new(None).await;
+    assert!(own.run(&[]).await.status.success());
+    own.types("cp -a .git/autobuild ../saved && sed '1s/.*/# Other/' ../issue.md > ../other.md")
+        .await;
+    let agent = own.agent();
+    let kept = ".git/autobuild";
+    for (file, damage, what_to_do) in [
+        ("forge/forge.json", "head -c 100", "move"),
+        ("forge/forge.json", "true", "move"),
+        ("forge/forge.json", "folder", "move"),
+        (
+            "autobuild.db",
+            "head -c 5000",
+            "restore it from a backup, or move it away",
+        ),
+        ("autobuild.db", "folder", "or missing"),
+        ("features/1.order.json", "folder", "move it away"),
+        ("features/1.report.json", "head -c 20", "move it away"),
+        ("lock", "folder", "or missing"),
+    ] {
+        let at = format!("{kept}/{file}");
+        let breaks = match damage {
+            "folder" => format!("rm -rf {at} && mkdir {at}"),
+            part => format!("{part} {at} > ../part && cat ../part > {at}"),
+        };
+        own.types(&format!("rm -rf {kept} && cp -a ../saved {kept} && {breaks}"))
+            .await;
+        let mut run = own.autobuild("", &["run", "../other.md", "--agent", &agent]);
+        let output = run.output().await.unwrap();
+        let said = whole(&output);
+        assert_eq!(output.status.code(), Some(2), "{file} {damage}: {said}");
+        for part in [file, what_to_do] {
+            assert!(said.contains(part), "{file} {damage}: {part}: {said}");
+        }
+        assert_eq!(said.trim().lines().count(), 1, "{file} {damage}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn links_are_not_followed_and_nobody_else_reads_anything() {
     let own = Own::new(None).await;
     let folder = own.repository.join(".git/autobuild");

@@ -351,6 +351,31 @@ async fn the_missing_key_of_an_agent_is_told_before_any_app() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_file_of_the_set_up_is_named_with_what_to_do() {
+    let world = World::new().await;
+    for (file, text) in [("apps.json", "{\"api\": 1"), ("setup.json", ""), ("apps.json", "{}")] {
+        let _ = std::fs::remove_dir_all(world.data());
+        std::fs::create_dir(world.data()).unwrap();
+        std::fs::write(world.file(file), text).unwrap();
+        let ended = world.command(&["serve"], "127.0.0.1:0").output().await.unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert!(!ended.status.success(), "{said}");
+        let line = said.lines().last().unwrap();
+        assert!(
+            line.contains(file) && line.contains("is damaged") && line.contains("move it away"),
+            "{said}"
+        );
+    }
+    // A link is made anew at every start.
+    let _ = std::fs::remove_dir_all(world.data());
+    std::fs::create_dir(world.data()).unwrap();
+    std::fs::write(world.file("setup-link.json"), "{").unwrap();
+    let service = world.serve().await;
+    assert_eq!(Browser::default().get(service.link.as_ref().unwrap()).await.status, 200);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn no_program_is_started_with_the_key_of_a_page() {
     let world = World::new().await;
     let service = world.serve().await;

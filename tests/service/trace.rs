@@ -67,12 +67,16 @@ fn fact<'a>(span: &'a Value, key: &str) -> &'a Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_hears_of_every_feature_task_turn_gate_and_run() {
+async fn a_collector_hears_of_a_demo_and_its_runs_can_be_read_afterwards() {
     let folder = tempfile::tempdir().unwrap();
     let (address, spans) = collector().await;
     let demo = autobuild(folder.path(), Some(&address), &["demo", "--once"]).await;
     assert!(demo.status.success(), "{}", String::from_utf8_lossy(&demo.stderr));
-    let spans = spans.lock().unwrap();
+    every_feature_task_turn_gate_and_run_is_told(&spans.lock().unwrap());
+    runs_can_be_read(folder.path()).await;
+}
+
+fn every_feature_task_turn_gate_and_run_is_told(spans: &[Value]) {
     let names: BTreeSet<&str> = spans.iter().map(|span| span["name"].as_str().unwrap()).collect();
     for name in [
         "Feature",
@@ -88,7 +92,7 @@ async fn a_collector_hears_of_every_feature_task_turn_gate_and_run() {
     let ids: BTreeSet<&str> = spans.iter().map(|span| span["spanId"].as_str().unwrap()).collect();
     let traces: BTreeSet<&str> = spans.iter().map(|span| span["traceId"].as_str().unwrap()).collect();
     assert_eq!(traces.len(), 1, "one Feature, one trace");
-    for span in spans.iter() {
+    for span in spans {
         let parent = span["parentSpanId"].as_str().unwrap();
         assert!(parent.is_empty() == (span["name"] == "Feature"), "{span}");
         assert!(
@@ -99,11 +103,35 @@ async fn a_collector_hears_of_every_feature_task_turn_gate_and_run() {
     let player = spans.iter().find(|span| span["name"] == "invoke_agent player").unwrap();
     assert_eq!(fact(player, "gen_ai.agent.name")["stringValue"], "player");
     assert_eq!(fact(player, "autobuild.outcome")["stringValue"], "answered");
-    let told = serde_json::to_string(&*spans).unwrap();
+    let told = serde_json::to_string(spans).unwrap();
     assert!(
         !told.contains("tally"),
         "nothing of the issue, the repository or the prompts"
     );
+}
+
+async fn runs_can_be_read(folder: &Path) {
+    let left = left(folder);
+    let transcript = std::fs::read_to_string(left.join("transcript.txt")).unwrap();
+    assert!(transcript.contains("TASK-001 turn 1 · player"), "{transcript}");
+    let data = left.display().to_string();
+    let shown = autobuild(folder, None, &["trace", "TASK-001", "--data-dir", &data]).await;
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(
+        shown.status.success() && text.contains("TASK-001 turn 1 · coach"),
+        "{text}"
+    );
+    let lines = autobuild(folder, None, &["trace", "PLAN", "--json", "--data-dir", &data]).await;
+    let lines = String::from_utf8_lossy(&lines.stdout).into_owned();
+    for line in lines.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(
+            (&event["role"], &event["feature"]),
+            (&"planner".into(), &"FEAT-1".into()),
+            "{line}"
+        );
+    }
+    assert!(lines.contains("\"event\":\"run\""), "{lines}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -119,32 +147,4 @@ async fn a_trace_that_is_not_there_is_answered_with_what_is() {
         std::fs::read_dir(folder.path()).unwrap().next().is_none(),
         "nothing is created"
     );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_runs_of_a_demo_can_be_read_afterwards() {
-    let folder = tempfile::tempdir().unwrap();
-    let demo = autobuild(folder.path(), None, &["demo", "--once"]).await;
-    assert!(demo.status.success(), "{}", String::from_utf8_lossy(&demo.stderr));
-    let left = left(folder.path());
-    let transcript = std::fs::read_to_string(left.join("transcript.txt")).unwrap();
-    assert!(transcript.contains("TASK-001 turn 1 · player"), "{transcript}");
-    let data = left.display().to_string();
-    let shown = autobuild(folder.path(), None, &["trace", "TASK-001", "--data-dir", &data]).await;
-    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert!(
-        shown.status.success() && text.contains("TASK-001 turn 1 · coach"),
-        "{text}"
-    );
-    let lines = autobuild(folder.path(), None, &["trace", "PLAN", "--json", "--data-dir", &data]).await;
-    let lines = String::from_utf8_lossy(&lines.stdout).into_owned();
-    for line in lines.lines() {
-        let event: Value = serde_json::from_str(line).unwrap();
-        assert_eq!(
-            (&event["role"], &event["feature"]),
-            (&"planner".into(), &"FEAT-1".into()),
-            "{line}"
-        );
-    }
-    assert!(lines.contains("\"event\":\"run\""), "{lines}");
 }

@@ -7,13 +7,16 @@ use super::{
     site::Site,
     state::{Access, BranchRule, Role, RuleKind},
 };
-use axum::body::Body;
+use axum::body::{Body, to_bytes};
 use git::bare::{BackendRequest, ServedProcess};
 use http::Response;
 use std::{path::Path, sync::Arc};
 
 /// Guards each ref of a push; its rules come in the environment.
 const UPDATE_HOOK: &str = include_str!("update-hook.sh");
+
+/// More than git can do takes no more bytes than this to say.
+const MOST_ABILITIES: usize = 64 << 10;
 
 /// A request that speaks git.
 #[derive(Debug)]
@@ -23,6 +26,15 @@ pub(super) struct GitRequest {
     service_path: String,
     query: String,
     push: bool,
+}
+
+impl GitRequest {
+    /// Whether it asks what git can do before it asks anything else: by this version of the protocol the answer says
+    /// nothing of the repository.
+    fn asks_for_abilities(&self, head: &http::request::Parts) -> bool {
+        let version = head.headers.get("git-protocol");
+        !self.push && self.service_path == "/info/refs" && version.is_some_and(|version| version == "version=2")
+    }
 }
 
 /// Puts the hook that guards pushes in its folder.
@@ -65,6 +77,9 @@ pub(super) async fn serve(
     let served = async {
         let caller = caller?;
         let at = enter(site, request, &caller)?;
+        if request.asks_for_abilities(head) {
+            return abilities(site, || start(site, request, at.repo, &caller, head)).await;
+        }
         if !request.push || head.method != http::Method::POST {
             return Ok(stream(start(site, request, at.repo, &caller, head)?, body).await);
         }
@@ -77,6 +92,21 @@ pub(super) async fn serve(
     };
     let served: Result<_> = served.await;
     served.unwrap_or_else(|refusal| text_answer(refusal.status, &refusal.message))
+}
+
+/// What git can do, as it once said.
+async fn abilities(site: &Site, start: impl FnOnce() -> Result<ServedProcess>) -> Result<Response<Body>> {
+    let ask = async || {
+        let (head, body) = push(start()?, Body::empty()).await.into_parts();
+        match to_bytes(body, MOST_ABILITIES).await {
+            Ok(body) if head.status.is_success() => Ok((head.headers, body)),
+            Ok(_) | Err(_) => Err(Refusal::new(500, "git could not be asked what it can do")),
+        }
+    };
+    let (headers, body) = site.abilities.get_or_try_init(ask).await?;
+    let mut response = Response::new(Body::from(body.clone()));
+    *response.headers_mut() = headers.clone();
+    Ok(response)
 }
 
 fn enter(site: &Site, request: &GitRequest, caller: &Caller) -> Result<Access> {

@@ -11,7 +11,9 @@ use super::{
     refusal::Result,
     state::{Outcome, State},
 };
+use bytes::Bytes;
 use git::bare::{BareRepo, Comparison};
+use http::HeaderMap;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
@@ -21,7 +23,7 @@ use std::{
     },
     time::Duration,
 };
-use tokio::sync::{Notify, RwLock, RwLockReadGuard, broadcast, watch};
+use tokio::sync::{Notify, OnceCell, RwLock, RwLockReadGuard, broadcast, watch};
 
 /// Changes within this time, or longer where saving takes long, are saved together.
 const SAVE_PAUSE: Duration = Duration::from_millis(100);
@@ -55,6 +57,8 @@ pub(super) struct Site {
     gates: Mutex<HashMap<u64, Arc<tokio::sync::Mutex<()>>>>,
     comparisons: Mutex<HashMap<Pair, Arc<Comparison>>>,
     mergeable: Mutex<HashMap<Pair, bool>>,
+    /// What git says first to whoever fetches.
+    pub(super) abilities: OnceCell<(HeaderMap, Bytes)>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -89,6 +93,7 @@ impl Site {
             gates: Mutex::default(),
             comparisons: Mutex::default(),
             mergeable: Mutex::default(),
+            abilities: OnceCell::new(),
         }
     }
 

@@ -188,7 +188,14 @@ impl Mirror {
 
     /// The commit at the tip of a branch as of the last fetch.
     pub async fn rev_parse(&self, branch: &BranchName) -> Result<Option<Sha>, GitError> {
-        self.commit_at(&branch.full()).await
+        self.ready()?;
+        let name = branch.full();
+        // A fetch leaves each ref that it moves in a file of its own, which is above whatever else git knows of it.
+        let file = fs::read_to_string(self.dir.join(&name)).ok();
+        match file.and_then(|text| text.trim_end().parse().ok()) {
+            Some(sha) => Ok(Some(sha)),
+            None => self.commit_at(&name).await,
+        }
     }
 
     /// Looks for a commit in the mirror.

@@ -98,7 +98,10 @@ impl Mirror {
     pub async fn read_file(&self, sha: &Sha, path: &str, cap: usize) -> Result<Option<FileContent>, GitError> {
         self.ready()?;
         let spec = format!("{sha}:{path}");
-        if path.is_empty() || path.contains('\0') {
+        let known = self.shared.memory.files(&(Arc::clone(&self.dir), sha.clone()));
+        let asked = RepoPath::from(path);
+        let is_absent = |files: Arc<[TreeEntry]>| files.iter().all(|file| file.path != asked);
+        if path.is_empty() || path.contains('\0') || known.is_some_and(is_absent) {
             return Ok(None);
         }
         let call = GitCall::new(&self.dir, "cat-file").args(["--batch", "-z"]);

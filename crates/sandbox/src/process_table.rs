@@ -4,7 +4,13 @@ use rustix::{
     io::Errno,
     process::{Pid, Signal},
 };
-use std::{collections::HashMap, fs, io, io::ErrorKind, os::unix::fs::MetadataExt, path::Path};
+use std::{
+    collections::HashMap,
+    fs, io,
+    io::ErrorKind,
+    os::unix::fs::{DirEntryExt, MetadataExt},
+    path::Path,
+};
 
 /// The flag of a process that ends (`PF_EXITING`).
 const EXITING: u64 = 4;
@@ -103,15 +109,46 @@ pub(crate) fn all() -> Vec<Process> {
     entries.filter_map(|entry| Process::of(number(&entry)?)).collect()
 }
 
-/// The same, whole or not at all.
-pub(crate) fn whole() -> io::Result<Vec<Process>> {
-    let mut all = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        if let Some(pid) = number(&entry?) {
-            all.extend(Process::read(pid)?);
+/// A process and everybody below it, looked at again and again. Who is older than the process is not below it and never
+/// will be, so it is read once.
+#[derive(Debug)]
+pub(crate) struct Family {
+    pid: i32,
+    /// The inodes of older processes in `/proc`: another process of the same number has another one.
+    older: HashMap<i32, u64>,
+}
+
+impl Family {
+    /// The family of the process of this number.
+    pub(crate) fn below(pid: i32) -> Self {
+        Self {
+            pid,
+            older: HashMap::new(),
         }
     }
-    Ok(all)
+
+    /// The process and all below it. A table that cannot be read whole, or in which it is not itself, is none.
+    pub(crate) fn look(&mut self) -> io::Result<(Process, Vec<Process>)> {
+        let own = Process::read(self.pid)?.ok_or(ErrorKind::NotFound)?;
+        let (mut table, mut older) = (Vec::new(), HashMap::new());
+        for entry in fs::read_dir("/proc")? {
+            let entry = entry?;
+            let Some(pid) = number(&entry) else { continue };
+            if self.older.get(&pid) == Some(&entry.ino()) {
+                older.insert(pid, entry.ino());
+                continue;
+            }
+            match Process::read(pid)? {
+                Some(process) if process.started < own.started => drop(older.insert(pid, entry.ino())),
+                process => table.extend(process),
+            }
+        }
+        self.older = older;
+        match table.iter().any(|process| process.pid == self.pid) {
+            true => Ok((own, descendants(&table, &[self.pid]))),
+            false => Err(ErrorKind::NotFound.into()),
+        }
+    }
 }
 
 fn number(entry: &fs::DirEntry) -> Option<i32> {
@@ -172,6 +209,25 @@ mod tests {
         assert!(!ends(&line("S", 4_194_304)) && !ends(""));
         assert!(ends(&line("Z", 0)) && ends(&line("X", 0)) && ends(&line("R", 4_194_308)));
         assert!(!has_ended(Path::new("/proc/self")).unwrap() && has_ended(Path::new("/proc/0")).unwrap());
+    }
+
+    #[test]
+    fn a_family_is_seen_to_grow_and_to_shrink() {
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        let mut family = Family::below(own);
+        let mut pids = || -> Vec<i32> { family.look().unwrap().1.iter().map(|process| process.pid).collect() };
+        pids();
+        let mut child = std::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        assert!(pids().contains(&pid) && pids().contains(&pid));
+        assert!(!pids().contains(&1));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!pids().contains(&pid));
+        assert!(Family::below(i32::MAX).look().is_err());
     }
 
     #[test]

@@ -410,40 +410,36 @@ fn missing_program(command: &ShellCommand, paths: &[String]) -> Option<String> {
     (!is_there).then_some(program)
 }
 
+/// The repository around the current folder, or the row that says why there is none to work on.
+async fn own_repository() -> Result<(Place, Row), Row> {
+    let place = Place::here().await.map_err(|error| {
+        let is_gits = matches!(error.downcast_ref(), Some(NoRepository::Git(_)));
+        let remedy = if is_gits {
+            "do what git says"
+        } else {
+            "go into your project's folder"
+        };
+        Row::warning(Topic::OwnRepository, format!("{error:#}"), remedy)
+    })?;
+    let head = place.head().await.map_err(|error| {
+        let remedy = "git add -A && git commit -m Begin";
+        Row::broken(Topic::OwnRepository, format!("{error:#}"), remedy)
+    })?;
+    let copied = place.own.can_be_copied().await;
+    copied.map_err(|why| {
+        let remedy = "do that, or work in a whole clone";
+        Row::broken(Topic::OwnRepository, why.to_string(), remedy)
+    })?;
+    let branch = head.branch.map(|branch| format!(", on {branch}")).unwrap_or_default();
+    let found = format!("{}{branch}", place.own.work_tree.display());
+    Ok((place, Row::ok(Topic::OwnRepository, found)))
+}
+
 /// The rows of the repository around the current folder, of which nothing goes to GitHub.
 pub(super) async fn in_front() -> Vec<Row> {
-    let place = match Place::here().await {
-        Ok(place) => place,
-        Err(error) => {
-            let remedy = match error.downcast_ref() {
-                Some(NoRepository::Git(_)) => "do what git says",
-                Some(
-                    NoRepository::Missing(_)
-                    | NoRepository::Bare(_)
-                    | NoRepository::GitFolder(_)
-                    | NoRepository::Shallow(_)
-                    | NoRepository::Partial(_)
-                    | NoRepository::Format { .. },
-                )
-                | None => "go into your project's folder",
-            };
-            return vec![Row::warning(Topic::OwnRepository, format!("{error:#}"), remedy)];
-        }
-    };
-    let path = place.own.work_tree.display().to_string();
-    let row = match place.head().await {
-        Ok(head) => {
-            if let Err(why) = place.own.can_be_copied().await {
-                let remedy = "do that, or work in a whole clone";
-                return vec![Row::broken(Topic::OwnRepository, why.to_string(), remedy)];
-            }
-            let branch = head.branch.map(|branch| format!(", on {branch}")).unwrap_or_default();
-            Row::ok(Topic::OwnRepository, format!("{path}{branch}"))
-        }
-        Err(error) => {
-            let remedy = "git add -A && git commit -m Begin";
-            return vec![Row::broken(Topic::OwnRepository, format!("{error:#}"), remedy)];
-        }
+    let (place, row) = match own_repository().await {
+        Ok(found) => found,
+        Err(row) => return vec![row],
     };
     let paths = match place.own.files().await {
         Ok(paths) => paths,

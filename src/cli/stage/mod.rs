@@ -337,12 +337,15 @@ async fn forge(setup: &Setup<'_>, key: &SecretString, hands: Hands) -> anyhow::R
         },
         ..ForgeOptions::new(setup.folder.join("forge"))
     };
-    let started = Forge::start(options).await;
-    started.map_err(|error| unusable(error, setup.folder))
+    started(options, setup.folder).await
 }
 
-/// Why the forge does not start; with what is left to do where its memory is damaged.
-fn unusable(error: ForgeError, folder: &Path) -> anyhow::Error {
+/// The forge, or why it does not start, with what is left to do where its memory is damaged.
+async fn started(options: ForgeOptions, folder: &Path) -> anyhow::Result<Forge> {
+    let error = match Forge::start(options).await {
+        Ok(forge) => return Ok(forge),
+        Err(error) => error,
+    };
     let what = match &error {
         ForgeError::NotOurs { .. } | ForgeError::Unreadable { .. } => format!(
             "the local forge's memory is damaged; move {} away, and AutoBuild begins anew: branches with results stay",
@@ -352,7 +355,7 @@ fn unusable(error: ForgeError, folder: &Path) -> anyhow::Error {
             "starting the local forge".to_owned()
         }
     };
-    anyhow::Error::new(error).context(what)
+    Err(anyhow::Error::new(error).context(what))
 }
 
 /// A word that nobody guesses.

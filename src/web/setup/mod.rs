@@ -159,13 +159,14 @@ impl Setup {
         let progress = read_private(&options.folder.join(PROGRESS_FILE))?;
         let kept = KeptApps::read(&options.folder)?;
         let has_app = kept.as_ref().is_some_and(|kept| kept.autobuild.is_some());
+        let stage = match progress.is_some() || !has_app {
+            true => Stage::Open,
+            false => Stage::Over,
+        };
         let now = Now {
-            stage: match progress.is_some() || !has_app {
-                true => Stage::Open,
-                false => Stage::Over,
-            },
+            stage,
             progress: progress.unwrap_or_default(),
-            kept,
+            kept: kept.filter(|_| stage == Stage::Open),
             proof: Proof::NotTried,
             service: Service::Off,
         };

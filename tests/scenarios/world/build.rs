@@ -33,6 +33,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
+use support::folder::folder;
 use tokio_util::sync::CancellationToken;
 
 /// As the product's, a thousand times shorter and more.
@@ -103,10 +104,7 @@ impl Setup {
             bare: false,
             replicas: 1,
             models: ModelSettings::default(),
-            folder: tempfile::Builder::new()
-                .prefix("autobuild-scenario-")
-                .tempdir()
-                .unwrap(),
+            folder: folder("autobuild-scenario-"),
         }
     }
 

@@ -1,5 +1,5 @@
 //! What tests of several crates share: a forge beside the service, an origin to fetch from, a model's API, a PostgreSQL
-//! server, named pipes.
+//! server, named pipes, folders.
 
 #![allow(
     missing_docs,
@@ -12,6 +12,7 @@
 )]
 
 pub mod beside;
+pub mod folder;
 pub mod model;
 pub mod origin;
 pub mod pipes;

@@ -30,15 +30,12 @@ struct Moved {
 
 /// The branches of a repository and its tags, by their short names.
 pub(crate) async fn branches_and_tags(bare: &BareRepo) -> Result<[BTreeMap<String, String>; 2]> {
-    let short = |refs: BTreeMap<String, String>, prefix: &str| {
-        let short = |name: &str| name.strip_prefix(prefix).unwrap_or(name).to_owned();
-        refs.into_iter().map(|(name, id)| (short(&name), id)).collect()
+    let all = bare.refs("refs/").await?;
+    let below = |folder: &str| {
+        let named = |(name, id): (&String, &String)| Some((name.strip_prefix(folder)?.to_owned(), id.clone()));
+        all.iter().filter_map(named).collect()
     };
-    let (heads, tags) = ("refs/heads/", "refs/tags/");
-    Ok([
-        short(bare.refs(heads).await?, heads),
-        short(bare.refs(tags).await?, tags),
-    ])
+    Ok([below("refs/heads/"), below("refs/tags/")])
 }
 
 impl Site {

@@ -36,6 +36,24 @@ async fn files_are_read_up_to_a_cap() {
     let list = world.mirror.list_files(&head, 1).await.unwrap();
     assert_eq!((list.entries.len(), list.truncated), (1, true));
     assert!(!world.mirror.list_files(&head, 2).await.unwrap().truncated);
+    // The list is remembered now.
+    assert_eq!(read("odd\nname", 9).await.unwrap().text(), "x");
+    for absent in ["d", "nothing", "d/f/g", "d/f/"] {
+        assert_eq!(read(absent, 9).await, None, "{absent}");
+    }
+}
+
+#[tokio::test]
+async fn a_branch_is_found_where_git_packed_it_and_where_it_moved_since() {
+    let world = World::with(&[("a", "1")]).await;
+    let (packed, file) = (world.main().await, world.mirror.dir().join("refs/heads/main"));
+    assert!(file.exists());
+    git(world.mirror.dir(), &["pack-refs", "--all"]);
+    assert!(!file.exists());
+    assert_eq!(world.main().await, packed);
+    let moved = world.people_push("main", &[("a", "2")]);
+    world.mirror.fetch(&world.remote, &["main"]).await.unwrap();
+    assert_eq!(world.main().await, moved);
 }
 
 #[tokio::test]

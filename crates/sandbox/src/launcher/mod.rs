@@ -18,6 +18,7 @@ use crate::{
         family::{ask_everything_to_end, kill_everything, stop_growing},
         started::{Started, start},
     },
+    process_table::Family,
     protocol::{Confinement, Order, Report, Said},
 };
 use domain::isolation::{Level, Limit};
@@ -47,8 +48,9 @@ const INNER: &str = "inner";
 /// What makes it the canary.
 pub(crate) const CANARY: &str = "canary";
 
-/// How long the launcher waits between two looks at what still runs while it kills.
-const SWEEP_PAUSE: Duration = Duration::from_millis(2);
+/// How long the launcher waits before it looks again at what still runs while it kills, at first and at most. The system
+/// itself ends all behind a wall, but takes a while to take the wall down.
+const SWEEP_PAUSES: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(50)];
 
 /// The priority of a launcher that counts, where it may have it.
 const RAISED: i32 = -20;
@@ -250,10 +252,12 @@ fn ending(status: WaitStatus) -> Report {
 fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &Order, started: &Started) {
     let (grace, level) = (Duration::from_millis(order.grace_ms), order.confinement.level);
     let mut kill_from: Option<Instant> = None;
+    let mut family = Family::below(rustix::process::getpid().as_raw_nonzero().get());
+    let [mut pause, longest] = SWEEP_PAUSES;
     loop {
         let wait = match kill_from {
             None => heard.recv().map_err(|_| mpsc::RecvTimeoutError::Disconnected),
-            Some(from) => heard.recv_timeout(from.saturating_duration_since(Instant::now()).max(SWEEP_PAUSE)),
+            Some(from) => heard.recv_timeout(from.saturating_duration_since(Instant::now()).max(pause)),
         };
         match wait {
             Ok(Event::Stop) if kill_from.is_none() => {
@@ -267,14 +271,20 @@ fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &Order
             }
             Ok(Event::OverLimit(limit)) => {
                 say(lifeline, &Report::OverLimit(limit));
-                kill_everything(started, level);
+                kill_everything(started, level, &mut family);
                 if level < Level::L2 {
-                    stop_growing();
-                    kill_everything(started, level);
+                    stop_growing(&mut family);
+                    kill_everything(started, level, &mut family);
                 }
                 kill_from = Some(Instant::now());
             }
-            Err(mpsc::RecvTimeoutError::Timeout) => kill_everything(started, level),
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                kill_everything(started, level, &mut family);
+                pause = match level {
+                    Level::L0 | Level::L1 => pause,
+                    Level::L2 | Level::L3 => (pause * 2).min(longest),
+                };
+            }
             Ok(Event::AllGone) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
         }
     }

@@ -3,7 +3,10 @@
 //! Looking costs at most a fiftieth of one processor, but where processes grow in number it does not wait. What is over
 //! the limit between two looks is found at the next. Who cannot be looked at does not go on.
 
-use crate::{process_table, process_table::Process};
+use crate::{
+    process_table,
+    process_table::{Family, Process},
+};
 use domain::isolation::{Level, Limit, Limits};
 use std::{
     collections::HashSet,
@@ -39,6 +42,7 @@ pub(super) fn passed(level: Level, limits: Limits, folders: &[PathBuf]) -> Limit
     let (mut looked, mut files_from) = (Instant::now(), Instant::now() + LOOK_AT_FILES);
     let (mut pause, mut known) = (LOOK_AT_PROCESSES, process_table::count().unwrap_or_default());
     let (mut of_processes, mut of_files) = (Blindness::default(), Blindness::default());
+    let mut family = Family::below(rustix::process::getpid().as_raw_nonzero().get());
     loop {
         std::thread::sleep(COUNT);
         let begun = Instant::now();
@@ -46,7 +50,7 @@ pub(super) fn passed(level: Level, limits: Limits, folders: &[PathBuf]) -> Limit
         // Whoever makes many processes is not waited for.
         let grows = now.saturating_sub(known) > limits.processes / 4;
         if grows || begun.duration_since(looked) >= pause {
-            if let Some(passed) = of_processes.judge(processes_passed(limits)) {
+            if let Some(passed) = of_processes.judge(processes_passed(limits, &mut family)) {
                 return passed;
             }
             let cost = begun.elapsed().saturating_mul(SHARE);
@@ -55,7 +59,7 @@ pub(super) fn passed(level: Level, limits: Limits, folders: &[PathBuf]) -> Limit
         }
         if files_from <= begun {
             let begun = Instant::now();
-            if let Some(passed) = of_files.judge(files_passed(level, limits, folders)) {
+            if let Some(passed) = of_files.judge(files_passed(level, limits, folders, &mut family)) {
                 return passed;
             }
             let cost = begun.elapsed().saturating_mul(SHARE);
@@ -97,26 +101,15 @@ impl Blindness {
     }
 }
 
-/// Everybody below this process; a table in which it is not itself is none.
-fn family(own: i32) -> io::Result<Vec<Process>> {
-    let table = process_table::whole()?;
-    match table.iter().any(|process| process.pid == own) {
-        true => Ok(process_table::descendants(&table, &[own])),
-        false => Err(ErrorKind::NotFound.into()),
-    }
-}
-
-fn processes_passed(limits: Limits) -> io::Result<Look> {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    let family = family(own)?;
+fn processes_passed(limits: Limits, family: &mut Family) -> io::Result<Look> {
+    let (own, family) = family.look()?;
     let page = u64::try_from(rustix::param::page_size()).unwrap_or(4_096);
     let resident = family.iter().map(|process| process.resident.saturating_mul(page));
     let ticks = rustix::param::clock_ticks_per_second().max(1);
     // What was adopted and collected here counts as ours.
-    let collected = Process::of(own).map_or(0, |process| process.ticks);
     let used = family
         .iter()
-        .fold(collected, |sum, process| sum.saturating_add(process.ticks));
+        .fold(own.ticks, |sum, process| sum.saturating_add(process.ticks));
     let count = u64::try_from(family.len()).unwrap_or(u64::MAX);
     Ok(if count > limits.processes {
         Look::Over(Limit::Processes(limits.processes))
@@ -145,9 +138,8 @@ fn proportional(rollup: &str) -> Option<u64> {
     Some(kibibytes.saturating_mul(1_024))
 }
 
-fn files_passed(level: Level, limits: Limits, folders: &[PathBuf]) -> io::Result<Look> {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    let family = family(own)?;
+fn files_passed(level: Level, limits: Limits, folders: &[PathBuf], family: &mut Family) -> io::Result<Look> {
+    let (_, family) = family.look()?;
     let unnamed = unnamed(level, family.iter().map(|process| process.pid))?;
     if unnamed.in_memory > limits.memory {
         return Ok(Look::Over(Limit::Memory(limits.memory)));
