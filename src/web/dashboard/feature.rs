@@ -7,7 +7,7 @@ use crate::{
     store::{EffectState, RunState, StoredEffect, StoredRun},
     web::dashboard::{
         graph,
-        parts::{Form, count, date, minute, money, sentence, state_badge, took},
+        parts::{Form, count, date, minute, money, sentence, took},
         plot::Plot,
         queue,
     },
@@ -150,7 +150,7 @@ impl Shown<'_> {
         html! {
             article.box id=(task.id) {
                 div.head {
-                    b { (task.id) " " (self.masked(&task.plan.name)) } " " (state_badge(task.state.word()))
+                    b { (task.id) " " (self.masked(&task.plan.name)) } " " (page_parts::badge(task.state.word(), messages::task_state(&task.state)))
                     " · " (kind_word(task.plan.kind))
                     @if let Some(pull) = task.pull { " · " (self.linked(&format!("/pull/{pull}"), &format!("#{pull}"))) }
                     @if let Some(turn) = task.turns.last() {

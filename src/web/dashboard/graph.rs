@@ -1,5 +1,6 @@
 //! The picture of a Feature's waves: a column for each, a box for each task, a line for each need.
 
+use crate::messages;
 use domain::{
     feature::Feature,
     secret::Secrets,
@@ -42,7 +43,7 @@ fn node(secrets: &Secrets, task: &Task) -> Node {
         id: task.id.to_string(),
         name: task.id.to_string(),
         about: secrets.mask(&task.plan.name),
-        state: task.state.word().replace('_', " "),
+        state: messages::task_state(&task.state).to_owned(),
         colour: colour(task).to_owned(),
         href: Some(format!("#{}", task.id)),
     }

@@ -7,7 +7,7 @@ use crate::{
     store::{ProviderTrouble, Tally, Trouble},
     web::{
         dashboard::{
-            parts::{count, date, feature_address, money, state_badge},
+            parts::{count, date, feature_address, money},
             readings::Extent,
         },
         inbox::Viewers,
@@ -177,7 +177,7 @@ fn row(secrets: &Secrets, view: &ListedView, before: &str) -> Markup {
     let Some(feature) = &view.feature else {
         return html! {
             li id=(id) {
-                (state_badge("failed")) " " (view.key.shown())
+                (page_parts::badge("failed", "failed")) " " (view.key.shown())
                 div.muted {
                     (before) "issue #" (view.key.issue) " · AutoBuild cannot read what it stored of this Feature: \
                     another version may have written it. Its log names the cause."
@@ -188,7 +188,7 @@ fn row(secrets: &Secrets, view: &ListedView, before: &str) -> Markup {
     let (done, all) = (feature.completed().len(), feature.tasks.len());
     html! {
         li id=(id) {
-            (state_badge(feature.state.word())) " "
+            (page_parts::badge(feature.state.word(), messages::feature_state(&feature.state))) " "
             a href=(feature_address(&feature.key)) {
                 (feature.key.shown()) ": " (secrets.mask(messages::feature_name(feature)))
             }

@@ -13,11 +13,6 @@ pub(super) fn feature_address(key: &FeatureKey) -> String {
     format!("/features/{key}")
 }
 
-/// A state's word, coloured.
-pub(super) fn state_badge(word: &str) -> Markup {
-    page_parts::badge(word, &word.replace('_', " "))
-}
-
 /// A moment, readable, in UTC.
 pub(super) fn date(at: Millis) -> Markup {
     let at = chrono::DateTime::from_timestamp_millis(at.0).unwrap_or_default();
