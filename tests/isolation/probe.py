@@ -248,7 +248,13 @@ def full_tmp():
 
 
 def straggler():
-    subprocess.Popen(["setsid", "sleep", P["STRAGGLER"]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # It waits for what only itself could write, and speaks first: while a process becomes another program, it has no
+    # command line by which the table could find it.
+    waiting, own = os.pipe()
+    command = ["setsid", "sh", "-c", "echo up; read line", P["STRAGGLER"]]
+    quiet = subprocess.DEVNULL
+    left = subprocess.Popen(command, stdin=waiting, stdout=subprocess.PIPE, stderr=quiet, pass_fds=[own])
+    left.stdout.readline()
     return False
 
 
