@@ -338,7 +338,7 @@ async fn the_button_retry_starts_again_and_an_old_one_does_not() {
         world
             .last_answer(world.pull(1).await)
             .await
-            .contains("when it was blocked")
+            .contains("when the task was blocked")
     );
     world.end().await;
 }

@@ -41,11 +41,6 @@ pub(super) async fn pre_flight(
         let outcome = Box::new(PreFlown::Refused(reason));
         Ok(context.event(Event::PreFlown { emission, outcome }))
     };
-    if commit.is_none()
-        && let Some(rule) = forbidding_rule(context).await?
-    {
-        return refused(BlockReason::BranchRule { rule });
-    }
     let default = context
         .engine
         .fetch_default(feature.installation, feature.key.repo, None)
@@ -61,6 +56,9 @@ pub(super) async fn pre_flight(
             Err(mistakes) => return refused(BlockReason::BadSettings { mistakes }),
         },
     };
+    if is_first && let Some(rule) = forbidding_rule(context, settings.commits).await? {
+        return refused(BlockReason::BranchRule { rule });
+    }
     let found = baseline(context, (&default.mirror, commit), &settings).await?;
     let plan = feature.plan.as_ref().filter(|_| !before_plan);
     let plan = plan.map(|version| &version.plan);
@@ -112,12 +110,12 @@ async fn missing_programs(
 }
 
 /// The first rule that forbids to make or push one of the branches that will be used, as people can find it.
-async fn forbidding_rule(context: &EffectContext<'_>) -> Result<Option<String>, EffectError> {
+async fn forbidding_rule(context: &EffectContext<'_>, commits: CommitsBy) -> Result<Option<String>, EffectError> {
     let tasks = context.feature.tasks.iter().map(|task| task.branch.clone());
     let names: BTreeSet<String> = std::iter::once(context.key().integration_branch())
         .chain(tasks)
         .collect();
-    let commits = match context.settings().commits {
+    let commits = match commits {
         CommitsBy::Git => Commits::Unsigned,
         CommitsBy::Github => Commits::Signed,
     };
