@@ -207,7 +207,7 @@ async fn a_terminal_that_is_closed_leaves_no_checkouts() {
     // It has begun, and listens.
     let first = lines.next_line().await.unwrap();
     while let Some(line) = lines.next_line().await.unwrap() {
-        if line.contains("commented on #1") {
+        if line.contains("reacted to #1") {
             break;
         }
     }
