@@ -83,28 +83,39 @@ fn plain(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The lines of a text by the keys that they name, before `:` or `=`.
-struct Lines<'t>(HashMap<&'t str, Vec<(u32, &'t str)>>);
+/// How much of a line around `:` or `=` is looked at: lines may be as long as the file.
+const NEAR: usize = 200;
+
+/// The first lines of a text that name a key before `:` or `=`, and those that name a key and a value.
+#[derive(Default)]
+struct Lines<'t> {
+    of_keys: HashMap<&'t str, u32>,
+    of_both: HashMap<(&'t str, &'t str), u32>,
+}
 
 impl<'t> Lines<'t> {
     fn of(text: &'t str) -> Self {
-        let mut lines: HashMap<&str, Vec<(u32, &str)>> = HashMap::new();
+        let mut lines = Self::default();
         for (number, line) in (1_u32..).zip(text.lines()) {
-            for (end, _) in line.match_indices([':', '=']) {
-                let key = key_before(line.get(..end).unwrap_or_default());
-                lines.entry(key).or_default().push((number, line));
+            for (at, _) in line.match_indices([':', '=']) {
+                let from = line.ceil_char_boundary(at.saturating_sub(NEAR));
+                let to = line.floor_char_boundary(at.saturating_add(NEAR));
+                let key = key_before(line.get(from..at).unwrap_or_default());
+                let value = line.get(at.saturating_add(1)..to).unwrap_or_default();
+                let value = value.trim_matches([' ', '\t', ',', '"', '\'']);
+                lines.of_keys.entry(key).or_insert(number);
+                lines.of_both.entry((key, value)).or_insert(number);
             }
         }
-        Self(lines)
+        lines
     }
 
     /// The line that names the value: one that has both, else one that has the name.
     fn line_of(&self, name: &str, values: &[String]) -> u32 {
-        let named = |key: &str| self.0.get(key).map(Vec::as_slice);
-        let lines = named(name.rsplit('.').next().unwrap_or(name)).unwrap_or_default();
+        let key = name.rsplit('.').next().unwrap_or(name);
         let value = values.last().map_or("", String::as_str);
-        let both = lines.iter().find(|(_, line)| line.contains(value));
-        both.or(lines.first()).map_or(1, |(number, _)| *number)
+        let both = self.of_both.get(&(key, value));
+        both.or_else(|| self.of_keys.get(key)).copied().unwrap_or(1)
     }
 }
 
