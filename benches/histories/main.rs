@@ -80,6 +80,12 @@ impl Arguments {
 }
 
 fn main() -> ExitCode {
+    // `RUST_LOG=autobuild::gates=debug` says what ran, and for how long.
+    let chosen = tracing_subscriber::EnvFilter::from_default_env();
+    tracing_subscriber::fmt()
+        .with_env_filter(chosen)
+        .with_writer(std::io::stderr)
+        .init();
     match Arguments::read().and_then(|arguments| run(&arguments)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {

@@ -557,7 +557,7 @@ fn before(before: &Before, on: &str, text: usize) -> String {
                 (false, more) => format!("{} and {more} more", names.join(", ")),
             };
             format!(
-                "Tests that fail on {on} already are not counted against a task, and cover for no new failure: {names}. {}.",
+                "Tests that fail on {on} already do not count against a task, and excuse no new failure: {names}. {}.",
                 untrusted::inline(tests, text)
             )
         }

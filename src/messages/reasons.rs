@@ -182,7 +182,7 @@ fn failed(doing: &Doing, fault: &Fault, max: usize) -> String {
     match fault {
         Fault::Refused { said } => refused(&doing, said, max),
         Fault::Unreachable { said } => format!(
-            "For hours, AutoBuild could not reach GitHub, or GitHub failed ({doing}). Its last answer: {}",
+            "For hours, AutoBuild could not reach GitHub, or GitHub failed, and this stopped {doing}. Its last answer: {}",
             code(said, max)
         ),
         Fault::History { said } => format!(
@@ -209,12 +209,12 @@ fn failed(doing: &Doing, fault: &Fault, max: usize) -> String {
         Fault::Database { .. } => of_machine("AutoBuild's own database failed", &doing),
         Fault::Unreadable { .. } => of_machine("AutoBuild cannot read what it stored itself", &doing),
         Fault::Git { said } => format!(
-            "Git failed on the machine that runs AutoBuild during this: {doing}. It says: {}",
+            "Git failed on the machine that runs AutoBuild, and this stopped {doing}. It says: {}",
             code(said, max)
         ),
         Fault::Machine { .. } => of_machine("The machine that runs AutoBuild failed", &doing),
         Fault::Defect { what } => format!(
-            "AutoBuild made a mistake of its own during this: {doing}. What does not fit: {}.",
+            "AutoBuild itself has a fault, and it stopped {doing}: {}.",
             trimmed(&defect(what), max)
         ),
     }

@@ -11,19 +11,19 @@ use tokio_util::sync::CancellationToken;
 
 /// A test that notes each run, and one that sees what was added.
 const TESTS: &str = "import os, sys, unittest\n\n\nclass Seen(unittest.TestCase):\n    def test_runs(self):\n        \
-                     open(r'COUNT', 'a').write('run\\n')\n\n    def test_sees(self):\n        self.assertNotIn('FORBIDDEN', sys.argv)\n";
+                     open(r'COUNT', 'a').write('run\\n')\n\n    def test_sees(self):\n        CHECK\n";
 
 fn runs(stage: &Stage) -> usize {
     let text = fs::read_to_string(stage.dir.path().join("runs")).unwrap_or_default();
     text.lines().count()
 }
 
-/// What pre-flight finds where a test fails if this word is among the arguments, and how often the tests ran.
-async fn found(stage: &Stage, forbidden: &str) -> (Evidence, Additions, usize) {
+/// What pre-flight finds where a test checks this, and how often the tests ran.
+async fn found(stage: &Stage, check: &str) -> (Evidence, Additions, usize) {
     let count = stage.dir.path().join("runs");
     let text = TESTS
-        .replace("COUNT", &count.display().to_string())
-        .replace("FORBIDDEN", forbidden);
+        .replace("CHECK", check)
+        .replace("COUNT", &count.display().to_string());
     let head = stage.commit(
         None,
         &[("tests/test_seen.py", Some(&text)), ("tests/__init__.py", Some(""))],
@@ -42,14 +42,24 @@ async fn what_changes_a_result_is_not_added_and_what_changes_none_names_the_test
         failed: 0,
         skipped: 0,
     };
-    let (tests, additions, ran) = found(&stage, "-v").await;
-    assert_eq!((additions, ran), (Additions::Refused, 2));
+    let (tests, additions, ran) = found(&stage, "self.assertNotIn('-v', sys.argv)").await;
+    // A difference counts if it is there again.
+    assert_eq!((additions, ran), (Additions::Refused, 4));
     assert_eq!(finding(&tests).counts, two);
     assert!(matches!(tests, Evidence::Passed(_)), "{tests:?}");
-    let (tests, additions, ran) = found(&stage, "--nothing-of-ours").await;
+    let (tests, additions, ran) = found(&stage, "self.assertNotIn('--nothing-of-ours', sys.argv)").await;
     assert_eq!((additions, ran), (Additions::Harmless, 2));
     let names = finding(&tests).names.clone().unwrap();
     assert_eq!(names.passed.len(), 2, "{names:?}");
+}
+
+#[tokio::test]
+async fn a_test_that_varies_costs_no_names() {
+    let stage = Stage::without_isolation().await;
+    let fails_at_first = "self.assertGreater(len(open(r'COUNT').readlines()), 1)";
+    let (tests, additions, ran) = found(&stage, fails_at_first).await;
+    assert_eq!((additions, ran), (Additions::Harmless, 4));
+    assert_eq!(finding(&tests).names.as_ref().unwrap().passed.len(), 2);
 }
 
 /// A program that says which version it is, and otherwise runs one test.

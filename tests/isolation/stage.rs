@@ -21,7 +21,10 @@ use std::{
     },
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 use tempfile::TempDir;
@@ -30,6 +33,8 @@ use tokio_util::sync::CancellationToken;
 const PROBE: &str = include_str!("probe.py");
 /// A variable that the test's own process surely has.
 const VARIABLE: &str = "CARGO_MANIFEST_DIR";
+/// How many stages there were.
+static STAGES: AtomicU32 = AtomicU32::new(0);
 
 /// How far what is tried may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,9 +116,9 @@ impl Stage {
         let shared = String::from_utf8(made.stdout).unwrap();
         // A duplicate stays open over exec, as a handle that our own parent left open would.
         let handle = rustix::io::dup(fs::File::open(below("secret")).unwrap()).unwrap();
-        let number = u64::from(std::process::id()) % 9_000 + 1_000;
+        let (process, stage) = (std::process::id(), STAGES.fetch_add(1, Ordering::Relaxed));
         Self {
-            straggler: format!("120.{number}{}", name.len()),
+            straggler: format!("120.{process}{stage:02}"),
             shared: shared.rsplit(' ').next().unwrap().trim().to_owned(),
             folder,
             service,

@@ -26,7 +26,7 @@ use std::{
 use tokio::sync::{Notify, OnceCell, RwLock, RwLockReadGuard, broadcast, watch};
 
 /// Changes within this time, or longer where saving takes long, are saved together.
-const SAVE_PAUSE: Duration = Duration::from_millis(100);
+const SAVE_PAUSE: Duration = Duration::from_secs(1);
 /// How long a file that could not be written is left alone.
 const SAVE_AGAIN: Duration = Duration::from_secs(1);
 /// More remembered comparisons than this are forgotten at once.

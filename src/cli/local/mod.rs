@@ -46,7 +46,7 @@ use domain::secret::Secrets;
 use git::InstalledGit;
 use std::process::ExitCode;
 
-/// What every command on one's own repository ends with, for its help.
+/// What a command that builds in one's own repository ends with, for its help.
 const EXIT_CODES: &str = "Exit codes:\n  0    the Coach approves all that you asked for\n  1    it does not, and the \
 output says why\n  2    the command failed, and the output says why\n  130  you interrupted it; the same command goes on";
 

@@ -22,7 +22,8 @@ use std::{path::Path, process::ExitCode};
 #[derive(Debug, Args)]
 #[command(
     after_help = format!("Examples:\n  autobuild plan issue.md\n  autobuild plan 'Greet people by their name' --structured\n\
-\n{EXIT_CODES}")
+\nExit codes:\n  0    there is a plan\n  1    there is none, and the output says why\n  2    the command failed, and the output \
+says why\n  130  you interrupted it; the same command goes on")
 )]
 pub struct Plan {
     /// A Markdown file whose first `# ` line is the title, or the issue itself in quotes.

@@ -181,6 +181,8 @@ impl SandboxedCheckout {
             Ok(finished) => finished,
             Err(error) => return not_started(error).map(|reason| could_not_start(command, reason)),
         };
+        let (exit, line) = (&finished.exit, self.bench.secrets.mask(&order.as_line.line));
+        tracing::debug!(took = ?finished.duration, ?exit, line, "a command of the Gates ended");
         let evidence = self.ended(order, &finished).await?;
         let evidence = network::explained(evidence, door.as_deref());
         match (missing.is_empty(), &evidence) {

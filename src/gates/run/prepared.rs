@@ -46,7 +46,7 @@ use tokio_util::sync::CancellationToken;
 const TIMES_PLAIN: u32 = 3;
 const SHORTEST: Duration = Duration::from_secs(10);
 /// So long a run on the base may take at least: a test that has not ended by then does not end there.
-const SHORTEST_ON_BASE: Duration = Duration::from_secs(60);
+const SHORTEST_ON_BASE: Duration = Duration::from_secs(20);
 
 /// One commit with its commands, set up when something is first run on it.
 pub(crate) struct Prepared<'a> {
