@@ -6,7 +6,6 @@
 
 mod around_tests;
 mod base_code;
-mod base_tests;
 mod change;
 mod checks;
 pub mod commands;
@@ -15,7 +14,6 @@ mod coverage;
 mod detect;
 mod files;
 mod inline_tests;
-mod judged;
 mod make;
 mod mutation;
 mod new_tests;
@@ -24,7 +22,6 @@ mod output;
 mod overruled;
 mod preflight;
 mod probe;
-mod red_before_green;
 mod rerun;
 mod results;
 mod rewritten;

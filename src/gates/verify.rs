@@ -1,15 +1,17 @@
 //! Everything that is run and read for one task's commit, in one report.
 
+mod base_tests;
+mod judged;
+mod red_before_green;
+
 use crate::gates::{
-    base_tests,
     change::Change,
     checks,
     checks::Checked,
-    compare, coverage, judged,
+    compare, coverage,
     mutation::{Facts, Tried, experiments},
     new_tests::{NewTests, known},
     overruled::Ran,
-    red_before_green::{RedBeforeGreen, red_before_green},
     rerun, rewritten,
     run::{
         context::{Bench, GateError},
@@ -21,6 +23,7 @@ use crate::gates::{
     turn::Run,
 };
 use domain::evidence::{Evidence, Excuse, Excused, GateReport, Ground};
+use red_before_green::{RedBeforeGreen, red_before_green};
 use std::{collections::BTreeSet, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
