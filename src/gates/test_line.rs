@@ -4,7 +4,10 @@
 use crate::gates::{
     detect::Repository,
     results,
-    results::{Arguments, Place, RUNNERS, Runner},
+    results::{
+        RUNNERS,
+        runner::{Arguments, Place, Runner, starts},
+    },
 };
 use domain::{
     evidence::{Additions, Evidence},
@@ -302,16 +305,6 @@ fn runner(words: &[String]) -> Option<(usize, &'static Runner)> {
         at = at.saturating_add(wrapper.len());
         at = at.saturating_add(options(all.get(at..)?));
     }
-}
-
-/// Whether words begin with these, the first of them as a program at any path.
-pub(crate) fn starts(words: &[&str], with: &[&str]) -> bool {
-    let Some((first, rest)) = words.split_first() else {
-        return false;
-    };
-    let base = first.rsplit('/').next().unwrap_or(first);
-    with.split_first()
-        .is_some_and(|(program, more)| *program == base && rest.starts_with(more))
 }
 
 /// How many words a wrapper's options and variables take, up to the first that a runner or another wrapper is called by.

@@ -47,7 +47,7 @@ type ToolChain = (
     fn(&Repository<'_>) -> Option<Found>,
 );
 
-const TOOL_CHAINS: [ToolChain; 6] = [
+const TOOL_CHAINS: &[ToolChain] = &[
     ("Cargo", cargo::FILES, cargo::detect),
     ("npm, pnpm, yarn", node::FILES, node::detect),
     ("pytest, unittest, uv, poetry, tox, nox", python::FILES, python::detect),
@@ -121,7 +121,11 @@ impl Repository<'_> {
 
 /// What is looked for, for people.
 pub(crate) fn looked_for() -> String {
-    TOOL_CHAINS.map(|(name, ..)| name).join(", ")
+    TOOL_CHAINS
+        .iter()
+        .map(|(name, ..)| *name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The files that are read, of all paths.

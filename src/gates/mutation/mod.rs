@@ -21,7 +21,7 @@ pub(crate) use runner::Tried;
 use crate::gates::{mutation::experiment::Experiment, run::context::GateError, turn::Run};
 
 /// The experiments, cheapest and most telling first: what the budget does not allow is left out from the end.
-static ALL: [&Experiment; 5] = [
+static ALL: &[&Experiment] = &[
     &empty_bodies::EXPERIMENT,
     &failing_assertions::EXPERIMENT,
     &return_values::EXPERIMENT,
@@ -31,5 +31,5 @@ static ALL: [&Experiment; 5] = [
 
 /// Runs every experiment that applies, as long as there is time.
 pub(crate) async fn experiments(run: &Run<'_>, facts: Facts) -> Result<Tried, GateError> {
-    runner::all(run, facts, &ALL).await
+    runner::all(run, facts, ALL).await
 }

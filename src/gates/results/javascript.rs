@@ -1,7 +1,7 @@
 //! jest, vitest and mocha.
 
 use crate::gates::results::{
-    before,
+    numbers::before,
     runner::{Arguments, Naming, Place, Runner, escaped},
     tally::{Outcome, Tally},
 };

@@ -1,10 +1,7 @@
 //! JUnit's XML, which many runners can write. Whoever wrote the file is not believed to have written it well.
 
 use crate::gates::{
-    results::{
-        Read,
-        tally::{Outcome, Tally},
-    },
+    results::tally::{Outcome, Read, Tally},
     xml,
     xml::{Element, NotXml, Part},
 };

@@ -6,31 +6,23 @@ mod javascript;
 mod junit;
 mod jvm;
 mod node;
+mod numbers;
 mod python;
-mod runner;
+pub(crate) mod runner;
 mod rust;
 mod tally;
 mod tap;
 mod unittest;
 
-use crate::gates::results::tally::Tally;
-use domain::evidence::{Counts, TestNames};
+use crate::gates::results::{runner::Runner, tally::Tally};
+use domain::evidence::Counts;
 
 pub(crate) use junit::read as junit;
-pub(crate) use runner::{Arguments, Place, Runner};
 pub(crate) use rust::is_documented;
-
-/// What the output says of the tests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Read {
-    pub(crate) counts: Counts,
-    pub(crate) failing: Vec<String>,
-    /// As far as the runner names them; `None` where no runner was recognised.
-    pub(crate) names: Option<TestNames>,
-}
+pub(crate) use tally::Read;
 
 /// Every runner, in the order in which output is read.
-pub(crate) static RUNNERS: [&Runner; 13] = [
+pub(crate) static RUNNERS: &[&Runner] = &[
     &rust::CARGO_TEST,
     &rust::NEXTEST,
     &python::PYTEST,
@@ -74,31 +66,6 @@ pub(crate) fn begun(stdout: &str, stderr: &str) -> Option<String> {
 pub(crate) fn reads_variables(output: &str) -> bool {
     let is_its = |runner: &&Runner| runner.read.is_some_and(|read| read(output).is_some());
     [&python::PYTEST, &rust::NEXTEST].iter().any(is_its)
-}
-
-/// The number that stands before `word` in `line`, as in `3 passed`.
-fn before(line: &str, word: &str) -> Option<u32> {
-    let words: Vec<&str> = words(line).collect();
-    words.windows(2).find_map(|pair| match pair {
-        [number, found] if *found == word => number.parse().ok(),
-        _ => None,
-    })
-}
-
-/// The number that stands after `word` in `line`, as in `Failed: 3`.
-fn after(line: &str, word: &str) -> Option<u32> {
-    let words: Vec<&str> = words(line).collect();
-    words.windows(2).find_map(|pair| match pair {
-        [found, number] if *found == word => number.parse().ok(),
-        _ => None,
-    })
-}
-
-fn words(line: &str) -> impl Iterator<Item = &str> {
-    // No summary is longer; a line of a million words is not one.
-    line.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .take(60)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! pytest.
 
 use crate::gates::results::{
-    before,
+    numbers::before,
     runner::{Arguments, Runner},
     tally::{Outcome, Tally},
 };

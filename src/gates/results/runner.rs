@@ -1,6 +1,6 @@
 //! What a test runner is: how its command is known, what makes it name its tests, and how it runs some of them alone.
 
-use crate::gates::{results::tally::Tally, test_line::starts};
+use crate::gates::results::tally::Tally;
 use std::fmt;
 
 /// A test runner, as its command line is written.
@@ -49,6 +49,16 @@ pub(crate) enum Place {
     Options,
     /// Behind `--`: for the test programs.
     Binary,
+}
+
+/// Whether words begin with these, the first of them as a program at any path.
+pub(crate) fn starts(words: &[&str], with: &[&str]) -> bool {
+    let Some((first, rest)) = words.split_first() else {
+        return false;
+    };
+    let base = first.rsplit('/').next().unwrap_or(first);
+    with.split_first()
+        .is_some_and(|(program, more)| *program == base && rest.starts_with(more))
 }
 
 impl Runner {

@@ -1,7 +1,7 @@
 //! `cargo test` and `cargo nextest`.
 
 use crate::gates::results::{
-    before,
+    numbers::before,
     runner::{Arguments, Naming, Place, Runner},
     tally::{Outcome, Tally, Uncounted},
 };

@@ -1,8 +1,16 @@
 //! What one runner's reader found: numbers, and each test by name as far as the runner names them.
 
-use crate::gates::results::Read;
 use domain::evidence::{Counts, TestNames};
 use std::collections::{HashMap, HashSet};
+
+/// What the output says of the tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Read {
+    pub(crate) counts: Counts,
+    pub(crate) failing: Vec<String>,
+    /// As far as the runner names them; `None` where no runner was recognised.
+    pub(crate) names: Option<TestNames>,
+}
 
 /// More failing names than anyone is shown.
 const MOST_FAILING: usize = 100;

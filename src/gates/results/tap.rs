@@ -1,7 +1,7 @@
 //! The Test Anything Protocol, and `prove`, which sums it up.
 
 use crate::gates::results::{
-    after,
+    numbers::after,
     runner::{Arguments, Naming, Place, Runner},
     tally::{Outcome, Tally},
 };
