@@ -1,7 +1,8 @@
 //! Both versions of every changed file, read once, and what follows from them for all rules.
 
 use crate::{
-    Change, FileChange, Version, language,
+    change::{Change, FileChange, Version},
+    language,
     language::{
         Role,
         outline::{Function, Outline, Test, Work},

@@ -1,6 +1,6 @@
 //! Stored snapshots: which files they are, and whether one was only added to.
 
-use crate::{FileChange, language};
+use crate::{change::FileChange, language};
 use std::collections::BTreeSet;
 
 /// Whether a file of this path is a stored snapshot.

@@ -1,7 +1,7 @@
 //! What the change and its task explain: tests of what changed may change, and what the task names may go.
 
 use crate::{
-    Change,
+    change::Change,
     changed_file::ChangedFile,
     language::{
         Role,

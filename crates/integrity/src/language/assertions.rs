@@ -1,11 +1,11 @@
 //! How much an assertion says: the same for every language, from the words on both sides.
 
 use crate::language::{
-    Vocabulary,
     capture::{Capture, Found},
     outline::{Check, Failing, Strength},
     reachability::reached,
     syntax::At,
+    vocabulary::Vocabulary,
 };
 
 /// How an assertion is made to fail.

@@ -1,9 +1,11 @@
 //! What a file holds, as far as the rules ask: the same shape for every language.
 
 use crate::language::{
-    Role, Vocabulary, assertions,
+    assertions,
     capture::{Capture, Fact, Found, merged},
+    role::Role,
     syntax::At,
+    vocabulary::Vocabulary,
 };
 use std::ops::Range;
 

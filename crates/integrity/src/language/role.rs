@@ -1,7 +1,5 @@
 //! What a path is to tests and their runner.
 
-use crate::language::ALL;
-
 /// What a file is to tests and their runner, as far as its path tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
@@ -15,13 +13,6 @@ pub enum Role {
     Source,
     /// Anything else.
     Other,
-}
-
-/// What a file of this path is: as its language says, else by the names that most languages share.
-#[must_use]
-pub fn role(path: &str) -> Role {
-    let by_language = ALL.iter().find_map(|language| (language.role)(path));
-    by_language.unwrap_or_else(|| by_name(path))
 }
 
 /// The part after the last `/`.
@@ -77,7 +68,7 @@ const CODE: [&str; 19] = [
     "lua", "sh",
 ];
 
-fn by_name(path: &str) -> Role {
+pub(super) fn by_name(path: &str) -> Role {
     let name = file_name(path);
     if folders(path).any(|folder| matches!(folder, "__snapshots__" | "testdata" | "__fixtures__")) {
         return Role::Support;
@@ -107,7 +98,8 @@ fn by_name(path: &str) -> Role {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::Role;
+    use crate::language::role;
 
     #[test]
     fn a_path_says_what_a_file_is_to_tests() {

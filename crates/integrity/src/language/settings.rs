@@ -1,8 +1,8 @@
 //! How settings of runners and coverage tools can be made to do less.
 
 use crate::language::{
-    Role,
     outline::{Setting, Source},
+    role::Role,
     syntax::At,
 };
 

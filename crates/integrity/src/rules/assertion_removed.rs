@@ -1,17 +1,18 @@
 //! A test checks less than before, though no product code that was there changed: an assertion is gone, or one that asks for less
 //! stands in its place, or is never reached, or it goes through fewer rows.
 
-use super::{Place, ReadingRule, at, unknown_language};
+use super::unknown_language;
 use crate::{
     changed_file::{ChangedFile, Placed, Reading},
     language::outline::{Check, Function, Of, Strength, quoted},
+    rules::rule::{ANYWHERE, Place, ReadingRule, at},
     words::{added, likeness, names, values},
 };
 use domain::integrity::{Detail, Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::AssertionRemoved,
-    applies: super::ANYWHERE,
+    applies: ANYWHERE,
     refuses: &[(
         "tests/test_sum.py",
         "def test_adds():\n    assert add(1, 2) == 3\n    assert add(0, 0) == 0\n",

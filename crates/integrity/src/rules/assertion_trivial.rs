@@ -1,15 +1,16 @@
 //! A test checks something that always holds, or that is never reached: then it cannot fail.
 
-use super::{Place, ReadingRule, at, unknown_language};
+use super::unknown_language;
 use crate::{
     changed_file::{Placed, Reading},
     language::outline::{Check, Strength, quoted},
+    rules::rule::{ANYWHERE, Place, ReadingRule, at},
 };
 use domain::integrity::{Detail, Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::AssertionTrivial,
-    applies: super::ANYWHERE,
+    applies: ANYWHERE,
     refuses: &[("tests/sum.rs", "", "#[test]\nfn adds() { add(1, 2); assert!(true); }\n")],
     accepts: &[("tests/sum.rs", "", "#[test]\nfn adds() { assert!(add(1, 2) == 3); }\n")],
     check,

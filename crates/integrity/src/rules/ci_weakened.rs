@@ -1,7 +1,10 @@
 //! The repository's CI does less: fewer checks, or their failures pass.
 
-use super::{ANYWHERE, Place, ReadingRule};
-use crate::{changed_file::Reading, settings};
+use crate::{
+    changed_file::Reading,
+    rules::rule::{ANYWHERE, Place, ReadingRule},
+    settings,
+};
 use domain::integrity::Rule;
 
 pub(super) static RULE: ReadingRule = ReadingRule {

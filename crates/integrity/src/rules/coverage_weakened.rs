@@ -1,17 +1,17 @@
 //! Settings of the coverage tool exclude or ask for less, or code is marked as not to be counted.
 
-use super::{Place, ReadingRule, at};
 use crate::{
     changed_file::Reading,
     language::{capture::Fact, outline::Of, settings::Purpose},
     marks::new_marks,
+    rules::rule::{ANYWHERE, Place, ReadingRule, at},
     settings,
 };
 use domain::integrity::{Detail, Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::CoverageWeakened,
-    applies: super::ANYWHERE,
+    applies: ANYWHERE,
     refuses: &[(
         ".coveragerc",
         "[report]\nfail_under = 90\n",

@@ -1,10 +1,10 @@
 //! Code that behaves differently under test.
 
-use super::{Place, ReadingRule, at};
 use crate::{
     changed_file::Reading,
     language::{Role, capture::Fact, outline::Of},
     marks::new_marks,
+    rules::rule::{Place, ReadingRule, at},
 };
 use domain::integrity::{Detail, Rule};
 

@@ -1,10 +1,11 @@
 //! A test, or what it needs, ends the process: whatever ran until then counts, and what would fail does not run.
 
-use super::{Place, ReadingRule, at, unknown_language};
+use super::unknown_language;
 use crate::{
     changed_file::Reading,
     language::{Role, capture::Fact, outline::Of},
     marks::new_marks,
+    rules::rule::{Place, ReadingRule, at},
 };
 use domain::integrity::{Detail, Rule};
 

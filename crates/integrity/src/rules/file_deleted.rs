@@ -1,11 +1,11 @@
 //! A document, a licence or code that is gone, and that the task does not name. Tests and stored results have rules of their
 //! own.
 
-use super::{Place, ReadingRule, in_file};
 use crate::{
-    FileChange, Version,
+    change::{FileChange, Version},
     changed_file::Reading,
     language::{Role, file_name},
+    rules::rule::{Place, ReadingRule, in_file},
 };
 use domain::integrity::{Detail, Rule};
 

@@ -1,7 +1,10 @@
 //! A file over the size limit.
 
-use super::{ANYWHERE, Place, ReadingRule, in_file};
-use crate::{Version, changed_file::Reading};
+use crate::{
+    change::Version,
+    changed_file::Reading,
+    rules::rule::{ANYWHERE, Place, ReadingRule, in_file},
+};
 use domain::integrity::{Detail, Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {

@@ -1,8 +1,11 @@
 //! A conflict that was never resolved: an opening marker and, further on, its closing one, both at the start of a line; or a
 //! closing one alone, as git writes it.
 
-use super::{ANYWHERE, Place, ReadingRule, at};
-use crate::{FileChange, changed_file::Reading};
+use crate::{
+    change::FileChange,
+    changed_file::Reading,
+    rules::rule::{ANYWHERE, Place, ReadingRule, at},
+};
 use domain::integrity::{Detail, Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {

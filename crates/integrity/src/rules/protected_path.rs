@@ -1,7 +1,9 @@
 //! A path that no Player may change.
 
-use super::{ANYWHERE, Place, ReadingRule, in_file};
-use crate::changed_file::Reading;
+use crate::{
+    changed_file::Reading,
+    rules::rule::{ANYWHERE, Place, ReadingRule, in_file},
+};
 use domain::integrity::{Detail, Rule};
 use ignore::{
     Match,

@@ -1,7 +1,11 @@
 //! Results of tests and of coverage that come with the change instead of from a run.
 
-use super::{ANYWHERE, Place, ReadingRule, at};
-use crate::{Change, FileChange, Version, changed_file::Reading, language};
+use crate::{
+    change::{Change, FileChange, Version},
+    changed_file::Reading,
+    language,
+    rules::rule::{ANYWHERE, Place, ReadingRule, at},
+};
 use domain::integrity::{Detail, Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {

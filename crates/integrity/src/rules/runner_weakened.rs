@@ -1,6 +1,5 @@
 //! Settings, scripts and hooks that exclude tests, tolerate their failures, or try them until they pass.
 
-use super::{Place, ReadingRule, at};
 use crate::{
     changed_file::{ChangedFile, Reading},
     language::{
@@ -9,13 +8,14 @@ use crate::{
         settings::Purpose,
     },
     marks::new_marks,
+    rules::rule::{ANYWHERE, Place, ReadingRule, at},
     settings,
 };
 use domain::integrity::{Detail, Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::RunnerWeakened,
-    applies: super::ANYWHERE,
+    applies: ANYWHERE,
     refuses: &[
         (
             "package.json",

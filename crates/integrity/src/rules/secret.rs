@@ -1,7 +1,10 @@
 //! Something that looks like a credential.
 
-use super::{ANYWHERE, Place, ReadingRule, at, in_file};
-use crate::{FileChange, changed_file::Reading};
+use crate::{
+    change::FileChange,
+    changed_file::Reading,
+    rules::rule::{ANYWHERE, Place, ReadingRule, at, in_file},
+};
 use domain::integrity::{Detail, Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {

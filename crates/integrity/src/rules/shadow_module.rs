@@ -1,9 +1,8 @@
 //! A module that is imported in the place of a real one, tools of tests that mean something else, settings that lead imports
 //! away.
 
-use super::{Place, ReadingRule, at};
 use crate::{
-    Version,
+    change::Version,
     changed_file::{ChangedFile, Reading},
     language,
     language::{
@@ -13,13 +12,14 @@ use crate::{
         settings::Purpose,
     },
     marks::new_marks,
+    rules::rule::{ANYWHERE, Place, ReadingRule, at},
     settings,
 };
 use domain::integrity::{Detail, Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::ShadowModule,
-    applies: super::ANYWHERE,
+    applies: ANYWHERE,
     refuses: &[("pytest.py", "", "def raises(*errors): ...\n")],
     accepts: &[("ledger/decimal.py", "", "def rounded(n):\n    return round(n, 2)\n")],
     check,

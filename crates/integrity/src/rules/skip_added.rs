@@ -1,6 +1,6 @@
 //! A mark that skips or ignores a test is new.
 
-use super::{Place, ReadingRule, at, unknown_language};
+use super::unknown_language;
 use crate::{
     changed_file::Reading,
     language::{
@@ -9,6 +9,7 @@ use crate::{
         outline::{Mark, Of},
     },
     marks::new_marks,
+    rules::rule::{Place, ReadingRule, at},
 };
 use domain::integrity::{Detail, Rule};
 

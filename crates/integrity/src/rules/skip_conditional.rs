@@ -1,10 +1,11 @@
 //! A test runs only under a condition; whether it ran here is for running to show.
 
-use super::{Place, ReadingRule, skip_added::place};
+use super::skip_added::place;
 use crate::{
     changed_file::Reading,
     language::{Role, capture::Fact, outline::Of},
     marks::new_marks,
+    rules::rule::{Place, ReadingRule},
 };
 use domain::integrity::Rule;
 

@@ -1,18 +1,18 @@
 //! A stored snapshot changed, or is gone, and nothing did that it shows.
 
-use super::{Place, ReadingRule, at, in_file};
 use crate::{
-    FileChange, Version,
+    change::{FileChange, Version},
     changed_file::Reading,
     language,
     language::{Role, role},
+    rules::rule::{ANYWHERE, Place, ReadingRule, at, in_file},
     snapshots::{is_snapshot, loses_lines},
 };
 use domain::integrity::{Detail, Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::SnapshotByHand,
-    applies: super::ANYWHERE,
+    applies: ANYWHERE,
     refuses: &[(
         "tests/snapshots/label.snap",
         "price: 3\nname: a\n",

@@ -1,6 +1,5 @@
 //! A function that is only a promise, or that always gives the same where something is to be computed.
 
-use super::{Place, ReadingRule, at};
 use crate::{
     changed_file::{ChangedFile, Reading},
     language::{
@@ -9,6 +8,7 @@ use crate::{
         outline::{Answer, Class, Function, Mark, Of, is_promise},
     },
     marks::new_marks,
+    rules::rule::{Place, ReadingRule, at},
 };
 use domain::integrity::{Detail, Rule};
 

@@ -1,11 +1,13 @@
 //! A test is gone, its name or its file, and nothing explains it: no product code that was there changed, no new test of its
 //! file stands in its place, and the task does not name it.
 
-use super::{Place, ReadingRule, in_file};
 use crate::{
     changed_file::{Placed, Reading},
     language::Role,
-    rules::{test_renamed_away, unknown_language},
+    rules::{
+        rule::{Place, ReadingRule, in_file},
+        test_renamed_away, unknown_language,
+    },
 };
 use domain::integrity::{Detail, Rule};
 

@@ -1,12 +1,12 @@
 //! A test has no body any more, or none of its assertions, though no product code that was there changed.
 
-use super::{Place, ReadingRule, at};
 use crate::{
     changed_file::{Placed, Reading},
     language::{
         Role,
         outline::{Strength, Work},
     },
+    rules::rule::{Place, ReadingRule, at},
 };
 use domain::integrity::{Detail, Rule};
 

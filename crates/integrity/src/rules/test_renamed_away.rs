@@ -1,17 +1,18 @@
 //! A test is called or placed so that its runner does not find it.
 
-use super::{Place, ReadingRule, at, in_file, unknown_language};
+use super::unknown_language;
 use crate::{
     changed_file::{ChangedFile, Placed, Reading},
     language,
     language::{Role, role},
+    rules::rule::{ANYWHERE, Place, ReadingRule, at, in_file},
     words::likeness,
 };
 use domain::integrity::{Detail, Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::TestRenamedAway,
-    applies: super::ANYWHERE,
+    applies: ANYWHERE,
     refuses: &[(
         "tests/test_sum.py",
         "def test_adds():\n    assert add(1, 2) == 3\n",

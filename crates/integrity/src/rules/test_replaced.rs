@@ -1,11 +1,12 @@
 //! A test is gone, and something explains it: new tests of its file, a change of product code that was there, or the
 //! task. People see that it is gone.
 
-use super::{
-    Place, ReadingRule,
-    test_deleted::{by_file, is_explained, vanished},
+use super::test_deleted::{by_file, is_explained, vanished};
+use crate::{
+    changed_file::Reading,
+    language::Role,
+    rules::rule::{Place, ReadingRule},
 };
-use crate::{changed_file::Reading, language::Role};
 use domain::integrity::Rule;
 
 pub(super) static RULE: ReadingRule = ReadingRule {

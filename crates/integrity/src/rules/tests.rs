@@ -1,7 +1,11 @@
 //! Each rule with its own examples: it finds something in the one, and nothing in the other.
 
-use super::{ALL, Example};
-use crate::{Change, FileChange, Version, inspect};
+use super::ALL;
+use crate::{
+    change::{Change, FileChange, Version},
+    inspect,
+    rules::rule::Example,
+};
 use domain::{
     integrity::{IntegrityFinding, Rule},
     plan::{Factors, PlannedTask, TaskType, TestEffort},

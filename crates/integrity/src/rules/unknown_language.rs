@@ -1,12 +1,12 @@
 //! Tests in languages that have no folder here, shell scripts above all: compared line by line. Only what is lost without
 //! anything in its place says something.
 
-use super::{Place, at, in_file};
 use crate::{
-    Version,
+    change::Version,
     changed_file::{ChangedFile, Reading},
     language,
     language::{Role, outline::quoted},
+    rules::rule::{Place, at, in_file},
     words::added,
 };
 use domain::integrity::Detail;

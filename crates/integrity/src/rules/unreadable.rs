@@ -1,7 +1,9 @@
 //! A file that cannot be parsed, so that only what needs no knowledge of a language was looked for.
 
-use super::{ANYWHERE, Place, ReadingRule, in_file};
-use crate::changed_file::Reading;
+use crate::{
+    changed_file::Reading,
+    rules::rule::{ANYWHERE, Place, ReadingRule, in_file},
+};
 use domain::integrity::{Detail, Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule {

@@ -4,7 +4,7 @@ use super::lines::more;
 use crate::{
     changed_file::{ChangedFile, Reading},
     language::{file_name, outline::quoted},
-    rules::{Place, at, in_file},
+    rules::rule::{Place, at, in_file},
 };
 use domain::integrity::{Detail, SettingChange};
 

@@ -2,14 +2,14 @@
 
 use super::{command::runs_less, moved::Sides, options::weak_options};
 use crate::{
-    Change,
+    change::Change,
     language::{
         ALL, Role, file_name,
         outline::{Setting, quoted},
         role,
         settings::{Less, Purpose, Watched},
     },
-    rules::{Place, at, in_file},
+    rules::rule::{Place, at, in_file},
 };
 use domain::integrity::{Detail, SettingChange};
 use ignore::gitignore::GitignoreBuilder;

@@ -5,10 +5,10 @@ use super::{
     kinds::{is_ci, is_script},
 };
 use crate::{
-    Version,
+    change::Version,
     changed_file::{ChangedFile, Reading},
     language::outline::quoted,
-    rules::{Place, at, in_file},
+    rules::rule::{Place, at, in_file},
 };
 use domain::integrity::Detail;
 

@@ -2,11 +2,11 @@
 
 use super::lines::more;
 use crate::{
-    Change, Version,
+    change::{Change, Version},
     changed_file::{ChangedFile, Reading},
     language::{file_name, outline::quoted},
     make::{FILES, TARGETS, rules},
-    rules::{Place, at},
+    rules::rule::{Place, at},
 };
 use domain::integrity::Detail;
 

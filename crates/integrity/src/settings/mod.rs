@@ -18,7 +18,7 @@ use crate::{
         outline::Setting,
         settings::{Purpose, Watched},
     },
-    rules::Place,
+    rules::rule::Place,
 };
 use moved::Sides;
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,7 +2,7 @@
 //! across both.
 
 use super::{flat::flatten, watched};
-use crate::{Version, changed_file::ChangedFile, language::outline::Setting, words};
+use crate::{change::Version, changed_file::ChangedFile, language::outline::Setting, words};
 
 /// What a file of settings said, and what it says now.
 pub(super) struct Sides<'f> {

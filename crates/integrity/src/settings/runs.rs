@@ -2,11 +2,11 @@
 
 use super::{judge, lines::more};
 use crate::{
-    Change,
+    change::Change,
     changed_file::{ChangedFile, Reading},
     language,
     language::{Role, file_name, outline::quoted, role},
-    rules::{Place, at, in_file},
+    rules::rule::{Place, at, in_file},
 };
 use domain::integrity::Detail;
 

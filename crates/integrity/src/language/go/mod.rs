@@ -4,12 +4,12 @@ mod bodies;
 mod otherwise;
 
 use crate::language::{
-    Grammar, Role, Vocabulary,
     assertions::{Asking, MadeToFail, Place},
     outline::RepeatedNames,
     reachability::Flow,
-    role::{file_name, folders},
+    role::{Role, file_name, folders},
     settings::{Less, Watched, imports},
+    vocabulary::{Grammar, Vocabulary},
 };
 use std::sync::OnceLock;
 

@@ -4,13 +4,13 @@ mod bodies;
 mod otherwise;
 
 use crate::language::{
-    Grammar, Role, Vocabulary,
     assertions::{Asking, MadeToFail, Place},
     outline::RepeatedNames,
     reachability::Flow,
-    role::{file_name, folders, in_support_folder, in_test_folder},
+    role::{Role, file_name, folders, in_support_folder, in_test_folder},
     settings::{Less, Watched, coverage, imports, run},
     syntax::At,
+    vocabulary::{Grammar, Vocabulary},
 };
 use std::sync::OnceLock;
 

@@ -4,13 +4,13 @@ mod bodies;
 mod otherwise;
 
 use crate::language::{
-    Grammar, Role, Vocabulary,
     assertions::{Asking, MadeToFail, Place},
     outline::RepeatedNames,
     reachability::Flow,
-    role::{file_name, in_test_folder},
+    role::{Role, file_name, in_test_folder},
     settings::{Less, Watched, coverage, run},
     syntax::At,
+    vocabulary::{Grammar, Vocabulary},
 };
 use std::sync::OnceLock;
 
