@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         ingest::{
-            InboundContext,
+            context::InboundContext,
             right::refused,
             saying::{Saying, permission},
         },

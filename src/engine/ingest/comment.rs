@@ -5,7 +5,8 @@ use crate::{
     engine::{
         Engine,
         ingest::{
-            InboundContext, answers, label, newest,
+            context::{InboundContext, answers, newest},
+            label,
             right::refused,
             saying::{Saying, permission},
         },

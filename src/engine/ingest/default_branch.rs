@@ -5,7 +5,7 @@ use crate::{
     config::SETTINGS_FILE,
     engine::{
         Engine,
-        ingest::fact,
+        ingest::context::fact,
         job::{Done, EffectError},
     },
     github::webhook::{Place, Push},

@@ -4,7 +4,7 @@
 use crate::{
     config::Permission,
     engine::{
-        ingest::{InboundContext, right, right::Right},
+        ingest::{context::InboundContext, right, right::Right},
         job::EffectError,
     },
     github::model::{ActorKind, Comment, Issue},

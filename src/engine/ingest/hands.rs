@@ -3,7 +3,10 @@
 use crate::{
     engine::{
         Engine,
-        ingest::{InboundContext, default_branch, fact, one},
+        ingest::{
+            context::{InboundContext, fact, one},
+            default_branch,
+        },
         job::{Done, EffectError},
     },
     github::{

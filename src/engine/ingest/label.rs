@@ -5,7 +5,12 @@ use crate::{
     engine::{
         Engine,
         apply::Applied,
-        ingest::{InboundContext, answers, discussion, discussion::Writers, fact, newest, one, right},
+        ingest::{
+            context::{InboundContext, answers, fact, newest, one},
+            discussion,
+            discussion::Writers,
+            right,
+        },
         job::{Done, EffectError},
         repository::rules,
         repository_settings::{ReadSettings, same_label},

@@ -5,7 +5,10 @@ use crate::{
     engine::{
         Engine,
         apply::Fact,
-        ingest::{InboundContext, fact, label, newest, one},
+        ingest::{
+            context::{InboundContext, fact, newest, one},
+            label,
+        },
         job::{Done, EffectError},
         repository_settings::{TASK_LABEL, is_shared, same_label},
     },

@@ -2,6 +2,7 @@
 
 pub(super) mod button;
 mod comment;
+mod context;
 mod default_branch;
 mod discussion;
 mod hands;
@@ -16,7 +17,7 @@ pub(super) mod unseen;
 use crate::{
     engine::{
         Engine,
-        apply::Fact,
+        ingest::context::InboundContext,
         job::{Done, EffectError, Job},
     },
     github::{
@@ -27,9 +28,7 @@ use crate::{
 };
 use domain::{
     blocked::Defect,
-    effect::Effect,
-    feature::{Feature, event::Event},
-    ids::{AppId, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, User},
+    ids::{AppId, InstallationId, Millis, RepoId},
 };
 use serde::{Deserialize, Serialize};
 
@@ -65,16 +64,6 @@ impl Ingest {
             deadline: None,
         }
     }
-}
-
-/// Where something happened, for those who find out what it means.
-pub(super) struct InboundContext<'a> {
-    engine: &'a Engine,
-    place: &'a Place,
-    /// When AutoBuild heard of it.
-    since: Millis,
-    /// The delivery's id.
-    delivery: &'a str,
 }
 
 /// Reads the delivery and applies what follows from it.
@@ -164,54 +153,4 @@ async fn is_own(engine: &Engine, place: &Place) -> Result<bool, EffectError> {
         Some(installation) => Ok(place.sender.is(coach.bot(installation).await?)),
         None => Ok(false),
     }
-}
-
-/// A fact that a person caused.
-fn fact(engine: &Engine, event: Event, cause: String, by: &User) -> Fact {
-    Fact {
-        event,
-        cause,
-        actor: by.login.clone(),
-        at: engine.now(),
-    }
-}
-
-fn one(key: FeatureKey, fact: Fact) -> Done {
-    Done::Fact(key, Box::new(fact))
-}
-
-/// The Feature of the newest run of an issue.
-async fn newest(engine: &Engine, repo: RepoId, issue: IssueNumber) -> Result<Option<Feature>, EffectError> {
-    let Some(row) = engine.store.latest_run(repo, issue).await? else {
-        return Ok(None);
-    };
-    Ok(engine.feature(&row.key).await?)
-}
-
-/// Stores answers to something that belongs to no Feature. The key of the run that could be makes their ids.
-fn answers(engine: &Engine, key: FeatureKey, installation: InstallationId, effects: &[Effect]) -> Done {
-    Done::FollowUp(stored(engine, key, installation, effects))
-}
-
-fn stored(engine: &Engine, key: FeatureKey, installation: InstallationId, effects: &[Effect]) -> Vec<NewEffect> {
-    let stored = effects.iter().map(|effect| {
-        let spec = effect.spec();
-        NewEffect {
-            id: effect.id(&key),
-            kind: spec.kind.to_owned(),
-            lane: spec.lane,
-            subject: format!("{key}/answers"),
-            feature: None,
-            feature_limit: None,
-            ordered: Ordered::Free,
-            waits: false,
-            installation,
-            repo: Some(key.repo),
-            payload: serde_json::to_string(effect).unwrap_or_default(),
-            priority: spec.priority.number(),
-            run_at: engine.now(),
-            deadline: None,
-        }
-    });
-    stored.collect()
 }

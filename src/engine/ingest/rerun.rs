@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         ingest::{
-            InboundContext, fact, one,
+            context::{InboundContext, fact, one},
             right::refused,
             saying::{Saying, permission},
         },

@@ -4,7 +4,8 @@ use crate::{
     config::Permission,
     engine::{
         ingest::{
-            InboundContext, fact, hands, right,
+            context::{InboundContext, fact},
+            hands, right,
             right::{Right, no_permission},
             saying::{Saying, permission},
         },

@@ -2,7 +2,7 @@
 
 use crate::{
     config::Permission,
-    engine::{ingest::InboundContext, job::EffectError},
+    engine::{ingest::context::InboundContext, job::EffectError},
     github::AccessLevel,
 };
 use domain::feature::command::{Asker, Refusal};

@@ -4,7 +4,10 @@ use crate::{
     config::{Permission, RepositorySettings},
     engine::{
         Engine,
-        ingest::{InboundContext, fact, label, one},
+        ingest::{
+            context::{InboundContext, fact, one},
+            label,
+        },
         job::{Done, EffectError},
         repository::rules,
     },

@@ -4,7 +4,7 @@
 use crate::{
     engine::{
         Engine,
-        ingest::{Ingest, button, comment, label, stored},
+        ingest::{Ingest, button, comment, context::stored, label},
         job::Job,
     },
     github::{

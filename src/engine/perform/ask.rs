@@ -8,7 +8,7 @@ use crate::{
     config::{INSTRUCTION_PATHS, RepositorySettings, Role},
     engine::{
         job::{EffectError, of_host},
-        perform::{EffectContext, ledger::Opened, progress::Progress},
+        perform::{context::EffectContext, ledger::Opened, progress::Progress},
         running::{OnBoard, Work, Worker},
         spans,
     },

@@ -2,7 +2,7 @@
 
 use crate::{
     config::RepositorySettings,
-    engine::{job::EffectError, perform::EffectContext},
+    engine::{job::EffectError, perform::context::EffectContext},
     gates,
     gates::Chosen,
 };

@@ -4,7 +4,7 @@ use crate::{
     engine::{
         job::{Done, EffectError},
         perform::{
-            EffectContext,
+            context::EffectContext,
             push::{Landed, moved, push_to},
             records, sign, turn,
         },

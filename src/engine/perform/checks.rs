@@ -4,7 +4,7 @@ use crate::{
     engine::{
         ingest::button::Button,
         job::{Done, EffectError},
-        perform::EffectContext,
+        perform::context::EffectContext,
     },
     github::{
         AnnotationLevel, CheckAction, CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, GithubError,

@@ -4,7 +4,7 @@
 use crate::{
     engine::{
         job::{Done, EffectError},
-        perform::{EffectContext, turn},
+        perform::{context::EffectContext, turn},
     },
     github::{GithubError, SeenCheck, SeenStatus},
 };

@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         job::EffectError,
-        perform::{EffectContext, sync::fork_of},
+        perform::{context::EffectContext, sync::fork_of},
     },
     gates,
 };

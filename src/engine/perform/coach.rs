@@ -5,7 +5,7 @@ use crate::{
     config::{RepositorySettings, Role},
     engine::{
         job::{Done, EffectError, of_machine},
-        perform::{EffectContext, ask::Question, sync::fork_of, turn},
+        perform::{ask::Question, context::EffectContext, sync::fork_of, turn},
     },
     gates,
 };

@@ -6,7 +6,7 @@ use crate::{
     config::{PreLoop, RepositorySettings, Role},
     engine::{
         job::{Done, EffectError},
-        perform::{EffectContext, ask::Question, coach::compare},
+        perform::{ask::Question, coach::compare, context::EffectContext},
         repository::tip,
     },
     gates,

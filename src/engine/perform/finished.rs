@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         job::EffectError,
-        perform::{EffectContext, ground::Ground},
+        perform::{context::EffectContext, ground::Ground},
     },
     store::{Fenced, StoredEffect},
 };

@@ -4,7 +4,7 @@ use crate::{
     agents::Activity,
     engine::{
         job::{Done, EffectError, of_host},
-        perform::{EffectContext, claims, sync::fork_of, turn},
+        perform::{claims, context::EffectContext, sync::fork_of, turn},
         running::{OnBoard, Work, Worker},
         spans,
     },

@@ -6,7 +6,7 @@ use crate::{
         apply::Fact,
         ingest,
         job::{EffectError, Job},
-        perform::{play, read},
+        perform::{context::read, play},
     },
     store::{NewEffect, StoreError},
 };

@@ -5,7 +5,7 @@ use crate::{
     config::{CiEvidence, Mode, RepositorySettings, Role},
     engine::{
         job::EffectError,
-        perform::{EffectContext, branches::branch_name, play::PARTIAL},
+        perform::{branches::branch_name, context::EffectContext, play::PARTIAL},
         repository::tip,
     },
     gates,

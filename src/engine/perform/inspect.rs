@@ -4,7 +4,7 @@ use crate::{
     config::RepositorySettings,
     engine::{
         job::EffectError,
-        perform::{EffectContext, ground::Ground},
+        perform::{context::EffectContext, ground::Ground},
     },
 };
 use domain::{blocked::RepositoryFault, decision::Issue, secret::Secrets};

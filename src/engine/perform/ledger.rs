@@ -5,7 +5,7 @@ use crate::{
     config::{RepositorySettings, Role},
     engine::{
         job::{EffectError, LimitedBy},
-        perform::{EffectContext, ask::Question, provider::provider_of},
+        perform::{ask::Question, context::EffectContext, provider::provider_of},
     },
     store::{EndedRun, NewRun, Started},
 };

@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         job::{Done, EffectError},
-        perform::{EffectContext, sync},
+        perform::{context::EffectContext, sync},
         repository::tip,
     },
     github::{Merge, MergeMethod, MergeRefusal, model::Repository},

@@ -6,7 +6,7 @@ use crate::{
     config::{RepositorySettings, Role},
     engine::{
         job::{Done, EffectError, FailedRun},
-        perform::{EffectContext, ask::Question, design::ask},
+        perform::{ask::Question, context::EffectContext, design::ask},
         repository::{DefaultBranch, rules},
         repository_settings::Settings,
     },

@@ -9,8 +9,8 @@ use crate::{
         Engine,
         job::{Done, EffectError, Job},
         perform::{
-            EffectContext,
             ask::Question,
+            context::EffectContext,
             finished,
             finished::{Finished, Recorded},
             ground::{Found, Ground, ground},

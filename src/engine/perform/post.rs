@@ -4,7 +4,7 @@
 use crate::{
     engine::{
         job::{Done, EffectError},
-        perform::EffectContext,
+        perform::context::EffectContext,
     },
     github::{GithubError, InlineComment, NewReview, PostedReview, Repo, ReviewEvent},
 };

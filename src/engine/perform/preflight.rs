@@ -4,7 +4,7 @@ use crate::{
     config::CommitsBy,
     engine::{
         job::{Done, EffectError},
-        perform::{EffectContext, baseline::baseline},
+        perform::{baseline::baseline, context::EffectContext},
         running::Worker,
     },
     gates,

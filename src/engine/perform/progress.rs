@@ -3,7 +3,7 @@
 use crate::{
     agents::{Activity, RunSpec},
     engine::{
-        perform::{EffectContext, ledger::Opened},
+        perform::{context::EffectContext, ledger::Opened},
         schedule,
     },
     store::NewEffect,

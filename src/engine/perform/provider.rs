@@ -5,7 +5,7 @@ use crate::{
     agents::Record,
     engine::{
         job::{ApiWait, EffectError, FailedRun},
-        perform::{EffectContext, ledger::Opened},
+        perform::{context::EffectContext, ledger::Opened},
     },
     store::Trouble,
 };

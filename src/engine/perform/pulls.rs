@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         job::{Done, EffectError},
-        perform::{EffectContext, records},
+        perform::{context::EffectContext, records},
     },
     github::{NewPull, OpenedPull, PullChange, model::OpenState},
     messages,

@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         job::EffectError,
-        perform::{EffectContext, branches::branch_name, sign, sign::Signed},
+        perform::{branches::branch_name, context::EffectContext, sign, sign::Signed},
     },
     github::Rights,
 };

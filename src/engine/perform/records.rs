@@ -5,8 +5,8 @@ use crate::{
     engine::{
         job::EffectError,
         perform::{
-            EffectContext,
             branches::{branch_name, push, request},
+            context::EffectContext,
         },
         repository::tip,
     },

@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         job::{Done, EffectError},
-        perform::{EffectContext, coach::fork_point, post, post::Post, say::comment_once},
+        perform::{coach::fork_point, context::EffectContext, post, post::Post, say::comment_once},
     },
     github::{InlineComment, ReviewEvent, model::ReviewState},
     messages,

@@ -4,7 +4,7 @@ use crate::{
     engine::{
         Engine,
         job::{Done, EffectError, Job},
-        perform::EffectContext,
+        perform::context::EffectContext,
         schedule,
     },
     github,

@@ -8,7 +8,7 @@ use crate::{
     config::CommitsBy,
     engine::{
         job::EffectError,
-        perform::{EffectContext, turn},
+        perform::{context::EffectContext, turn},
     },
 };
 use domain::{blocked::Defect, ids::Sha};

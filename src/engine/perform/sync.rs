@@ -4,9 +4,9 @@ use crate::{
     engine::{
         job::{Done, EffectError},
         perform::{
-            EffectContext,
             branches::branch_name,
             coach::fork_point,
+            context::EffectContext,
             push::{Landed, moved, push_to},
             turn,
         },

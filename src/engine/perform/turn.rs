@@ -1,6 +1,6 @@
 //! What the commits of a Feature have in common, and which of them are persons'.
 
-use crate::engine::{job::EffectError, perform::EffectContext};
+use crate::engine::{job::EffectError, perform::context::EffectContext};
 use domain::{
     blocked::Defect,
     ids::Sha,

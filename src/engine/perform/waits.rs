@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         job::{Done, EffectError},
-        perform::{EffectContext, say::comment_once},
+        perform::{context::EffectContext, say::comment_once},
     },
     github::ReviewRequest,
     messages,

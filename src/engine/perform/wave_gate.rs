@@ -4,7 +4,7 @@ use crate::{
     config::RepositorySettings,
     engine::{
         job::{Done, EffectError},
-        perform::EffectContext,
+        perform::context::EffectContext,
         repository::tip,
         running::Worker,
     },

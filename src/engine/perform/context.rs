@@ -1,0 +1,135 @@
+//! What every effect of a Feature needs to be performed: its Feature, the ways to GitHub, when it may write.
+
+use crate::{
+    engine::{
+        Engine,
+        apply::Fact,
+        job::{Done, EffectError, Job, LimitedBy},
+    },
+    github::{GithubError, Repo},
+    messages::Links,
+};
+use domain::{
+    blocked::Defect,
+    effect::Effect,
+    feature::{Feature, event::Event},
+    ids::{FeatureKey, TaskId},
+    task,
+    task::Task,
+};
+use std::time::Duration;
+
+/// The longest that the second write of an effect waits in its worker; a longer wait is the database's.
+const FOLLOW_UP_MS: i64 = 5_000;
+
+/// What every effect of a Feature needs to be performed.
+pub(super) struct EffectContext<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) job: &'a Job,
+    pub(super) feature: Feature,
+}
+
+/// The effect that the job holds.
+pub(super) fn read(job: &Job) -> Result<Effect, EffectError> {
+    serde_json::from_str(&job.effect.payload)
+        .map_err(|error| EffectError::unreadable(format!("the effect {}: {error}", job.effect.id)))
+}
+
+impl EffectContext<'_> {
+    pub(super) fn key(&self) -> FeatureKey {
+        self.feature.key
+    }
+
+    pub(super) fn repo(&self) -> Repo<'_> {
+        self.engine
+            .autobuild
+            .repo(self.feature.installation, self.feature.key.repo)
+    }
+
+    /// The Coach App's way to the repository, where it is set up and installed there too.
+    pub(super) async fn coach_repo(&self) -> Result<Option<Repo<'_>>, GithubError> {
+        let Some(coach) = &self.engine.coach else {
+            return Ok(None);
+        };
+        let id = self.key().repo;
+        let installation = match self.engine.coach_installations.known(id) {
+            Some(known) => Some(known),
+            None => coach.installation_of(&self.repo().name().await?).await?,
+        };
+        Ok(installation.map(|installation| {
+            self.engine.coach_installations.remember(id, installation);
+            coach.repo(installation, id)
+        }))
+    }
+
+    pub(super) fn task(&self, id: TaskId) -> Result<&Task, EffectError> {
+        self.feature
+            .task(id)
+            .ok_or_else(|| EffectError::defect(Defect::NoTask { task: id }))
+    }
+
+    /// Asked before each write to GitHub: the lease, and the least time between writes.
+    pub(super) fn may_write(&self) -> Result<(), EffectError> {
+        self.job.may_write(self.engine)
+    }
+
+    /// Waits for the next write of an effect that has written already: putting it off would do the first one again.
+    pub(super) async fn may_write_again(&self) -> Result<(), EffectError> {
+        loop {
+            let (until, why) = match self.may_write() {
+                Err(EffectError::Limited { until, why, .. }) => (until, why),
+                done => return done,
+            };
+            let wait = until.0.saturating_sub(self.engine.now().0);
+            if wait > FOLLOW_UP_MS {
+                let by = LimitedBy::Spacing;
+                return Err(EffectError::Limited { by, until, why });
+            }
+            tokio::time::sleep(Duration::from_millis(u64::try_from(wait).unwrap_or(0))).await;
+        }
+    }
+
+    /// What makes a text ours and this effect's.
+    pub(super) fn marker(&self) -> String {
+        self.job.marker()
+    }
+
+    pub(super) async fn links(&self) -> Result<Links, EffectError> {
+        let name = self.repo().name().await?;
+        Ok(Links::new(self.engine.autobuild.urls().web(), &name))
+    }
+
+    pub(super) fn event(&self, event: Event) -> Done {
+        let fact = Fact {
+            event,
+            cause: self.job.effect.id.clone(),
+            actor: "autobuild".to_owned(),
+            at: self.engine.now(),
+        };
+        Done::Fact(self.key(), Box::new(fact))
+    }
+
+    pub(super) fn task_event(&self, task: TaskId, event: task::Event) -> Done {
+        self.event(Event::Task { task, event })
+    }
+}
+
+impl Job {
+    /// Asked before each write to GitHub.
+    pub(super) fn may_write(&self, engine: &Engine) -> Result<(), EffectError> {
+        self.may_speak()?;
+        engine
+            .spacing
+            .try_reserve(self.installation(), engine.now())
+            .map_err(|until| EffectError::Limited {
+                by: LimitedBy::Spacing,
+                until,
+                why: "writes to GitHub are spaced".to_owned(),
+            })
+    }
+
+    /// The hidden mark by which a text of this effect is found again.
+    pub(super) fn marker(&self) -> String {
+        format!("<!-- autobuild:{} -->", self.effect.id)
+    }
+}
