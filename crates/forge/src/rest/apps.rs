@@ -1,11 +1,11 @@
 //! Apps, installations and their tokens.
 
-use super::number;
 use crate::{
     auth::Caller,
     call::{Answer, Answered, Call, Routed},
     clock, json as github,
     refusal::{Found, Refusal, Result},
+    rest::of_repo::number,
     state::{Installation, Permissions, State, Token},
 };
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};

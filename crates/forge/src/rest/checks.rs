@@ -1,12 +1,13 @@
 //! Check runs and commit statuses.
 
-use super::{OfRepo, contents::resolve, number};
+use super::contents::resolve;
 use crate::{
     acts::CheckRunChange,
     auth::Right,
     call::{Answer, Answered, Entered, Routed},
     json,
     refusal::{Found, Refusal},
+    rest::of_repo::{OfRepo, number},
     state::{CheckSuite, Repo, Role, State, Status},
 };
 use serde_json::{Value, json as object};

@@ -1,11 +1,12 @@
 //! Files, commits and comparisons.
 
-use super::{OfRepo, file_contents::contents};
+use super::file_contents::contents;
 use crate::{
     auth::{Caller, Right},
     call::{Answer, Answered, Entered, Routed},
     json as github,
     refusal::{Found, Refusal, Result},
+    rest::of_repo::OfRepo,
     state::{Repo, Role, State},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};

@@ -1,11 +1,12 @@
 //! The log of webhook deliveries and their redelivery, for the App they belong to.
 
-use super::{apps::app, number};
+use super::apps::app;
 use crate::{
     call::{Answer, Answered, Call, Routed},
     hooks::delivery_headers,
     json,
     refusal::{Found, Result},
+    rest::of_repo::number,
     state::{Delivery, Outcome, State},
 };
 use serde_json::{Map, Value, json as object};

@@ -1,12 +1,12 @@
 //! Issues, their comments and reactions.
 
-use super::{OfRepo, number};
 use crate::{
     acts::{IssueChange, Target},
     auth::Right,
     call::{Answer, Answered, Call, Entered, Routed},
     json,
     refusal::{Refusal, Result},
+    rest::of_repo::{OfRepo, number},
     state::{Access, Issue, Moment, Role, State},
 };
 

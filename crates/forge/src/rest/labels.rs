@@ -1,11 +1,11 @@
 //! Labels, of a repository and on its issues.
 
-use super::{OfRepo, number};
 use crate::{
     auth::Right,
     call::{Answer, Answered, Entered, Routed},
     json,
     refusal::{Found, Refusal, Result},
+    rest::of_repo::{OfRepo, number},
     state::{Role, State},
 };
 use serde_json::Value;

@@ -7,6 +7,7 @@ mod file_contents;
 mod hooks;
 mod issues;
 mod labels;
+mod of_repo;
 mod pulls;
 mod refs;
 mod repos;
@@ -14,9 +15,9 @@ mod reviews;
 mod users;
 
 use crate::{
-    auth::Right,
-    call::{Call, Entered, Routed},
+    call::{Call, Routed},
     refusal::{Refusal, Result},
+    rest::of_repo::{OfRepo, number},
 };
 
 /// The roots of the API's paths.
@@ -69,22 +70,7 @@ fn by_id(call: &mut Call) -> Result {
     Ok(())
 }
 
-/// A call about a repository, that has yet to be entered.
-struct OfRepo<'a> {
-    call: &'a Call,
-    owner: &'a str,
-    name: &'a str,
-}
-
-impl<'a> OfRepo<'a> {
-    fn method(&self) -> &'a str {
-        &self.call.method
-    }
-
-    fn enter(&self, right: Right) -> Result<Entered<'a>> {
-        self.call.enter(self.owner, self.name, right)
-    }
-
+impl OfRepo<'_> {
     async fn answer(&self, rest: &[&str]) -> Routed {
         match rest {
             ["labels", ..] | ["issues", _, "labels", ..] => labels::answer(self, rest),
@@ -101,9 +87,4 @@ impl<'a> OfRepo<'a> {
             _ => repos::answer(self, rest),
         }
     }
-}
-
-/// A number in a path; anything else is not there.
-fn number(text: &str) -> Result<u64> {
-    text.parse().map_err(|_| Refusal::not_found())
 }

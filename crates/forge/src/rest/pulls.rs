@@ -1,12 +1,13 @@
 //! Pull requests.
 
-use super::{OfRepo, contents, issues::check_own, number};
+use super::{contents, issues::check_own};
 use crate::{
     acts::{IssueChange, MergeOrder, NewPull},
     auth::Right,
     call::{Answer, Answered, Entered, Routed},
     json,
     refusal::{Refusal, Result},
+    rest::of_repo::{OfRepo, number},
     state::Role,
 };
 use serde_json::json as object;

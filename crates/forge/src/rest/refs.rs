@@ -1,11 +1,12 @@
 //! Refs, branches, rules.
 
-use super::{OfRepo, contents};
+use super::contents;
 use crate::{
     auth::{Caller, Right},
     call::{Answer, Answered, Entered, Routed},
     json as github,
     refusal::{Found, Refusal, Result},
+    rest::of_repo::OfRepo,
     state::{Repo, Role, RuleKind, State},
 };
 use git::bare::{BareError, BareRepo, Ident};

@@ -1,11 +1,12 @@
 //! Repositories and who may do what in them.
 
-use super::{OfRepo, apps};
+use super::apps;
 use crate::{
     auth::{Caller, Right},
     call::{Answer, Answered, Entered, Routed},
     json as github,
     refusal::{Found, Refusal},
+    rest::of_repo::OfRepo,
     state::Role,
 };
 use serde_json::json;

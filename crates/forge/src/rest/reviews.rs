@@ -1,12 +1,12 @@
 //! Reviews and comments on lines.
 
-use super::{OfRepo, number};
 use crate::{
     acts::{NewInline, NewReview},
     auth::Right,
     call::{Answered, Entered, Routed},
     json,
     refusal::{Refusal, Result},
+    rest::of_repo::{OfRepo, number},
     state::{Review, ReviewState, Role, Side, State},
 };
 use serde::Deserialize;

@@ -1,10 +1,10 @@
 //! Accounts and the rate limit.
 
-use super::number;
 use crate::{
     call::{Answer, Answered, Call, Routed},
     clock,
     refusal::{Found, Refusal},
+    rest::of_repo::number,
 };
 use serde_json::json;
 

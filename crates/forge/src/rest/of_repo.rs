@@ -1,0 +1,29 @@
+//! A call about a repository, and the numbers in its path.
+
+use crate::{
+    auth::Right,
+    call::{Call, Entered},
+    refusal::{Refusal, Result},
+};
+
+/// A call about a repository, that has yet to be entered.
+pub(super) struct OfRepo<'a> {
+    pub(super) call: &'a Call,
+    pub(super) owner: &'a str,
+    pub(super) name: &'a str,
+}
+
+impl<'a> OfRepo<'a> {
+    pub(super) fn method(&self) -> &'a str {
+        &self.call.method
+    }
+
+    pub(super) fn enter(&self, right: Right) -> Result<Entered<'a>> {
+        self.call.enter(self.owner, self.name, right)
+    }
+}
+
+/// A number in a path; anything else is not there.
+pub(super) fn number(text: &str) -> Result<u64> {
+    text.parse().map_err(|_| Refusal::not_found())
+}
