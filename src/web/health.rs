@@ -2,7 +2,7 @@
 
 use crate::{
     store::{ProviderTrouble, Store, Trouble},
-    web::Inbox,
+    web::inbox::Inbox,
 };
 use axum::{
     Json,

@@ -8,10 +8,9 @@ use crate::{
     },
     store::{NewDelivery, Source, Store},
     web::{
-        MAX_BODY,
         admin::Admin,
         bodies::{BODY_PATIENCE, Bodies, Unread, Whole},
-        dashboard::OpenPages,
+        dashboard::readings::OpenPages,
     },
 };
 use axum::{
@@ -29,6 +28,9 @@ use page_parts::session::signed;
 use secrecy::{ExposeSecret, SecretString};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
+
+/// GitHub sends nothing larger than 25 MB.
+pub const MAX_BODY: usize = 25 * 1024 * 1024;
 
 /// When a sender that found no room for its body may come again, in seconds.
 const ROOM_AGAIN: u64 = BODY_PATIENCE.as_secs();

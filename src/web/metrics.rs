@@ -2,7 +2,7 @@
 
 use crate::{
     store::{ProviderTrouble, RunTotal, Store, StoreError, Tally},
-    web::Inbox,
+    web::inbox::Inbox,
 };
 use axum::{
     extract::State,

@@ -18,7 +18,7 @@ mod setup;
 
 pub use bodies::BODY_PATIENCE;
 pub use face::Face;
-pub use inbox::{Doctor, Inbox};
+pub use inbox::{Doctor, Inbox, MAX_BODY};
 pub use listen::{HEADER_PATIENCE, Listener, serve};
 pub use metrics::{FAMILIES, Family};
 pub use setup::{SIGNED_IN, Setup, SetupLink, SetupOptions};
@@ -30,9 +30,6 @@ use axum::{
     routing::{get, post},
 };
 use std::sync::Arc;
-
-/// GitHub sends nothing larger than 25 MB.
-pub const MAX_BODY: usize = 25 * 1024 * 1024;
 
 /// All routes.
 pub fn router(inbox: Arc<Inbox>) -> Router {

@@ -1,11 +1,11 @@
 //! What the service needs and how it stands, for operators: a page, and JSON for programs.
 
 use crate::web::{
-    Inbox,
     dashboard::{
         bar, not_found, page,
         sessions::{NotIn, Viewer},
     },
+    inbox::Inbox,
     metrics,
     metrics::Shown,
 };

@@ -1,13 +1,13 @@
 //! What is shown, sent again whenever it has changed: server-sent events, each a page's whole content.
 
 use crate::web::{
-    Inbox,
     dashboard::{
-        content,
-        readings::{self, Page, Reading, Seen},
+        content, readings,
+        readings::{Page, Reading, Seen},
         sessions::Viewer,
         sight,
     },
+    inbox::Inbox,
 };
 use axum::{
     body::{Body, Bytes},

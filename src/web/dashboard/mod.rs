@@ -9,7 +9,7 @@ mod overview;
 mod parts;
 mod plot;
 mod queue;
-mod readings;
+pub(super) mod readings;
 mod run;
 mod sessions;
 mod sight;
@@ -17,15 +17,12 @@ mod sign_in;
 mod spending;
 mod streams;
 
-pub(super) use readings::OpenPages;
-
 use crate::web::{
-    Inbox,
     dashboard::{
         readings::{Page, Reading},
         sessions::{NotIn, Viewer},
     },
-    inbox::Viewers,
+    inbox::{Inbox, Viewers},
 };
 use axum::{
     Form, Router,

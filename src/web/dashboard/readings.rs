@@ -8,8 +8,8 @@ use crate::{
         view::{FeatureView, Overview, SeenFeatures, ViewError, WorkView},
     },
     web::{
-        Inbox,
         dashboard::{sessions::Sessions, sight::Readers, streams::OpenStreams},
+        inbox::Inbox,
     },
 };
 use domain::ids::{FeatureKey, InstallationId, Millis, RepoId};

@@ -2,7 +2,7 @@
 
 use crate::{
     store::{Spent, StoreError},
-    web::{Inbox, admin::Admin},
+    web::{admin::Admin, inbox::Inbox},
 };
 use axum::extract::FromRequestParts;
 use domain::ids::{Millis, User, UserId};

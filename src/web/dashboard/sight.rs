@@ -5,11 +5,12 @@
 use crate::{
     engine::view::{ListedView, Overview},
     web::{
-        Inbox,
         dashboard::{
-            readings::{self, Extent, Page, Reading},
+            readings,
+            readings::{Extent, Page, Reading},
             sessions::Viewer,
         },
+        inbox::Inbox,
     },
 };
 use domain::ids::{InstallationId, Millis, RepoId, User, UserId};

@@ -5,11 +5,11 @@ use crate::{
     github::SignInError,
     store::Spent,
     web::{
-        Inbox,
         dashboard::{
             no_database, not_found, page, sessions,
             sessions::{NotIn, Viewer, Who},
         },
+        inbox::Inbox,
     },
 };
 use axum::{
