@@ -67,7 +67,7 @@ pub(super) async fn effects(effects: Effects) -> ExitCode {
         let said = chosen.secrets.mask(&format!("{error:#}"));
         refused(effects.json, NOT_DONE, &said)
     });
-    super::local::written("effects").unwrap_or(code)
+    super::local::session::written("effects").unwrap_or(code)
 }
 
 /// Says in one line why not.

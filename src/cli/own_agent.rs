@@ -1,12 +1,20 @@
 //! The agent of the commands on one's own repository.
 
-use crate::config::AgentCommand;
+use crate::config::{AgentCommand, KNOWN_AGENTS};
 use anyhow::Context;
 use domain::command_line::CommandLine;
 use std::path::Path;
 
 /// Programs that are looked for where no agent is named, in this order.
 const AGENTS: [&str; 2] = ["claude", "codex"];
+
+/// The keys that the environment may hold, which the log never shows.
+pub(super) const KEYS: [&str; 4] = [
+    "ANTHROPIC_API_KEY",
+    "OPENAI_API_KEY",
+    "AUTOBUILD_ANTHROPIC_API_KEY",
+    "AUTOBUILD_OPENAI_API_KEY",
+];
 
 /// The agent that is named, else set, else installed.
 pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
@@ -20,8 +28,7 @@ pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
             let is_there = |name: &&str| std::env::split_paths(&folders).any(|folder| folder.join(name).is_file());
             let found = AGENTS.into_iter().find(|name| is_there(name));
             let none = format!(
-                "no agent is installed: {} were looked for. Name one with --agent claude, codex, acp:<command>, \
-                 command:<command> or scripted:<file>",
+                "no agent is installed: {} were looked for. Name one with --agent {KNOWN_AGENTS}",
                 AGENTS.join(" and ")
             );
             found.context(none)?.parse()?

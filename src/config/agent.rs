@@ -1,11 +1,15 @@
-//! Which program is an agent: the five kinds that product settings can name.
+//! Which program is an agent: the kinds that settings can name.
 
-use crate::config::models::Strength;
 use domain::command_line::{CommandLine, NotACommand};
+use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf, str::FromStr};
 
-/// What the settings know, as shown in answers.
-const KNOWN: &str = "claude, codex, acp:<command>, command:<command> or scripted:<file>";
+/// Every kind, as answers, errors and the help of commands name them.
+pub const KNOWN: &str = "claude, codex, acp:<command>, command:<command> or scripted:<file>";
+
+/// The same as the page of the server's settings shows it.
+pub(super) const ABOUT: &str =
+    "Agent of all roles: `claude`, `codex`, `acp:COMMAND`, `command:COMMAND` or `scripted:FILE`.";
 
 /// An agent as the server's settings name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +25,21 @@ pub enum AgentCommand {
     /// A file of prepared steps.
     Scripted(PathBuf),
 }
+
+/// How strong a model is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strength {
+    /// Quick and cheap.
+    Fast,
+    /// The best there is.
+    Strong,
+}
+
+domain::words!(Strength {
+    Fast = "fast",
+    Strong = "strong",
+});
 
 impl AgentCommand {
     /// The kinds whose programs use a model.

@@ -24,14 +24,14 @@ mod server_sandbox;
 mod shapes;
 mod variables;
 
-pub use agent::{AgentCommand, NotAnAgent};
+pub use agent::{AgentCommand, KNOWN as KNOWN_AGENTS, NotAnAgent, Strength};
 pub use budgets::{Budget, MonthlyBudget};
 pub use domain::feature::{Mode, Records};
 pub use github_address::{GithubAddress, NotAnAddress, safe_address};
 pub use kept_apps::{
     KEPT_APPS_FILE, KeptApp, KeptApps, KeptOAuthClient, NotKept, github_named, read_private, write_private,
 };
-pub use models::{ModelApi, ModelNames, ModelSettings, NotModels, Strength};
+pub use models::{ModelApi, ModelNames, ModelSettings, NotModels};
 pub use network::NetworkCeiling;
 pub use repository::{INSTRUCTION_PATHS, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;

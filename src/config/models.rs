@@ -1,27 +1,15 @@
 //! What the server says of models: where their APIs are, with which key, and what they are called.
 
-use crate::config::{agent::AgentCommand, github_address::safe_address, server_parse::Parser};
+use crate::config::{
+    agent::{AgentCommand, Strength},
+    github_address::safe_address,
+    server_parse::Parser,
+};
 use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, str::FromStr};
 use url::Url;
 
 const MAX_NAME: usize = 100;
-
-/// How strong a model is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Strength {
-    /// Quick and cheap.
-    Fast,
-    /// The best there is.
-    Strong,
-}
-
-domain::words!(Strength {
-    Fast = "fast",
-    Strong = "strong",
-});
 
 /// Models as the server offers them.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! The names of the server's settings, and which of flag, environment and file gives each its value.
 
-use crate::config::server_file;
+use crate::config::{agent, server_file};
 use domain::nearest::nearest;
 use std::{collections::BTreeMap, fmt, io, path::Path};
 
@@ -122,12 +122,7 @@ pub static VARIABLES: &[Variable] = &[
         "Client id of the AutoBuild App, with which people sign in.",
     ),
     variable("CLIENT_SECRET", Kind::Secret, Usual::Nothing, "Its client secret."),
-    variable(
-        "AGENT",
-        Kind::Plain,
-        Usual::Value("claude"),
-        "Agent of all roles: `claude`, `codex`, `acp:COMMAND`, `command:COMMAND` or `scripted:FILE`.",
-    ),
+    variable("AGENT", Kind::Plain, Usual::Value("claude"), agent::ABOUT),
     variable(
         "AGENT_PLANNER",
         Kind::Plain,

@@ -11,6 +11,7 @@ use crate::{
             sample::Material,
         },
         local, models, open,
+        own_agent::KEYS,
         serve::start_log,
         stage::{
             Filed, LABEL, Setup, Stage,
@@ -22,7 +23,7 @@ use crate::{
             transcript::Transcript,
         },
     },
-    config::LogFormat,
+    config::{KNOWN_AGENTS, LogFormat},
 };
 use clap::Args;
 use domain::secret::Secrets;
@@ -45,8 +46,7 @@ pub(super) struct Demo {
     /// A Markdown file: its first `# ` line is the issue's title, the rest its body.
     #[arg(long, value_name = "FILE")]
     issue: Option<PathBuf>,
-    /// The agent: claude, codex, acp:<command>, command:<command> or scripted:<file>.
-    #[arg(long, value_name = "BACKEND")]
+    #[arg(long, value_name = "BACKEND", help = format!("The agent: {KNOWN_AGENTS}"))]
     agent: Option<String>,
     /// Lets the agent use your own log-in, instead of an API key that it never sees.
     #[arg(long)]
@@ -71,14 +71,6 @@ pub(super) struct Demo {
     verbose: bool,
 }
 
-/// The keys that the environment may hold, which the log never shows.
-pub(super) const KEYS: [&str; 4] = [
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "AUTOBUILD_ANTHROPIC_API_KEY",
-    "AUTOBUILD_OPENAI_API_KEY",
-];
-
 pub(super) async fn demo(demo: Demo) -> ExitCode {
     match InstalledGit::look().await {
         Ok(git) => {
@@ -101,7 +93,7 @@ pub(super) async fn demo(demo: Demo) -> ExitCode {
         eprintln!("autobuild demo: {}", secrets.mask(&format!("{error:#}")));
         ExitCode::FAILURE
     });
-    local::written("demo").unwrap_or(code)
+    local::session::written("demo").unwrap_or(code)
 }
 
 async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Result<ExitCode> {

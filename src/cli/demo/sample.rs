@@ -3,7 +3,7 @@
 use crate::{
     agents::Access,
     cli::stage::{Cast, issue::IssueText, repository_name},
-    config::{AgentCommand, ModelSettings},
+    config::{AgentCommand, KNOWN_AGENTS, ModelSettings},
 };
 
 use anyhow::Context;
@@ -48,10 +48,7 @@ impl Material {
     pub(super) fn gather(repo: Option<&Path>, issue: Option<&Path>, agent: Option<&str>) -> anyhow::Result<Self> {
         let agent = agent.map(str::parse::<AgentCommand>).transpose().context("--agent")?;
         if agent.is_none() && (repo.is_some() || issue.is_some()) {
-            anyhow::bail!(
-                "the sample's agents only know the sample: name yours with --agent claude, codex, acp:<command>, \
-                 command:<command> or scripted:<file>"
-            );
+            anyhow::bail!("the sample's agents only know the sample: name yours with --agent {KNOWN_AGENTS}");
         }
         let repository = repo
             .map(|path| repository_at(path).with_context(|| format!("--repo {} cannot be opened", path.display())))

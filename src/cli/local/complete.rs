@@ -2,11 +2,11 @@
 
 use crate::cli::{
     local::{
-        Session, Who, ended,
         lock::{Asked, Holder, Lock},
         named::Found,
         orders::{End, Order, Wish},
         report::Report,
+        session::{Session, Who, ended},
         standing::Standing,
     },
     stage::{own_full_name, terminal::Tone},

@@ -1,6 +1,6 @@
 //! The order that a person names: a Feature, or a task of one.
 
-use crate::cli::local::{Session, orders::Order};
+use crate::cli::local::{orders::Order, session::Session};
 use domain::{ids::TaskId, nearest::nearest};
 use std::collections::BTreeSet;
 

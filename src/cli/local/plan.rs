@@ -3,9 +3,9 @@
 use crate::{
     cli::{
         local::{
-            EXIT_CODES, Session, Who, ended,
             named::Found,
             orders::{Kind, Order, Wish},
+            session::{EXIT_CODES, Session, Who, ended},
             standing::Standing,
         },
         stage::issue::IssueText,

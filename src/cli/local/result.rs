@@ -1,6 +1,6 @@
 //! The branch with the result, when somebody asks for it again: it may be gone since.
 
-use crate::cli::local::{Session, orders::Order, report::Report};
+use crate::cli::local::{orders::Order, report::Report, session::Session};
 use git::Given;
 use std::path::Path;
 

@@ -1,7 +1,11 @@
 //! `resume`: going on with what rests, with guidance if there is any.
 
 use crate::cli::local::{
-    EXIT_CODES, Session, Who, ended, named::Found, orders::Order, report::Report, standing::Standing,
+    named::Found,
+    orders::Order,
+    report::Report,
+    session::{EXIT_CODES, Session, Who, ended},
+    standing::Standing,
 };
 use clap::Args;
 use std::process::ExitCode;

@@ -2,9 +2,10 @@
 
 use crate::cli::{
     local::{
-        EXIT_CODES, Session, Who, agent, ended,
         orders::{Kind, Order, Wish, branch_of, numbered, without_folder},
+        session::{EXIT_CODES, Session, Who, ended},
     },
+    own_agent::agent,
     stage::{issue::IssueText, repository_name},
 };
 use anyhow::Context;

@@ -2,11 +2,11 @@
 
 use crate::cli::{
     local::{
-        Session, Who, ended,
         lock::{Holder, Lock},
         named::Found,
         orders::{End, Order},
         report::{Report, money},
+        session::{Session, Who, ended},
         standing::Standing,
     },
     stage::terminal::Tone,

@@ -1,0 +1,183 @@
+//! A command at work in a repository: who works, how it is shown, and how the command ends.
+
+use crate::{
+    cli::{
+        assemble::agents_secrets,
+        local::{
+            follow::{Followed, follow},
+            lock::{Asked, Lock},
+            orders::{Order, Orders},
+            report::Report,
+            work::{Job, Screen, Worked},
+        },
+        models,
+        own_agent::KEYS,
+        place::Place,
+        serve::start_log,
+        stage::{stop::Stop, terminal, terminal::Terminal},
+    },
+    config::{KNOWN_AGENTS, LogFormat},
+};
+use anyhow::Context;
+use clap::Args;
+use domain::secret::Secrets;
+use git::InstalledGit;
+use std::process::ExitCode;
+
+/// What a command that builds in one's own repository ends with, for its help.
+pub(super) const EXIT_CODES: &str = "Exit codes:\n  0    the Coach approves all that you asked for\n  1    it does not, and the \
+output says why\n  2    the command failed, and the output says why\n  130  you interrupted it; the same command goes on";
+
+/// It could not be done.
+pub(super) const NOT_DONE: u8 = 2;
+/// It was interrupted.
+pub(super) const INTERRUPTED: u8 = 130;
+
+/// Who works, and how it is shown.
+#[derive(Debug, Args)]
+pub struct Who {
+    #[arg(long, value_name = "BACKEND", help = format!(
+        "The agent: {KNOWN_AGENTS}. Without it: AUTOBUILD_AGENT, else claude or codex, whichever is installed"
+    ))]
+    pub(super) agent: Option<String>,
+    /// Lets the agent use your own log-in, instead of an API key that it never sees.
+    #[arg(long)]
+    pub(super) use_my_login: bool,
+    /// Prints JSON lines; the last one is the summary.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Shows the log, and texts in full.
+    #[arg(long)]
+    pub(super) verbose: bool,
+}
+
+impl Who {
+    /// Nobody works.
+    pub(super) fn silent(json: bool) -> Self {
+        Self {
+            agent: None,
+            use_my_login: false,
+            json,
+            verbose: false,
+        }
+    }
+}
+
+/// A command at work in a repository.
+pub(super) struct Session {
+    pub(super) command: &'static str,
+    pub(super) place: Place,
+    pub(super) orders: Orders,
+    pub(super) screen: Screen,
+    pub(super) secrets: Secrets,
+}
+
+impl Session {
+    pub(super) async fn open(command: &'static str, who: &Who) -> anyhow::Result<Self> {
+        let git = InstalledGit::look().await?;
+        if let Some(warning) = git.warning() {
+            eprintln!("autobuild {command}: {warning}");
+        }
+        let secrets = Secrets::new(&agents_secrets(&KEYS.map(str::to_owned)));
+        let terminal = Terminal::open(who.json);
+        let below = terminal.clone();
+        let filter = if who.verbose { "info" } else { "error" };
+        start_log(filter, LogFormat::Text, secrets.clone(), move |part| below.log(part));
+        let place = Place::here().await?;
+        Ok(Self {
+            command,
+            orders: Orders::at(&place.folder),
+            place,
+            screen: Screen {
+                terminal,
+                json: who.json,
+                verbose: who.verbose,
+                quiet: false,
+            },
+            secrets,
+        })
+    }
+
+    /// What is known of an order that rests.
+    pub(super) async fn tell_again(&self, order: &Order, known: Report) -> anyhow::Result<ExitCode> {
+        let known = self.with_branch(order, known).await?;
+        self.screen.tell(order, &known);
+        if !known.ok {
+            self.screen.note("Nothing ran now: this is how it ended before.");
+        }
+        Ok(code(known.ok))
+    }
+
+    /// Works on an order, or follows whoever does, until it rests.
+    pub(super) async fn build(&self, order: Order, who: &Who, left_out: Vec<String>) -> anyhow::Result<ExitCode> {
+        let known = self.orders.report(order.number)?;
+        if known.answers(&order) {
+            return self.tell_again(&order, known).await;
+        }
+        let mut stop = Stop::listen()?;
+        let lock = match Lock::ask(&self.place.folder, self.command, &order.agent)? {
+            Asked::Taken(lock) => lock,
+            Asked::Held(holder) => {
+                let (place, about) = (&self.place.folder, (&self.orders, &order));
+                match follow(place, about, (&holder, self.command), &self.screen, &mut stop).await? {
+                    Followed::Rests(report) => {
+                        self.screen.tell(&order, &report);
+                        return Ok(code(report.ok));
+                    }
+                    Followed::Interrupted => return Ok(ExitCode::from(INTERRUPTED)),
+                    Followed::Free(lock) => lock,
+                }
+            }
+        };
+        let job = Job {
+            place: &self.place,
+            orders: &self.orders,
+            number: order.number,
+            agent: order.agent.parse().context("--agent")?,
+            access: models::access(who.use_my_login || order.own_login)?,
+            secrets: &self.secrets,
+            screen: &self.screen,
+            left_out,
+        };
+        let worked = job.work(&mut stop).await;
+        drop(lock);
+        self.screen.terminal.clear();
+        let mut report = self.orders.report(order.number)?;
+        let worked = worked.map_err(|error| self.secrets.mask(&format!("{error:#}")));
+        if let Err(error) = &worked {
+            report.error = Some(error.clone());
+            self.orders.keep_report(order.number, &report)?;
+        }
+        match worked.map_err(anyhow::Error::msg)? {
+            Worked::Interrupted if !report.answers(&order) => {
+                self.screen.tell_interrupted(&order, &report);
+                Ok(ExitCode::from(INTERRUPTED))
+            }
+            Worked::Interrupted | Worked::Rests => Ok(code(report.ok)),
+        }
+    }
+}
+
+pub(super) fn code(ok: bool) -> ExitCode {
+    if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The exit code of a command; why it could not be done is said.
+pub(super) fn ended(command: &str, json: bool, done: anyhow::Result<ExitCode>) -> ExitCode {
+    let code = done.unwrap_or_else(|error| {
+        let error = format!("{error:#}");
+        if json {
+            Terminal::open(true).exact(&serde_json::json!({ "ok": false, "error": error }).to_string());
+        }
+        eprintln!("autobuild {command}: {error}");
+        ExitCode::from(NOT_DONE)
+    });
+    written(command).unwrap_or(code)
+}
+
+/// The exit code of a command whose words came nowhere.
+pub(in crate::cli) fn written(command: &str) -> Option<ExitCode> {
+    let error = terminal::lost()?;
+    eprintln!("autobuild {command}: standard output cannot be written: {error}");
+    Some(ExitCode::from(NOT_DONE))
+}
