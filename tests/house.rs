@@ -168,26 +168,25 @@ impl Source {
         parts
     }
 
-    /// The files of its crate that it names, in imports and by `crate::` or `super::` in code: each as the longest
-    /// part of the path that is a module.
+    /// The files of its crate that it names, in imports and by a path in code, from the root, from above or from a child:
+    /// each as the longest part of the path that is a module.
     fn names(&self, modules: &BTreeMap<Vec<&str>, usize>) -> BTreeSet<usize> {
         let module = self.module();
         let root = usize::from(self.is_in_crate());
         let lines = self.lines(Part::Product);
         let mut found = BTreeSet::new();
         for (_, line) in &lines {
-            let import = line.strip_suffix(';').and_then(|line| line.split_once("use "));
             let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-            for path in line.split(|c| !is_path(c)).filter(|path| path.contains("::")) {
+            let is_visibility = |path: &str| line.contains(&format!("(in {path})"));
+            let paths = line.split(|c| !is_path(c)).filter(|path| path.contains("::"));
+            for path in paths.filter(|path| !is_visibility(path)) {
                 let parts: Vec<&str> = path.split("::").collect();
                 let supers = parts.iter().take_while(|part| **part == "super").count();
                 let from = match parts[0] {
                     "crate" => module[..root].to_vec(),
                     "super" => module[..module.len().saturating_sub(supers)].to_vec(),
                     "self" => module.clone(),
-                    child if import.is_some() && modules.contains_key(&[&module[..], &[child]].concat()) => {
-                        module.clone()
-                    }
+                    child if modules.contains_key(&[&module[..], &[child]].concat()) => module.clone(),
                     _ => continue,
                 };
                 let rest = parts.iter().filter(|part| !["crate", "super", "self"].contains(part));
@@ -485,6 +484,11 @@ fn a_large_circle_is_found_also_through_a_module_that_re_exports() {
         )
     };
     assert_eq!(large_circles(&(1..=9).map(by_super).collect::<Vec<_>>()).len(), 1);
+    let by_table = |n: usize| Source::new(&format!("src/gates/t{n}.rs"), "use crate::gates::Row;");
+    let rows: Vec<String> = (1..=LARGEST_CIRCLE).map(|n| format!("    &t{n}::ROW,")).collect();
+    let table = Source::new("src/gates/mod.rs", &rows.join("\n"));
+    let files: Vec<Source> = (1..=LARGEST_CIRCLE).map(by_table).chain([table]).collect();
+    assert_eq!(large_circles(&files).len(), 1);
 }
 
 #[test]
