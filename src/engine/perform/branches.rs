@@ -27,11 +27,7 @@ use std::collections::BTreeMap;
 /// Makes the integration branch from the default branch's head, with the plan committed on it.
 pub(super) async fn open_integration(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let feature = &context.feature;
-    let folder = feature.key.branch_prefix();
-    let default = context
-        .engine
-        .fetch_default(feature.installation, feature.key.repo, Some(&folder))
-        .await?;
+    let default = context.fetch_with_default().await?;
     let branch = branch_name(&feature.key.integration_branch())?;
     if let Some(head) = default.mirror.rev_parse(&branch).await? {
         return adopted(context, emission, &default.mirror, &default.head, head).await;
@@ -95,11 +91,7 @@ async fn adopted(
 /// Merges the default branch into the integration branch, and writes down what the finished tasks went through.
 pub(super) async fn merge_default(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let feature = &context.feature;
-    let folder = feature.key.branch_prefix();
-    let default = context
-        .engine
-        .fetch_default(feature.installation, feature.key.repo, Some(&folder))
-        .await?;
+    let default = context.fetch_with_default().await?;
     let mirror = &default.mirror;
     let branch = branch_name(&feature.key.integration_branch())?;
     let stood = tip(mirror, branch.as_str()).await?;

@@ -5,6 +5,7 @@ use crate::{
         Engine,
         apply::Fact,
         job::{Done, EffectError, Job, LimitedBy},
+        repository::DefaultBranch,
     },
     github::{GithubError, Repo},
     messages::Links,
@@ -60,6 +61,14 @@ impl EffectContext<'_> {
             self.engine.coach_installations.remember(id, installation);
             coach.repo(installation, id)
         }))
+    }
+
+    /// The default branch, fetched together with every branch of this run.
+    pub(super) async fn fetch_with_default(&self) -> Result<DefaultBranch, EffectError> {
+        let folder = self.key().branch_prefix();
+        self.engine
+            .fetch_default(self.feature.installation, self.key().repo, Some(&folder))
+            .await
     }
 
     pub(super) fn task(&self, id: TaskId) -> Result<&Task, EffectError> {

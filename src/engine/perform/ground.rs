@@ -89,15 +89,12 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
 
 /// The mirror with the Feature's branches, and the default branch where that is to be merged.
 async fn fetched(context: &EffectContext<'_>, task: &Task) -> Result<Mirror, EffectError> {
-    let (engine, key) = (context.engine, context.key());
-    let (installation, folder) = (context.feature.installation, key.branch_prefix());
     match task.origin {
-        Origin::Sync { .. } => Ok(engine
-            .fetch_default(installation, key.repo, Some(&folder))
-            .await?
-            .mirror),
+        Origin::Sync { .. } => Ok(context.fetch_with_default().await?.mirror),
         Origin::Planned | Origin::Fix { .. } | Origin::Review { .. } => {
-            engine.fetch(installation, key.repo, &[&format!("{folder}/*")]).await
+            let own = format!("{}/*", context.key().branch_prefix());
+            let (installation, repo) = (context.feature.installation, context.key().repo);
+            context.engine.fetch(installation, repo, &[&own]).await
         }
     }
 }

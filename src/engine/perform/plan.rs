@@ -157,9 +157,14 @@ async fn planner(
     };
     let parse =
         |answer: &serde_json::Value| Plan::from_json(answer, plan_context).map_err(|mistakes| mistakes.to_string());
-    match context.ask(&read.settings, question, parse).await {
-        Ok(checked) => Ok(Ok(checked)),
-        // It answered twice, and neither answer was a valid plan: asking more often would not help.
+    or_its_mistakes(context.ask(&read.settings, question, parse).await)
+}
+
+/// What an agent answered, or what is wrong with its answers.
+fn or_its_mistakes<T>(asked: Result<T, EffectError>) -> Result<Result<T, String>, EffectError> {
+    match asked {
+        Ok(done) => Ok(Ok(done)),
+        // It answered twice, and neither answer was valid: asking more often would not help.
         Err(EffectError::Agent(FailedRun {
             failure: AgentFailure::ReportInvalid { problem },
             ..
@@ -215,19 +220,7 @@ pub(super) async fn one_task(
     };
     let checkout = branch.mirror.checkout(&branch.head).await?;
     let (settings, asked) = (&read.settings, Asked::Criteria(&boxes));
-    match ask(context, settings, &checkout, TaskId::Planned(1), (input, asked), parse).await {
-        Ok(done) => Ok(Ok(done)),
-        // It answered twice, and neither answer made a valid task: asking more often would not help.
-        Err(EffectError::Agent(FailedRun {
-            failure: AgentFailure::ReportInvalid { problem },
-            ..
-        })) => Ok(Err(problem)),
-        // What holds no JSON is no plan that words could mend, but an agent that does not work.
-        Err(EffectError::Agent(failed)) if failed.failure == AgentFailure::ReportMissing => {
-            Err(EffectError::Hopeless(failed))
-        }
-        Err(error) => Err(error),
-    }
+    or_its_mistakes(ask(context, settings, &checkout, TaskId::Planned(1), (input, asked), parse).await)
 }
 
 fn of_boxes(

@@ -75,11 +75,7 @@ async fn with_pages(
 /// differs from the one that the Gates ran on in records alone, so that their evidence holds for it.
 pub(super) async fn settle(context: &EffectContext<'_>) -> Result<OpenedOn, EffectError> {
     let feature = &context.feature;
-    let folder = feature.key.branch_prefix();
-    let default = context
-        .engine
-        .fetch_default(feature.installation, feature.key.repo, Some(&folder))
-        .await?;
+    let default = context.fetch_with_default().await?;
     let mirror = &default.mirror;
     let branch = branch_name(&feature.key.integration_branch())?;
     let stood = tip(mirror, branch.as_str()).await?;

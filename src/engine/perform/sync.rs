@@ -26,11 +26,7 @@ use git::{Author, CommitRequest, MergeOutcome, Mirror};
 /// Whether the default branch still merges into the integration branch; nothing is moved.
 pub(super) async fn compare_default(context: &EffectContext<'_>) -> Result<Done, EffectError> {
     let feature = &context.feature;
-    let folder = feature.key.branch_prefix();
-    let default = context
-        .engine
-        .fetch_default(feature.installation, feature.key.repo, Some(&folder))
-        .await?;
+    let default = context.fetch_with_default().await?;
     let stood = tip(&default.mirror, &feature.key.integration_branch()).await?;
     match default.mirror.merge(&stood, &default.head).await? {
         MergeOutcome::Conflict { files, .. } => Ok(context.event(Event::DefaultConflicts {
