@@ -100,17 +100,11 @@ impl Journal {
     /// The model's last words; empty if it said nothing.
     pub(crate) fn last_text(&self) -> &str {
         let texts = self.events.iter().rev();
-        let mut texts = texts.filter_map(|event| match &event.kind {
-            TraceKind::Text { text } => Some(text.as_str()),
-            TraceKind::Prompt { .. }
-            | TraceKind::Started { .. }
-            | TraceKind::ToolCall { .. }
-            | TraceKind::ToolResult { .. }
-            | TraceKind::Denied { .. }
-            | TraceKind::Waiting { .. }
-            | TraceKind::Used { .. }
-            | TraceKind::Printed { .. }
-            | TraceKind::Ended { .. } => None,
+        let mut texts = texts.filter_map(|event| {
+            let TraceKind::Text { text } = &event.kind else {
+                return None;
+            };
+            Some(text.as_str())
         });
         texts.next().unwrap_or_default()
     }

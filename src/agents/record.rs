@@ -41,16 +41,13 @@ pub struct Replaced {
 impl Record {
     /// Whether its events show that a model worked: it spoke, or had a tool called.
     pub fn shows_work(&self) -> bool {
-        self.events.iter().any(|event| match event.kind {
-            TraceKind::Text { .. } | TraceKind::ToolCall { .. } | TraceKind::ToolResult { .. } => true,
-            TraceKind::Prompt { .. }
-            | TraceKind::Started { .. }
-            | TraceKind::Denied { .. }
-            | TraceKind::Waiting { .. }
-            | TraceKind::Used { .. }
-            | TraceKind::Printed { .. }
-            | TraceKind::Ended { .. } => false,
-        })
+        let shows = |kind: &TraceKind| {
+            matches!(
+                kind,
+                TraceKind::Text { .. } | TraceKind::ToolCall { .. } | TraceKind::ToolResult { .. }
+            )
+        };
+        self.events.iter().any(|event| shows(&event.kind))
     }
 
     /// What happened, with what was printed last where `ended` gave no answer, or where nothing else is known.

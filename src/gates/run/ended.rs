@@ -114,16 +114,8 @@ impl SandboxedCheckout {
 
 /// The output with a word on why it ends there, where a limit ended it.
 fn with_limit(output: String, exit: Exit) -> String {
-    match exit {
-        Exit::OverLimit(limit) => format!("{output}\nAutoBuild stopped it: it used {limit}"),
-        Exit::Exited(_)
-        | Exit::Signalled(_)
-        | Exit::TimedOut
-        | Exit::Idle
-        | Exit::Cancelled
-        | Exit::TooMuchOutput
-        | Exit::Escaped => output,
-    }
+    let Exit::OverLimit(limit) = exit else { return output };
+    format!("{output}\nAutoBuild stopped it: it used {limit}")
 }
 
 pub(super) fn unreadable(path: Option<&str>, reason: &impl ToString) -> Evidence {

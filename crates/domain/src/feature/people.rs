@@ -194,17 +194,13 @@ impl Feature {
     }
 
     fn gate_waits(&self) -> bool {
-        match &self.state {
-            State::Blocked { phase, .. } => matches!(phase, Phase::Gate { .. }),
-            State::Planning { .. }
-            | State::AwaitingApproval
-            | State::Building { .. }
-            | State::Paused { .. }
-            | State::InReview
-            | State::Completed
-            | State::Cancelled { .. }
-            | State::Failed { .. } => false,
-        }
+        matches!(
+            self.state,
+            State::Blocked {
+                phase: Phase::Gate { .. },
+                ..
+            }
+        )
     }
 }
 

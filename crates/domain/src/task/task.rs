@@ -144,17 +144,10 @@ impl Task {
 
     /// The commit on the integration branch that it was merged as.
     pub fn merged_as(&self) -> Option<&Sha> {
-        match &self.state {
-            State::Completed { commit, .. } => commit.as_ref(),
-            State::Pending
-            | State::PreLoop { .. }
-            | State::PlayerTurn { .. }
-            | State::CoachTurn { .. }
-            | State::Approved { .. }
-            | State::Blocked { .. }
-            | State::Skipped { .. }
-            | State::Cancelled => None,
-        }
+        let State::Completed { commit, .. } = &self.state else {
+            return None;
+        };
+        commit.as_ref()
     }
 
     /// The turns of the present attempt, oldest first.

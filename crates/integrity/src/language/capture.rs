@@ -153,35 +153,9 @@ impl<'t> Found<'t> {
 
     /// The facts among them.
     pub fn facts(&self) -> impl Iterator<Item = (Fact, At<'t>)> {
-        self.places.iter().filter_map(|(capture, at)| match capture {
-            Capture::Fact(fact) => Some((*fact, *at)),
-            Capture::Test
-            | Capture::TestName
-            | Capture::TestBody
-            | Capture::TestRows
-            | Capture::TestCode
-            | Capture::Suite
-            | Capture::SuiteName
-            | Capture::Uncollected
-            | Capture::UncollectedName
-            | Capture::Function
-            | Capture::FunctionName
-            | Capture::FunctionBody
-            | Capture::FunctionValue
-            | Capture::Class
-            | Capture::ClassName
-            | Capture::ClassBase
-            | Capture::Definition
-            | Capture::Include
-            | Capture::Assertion
-            | Capture::AssertionCondition
-            | Capture::AssertionActual
-            | Capture::AssertionExpected
-            | Capture::AssertionWeak
-            | Capture::AssertionTrivial
-            | Capture::AssertionGuard
-            | Capture::Abstract
-            | Capture::StubMessage => None,
+        self.places.iter().filter_map(|(capture, at)| {
+            let Capture::Fact(fact) = capture else { return None };
+            Some((*fact, *at))
         })
     }
 }
