@@ -513,7 +513,7 @@ impl<'a> Prepared<'a> {
     /// How long one run of the change's tests on the base may take: what set-up built may have to be built again there.
     pub(crate) fn patience_on_base(&self) -> Duration {
         let preparing = self.set_up().map_or(Duration::ZERO, |done| done.preparing);
-        let longest = self.plain().saturating_add(preparing).saturating_mul(TIMES_PLAIN);
+        let longest = self.plain().saturating_mul(TIMES_PLAIN).saturating_add(preparing);
         longest.max(SHORTEST_ON_BASE).min(self.longest())
     }
 
