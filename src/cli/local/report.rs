@@ -25,6 +25,9 @@ use std::collections::BTreeMap;
 /// Columns from which a task's name is worth showing.
 const NAMED_FROM: usize = 12;
 
+/// AutoBuild's records are no part of the work that people look at.
+const WITHOUT_RECORDS: &str = "':(exclude).autobuild'";
+
 /// How far a Feature is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -285,7 +288,10 @@ impl Report {
             let command = format!("git fetch {from} {}", shell_words::quote(branch));
             (command, "get the work so far".to_owned())
         };
-        let look = format!("git diff {}...FETCH_HEAD", shell_words::quote(base));
+        let look = format!(
+            "git diff {}...FETCH_HEAD -- {WITHOUT_RECORDS}",
+            shell_words::quote(base)
+        );
         let fetches = self.unfinished.iter().map(fetch);
         fetches.chain([(look, "look at what you got".to_owned())]).collect()
     }
@@ -436,7 +442,7 @@ mod tests {
         let expected = [
             "autobuild resume FEAT-1",
             "git fetch '/a b/1.git' autobuild/1/task-001-t",
-            "git diff main...FETCH_HEAD",
+            "git diff main...FETCH_HEAD -- ':(exclude).autobuild'",
         ];
         assert_eq!(commands(&report), expected);
     }
