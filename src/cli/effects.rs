@@ -278,7 +278,7 @@ impl Shown<'_> {
 
     /// A line of words that may be somebody else's.
     fn line(&self, indent: &str, text: &str, tone: Tone) {
-        let text = clean(&self.chosen.secrets.mask(text)).replace('\n', " ");
+        let text = clean(&self.chosen.secrets.mask(text)).trim_end().replace('\n', "; ");
         self.terminal.line(indent, indent, &text, tone);
     }
 }

@@ -28,7 +28,8 @@ pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
             let is_there = |name: &&str| std::env::split_paths(&folders).any(|folder| folder.join(name).is_file());
             let found = AGENTS.into_iter().find(|name| is_there(name));
             let none = format!(
-                "no agent is installed: {} were looked for. Name one with --agent {KNOWN_AGENTS}",
+                "no agent is installed: {} were looked for. Install one, or name another with {VARIABLE} or the option \
+                 --agent of `run`: {KNOWN_AGENTS}",
                 AGENTS.join(" and ")
             );
             found.context(none)?.parse()?

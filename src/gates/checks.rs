@@ -124,8 +124,30 @@ fn test(number: usize, wanted: &str, tests: &Evidence) -> GateResult {
             let why = format!("the runner does not name every test, and none that it names is called `{wanted}`");
             said::absent(gate, Absence::Unfinished { what: why })
         }
-        (false, false, false) => said::failed(gate, Weight::Demanded, format!("no test called `{wanted}` ran")),
+        (false, false, false) => {
+            let what = format!("no test called `{wanted}` ran{}", similar(names, wanted));
+            said::failed(gate, Weight::Demanded, what)
+        }
     }
+}
+
+/// The tests that ran and whose names hold the wanted one, for whoever has to rename the test or the check.
+fn similar(names: &TestNames, wanted: &str) -> String {
+    let wanted = plain(wanted);
+    let ran = names.passed.iter().chain(&names.failed).chain(&names.skipped);
+    let similar: Vec<&String> = ran.filter(|name| plain(name).contains(&wanted)).collect();
+    match (wanted.is_empty(), similar.is_empty()) {
+        (false, false) => format!(
+            ", only {}: the check needs the test's whole name, or its last parts",
+            said::list(&similar)
+        ),
+        (true, _) | (_, true) => String::new(),
+    }
+}
+
+/// Letters and digits alone: names are spelled in many ways.
+fn plain(text: &str) -> String {
+    text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 /// Whether the runner named no test, and neither its output nor any file speaks of one that is called so.
@@ -133,7 +155,6 @@ async fn is_nowhere(run: &Run<'_>, wanted: &str, tests: &Evidence) -> Result<boo
     let (Evidence::Passed(finding) | Evidence::Failed(finding)) = tests else {
         return Ok(false);
     };
-    let plain = |text: &str| -> String { text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect() };
     let name = plain(wanted);
     if finding.names.is_some() || name.is_empty() || plain(&finding.output).contains(&name) {
         return Ok(false);
@@ -209,7 +230,8 @@ async fn is_file(mirror: &Mirror, subject: &Subject<'_>, path: &str) -> Result<b
 
 #[cfg(test)]
 mod tests {
-    use super::is_called;
+    use super::{is_called, similar};
+    use domain::evidence::TestNames;
 
     #[test]
     fn a_test_is_known_by_its_last_parts_however_its_runner_spells_it() {
@@ -232,5 +254,18 @@ mod tests {
         for (name, wanted, expected) in table {
             assert_eq!(is_called(name, wanted), expected, "{name} as {wanted}");
         }
+    }
+
+    #[test]
+    fn a_check_that_names_part_of_a_test_is_told_the_whole_name() {
+        let names = TestNames {
+            passed: vec!["tests/test_a.py::test_discounted".to_owned(), "TestTotal".to_owned()],
+            ..TestNames::default()
+        };
+        let told = similar(&names, "discounted");
+        assert!(told.contains("tests/test_a.py::test_discounted"), "{told}");
+        assert!(!told.contains("TestTotal"), "{told}");
+        assert_eq!(similar(&names, "refunded"), "");
+        assert_eq!(similar(&names, "::"), "");
     }
 }

@@ -41,7 +41,7 @@ mod xml;
 
 pub use checks::is_called;
 pub use commands::{Chosen, choose};
-pub use detect::{Repository, telling};
+pub use detect::{Repository, runners_here, telling};
 pub use preflight::{missing_programs, preflight};
 pub use probe::probe;
 pub use run::context::{Bench, Deadlines, GateError, Places};

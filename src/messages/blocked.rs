@@ -69,8 +69,12 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
         .filter_map(|task| {
             let report = BlockedReport::of_task(task, Cost::default())?;
             let whose = format!("{} {} is blocked", task.id, untrusted::inline(&task.plan.name, 200));
-            let verdict = task.turns_now().rev().find_map(|turn| turn.verdict.as_ref());
-            Some(short(whose, &report, &task.plan.acceptance_criteria, verdict))
+            Some(short(
+                whose,
+                &report,
+                &task.plan.acceptance_criteria,
+                task.last_judgement(),
+            ))
         })
         .collect();
     if !of_tasks.is_empty() {

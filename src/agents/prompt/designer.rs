@@ -5,7 +5,7 @@ use crate::agents::{
     fence::fenced,
     prompt::{
         InstructionFile, MAX_ISSUE, Prompt, Snapshot,
-        parts::{check_sentence, listed, one_line},
+        parts::{Tests, check_sentence, listed},
     },
 };
 use domain::{check_boxes::CheckBox, plan::PlannedTask};
@@ -26,8 +26,8 @@ pub struct DesignerInput<'a> {
     pub files: &'a [String],
     /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
-    /// The test command, if one is known.
-    pub test_command: Option<&'a str>,
+    /// How its tests are run.
+    pub tests: Tests<'a>,
 }
 
 /// What is to be designed.
@@ -56,10 +56,7 @@ impl DesignerInput<'_> {
             );
         }
         let files = fenced("paths", &listed(self.files, MAX_FILES), MAX_FILES_TEXT);
-        let known = match self.test_command {
-            Some(command) => format!("Its tests are run with `{}`.", one_line(command)),
-            None => "No command is known that runs its tests.".to_owned(),
-        };
+        let known = self.tests.sentence("Its");
         prompt.section("The repository", &format!("{known} Its files:\n\n{files}"));
         prompt.instructions(self.instructions);
         prompt

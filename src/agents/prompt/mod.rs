@@ -11,6 +11,7 @@ mod player;
 
 pub use coach::CoachInput;
 pub use designer::{DesignerInput, ToDesign};
+pub use parts::Tests;
 pub use planner::PlannerInput;
 pub use player::{Delivered, Demands, PlayerInput};
 

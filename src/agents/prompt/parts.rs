@@ -21,6 +21,36 @@ const MAX_ITEMS: usize = 50;
 const MAX_ITEM: usize = 2_000;
 const MAX_LINE: usize = 300;
 
+/// How a repository's tests are run.
+#[derive(Clone, Copy, Debug)]
+pub enum Tests<'a> {
+    /// With this command.
+    By(&'a str),
+    /// No command is known; these runners are installed.
+    Unknown(&'a [&'a str]),
+}
+
+impl<'a> Tests<'a> {
+    /// By the command if there is one.
+    pub fn of(command: Option<&'a str>, runners: &'a [&'a str]) -> Self {
+        command.map_or(Self::Unknown(runners), Self::By)
+    }
+
+    /// In a sentence; `whose` is its first word.
+    pub(super) fn sentence(self, whose: &str) -> String {
+        match self {
+            Self::By(command) => format!("{whose} tests are run with `{}`.", one_line(command)),
+            Self::Unknown([]) => format!("No command is known that runs {} tests.", whose.to_lowercase()),
+            Self::Unknown(runners) => format!(
+                "No command is known that runs {} tests. Tests that one of these finds by itself are run; they are \
+                 installed here: {}.",
+                whose.to_lowercase(),
+                runners.join(", ")
+            ),
+        }
+    }
+}
+
 impl Prompt {
     pub(super) fn issue(&mut self, issue: Snapshot<'_>) {
         let title = fenced("issue title", issue.title, MAX_TITLE);

@@ -5,7 +5,7 @@ use crate::agents::{
     fence::fenced,
     prompt::{
         InstructionFile, MAX_ISSUE, Prompt, Snapshot,
-        parts::{listed, one_line},
+        parts::{Tests, listed},
     },
 };
 
@@ -24,8 +24,8 @@ pub struct PlannerInput<'a> {
     pub files: &'a [String],
     /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
-    /// The test command, if one is known.
-    pub test_command: Option<&'a str>,
+    /// How its tests are run.
+    pub tests: Tests<'a>,
     /// How many tasks the plan may have.
     pub max_tasks: u32,
     /// Why the last plan was refused.
@@ -45,10 +45,7 @@ impl PlannerInput<'_> {
             );
         }
         let files = fenced("paths", &listed(self.files, MAX_FILES), MAX_FILES_TEXT);
-        let known = match self.test_command {
-            Some(command) => format!("Its tests are run with `{}`.", one_line(command)),
-            None => "No command is known that runs its tests.".to_owned(),
-        };
+        let known = self.tests.sentence("Its");
         let limit = format!("The plan may have at most {} tasks.", self.max_tasks);
         prompt.section("The repository", &format!("{known} {limit} Its files:\n\n{files}"));
         prompt.instructions(self.instructions);

@@ -5,7 +5,7 @@ use crate::agents::{
     fence::fenced,
     prompt::{
         InstructionFile, MAX_ISSUE, MAX_LIST, Prompt, Snapshot,
-        parts::{listed, one_line},
+        parts::{Tests, listed, one_line},
     },
 };
 use domain::{
@@ -49,8 +49,8 @@ pub struct PlayerInput<'a> {
     pub delivered: &'a [Delivered],
     /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
-    /// The test command, if one is known.
-    pub test_command: Option<&'a str>,
+    /// How its tests are run.
+    pub tests: Tests<'a>,
     /// What prepares a checkout for the tests, if anything does.
     pub setup_command: Option<&'a str>,
     /// The hosts that its commands reach besides its model; `None` where nobody says.
@@ -91,10 +91,7 @@ impl PlayerInput<'_> {
     }
 
     fn situation(&self, prompt: &mut Prompt) {
-        let tests = match self.test_command {
-            Some(command) => format!("The tests are run with `{}`.", one_line(command)),
-            None => "No command is known that runs the tests.".to_owned(),
-        };
+        let tests = self.tests.sentence("The");
         let turn = match self.turn {
             TurnNumber::FIRST => "This is the first turn of the task.".to_owned(),
             turn => format!("This is turn {turn} of the task. The working copy holds the work of the turns before."),

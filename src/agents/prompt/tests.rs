@@ -1,6 +1,6 @@
 use super::{
     CoachInput, Delivered, Demands, DesignerInput, InstructionFile, Left, PlannerInput, PlayerInput, Prompt, Snapshot,
-    ToDesign,
+    Tests, ToDesign,
 };
 use crate::{
     agents::definition::{Definition, Definitions},
@@ -110,7 +110,7 @@ fn first_turn(task: &PlannedTask) -> PlayerInput<'_> {
         guidance: &[],
         delivered: &[],
         instructions: &[],
-        test_command: None,
+        tests: Tests::Unknown(&[]),
         setup_command: None,
         reaches: None,
         conflicts: &[],
@@ -229,7 +229,7 @@ fn to_design<'a>(what: ToDesign<'a>, instructions: &'a [InstructionFile], files:
         words: &[],
         files,
         instructions,
-        test_command: Some("cargo test"),
+        tests: Tests::By("cargo test"),
     }
 }
 
@@ -293,7 +293,7 @@ fn every_role_reads_what_was_settled_below_the_issue_in_fences_newest_first() {
         words: &[],
         files: &[],
         instructions: &[],
-        test_command: None,
+        tests: Tests::Unknown(&[]),
         max_tasks: 3,
         refusal: None,
     };
@@ -334,14 +334,14 @@ fn a_planner_is_told_the_issue_and_the_repository() {
         words: &[],
         files: &files,
         instructions: &instructions,
-        test_command: None,
+        tests: Tests::Unknown(&[]),
         max_tasks: 20,
         refusal: None,
     };
     insta::assert_snapshot!("planner_first", shown(&input.prompt(&planner())));
     let again = PlannerInput {
         words: &["Leave the README alone.".to_owned()],
-        test_command: Some("cargo test"),
+        tests: Tests::By("cargo test"),
         refusal: Some("TASK-002: there is no criterion"),
         ..input
     };
@@ -357,7 +357,7 @@ fn a_player_is_told_the_task() {
     let instructions = instructions();
     let input = PlayerInput {
         instructions: &instructions,
-        test_command: Some("cargo test"),
+        tests: Tests::By("cargo test"),
         ..first_turn(&task)
     };
     insta::assert_snapshot!("player_with_instruction_files", shown(&input.prompt(&player())));
@@ -370,7 +370,7 @@ fn a_player_is_told_how_its_work_is_run_and_what_it_reaches() {
     let task = task();
     let told = |setup_command, reaches| {
         let input = PlayerInput {
-            test_command: Some("npm test"),
+            tests: Tests::By("npm test"),
             setup_command,
             reaches,
             ..first_turn(&task)
@@ -596,7 +596,7 @@ fn the_fixed_prompt_of_every_role_is_short() {
         words: &[],
         files: &[],
         instructions: &[],
-        test_command: None,
+        tests: Tests::Unknown(&[]),
         max_tasks: 20,
         refusal: None,
     }
@@ -684,9 +684,25 @@ fn prompts_stay_bounded_whatever_the_input() {
         words: &[],
         files: &files,
         instructions: &[],
-        test_command: None,
+        tests: Tests::Unknown(&[]),
         max_tasks: 1,
         refusal: Some(&huge),
     };
     assert!(input.prompt(&planner()).text().len() < 200_000);
+}
+
+#[test]
+fn without_a_test_command_agents_are_told_which_runners_are_here() {
+    let known = Tests::of(Some("npm test"), &["Go"]);
+    assert_eq!(known.sentence("Its"), "Its tests are run with `npm test`.");
+    let unknown = Tests::of(None, &["pytest", "Go"]).sentence("The");
+    assert!(
+        unknown.starts_with("No command is known that runs the tests."),
+        "{unknown}"
+    );
+    assert!(unknown.ends_with("pytest, Go."), "{unknown}");
+    assert_eq!(
+        Tests::of(None, &[]).sentence("Its"),
+        "No command is known that runs its tests."
+    );
 }

@@ -25,6 +25,9 @@ use std::collections::BTreeMap;
 /// Columns from which a task's name is worth showing.
 const NAMED_FROM: usize = 12;
 
+/// AutoBuild's records are no part of the work that people look at.
+const WITHOUT_RECORDS: &str = "':(exclude).autobuild'";
+
 /// How far a Feature is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -178,7 +181,11 @@ impl Report {
         terminal.exact("");
         let tone = if self.ok { Tone::Good } else { Tone::Bad };
         let tone = if self.rests { tone } else { Tone::Plain };
-        let sentence = self.sentence.trim_end_matches('.');
+        let sentence = match self.rests || self.sentence.is_empty() {
+            true => self.sentence.clone(),
+            false => format!("{} is {}, {}", order.name(), self.state, self.sentence),
+        };
+        let sentence = sentence.trim_end_matches('.');
         terminal.line("", "", &format!("{sentence}."), tone);
         for text in &self.why {
             terminal.exact("");
@@ -195,7 +202,8 @@ impl Report {
         self.print_commands(order, terminal);
     }
 
-    fn print_commands(&self, order: &Order, terminal: &Terminal) {
+    /// For people: what can be done now.
+    pub fn print_commands(&self, order: &Order, terminal: &Terminal) {
         let commands = self.commands(order);
         let longest = commands
             .iter()
@@ -232,8 +240,12 @@ impl Report {
                 line(format!("autobuild complete {name}"), "clean up"),
             ];
         }
-        if !self.rests || order.ended.is_some() {
+        if order.ended.is_some() {
             return Vec::new();
+        }
+        if !self.rests {
+            let resume = line(format!("autobuild resume {name}"), "go on with it, or watch it");
+            return std::iter::once(resume).chain(self.fetches(base)).collect();
         }
         if self.ok {
             return vec![match self.head {
@@ -261,15 +273,27 @@ impl Report {
                 "take the task as it is (or --skip, --retry)",
             ));
         }
-        if let Some(repository) = &self.repository {
-            let fetch = |branch: &String| {
-                let (from, branch) = (shell_words::quote(repository), shell_words::quote(branch));
-                line(format!("git fetch {from} {branch}"), "look at the work so far")
-            };
-            commands.extend(self.unfinished.iter().map(fetch));
-        }
+        commands.extend(self.fetches(base));
         commands.push(line(format!("autobuild complete {name} --discard"), "give it up"));
         commands
+    }
+
+    /// What brings the work so far into the person's repository, and shows it; nothing is checked out.
+    fn fetches(&self, base: &str) -> Vec<(String, String)> {
+        let Some(repository) = self.repository.as_ref().filter(|_| !self.unfinished.is_empty()) else {
+            return Vec::new();
+        };
+        let from = shell_words::quote(repository);
+        let fetch = |branch: &String| {
+            let command = format!("git fetch {from} {}", shell_words::quote(branch));
+            (command, "get the work so far".to_owned())
+        };
+        let look = format!(
+            "git diff {}...FETCH_HEAD -- {WITHOUT_RECORDS}",
+            shell_words::quote(base)
+        );
+        let fetches = self.unfinished.iter().map(fetch);
+        fetches.chain([(look, "look at what you got".to_owned())]).collect()
     }
 
     /// The rows as lines that fit, the heading first.
@@ -393,5 +417,33 @@ mod tests {
         let wide: Vec<String> = report.table(None).into_iter().map(|(line, _)| line).collect();
         assert_eq!(wide[0], "Task      Turns  Verdict   Cost   Time    Name");
         assert!(wide[1].starts_with("TASK-001  2      approved  $1.23  12 min  Write the notes that everybody"));
+    }
+
+    #[test]
+    fn what_was_interrupted_says_how_to_go_on_and_how_to_look_at_the_work() {
+        let order: Order = serde_json::from_value(serde_json::json!({
+            "number": 1, "title": "t", "body": "b", "wish": "build_all", "kind": "planned",
+            "repository": "r", "own_login": false,
+            "base": { "sha": "0123456789abcdef0123456789abcdef01234567", "branch": "main" },
+            "branch": "autobuild/t", "agent": "claude",
+        }))
+        .unwrap();
+        let mut report = Report {
+            state: Standing::Building,
+            repository: Some("/a b/1.git".to_owned()),
+            ..Report::default()
+        };
+        let commands = |report: &Report| -> Vec<String> {
+            let commands = report.commands(&order).into_iter();
+            commands.map(|(command, _)| command).collect()
+        };
+        assert_eq!(commands(&report), ["autobuild resume FEAT-1"]);
+        report.unfinished = vec!["autobuild/1/task-001-t".to_owned()];
+        let expected = [
+            "autobuild resume FEAT-1",
+            "git fetch '/a b/1.git' autobuild/1/task-001-t",
+            "git diff main...FETCH_HEAD -- ':(exclude).autobuild'",
+        ];
+        assert_eq!(commands(&report), expected);
     }
 }

@@ -126,13 +126,10 @@ fn standing(order: &Order, report: Report, holder: Option<&Holder>) -> Report {
     let (state, sentence) = match (holder, report.state, &report.error) {
         (Some(_), Standing::Nothing, _) => (Standing::Waiting, "at work".to_owned()),
         (Some(_), state, _) => (state, "at work".to_owned()),
-        (None, Standing::Nothing, None) => (
-            Standing::Ordered,
-            format!("not begun: `autobuild resume {name}` begins"),
-        ),
+        (None, Standing::Nothing, None) => (Standing::Ordered, format!("`autobuild resume {name}` begins it")),
         (None, Standing::Nothing, Some(_)) => (
             Standing::Ordered,
-            format!("could not begin: {why}; `autobuild resume {name}` tries again"),
+            format!("it could not begin: {why}; `autobuild resume {name}` tries again"),
         ),
         (None, state, _) => (state, format!("stopped: {why}; `autobuild resume {name}` goes on")),
     };

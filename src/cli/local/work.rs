@@ -115,7 +115,10 @@ impl Job<'_> {
             self.screen.below("Stopping: agents that work are told to end.");
         }
         let mut did = Vec::new();
-        for player in players.values() {
+        for player in players.values_mut() {
+            if matches!(worked, Ok(Worked::Interrupted)) {
+                player.note_work(self, &stage).await?;
+            }
             did.push((player.order.number, traces::gather(&stage, player.filed.repo).await?));
         }
         stage.close().await?;
@@ -237,10 +240,10 @@ impl Screen {
         match self.json {
             true => self.tell(order, report),
             false => {
-                let how = format!("Interrupted. {name} goes on where it stopped with");
+                let how = format!("Interrupted. {name} goes on where it stopped, whenever you like.");
                 self.terminal.exact("");
                 self.terminal.line("", "", &how, Tone::Plain);
-                self.terminal.exact(&format!("  autobuild resume {name}"));
+                report.print_commands(order, &self.terminal);
             }
         }
     }
@@ -342,6 +345,9 @@ impl Player {
                 .tell(&feature, stage.engine.store.costs(&feature.key).await?);
             self.report.plan = plan_file(&feature);
         }
+        if before != self.report {
+            self.note_work(job, stage).await?;
+        }
         if let Some(rest) = rest.filter(|_| !spoke) {
             self.rests(job, stage, &rest).await?;
         }
@@ -349,6 +355,16 @@ impl Player {
             true => Ok(()),
             false => self.keep(job),
         }
+    }
+
+    /// Keeps where the work so far is, for whoever looks at it after an interruption.
+    async fn note_work(&mut self, job: &Job<'_>, stage: &Stage) -> anyhow::Result<()> {
+        let repository = stage.forge.repository_dir(&self.filed.repository)?;
+        self.report.repository = Some(repository.display().to_string());
+        if let Some(feature) = stage.latest(&self.filed).await?.filter(|_| !self.report.rests) {
+            self.report.unfinished = stage.branches(&self.filed, &feature)?;
+        }
+        self.keep(job)
     }
 
     /// The forge's default branch takes in what the person committed since.

@@ -2,7 +2,7 @@
 //! afterwards.
 
 use crate::{
-    agents::prompt::{DesignerInput, ToDesign},
+    agents::prompt::{DesignerInput, Tests, ToDesign},
     config::{PreLoop, RepositorySettings, Role},
     engine::{
         job::{Done, EffectError},
@@ -44,13 +44,14 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
     let chosen = gates::commands::at(&mirror, &start, &settings).await?;
     let test = chosen.test.map(|command| command.to_string());
     let guidance: Vec<String> = task.next.guidance.iter().map(|said| said.text.clone()).collect();
+    let runners = gates::runners_here();
     let input = DesignerInput {
         issue: context.shown_issue(),
         what: ToDesign::Task(&task.plan),
         words: &guidance,
         files: &files,
         instructions: &context.instructions(&mirror).await?,
-        test_command: test.as_deref(),
+        tests: Tests::of(test.as_deref(), &runners),
     };
     let read = |answer: &Value| parse_design(answer).map_err(|mistakes| mistakes.to_string());
     let checkout = context.checkout(&mirror, &start, None).await?;

@@ -1,7 +1,7 @@
 //! Where a Player starts from: the branch as it stands, or the integration branch, or a merge that needs hands.
 
 use crate::{
-    agents::prompt::{Delivered, Demands, InstructionFile, Left, PlayerInput, Prompt},
+    agents::prompt::{Delivered, Demands, InstructionFile, Left, PlayerInput, Prompt, Tests},
     config::{CiEvidence, Mode, RepositorySettings, Role},
     engine::{
         job::EffectError,
@@ -12,7 +12,6 @@ use crate::{
     gates::Chosen,
 };
 use domain::{
-    decision::Issue,
     evidence::{Baseline, Evidence},
     ids::Sha,
     task::{Origin, Task, Turn, TurnKind},
@@ -158,9 +157,7 @@ impl Ground {
         turn: &Turn,
         settings: &RepositorySettings,
     ) -> Prompt {
-        let before = task.turns_now().rev().filter(|before| before.number != turn.number);
-        let verdict = before.into_iter().find_map(|before| before.verdict.as_ref());
-        let mut items: Vec<Issue> = verdict.map(|verdict| verdict.items.clone()).unwrap_or_default();
+        let mut items = task.to_mend(turn.number);
         items.extend(turn.told.reviews.iter().flat_map(|review| review.items.iter().cloned()));
         let guidance: Vec<String> = turn
             .told
@@ -183,7 +180,7 @@ impl Ground {
             guidance: &guidance,
             delivered: &delivered(context, task),
             instructions: &self.instructions,
-            test_command: test.as_deref(),
+            tests: Tests::of(test.as_deref(), &gates::runners_here()),
             setup_command: setup.as_deref(),
             reaches: Some(&reaches),
             conflicts: &self.conflicts,

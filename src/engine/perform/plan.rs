@@ -1,7 +1,7 @@
 //! Making a plan: from the block that a person gave, or by the planner.
 
 use crate::{
-    agents::prompt::{DesignerInput, PlannerInput, ToDesign},
+    agents::prompt::{DesignerInput, PlannerInput, Tests, ToDesign},
     config,
     config::{RepositorySettings, Role},
     engine::{
@@ -137,12 +137,13 @@ async fn planner(
     let words: Vec<String> = context.feature.request.words.iter().cloned().collect();
     let schema = schema();
     let definition = context.engine.agents.definition(Role::Planner);
+    let runners = gates::runners_here();
     let input = PlannerInput {
         issue: context.shown_issue(),
         words: &words,
         files: &files,
         instructions: &context.instructions_at(&branch.mirror, &branch.head).await?,
-        test_command: test_command.as_deref(),
+        tests: Tests::of(test_command.as_deref(), &runners),
         max_tasks: read.settings.max_tasks,
         refusal: None,
     };
@@ -205,13 +206,14 @@ pub(super) async fn one_task(
     }
     let files: Vec<String> = paths.iter().cloned().collect();
     let words: Vec<String> = context.feature.request.words.iter().cloned().collect();
+    let runners = gates::runners_here();
     let input = DesignerInput {
         issue: context.shown_issue(),
         what: ToDesign::Issue(&boxes),
         words: &words,
         files: &files,
         instructions: &context.instructions_at(&branch.mirror, &branch.head).await?,
-        test_command: test_command.as_deref(),
+        tests: Tests::of(test_command.as_deref(), &runners),
     };
     let parse = |answer: &Value| {
         let design = parse_design(answer).map_err(|mistakes| mistakes.to_string())?;

@@ -10,7 +10,7 @@ mod node;
 mod python;
 
 use domain::shell_command::ShellCommand;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ffi::OsStr};
 
 /// A repository at one commit, or a folder of it, as far as detection needs it.
 pub struct Repository<'a> {
@@ -126,6 +126,31 @@ pub(crate) fn looked_for() -> String {
         .map(|(name, ..)| *name)
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// The programs that run the tests of a tool chain, with the name that people know.
+const RUNNERS: [(&str, &str); 9] = [
+    ("cargo", "Cargo"),
+    ("npm", "npm"),
+    ("pytest", "pytest"),
+    ("python3", "unittest"),
+    ("go", "Go"),
+    ("mvn", "Maven"),
+    ("gradle", "Gradle"),
+    ("tox", "tox"),
+    ("make", "Make"),
+];
+
+/// The runners that are installed on this machine, for whoever writes the first tests of a repository.
+#[must_use]
+pub fn runners_here() -> Vec<&'static str> {
+    runners_in(&std::env::var_os("PATH").unwrap_or_default())
+}
+
+fn runners_in(path: &OsStr) -> Vec<&'static str> {
+    let is_there = |program: &str| std::env::split_paths(path).any(|folder| folder.join(program).is_file());
+    let here = RUNNERS.iter().filter(|(program, _)| is_there(program));
+    here.map(|(_, name)| *name).collect()
 }
 
 /// The files that are read, of all paths.

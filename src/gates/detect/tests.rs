@@ -357,3 +357,13 @@ fn what_has_no_tests_has_no_command() {
         assert_eq!(commands(files), None, "{files:?}");
     }
 }
+
+#[test]
+fn runners_are_named_as_people_know_them_where_they_are_installed() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(super::runners_in(folder.path().as_os_str()).is_empty());
+    for program in ["python3", "go", "ls"] {
+        std::fs::write(folder.path().join(program), "").unwrap();
+    }
+    assert_eq!(super::runners_in(folder.path().as_os_str()), ["unittest", "Go"]);
+}

@@ -21,7 +21,14 @@ pub(super) fn failing(gates: &GateReport, criteria: &[Criterion]) -> Vec<String>
         .map(|finding| tests(gates, finding));
     let others = demanded(gates)
         .filter(is_new)
-        .filter_map(|result| Some(other(result, failed(&result.evidence)?)));
+        .filter_map(|result| Some((result, failed(&result.evidence)?)))
+        .map(|(result, finding)| match (result.gate, &gates.tests) {
+            // Without a test command nothing else can be done about it.
+            (Gate::RedBeforeGreen, Evidence::Absent(reason @ Absence::NoCommand)) => {
+                absence(Source::Setting("test"), reason).into_iter().collect()
+            }
+            _ => other(result, finding),
+        });
     setup
         .into_iter()
         .chain(tests)
@@ -134,7 +141,7 @@ fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
         ],
         Gate::Integrity => integrity(&result.items),
         Gate::Check(number) => vec![format!(
-            "Run the check of criterion {number} on the branch, {}: resume with what it shows, or skip the task if the \
+            "Look at the check of criterion {number} on the branch ({}): resume with what it shows, or skip the task if the \
              check asks for the wrong thing",
             what_ran(finding)
         )],

@@ -141,6 +141,21 @@ fn every_failing_gate_has_actions_of_its_own() {
 }
 
 #[test]
+fn without_a_test_command_the_first_action_says_how_to_set_one() {
+    let mut report = red(Gate::RedBeforeGreen, "", "nothing proves the change");
+    report.tests = Evidence::Absent(Absence::NoCommand);
+    let actions = told(&BlockReason::NoChangeTwice, Some(&report), Approvable::NothingPushed);
+    assert!(
+        actions[0].starts_with("Set the `test` command in `.github/autobuild.yml`"),
+        "{actions:?}"
+    );
+    assert!(
+        !actions.iter().any(|action| action.contains("none of the new tests")),
+        "{actions:?}"
+    );
+}
+
+#[test]
 fn every_absence_has_an_action_of_its_own() {
     let command = || "pytest".to_owned();
     let reasons = [

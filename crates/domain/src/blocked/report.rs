@@ -77,7 +77,7 @@ pub struct BlockedReport {
     pub attempts: u32,
     /// Issues that came up in more than one turn, most frequent first.
     pub recurring: Vec<Recurring>,
-    /// What the last verdict asked for.
+    /// What the last verdict on work asked for.
     pub last_feedback: Vec<Issue>,
     /// What the Gates said last; absent when none ran.
     pub gates: Option<GateReport>,
@@ -105,7 +105,10 @@ impl BlockedReport {
             severity: reason.severity(),
             attempts: u32::try_from(task.turns_now().count()).unwrap_or(u32::MAX),
             recurring: recurring::recurring(&items),
-            last_feedback: items.last().map(|(_, items)| items.to_vec()).unwrap_or_default(),
+            last_feedback: task
+                .last_judgement()
+                .map(|verdict| verdict.items.clone())
+                .unwrap_or_default(),
             approvable,
             ways: Way::of_task(approvable),
             cost,

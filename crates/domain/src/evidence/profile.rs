@@ -27,6 +27,7 @@ pub fn profile(kind: TaskType, gates: &GateReport) -> Profile {
         match lack {
             Lack::Failed { sentence, .. } => failed.push(sentence),
             Lack::Absent(sentence) => absent.push(sentence),
+            Lack::NoTestCommand => absent.push(format!("tests: {}", Absence::NoCommand.sentence())),
         }
     }
     match (failed.is_empty(), absent.is_empty()) {
@@ -36,11 +37,24 @@ pub fn profile(kind: TaskType, gates: &GateReport) -> Profile {
     }
 }
 
-/// What the Gates ask the Player to mend, and what they only show: place by place where they know places.
+/// Tests that a runner finds need no setting, so the Player can mend it too.
+const NO_TEST_COMMAND: &str = "there is no test command: none is set and none was found. Bring tests that pytest, npm, Cargo, \
+                               Go or another common runner finds by itself; a person can also set `test` in \
+                               `.github/autobuild.yml`";
+
+/// What the Gates ask the Player to mend, and what they only show: place by place where they know places. That there is no
+/// test command comes first: the other Gates fail because of it.
 pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
+    let lacks = lacks(kind, gates);
+    let is_failed = lacks.iter().any(|lack| matches!(lack, Lack::Failed { .. }));
+    let has_no_command = lacks.iter().any(|lack| matches!(lack, Lack::NoTestCommand));
     let mut items = Vec::new();
-    for lack in lacks(kind, gates) {
+    if is_failed && has_no_command {
+        items.push(Issue::must_fix("test", NO_TEST_COMMAND));
+    }
+    for lack in lacks {
         match lack {
+            Lack::NoTestCommand => {}
             Lack::Failed { sentence, places: [] } => items.push(Issue::must_fix("test", &sentence)),
             Lack::Failed { places, .. } => items.extend_from_slice(places),
             Lack::Absent(_) => {}
@@ -61,6 +75,7 @@ pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
 enum Lack<'a> {
     Failed { sentence: String, places: &'a [Issue] },
     Absent(String),
+    NoTestCommand,
 }
 
 fn failed<'a>(sentence: String) -> Lack<'a> {
@@ -124,6 +139,7 @@ fn tests_part(demand: TestDemand, gates: &GateReport) -> Option<Lack<'_>> {
             Evidence::Absent(Absence::NoCommand | Absence::CouldNotStart { .. } | Absence::NotInThisVersion),
             TestDemand::IfAny,
         ) => None,
+        (Evidence::Absent(Absence::NoCommand), TestDemand::Demanded) => Some(Lack::NoTestCommand),
         (Evidence::Absent(reason), _) => Some(Lack::Absent(format!("tests: {}", reason.sentence()))),
     }
 }
@@ -176,6 +192,7 @@ impl Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Gate;
 
     fn finding(exit_code: i32, counts: Counts) -> Finding {
         Finding {
@@ -211,6 +228,33 @@ mod tests {
             Profile::Failed(_) => "failed",
             Profile::Absent(_) => "absent",
         }
+    }
+
+    #[test]
+    fn that_there_is_no_test_command_is_said_before_what_follows_from_it() {
+        let red = GateResult {
+            gate: Gate::RedBeforeGreen,
+            weight: Weight::Demanded,
+            evidence: Evidence::Failed(finding(1, Counts::Unknown)),
+            items: Vec::new(),
+        };
+        let report = |more| GateReport {
+            more,
+            ..GateReport::new(None, Evidence::Absent(Absence::NoCommand))
+        };
+        let told = |kind, gates: &GateReport| -> Vec<String> {
+            items(kind, gates).into_iter().map(|item| item.description).collect()
+        };
+        let feature = told(TaskType::Feature, &report(vec![red.clone()]));
+        assert_eq!(feature.len(), 2, "{feature:?}");
+        assert!(feature[0].contains("no test command"), "{feature:?}");
+        assert!(feature[0].contains("`test` in `.github/autobuild.yml`"), "{feature:?}");
+        let scaffolding = told(TaskType::Scaffolding, &report(vec![red]));
+        assert_eq!(scaffolding.len(), 1, "tests are not asked for: {scaffolding:?}");
+        assert!(
+            told(TaskType::Feature, &report(Vec::new())).is_empty(),
+            "a person is asked, not the Player"
+        );
     }
 
     #[test]

@@ -160,12 +160,36 @@ impl Task {
         self.turns_now().next_back()
     }
 
+    /// The newest verdict of the present attempt on work; if no turn changed anything, the newest of all.
+    pub fn last_judgement(&self) -> Option<&Verdict> {
+        let mut judged = self.turns_now().rev().filter(|turn| turn.work != Work::NoChange);
+        let found = judged.find_map(|turn| turn.verdict.as_ref());
+        found.or_else(|| self.last_verdict())
+    }
+
+    /// What the Player has to mend in this turn: what the turns before it were told, back to the last that changed something.
+    pub fn to_mend(&self, turn: TurnNumber) -> Vec<Issue> {
+        let mut items: Vec<Issue> = Vec::new();
+        for before in self.turns_now().rev().filter(|before| before.number != turn) {
+            let Some(verdict) = &before.verdict else { continue };
+            for item in &verdict.items {
+                if !items.contains(item) {
+                    items.push(item.clone());
+                }
+            }
+            if before.work != Work::NoChange {
+                break;
+            }
+        }
+        items
+    }
+
     /// The turn of this number.
     pub fn turn(&self, number: TurnNumber) -> Option<&Turn> {
         self.turns.iter().find(|turn| turn.number == number)
     }
 
-    /// The verdict that the Player is told: the newest one of this attempt.
+    /// The newest verdict of the present attempt.
     pub fn last_verdict(&self) -> Option<&Verdict> {
         self.turns_now().rev().find_map(|turn| turn.verdict.as_ref())
     }

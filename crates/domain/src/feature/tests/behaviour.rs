@@ -1,7 +1,7 @@
 //! The loop: turns, waves, gates, and what stops them.
 
 use crate::{
-    blocked::{BlockReason, Doing},
+    blocked::{BlockReason, Cost, Doing, report::BlockedReport},
     feature::{
         CancelledWhy, Phase, State,
         event::{DefaultMerge, Event},
@@ -118,6 +118,37 @@ fn no_change_twice_in_a_row_blocks_and_once_is_a_used_turn() {
         }
     );
     assert_eq!(story.task(ONE).turns.len(), 2);
+}
+
+#[test]
+fn a_turn_without_a_change_leaves_what_there_is_to_mend() {
+    let mut story = one();
+    story.turn(ONE, 20, feedback("the button is blue"));
+    let unchanged = |story: &mut Story| {
+        let emission = story.emission(ONE);
+        let outcome = Box::new(Played::NoChange {
+            base: sha(20),
+            report: report(),
+        });
+        story.task_event(ONE, task::Event::Played { emission, outcome });
+    };
+    unchanged(&mut story);
+    let now = story.task(ONE).last_turn().unwrap().number;
+    let told: Vec<String> = story
+        .task(ONE)
+        .to_mend(now)
+        .into_iter()
+        .map(|item| item.description)
+        .collect();
+    assert!(told[0].contains("no change"), "{told:?}");
+    assert!(told.iter().any(|item| item.contains("the button is blue")), "{told:?}");
+    unchanged(&mut story);
+    let blocked = BlockedReport::of_task(story.task(ONE), Cost::default()).unwrap();
+    assert_eq!(blocked.reason, BlockReason::NoChangeTwice);
+    assert!(
+        blocked.last_feedback[0].description.contains("the button is blue"),
+        "{blocked:?}"
+    );
 }
 
 #[test]
