@@ -6,7 +6,7 @@ use crate::{
     feature::{
         event::{DefaultMerge, OpenedOn},
         feature::{Feature, Integration},
-        moves,
+        gate, moves,
         moves::{Step, blocked, head_is, unchanged},
         people, planning,
         preflight::PreFlown,
@@ -52,16 +52,11 @@ pub(super) fn default_merged(mut feature: Feature, emission: Emission, outcome: 
 
 /// The integration branch holds the default branch, and what that brought in is known.
 pub(super) fn go_on(step: Step, then: Then, at: Millis) -> Step {
-    let head = step.feature.integration.as_ref().map(|integration| &integration.head);
-    let tested = match (head, step.feature.gates.last()) {
-        (Some(head), Some(gate)) => gate.holds_for(head),
-        (Some(_) | None, _) => false,
-    };
     let is_busy = step.feature.has_open_tasks();
     match then {
         Then::Wave => waves::run(step, at),
         Then::Pull if is_busy => waves::run(step, at),
-        Then::Pull if tested => moves::open_pull(step),
+        Then::Pull if gate::is_green(&step.feature) => moves::open_pull(step),
         // What was merged or pushed since the last gate was never tested together with the tasks.
         Then::Pull => moves::gate(step, Then::Pull),
     }
@@ -92,11 +87,10 @@ pub(super) fn pull_opened(
     if moves::has_later_wave(&step.feature) {
         return moves::next_wave(step);
     }
-    let tested = match (&step.feature.integration, step.feature.gates.last()) {
-        (Some(integration), Some(gate)) => gate.holds_for(&integration.head),
-        (Some(_) | None, _) => false,
+    let step = match gate::is_green(&step.feature) {
+        true => step,
+        false => moves::check_again(step),
     };
-    let step = if tested { step } else { moves::check_again(step) };
     waves::settle(step, at)
 }
 
@@ -160,15 +154,15 @@ pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
             ..
         } => moves::pre_flight(step, None, Ahead::OpenBranch),
         Phase::OpeningBranch { .. } => moves::open_branch(step),
-        // What stood against a commit may be mended in a newer one.
+        // What stood against a commit, or was red with it, may be mended in a newer one.
         Phase::PreFlight {
             then: Ahead::GoOn(then),
             ..
         }
-        | Phase::MergingDefault { then, .. } => moves::merge_default(step, then),
+        | Phase::MergingDefault { then, .. }
+        | Phase::Gate { then, .. } => moves::merge_default(step, then),
         Phase::Syncing { task, then } => syncing::settle(step, task, then, at),
         Phase::Tasks => waves::settle(step, at),
-        Phase::Gate { then, .. } => moves::gate(step, then),
         Phase::OpeningPull { .. } => moves::open_pull(step),
     }
 }

@@ -105,6 +105,16 @@ fn checked(
     }
 }
 
+/// Whether the last gate passed, on the integration branch's head.
+pub(super) fn is_green(feature: &Feature) -> bool {
+    match (&feature.integration, feature.gates.last()) {
+        (Some(integration), Some(last)) => {
+            last.holds_for(&integration.head) && profile(strictest(feature), &last.report) == Profile::Passed
+        }
+        (Some(_) | None, _) => false,
+    }
+}
+
 /// Whether something was merged since the last green gate.
 pub(super) fn is_due(feature: &Feature) -> bool {
     let merged = feature.completed();

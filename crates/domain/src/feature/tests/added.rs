@@ -332,8 +332,24 @@ fn the_third_red_gate_of_a_wave_blocks_and_resume_allows_two_repairs_more() {
             }
         );
         assert!(reason, "{:?}", story.feature.state);
-        assert_eq!(kinds(&story.tell(resume())), ["react", "wave_gate", "react", "living"]);
+        assert_eq!(
+            kinds(&story.tell(resume())),
+            ["react", "merge_default", "react", "living"]
+        );
+        assert_eq!(kinds(&story.merge_default(30)), ["wave_gate", "living"]);
     }
+}
+
+#[test]
+fn a_red_gate_before_the_pull_request_runs_again_when_resumed_also_if_nothing_is_new() {
+    let mut story = one();
+    story.complete(ONE, 20);
+    story.wave_gate(30, green());
+    assert_eq!(kinds(&story.merge_default(31)), ["wave_gate", "living"]);
+    story.wave_gate(31, absent());
+    story.tell(resume());
+    assert_eq!(kinds(&story.merge_default(31)), ["wave_gate", "living"]);
+    assert_eq!(kinds(&story.wave_gate(31, green())), ["open_feature_pull", "living"]);
 }
 
 #[test]
