@@ -171,11 +171,10 @@ database.commit()`, path.join(data, "autobuild.db")]);
     await looks(browser, `${address}/`, "work-of-repositories", own);
     await looks(browser, `${address}/doctor`, "doctor", own);
     await looks(browser, `${address}/sign-in?to=%2Fqueue`, "sign-in", own);
-    await page.click("button:has-text('Try again')");
-    await page.waitForLoadState();
+    await Promise.all([page.waitForNavigation(), page.click("button:has-text('Try again')")]);
     const told = await page.textContent("main");
     check(page.url() === `${address}/queue` && !told.includes("GitHub refused it twice"), `the button tries the step again: ${told}`);
-    await page.click("button:has-text('Sign out')");
+    await Promise.all([page.waitForNavigation(), page.click("button:has-text('Sign out')")]);
     await page.goto(`${address}/queue`);
     check(new URL(page.url()).pathname === "/sign-in", "who signed out is out");
     await page.close();
@@ -258,9 +257,11 @@ async function rescues(browser) {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto(opening);
+    await page.waitForURL(`${new URL(opening).origin}/`);
     await found(/(Open these pages)/);
     const forge = new URL(await found(/repository {2}(http:\S+)/));
     await page.goto(forge.href);
+    await page.waitForURL(forge.origin + forge.pathname);
     const shows = async (address, words) => {
       for (let at = 0; at < 240; at += 1) {
         await page.goto(address);

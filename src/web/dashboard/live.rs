@@ -52,13 +52,13 @@ enum State {
 }
 
 /// A stream of a page's content, for as long as the request that opened it would be let in.
-pub(super) fn stream(inbox: Arc<Inbox>, page: Page, (viewer, headers): (&Viewer, HeaderMap)) -> Response {
+pub(super) async fn stream(inbox: Arc<Inbox>, page: Page, (viewer, headers): (&Viewer, HeaderMap)) -> Response {
     let stream = Stream {
         crowded: match viewer {
             Viewer::Whole(_) => Arc::default(),
             Viewer::Person(_, person) => inbox.pages().streams.join(person.id),
         },
-        seen: readings::follow(&inbox, page),
+        seen: readings::follow(&inbox, page).await,
         inbox,
         headers,
         is_unread: true,
@@ -106,8 +106,10 @@ impl Stream {
             return self.last(GONE);
         };
         // What somebody may see changes without the work.
-        let is_due = self.is_unread || !viewer.sees_everything();
-        let reading = self.seen.borrow_and_update().clone().filter(|_| is_due)?;
+        if !self.is_unread && viewer.sees_everything() {
+            return None;
+        }
+        let reading = self.seen.borrow_and_update().clone()?;
         self.is_unread = false;
         let instead = sight::instead(&self.inbox, &viewer, &reading).await;
         match instead.as_ref().unwrap_or(&reading) {

@@ -217,7 +217,7 @@ async fn follow(inbox: Arc<Inbox>, viewer: Follower, headers: HeaderMap, page: P
     if !viewer.sees_everything() && sight::read(&inbox, &viewer, page).await == Reading::Gone {
         return StatusCode::NOT_FOUND.into_response();
     }
-    live::stream(inbox, page, (&viewer, headers))
+    live::stream(inbox, page, (&viewer, headers)).await
 }
 
 #[derive(Default, Deserialize)]

@@ -71,11 +71,23 @@ pub(super) enum Reading {
 /// The newest reading, from the first on.
 pub(super) type Seen = watch::Receiver<Option<Arc<Reading>>>;
 
-/// Where the readings of an open page go.
-type Sender = Arc<watch::Sender<Option<Arc<Reading>>>>;
+/// An open page: its newest reading, and whose turn it is to read. A reading begins after the one before it was shown, so
+/// that nobody is shown an older one after a newer.
+#[derive(Default)]
+struct OpenPage {
+    newest: watch::Sender<Option<Arc<Reading>>>,
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// Who comes to an open page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joined {
+    First,
+    Later,
+}
 
 /// The open pages. Each lives as long as its reader.
-type Open = HashMap<Page, Weak<watch::Sender<Option<Arc<Reading>>>>>;
+type Open = HashMap<Page, Weak<OpenPage>>;
 
 /// The pages that are open anywhere, and what is remembered between two looks at them.
 #[derive(Default)]
@@ -94,21 +106,21 @@ impl OpenPages {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What one more looks at; for the first also what its readings go to.
-    fn join(&self, page: Page) -> (Seen, Option<Sender>) {
+    /// What one more looks at, and whether they are the first, whose reader is still to be started.
+    fn join(&self, page: Page) -> (Seen, Arc<OpenPage>, Joined) {
         let mut open = self.open();
-        if let Some(sender) = open.get(&page).and_then(Weak::upgrade) {
-            return (sender.subscribe(), None);
+        if let Some(joined) = open.get(&page).and_then(Weak::upgrade) {
+            return (joined.newest.subscribe(), joined, Joined::Later);
         }
-        let sender = Arc::new(watch::Sender::new(None));
-        open.insert(page, Arc::downgrade(&sender));
-        (sender.subscribe(), Some(sender))
+        let opened = Arc::<OpenPage>::default();
+        open.insert(page, Arc::downgrade(&opened));
+        (opened.newest.subscribe(), opened, Joined::First)
     }
 
     /// Closes a page that nobody looks at any more.
-    fn is_left(&self, page: Page, sender: &Sender) -> bool {
+    fn is_left(&self, page: Page, left: &OpenPage) -> bool {
         let mut open = self.open();
-        let is_left = sender.is_closed();
+        let is_left = left.newest.is_closed();
         if is_left {
             open.remove(&page);
         }
@@ -116,39 +128,47 @@ impl OpenPages {
     }
 }
 
-/// Follows a page: one reader serves all who do.
-pub(super) fn follow(inbox: &Arc<Inbox>, page: Page) -> Seen {
-    let (seen, first) = inbox.pages().join(page);
-    if let Some(sender) = first {
-        tokio::spawn(keep_reading(Arc::clone(inbox), page, sender));
+/// Follows a page: one reader serves all who do. What is seen first is no older than this call: a browser that was just
+/// answered must not be put back to what was before.
+pub(super) async fn follow(inbox: &Arc<Inbox>, page: Page) -> Seen {
+    let (seen, open, joined) = inbox.pages().join(page);
+    match joined {
+        Joined::First => drop(tokio::spawn(keep_reading(Arc::clone(inbox), page, open))),
+        Joined::Later => show_newest(inbox, page, &open).await,
     }
     seen
 }
 
 /// Reads again whenever something changed, until nobody looks or the service stops.
-async fn keep_reading(inbox: Arc<Inbox>, page: Page, sender: Sender) {
+async fn keep_reading(inbox: Arc<Inbox>, page: Page, open: Arc<OpenPage>) {
     let mut wakeups = inbox.store().wakeups();
     loop {
-        let (reading, error) = look(&inbox, page).await;
-        let is_news = sender.send_if_modified(|shown| {
-            let is_new = shown.as_deref() != Some(&reading);
-            if is_new {
-                *shown = Some(Arc::new(reading));
-            }
-            is_new
-        });
-        error.iter().filter(|_| is_news).for_each(warn);
+        show_newest(&inbox, page, &open).await;
         tokio::select! {
             () = inbox.drained() => break,
-            () = sender.closed() => {}
+            () = open.newest.closed() => {}
             () = wakeups.next() => tokio::time::sleep(TOGETHER).await,
             () = tokio::time::sleep(LATEST) => {}
         }
-        if inbox.pages().is_left(page, &sender) {
+        if inbox.pages().is_left(page, &open) {
             return;
         }
     }
     inbox.pages().open().remove(&page);
+}
+
+/// Reads a page once, and shows it to all who follow it.
+async fn show_newest(inbox: &Arc<Inbox>, page: Page, open: &OpenPage) {
+    let _turn = open.turn.lock().await;
+    let (reading, error) = look(inbox, page).await;
+    let is_news = open.newest.send_if_modified(|shown| {
+        let is_new = shown.as_deref() != Some(&reading);
+        if is_new {
+            *shown = Some(Arc::new(reading));
+        }
+        is_new
+    });
+    error.iter().filter(|_| is_news).for_each(warn);
 }
 
 /// What a page shows now.
@@ -236,24 +256,25 @@ impl AskedNames {
 
 #[cfg(test)]
 mod tests {
-    use super::{AskedNames, OpenPages, Page, Reading};
+    use super::{AskedNames, Joined, OpenPages, Page, Reading};
     use domain::ids::{InstallationId, Millis, RepoId};
     use std::sync::Arc;
 
     #[test]
     fn everybody_who_looks_at_a_page_shares_one_reader() {
         let pages = OpenPages::default();
-        let (one, reader) = pages.join(Page::Overview);
-        let reader = reader.unwrap();
-        let (two, another) = pages.join(Page::Overview);
-        assert!(another.is_none());
-        reader.send_replace(Some(Arc::new(Reading::Gone)));
+        let (one, open, joined) = pages.join(Page::Overview);
+        assert_eq!(joined, Joined::First);
+        let (two, same, joined) = pages.join(Page::Overview);
+        assert_eq!(joined, Joined::Later);
+        assert!(Arc::ptr_eq(&open, &same));
+        open.newest.send_replace(Some(Arc::new(Reading::Gone)));
         assert_eq!(*one.borrow(), *two.borrow());
         drop(one);
-        assert!(!pages.is_left(Page::Overview, &reader));
+        assert!(!pages.is_left(Page::Overview, &open));
         drop(two);
-        assert!(pages.is_left(Page::Overview, &reader));
-        assert!(pages.join(Page::Overview).1.is_some());
+        assert!(pages.is_left(Page::Overview, &open));
+        assert_eq!(pages.join(Page::Overview).2, Joined::First);
     }
 
     #[test]

@@ -135,6 +135,21 @@ async fn a_stream_follows_the_work_and_ends_with_its_session() {
 }
 
 #[tokio::test]
+async fn who_comes_to_an_open_page_is_not_shown_what_it_was_before() {
+    let service = Service::start().await;
+    let session = signed_in(&service).await;
+    let (mut first, mut later) = (service.connect().await, service.connect().await);
+    first.send(&get("/live", &session)).await;
+    first.until("<h1>Work</h1>").await;
+    for (insert, _) in BUILT {
+        service.tamper(insert).await;
+    }
+    later.send(&get("/live", &session)).await;
+    let begun = later.until("\n\n").await;
+    assert!(begun.contains(BUILT[BUILT.len() - 1].1), "{begun}");
+}
+
+#[tokio::test]
 async fn wrong_tokens_keep_the_operator_out_of_nothing() {
     let service = Service::start().await;
     for _ in 0..20 {
