@@ -11,18 +11,21 @@ pub(super) const FILES: &[&str] = &[
     "pytest.ini",
     "tox.ini",
     "noxfile.py",
-    "requirements.txt",
-    "requirements-dev.txt",
+    OWN_NEEDS,
     "requirements-test.txt",
-    "requirements_dev.txt",
     "requirements_test.txt",
-    "dev-requirements.txt",
     "test-requirements.txt",
-    "requirements/dev.txt",
     "requirements/test.txt",
     "requirements/tests.txt",
     "requirements/testing.txt",
+    "requirements-dev.txt",
+    "requirements_dev.txt",
+    "dev-requirements.txt",
+    "requirements/dev.txt",
 ];
+
+/// What the project itself needs.
+const OWN_NEEDS: &str = "requirements.txt";
 
 /// Files that only pytest reads.
 const CONFIGURED: [&str; 4] = ["pytest.ini", "conftest.py", "tests/conftest.py", "test/conftest.py"];
@@ -106,9 +109,14 @@ impl Project {
             found.packages.extend(["--group".to_owned(), name]);
             found.add(Some(packages));
         }
-        let is_asked = |file: &&&str| file.contains("requirements") && repository.has(file);
-        for file in FILES.iter().filter(is_asked) {
-            found.packages.extend(["-r".to_owned(), (*file).to_owned()]);
+        let asked = FILES
+            .iter()
+            .copied()
+            .filter(|file| file.contains("requirements") && repository.has(file));
+        let (own, more): (Vec<&str>, Vec<&str>) = asked.partition(|file| *file == OWN_NEEDS);
+        // Locked lists for tests and for development together often contradict each other.
+        for file in own.into_iter().chain(more.into_iter().take(1)) {
+            found.packages.extend(["-r".to_owned(), file.to_owned()]);
             found.add(repository.text(file).map(|text| vec![text]));
         }
         let environments = ["hatch-test", "test", "default"];

@@ -22,7 +22,7 @@ fn commands(files: &[(&str, &str)]) -> Option<(String, String)> {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn each_tool_chain_is_recognised() {
-    let table: [(Files<'_>, &str, &str); 52] = [
+    let table: [(Files<'_>, &str, &str); 53] = [
         (&[("Cargo.toml", "")], "", "cargo test"),
         (&[("Cargo.toml", ""), ("package.json", SCRIPT)], "", "cargo test"),
         (&[("package.json", SCRIPT)], "", "npm test"),
@@ -297,6 +297,15 @@ fn each_tool_chain_is_recognised() {
                 ("tests/test_a.py", ""),
             ],
             "VENV -r requirements.txt -r requirements-dev.txt",
+            ".venv/bin/python3 -m pytest",
+        ),
+        (
+            &[
+                ("pyproject.toml", "[project]\nname = \"a\""),
+                ("requirements/dev.txt", "pytest==8.3.4\na==1.0"),
+                ("requirements/tests.txt", "pytest==8.3.4"),
+            ],
+            "VENV -e . -r requirements/tests.txt",
             ".venv/bin/python3 -m pytest",
         ),
         (
