@@ -29,15 +29,7 @@ impl SandboxedCheckout {
             Exit::Exited(code) => Some(code),
             Exit::Signalled(_) | Exit::TooMuchOutput | Exit::OverLimit(_) | Exit::Escaped => None,
             Exit::Cancelled => return Err(GateError::Cancelled),
-            Exit::TimedOut | Exit::Idle => {
-                let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
-                let name = |test: String| shorten::middle(&self.bench().secrets.mask(&test), MAX_NAME);
-                return Ok(Evidence::Absent(Absence::TimedOut {
-                    command: command.text().to_owned(),
-                    seconds: order.deadline.as_secs(),
-                    in_test: results::begun(&stdout, &stderr).map(name),
-                }));
-            }
+            Exit::TimedOut | Exit::Idle => return Ok(self.stopped(order, finished).await),
         };
         let finding = self.finding(command, code, finished);
         if let Some(reason) = missing_runner(command, &finding) {
@@ -54,6 +46,25 @@ impl SandboxedCheckout {
             Some(0) => Ok(Evidence::Passed(finding)),
             _ => Ok(Evidence::Failed(finding)),
         }
+    }
+
+    /// What is known of a command that was stopped.
+    async fn stopped(&self, order: &Order<'_>, finished: &Finished) -> Evidence {
+        let finding = match self
+            .reported(order, self.finding(order.command, None, finished), None)
+            .await
+        {
+            Ok(finding) => finding,
+            Err(absent) => return absent,
+        };
+        let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
+        let name = |test: String| shorten::middle(&self.bench().secrets.mask(&test), MAX_NAME);
+        Evidence::Absent(Absence::TimedOut {
+            command: order.command.text().to_owned(),
+            seconds: order.deadline.as_secs(),
+            in_test: results::begun(&stdout, &stderr).map(name),
+            failed: finding.names.map(|names| names.failed).unwrap_or_default(),
+        })
     }
 
     /// The finding with what a results file says in place of what the output said. A command that failed without writing

@@ -227,10 +227,13 @@ fn fails(found: &Evidence, name: &String) -> bool {
 }
 
 /// Whether a test does not pass on the base's code. A run that fails without saying which test did not even compile. A test
-/// that began there and did not end is as red as one that fails: it says no more and no less of the change.
+/// that began there and did not end is as red as one that fails: it says no more and no less of the change; and one that
+/// failed has, whether the program then ended or not.
 fn is_red(found: &Evidence, name: &String, known_red: &[String]) -> bool {
     match (found, compare::names(found)) {
-        (Evidence::Absent(Absence::TimedOut { in_test, .. }), _) => in_test.as_ref() == Some(name),
+        (Evidence::Absent(Absence::TimedOut { in_test, failed, .. }), _) => {
+            in_test.as_ref() == Some(name) || failed.contains(name)
+        }
         (Evidence::Absent(_), _) => false,
         (_, Some(names)) if names.passed.contains(name) => false,
         (_, Some(names)) if names.failed.contains(name) => true,
@@ -319,10 +322,7 @@ fn judge(
     };
     if let Some(first) = red.first() {
         let what = match base {
-            Base::Ran(Evidence::Absent(Absence::TimedOut { seconds, .. })) => {
-                let sentence = format!("without the change {first} did not end in {seconds} s, and with it it passes");
-                return said::passed(GATE, weight, sentence);
-            }
+            Base::Ran(Evidence::Absent(Absence::TimedOut { .. })) => "fail or do not end without the change",
             Base::Ran(_) => "fail without the change",
             Base::NotRun | Base::Inline => "stand in code that is new",
         };
@@ -447,11 +447,12 @@ mod tests {
             }),
         };
         let failed = |names| Evidence::Failed(finding(names));
-        let stopped_in = |test: Option<&str>| {
+        let stopped = |test: Option<&str>, failed: &[&str]| {
             Evidence::Absent(Absence::TimedOut {
                 command: "t".to_owned(),
                 seconds: 60,
                 in_test: test.map(str::to_owned),
+                failed: owned(failed),
             })
         };
         let table = [
@@ -462,9 +463,10 @@ mod tests {
             (failed(Some((&["other"], &["old"]))), false),
             (Evidence::Passed(finding(None)), false),
             (Evidence::Absent(Absence::NotReached), false),
-            (stopped_in(None), false),
-            (stopped_in(Some("other")), false),
-            (stopped_in(Some("new")), true),
+            (stopped(None, &[]), false),
+            (stopped(Some("other"), &["another"]), false),
+            (stopped(Some("new"), &[]), true),
+            (stopped(None, &["other", "new"]), true),
         ];
         for (found, expected) in table {
             assert_eq!(

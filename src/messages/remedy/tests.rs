@@ -172,6 +172,7 @@ fn every_absence_has_an_action_of_its_own() {
                 command: command(),
                 seconds: 900,
                 in_test: None,
+                failed: vec![],
             },
             "end within 900 seconds",
         ),
@@ -210,6 +211,7 @@ fn a_command_of_the_plan_is_corrected_in_the_plan_and_not_in_a_setting() {
                 command: command(),
                 seconds: 60,
                 in_test: None,
+                failed: vec![],
             },
         ]
     };

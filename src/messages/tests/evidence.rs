@@ -170,6 +170,7 @@ pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
                 command: say("cargo run -- --help"),
                 seconds: 600,
                 in_test: None,
+                failed: vec![],
             }),
         ),
         result(

@@ -96,6 +96,9 @@ pub enum Absence {
         /// The test that had begun and had no result, where its runner says so.
         #[serde(default)]
         in_test: Option<String>,
+        /// Tests that had failed by then: a program whose tests failed often does not end either.
+        #[serde(default)]
+        failed: Vec<String>,
     },
     /// An earlier Gate had to pass first and did not.
     NotReached,
@@ -196,11 +199,13 @@ impl Absence {
                 command,
                 seconds,
                 in_test: None,
+                failed: _,
             } => format!("AutoBuild stopped `{command}` after {seconds} seconds"),
             Self::TimedOut {
                 command,
                 seconds,
                 in_test: Some(test),
+                failed: _,
             } => format!("AutoBuild stopped `{command}` after {seconds} seconds, in `{test}`"),
             Self::NotReached => "not reached, because an earlier Gate did not pass".to_owned(),
             Self::NotInThisVersion => "not run in this version".to_owned(),

@@ -267,6 +267,7 @@ mod tests {
             command: "t".into(),
             seconds: 5,
             in_test: None,
+            failed: vec![],
         };
         // evidence · feature and testing · scaffolding and documentation
         let table = [

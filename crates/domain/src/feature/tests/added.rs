@@ -107,6 +107,7 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
         command: "t".to_owned(),
         seconds: 5,
         in_test: None,
+        failed: vec![],
     });
     let not_reached = || Evidence::Absent(Absence::NotReached);
     let passed = || Evidence::Passed(ran(0, counted(3, 0), &[]));
