@@ -201,7 +201,7 @@ impl Call {
     fn of(command: &ShellCommand, repository: &Repository<'_>) -> Option<Self> {
         let command = command.simple()?;
         if let Some((script, separator)) = script(&command, repository) {
-            let script = script.simple()?;
+            let script = script.as_written()?;
             let (at, runner) = runner(&script.words)?;
             let words = script.words.get(at..)?.to_vec();
             return Some(Self {

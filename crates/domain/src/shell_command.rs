@@ -11,7 +11,7 @@ const KEYWORDS: [&str; 13] = [
     "!", "{", "[[", "if", "for", "while", "until", "case", "select", "function", "time", "coproc", "((",
 ];
 /// What has a meaning of its own to a shell outside quotes.
-const SIGNS: &str = "|&;<>()$`\n*?";
+const SIGNS: &str = "|&;<>()$`\n";
 
 /// A line for a shell, as it was written. It is handed over whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +50,24 @@ impl ShellCommand {
 
     /// The words of the line if it is one plain command, which many are; `None` where only a shell can tell.
     pub fn simple(&self) -> Option<SimpleCommand> {
-        let mut words = words(&self.text)?.into_iter().peekable();
+        self.one_command()
+            .filter(|(_, has)| *has == Patterns::None)
+            .map(|(command, _)| command)
+    }
+
+    /// The same where a shell may put several files in the place of one word, as of `test/*.js`: what is written of it, to
+    /// be read and not to be run.
+    pub fn as_written(&self) -> Option<SimpleCommand> {
+        self.one_command().map(|(command, _)| command)
+    }
+
+    fn one_command(&self) -> Option<(SimpleCommand, Patterns)> {
+        let words = words(&self.text)?;
+        let patterns = match words.iter().any(|word| word.is_pattern) {
+            true => Patterns::Some,
+            false => Patterns::None,
+        };
+        let mut words = words.into_iter().peekable();
         let mut variables = Vec::new();
         while let Some(variable) = words.peek().and_then(Word::variable) {
             variables.push(variable);
@@ -59,7 +76,7 @@ impl ShellCommand {
         let words: Vec<String> = words.map(|word| word.value).collect();
         let first = words.first()?;
         let is_plain = !first.is_empty() && !KEYWORDS.contains(&first.as_str());
-        is_plain.then_some(SimpleCommand { variables, words })
+        is_plain.then_some((SimpleCommand { variables, words }, patterns))
     }
 
     /// Every word that may be a path of a file that the line runs or reads.
@@ -104,6 +121,15 @@ struct Word {
     value: String,
     /// How much of its beginning stands outside quotes.
     bare: usize,
+    /// Whether a shell looks for files that it fits, or makes several words of it.
+    is_pattern: bool,
+}
+
+/// Whether a line has words that a shell may replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Patterns {
+    None,
+    Some,
 }
 
 impl Word {
@@ -115,7 +141,7 @@ impl Word {
     }
 }
 
-/// Splits a line in which a shell would expand and redirect nothing.
+/// Splits a line in which a shell would replace nothing but patterns, and redirect nothing.
 fn words(text: &str) -> Option<Vec<Word>> {
     let (mut words, mut word): (Vec<Word>, Option<Word>) = (Vec::new(), None);
     let mut chars = text.trim().chars();
@@ -128,6 +154,7 @@ fn words(text: &str) -> Option<Vec<Word>> {
         let at = word.get_or_insert(Word {
             value: String::new(),
             bare: 0,
+            is_pattern: false,
         });
         match c {
             '\'' => at.value.push_str(&single(&mut chars)?),
@@ -135,6 +162,7 @@ fn words(text: &str) -> Option<Vec<Word>> {
             '\\' => at.value.push(chars.next().filter(|next| *next != '\n')?),
             _ if SIGNS.contains(c) || is_first && matches!(c, '#' | '~') => return None,
             _ => {
+                at.is_pattern |= matches!(c, '*' | '?');
                 if at.bare == at.value.len() {
                     at.bare = at.bare.saturating_add(c.len_utf8());
                 }
@@ -143,8 +171,10 @@ fn words(text: &str) -> Option<Vec<Word>> {
         }
     }
     words.extend(word);
-    let is_pattern = |word: &Word| word.value.contains(['[', '{']) && !matches!(word.value.as_str(), "[" | "{}");
-    (!words.iter().any(is_pattern)).then_some(words)
+    for word in &mut words {
+        word.is_pattern |= word.value.contains(['[', '{']) && !matches!(word.value.as_str(), "[" | "{}");
+    }
+    Some(words)
 }
 
 fn single(chars: &mut std::str::Chars<'_>) -> Option<String> {
@@ -308,6 +338,11 @@ mod tests {
         ];
         for text in opaque {
             assert_eq!(command(text).simple(), None, "{text}");
+        }
+        for (text, is_one) in [("ls *.rs", true), ("a test/?.{js,ts}", true), ("ls *.rs > x", false)] {
+            let written = command(text).as_written();
+            let words = written.map(|written| written.words.join(" "));
+            assert_eq!(words.as_deref(), is_one.then_some(text));
         }
     }
 

@@ -28,6 +28,11 @@ fn only_what_is_plainly_one_runner_gets_arguments() {
             "cross-env NODE_ENV=test c8 mocha test",
             "npm test -- --reporter=spec",
         ),
+        (
+            "npm test",
+            "nyc -r lcov mocha --exit test/*.test.js",
+            "npm test -- --reporter=spec",
+        ),
         ("npm test", "jest && eslint .", "npm test"),
         ("npm test", "jest --verbose", "npm test"),
         ("npm test", "node --test", "npm test"),
