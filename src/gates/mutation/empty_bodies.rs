@@ -1,5 +1,7 @@
 //! Extreme mutation: the new tests run with the body of every function that the change brings emptied, or, in a task for
-//! tests, of every function that they name. If all of them still pass, they are pseudo-tested.
+//! tests, of every function that they name. If all of them still pass, they are pseudo-tested. A function that was there
+//! and that the change rewrites does what it did before: that a test fails with that is shown already, and says something,
+//! also where it would pass if the function did nothing.
 
 use crate::gates::{
     change::{Change, is_document},
@@ -14,6 +16,8 @@ use integrity::{
     language::{
         Role,
         bodies::{Body, Doing, hollowed},
+        capture::Fact,
+        outline::Mark,
         role,
     },
 };
@@ -134,21 +138,31 @@ impl Brought {
             .flat_map(|doing| &doing.bodies)
             .map(|body| body.words.as_slice())
             .collect();
-        let is_new = |body: &&Body| !known.contains(body.words.as_slice());
-        let brought: Vec<(&FileChange, Vec<&Body>)> = sources
+        let is_other = |body: &&Body| !known.contains(body.words.as_slice());
+        let others: Vec<(&FileChange, Vec<Other>)> = sources
             .into_iter()
-            .zip(&after)
-            .map(|(file, doing)| (file, doing.bodies.iter().filter(is_new).collect()))
-            .filter(|(_, bodies): &(_, Vec<&Body>)| !bodies.is_empty())
+            .zip(before.iter().zip(&after))
+            .map(|(file, (before, after))| {
+                let others = after.bodies.iter().filter(is_other);
+                (file, others.map(|body| Other::of(body, before, file)).collect())
+            })
+            .filter(|(_, others): &(_, Vec<Other>)| !others.is_empty())
             .collect();
-        let (file, bodies) = brought.first()?;
-        let body = bodies.first()?;
+        let of_file = |(file, others): &(&FileChange, Vec<Other>)| -> Vec<(String, Body)> {
+            let brought = others.iter().filter_map(|other| match other {
+                Other::Brought(body) => Some((file.path.clone(), body.clone())),
+                Other::Rewritten(_) => None,
+            });
+            brought.collect()
+        };
+        let brought: Vec<(String, Body)> = others.iter().flat_map(of_file).collect();
+        let (file, body) = brought.first()?;
         Some(Self {
-            versions: vec![version(change, &brought, 0)?, version(change, &brought, 1)?],
-            first: format!("`{}`, {}:{}", body.name, file.path, body.line),
+            versions: vec![version(change, &others, 0)?, version(change, &others, 1)?],
+            first: format!("`{}`, {file}:{}", body.name, body.line),
             names: brought
                 .iter()
-                .flat_map(|(_, bodies)| bodies.iter().map(|body| body.name.clone()))
+                .map(|(_, body)| body.name.clone())
                 .filter(|name| !name.is_empty())
                 .collect(),
         })
@@ -161,6 +175,48 @@ impl Brought {
             .iter()
             .any(|site| site.words.iter().any(|word| self.names.contains(word)))
     }
+}
+
+/// A function that is not as it was, with what is put in place of its body.
+enum Other {
+    /// It was not there, or did nothing: it does nothing.
+    Brought(Body),
+    /// It does what it did before.
+    Rewritten(Body),
+}
+
+impl Other {
+    fn of(body: &Body, before: &Doing, file: &FileChange) -> Self {
+        let mut named = before.bodies.iter().filter(|old| old.name == body.name);
+        let was = match (named.next(), named.next()) {
+            (Some(only), None) if !body.name.is_empty() => text_of(only, file),
+            (None | Some(_), _) => None,
+        };
+        match was {
+            Some(was) => Self::Rewritten(Body {
+                hollow: [was.to_owned(), was.to_owned()],
+                ..body.clone()
+            }),
+            None => Self::Brought(body.clone()),
+        }
+    }
+
+    fn body(&self) -> &Body {
+        match self {
+            Self::Brought(body) | Self::Rewritten(body) => body,
+        }
+    }
+}
+
+/// A body of the file as it was; none of one that only says that it is still to be written.
+fn text_of<'a>(body: &Body, file: &'a FileChange) -> Option<&'a str> {
+    let text = std::str::from_utf8(file.before.bytes()?).ok()?;
+    let marks = language::read(&file.path, text)?.marks;
+    let was = text.get(body.range.clone())?;
+    let last = body.line.saturating_add(u32::try_from(was.lines().count()).ok()?);
+    let is_unwritten =
+        |mark: &Mark| matches!(mark.fact, Fact::Stub | Fact::Empty) && (body.line..=last).contains(&mark.line);
+    (!marks.iter().any(is_unwritten)).then_some(was)
 }
 
 /// What a version of a file does; a file that is not there does nothing.
@@ -214,11 +270,50 @@ fn is_in_tests(change: &Change, name: &str) -> bool {
 }
 
 /// The changed files with functions that give one of the two answers.
-fn version(change: &Change, brought: &[(&FileChange, Vec<&Body>)], which: usize) -> Option<Vec<Put>> {
-    let put = |(file, bodies): &(&FileChange, Vec<&Body>)| {
+fn version(change: &Change, others: &[(&FileChange, Vec<Other>)], which: usize) -> Option<Vec<Put>> {
+    let put = |(file, others): &(&FileChange, Vec<Other>)| {
         let text = std::str::from_utf8(file.after.bytes()?).ok()?;
-        let emptied = hollowed(text, bodies, which)?;
+        let bodies: Vec<&Body> = others.iter().map(Other::body).collect();
+        let emptied = hollowed(text, &bodies, which)?;
         Some((file.path.clone(), emptied.into_bytes(), change.mode(&file.path)?))
     };
-    brought.iter().map(put).collect()
+    others.iter().map(put).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Other, doing, hollowed};
+    use integrity::{FileChange, Version};
+
+    #[test]
+    fn a_rewritten_function_does_what_it_did_and_one_that_is_brought_does_nothing() {
+        let after = "def is_large(a):\n    return a >= 10\n";
+        let table = [
+            (
+                "def is_large(a, b):\n    return a > 10\n",
+                "def is_large(a):\n    return a > 10\n",
+            ),
+            ("", "def is_large(a):\n    return None\n"),
+            (
+                "def is_large(a):\n    raise NotImplementedError\n",
+                "def is_large(a):\n    return None\n",
+            ),
+            (
+                "class A:\n    def is_large(self):\n        return 1\n\n\nclass B:\n    def is_large(self):\n        return 2\n",
+                "def is_large(a):\n    return None\n",
+            ),
+        ];
+        for (before, expected) in table {
+            let bytes = |text: &str| Version::Bytes(text.as_bytes().to_vec());
+            let file = FileChange {
+                path: "sizes.py".to_owned(),
+                before: bytes(before),
+                after: bytes(after),
+            };
+            let [was, is] = [&file.before, &file.after].map(|version| doing(&file.path, version).unwrap());
+            let other = Other::of(is.bodies.first().unwrap(), &was, &file);
+            let put = hollowed(after, &[other.body()], 0).unwrap();
+            assert_eq!(put, expected, "{before}");
+        }
+    }
 }
