@@ -9,11 +9,23 @@ use std::{
 /// Where programs are looked for if the service itself was told nothing.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
+/// Variables that name a file of certificates to trust. Programs that bring their own list, as uv and Node do, need it where
+/// a proxy or a mirror of packages has a certificate of the organisation.
+pub(crate) const CERTIFICATES: [&str; 7] = [
+    "SSL_CERT_FILE",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "CARGO_HTTP_CAINFO",
+    "PIP_CERT",
+];
+
 /// Settings of Cargo that may hold a token.
 const TOKEN: &str = "token";
 
-/// `PATH`, `LANG`, `TMPDIR`, a private `HOME` below `private`, the Rust tool chain where the host has one, and the
-/// variables of the service that `named` lists. Never the host's home, never a file with credentials: what Cargo fetches
+/// `PATH`, `LANG`, `TMPDIR`, a private `HOME` below `private`, the Rust tool chain where the host has one, the files of
+/// certificates that the service trusts, and the variables of the service that `named` lists. Never the host's home, never a file with credentials: what Cargo fetches
 /// lies in the private home, beside a copy of the host's settings of Cargo where they name no token.
 pub fn environment(private: &Path, named: &[String]) -> std::io::Result<Vec<(OsString, OsString)>> {
     let (home, tmp) = (private.join("home"), private.join("tmp"));
@@ -41,10 +53,19 @@ pub fn environment(private: &Path, named: &[String]) -> std::io::Result<Vec<(OsS
     if let Some(rustup) = host_folder("RUSTUP_HOME", ".rustup") {
         env.push(("RUSTUP_HOME".into(), rustup.into()));
     }
+    env.extend(certificates(own));
     let known: Vec<OsString> = env.iter().map(|(name, _)| name.clone()).collect();
     let passed = named.iter().filter(|name| !known.contains(&OsString::from(name)));
     env.extend(passed.filter_map(|name| Some((name.into(), own(name)?))));
     Ok(env)
+}
+
+/// The variables among [`CERTIFICATES`] that lead to a file.
+fn certificates(own: impl Fn(&str) -> Option<OsString>) -> impl Iterator<Item = (OsString, OsString)> {
+    CERTIFICATES.into_iter().filter_map(move |name| {
+        let file = own(name).filter(|file| Path::new(file).is_absolute() && Path::new(file).is_file())?;
+        Some((name.into(), file))
+    })
 }
 
 fn copy_settings(from: &Path, to: &Path) -> std::io::Result<()> {
@@ -86,12 +107,29 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let env = environment(folder.path(), &["HOME".to_owned(), "NO_SUCH_VARIABLE_HERE".to_owned()]).unwrap();
         let allowed = ["PATH", "LANG", "TMPDIR", "HOME", "GIT_CONFIG_NOSYSTEM", "RUSTUP_HOME"];
-        assert!(env.iter().all(|(name, _)| allowed.iter().any(|fine| name == fine)));
+        let allowed = || allowed.iter().chain(&CERTIFICATES);
+        assert!(env.iter().all(|(name, _)| allowed().any(|fine| name == fine)));
         let homes: Vec<_> = env
             .iter()
             .filter(|(name, _)| name == "HOME")
             .map(|(_, value)| value.clone())
             .collect();
         assert_eq!(homes, [folder.path().join("home").into_os_string()]);
+    }
+
+    #[test]
+    fn files_of_certificates_are_passed_and_nothing_else_that_is_called_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("organisation.pem");
+        fs::write(&file, "-----BEGIN CERTIFICATE-----").unwrap();
+        let own = |name: &str| match name {
+            "SSL_CERT_FILE" => Some(file.clone().into_os_string()),
+            "PIP_CERT" => Some("/no/such/file.pem".into()),
+            "CURL_CA_BUNDLE" => Some("Cargo.toml".into()),
+            "GIT_SSL_CAINFO" => Some(folder.path().into()),
+            _ => None,
+        };
+        let passed: Vec<_> = certificates(own).collect();
+        assert_eq!(passed, [("SSL_CERT_FILE".into(), file.clone().into_os_string())]);
     }
 }

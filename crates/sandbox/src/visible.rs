@@ -3,7 +3,7 @@
 //!
 //! Never a home folder as a whole, never a folder that holds what is hidden, never a file with credentials.
 
-use crate::spec::Spec;
+use crate::{environment::CERTIFICATES, spec::Spec};
 use std::{
     ffi::{OsStr, OsString},
     fs,
@@ -86,6 +86,10 @@ pub(super) fn readable(spec: &Spec, hidden: &[PathBuf]) -> Vec<PathBuf> {
     }
     for home in TOOL_HOMES.iter().filter_map(|name| variable(name)) {
         all.extend(without_credentials(Path::new(home), hidden));
+    }
+    for file in CERTIFICATES.iter().filter_map(|name| variable(name)) {
+        all.push(PathBuf::from(file));
+        all.extend(fs::canonicalize(file));
     }
     if let Some(program) = located(&spec.program, variable("PATH")) {
         all.extend(around(&program, hidden));
