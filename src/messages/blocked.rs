@@ -46,7 +46,7 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
 /// Why a Feature or its tasks do not go on and what a person can do, for who watches from a terminal: one text for each
 /// that is blocked, and none where nothing is.
 pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
-    let FeatureState::Blocked { reason, .. } = &feature.state else {
+    let Some(of_feature) = report_of_feature(feature, Cost::default()) else {
         return Vec::new();
     };
     let short = |whose: String, report: &BlockedReport, criteria: &[Criterion], verdict: Option<&Verdict>| {
@@ -80,8 +80,21 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     if !of_tasks.is_empty() {
         return of_tasks;
     }
-    let report = BlockedReport::of_feature(feature, reason, None, Cost::default());
-    vec![short("Why it is blocked".to_owned(), &report, &[], None)]
+    vec![short("Why it is blocked".to_owned(), &of_feature, &[], None)]
+}
+
+/// The report on a Feature that is blocked now, with what the Gates said if that is why. Terminal and issue word the same
+/// one, so that both advise the same.
+fn report_of_feature(feature: &Feature, cost: Cost) -> Option<BlockedReport> {
+    let FeatureState::Blocked { reason, .. } = &feature.state else {
+        return None;
+    };
+    let is_about_gates = matches!(
+        reason,
+        BlockReason::WaveGateRed { .. } | BlockReason::GatesAbsent { .. }
+    );
+    let gates = feature.gates.last().filter(|_| is_about_gates).map(|gate| &gate.report);
+    Some(BlockedReport::of_feature(feature, reason, gates, cost))
 }
 
 const RED_BEFORE: &str = "What the tests printed on the default branch, before any task";
@@ -226,15 +239,8 @@ fn work_so_far(feature: &Feature, task: &Task, links: &Links) -> String {
 
 /// The report on a Feature that is blocked now, for its issue.
 pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<String> {
-    let FeatureState::Blocked { reason, .. } = &feature.state else {
-        return None;
-    };
-    let is_about_gates = matches!(
-        reason,
-        BlockReason::WaveGateRed { .. } | BlockReason::GatesAbsent { .. }
-    );
-    let gates = feature.gates.last().filter(|_| is_about_gates).map(|gate| &gate.report);
-    let report = BlockedReport::of_feature(feature, reason, gates, cost);
+    let report = report_of_feature(feature, cost)?;
+    let reason = &report.reason;
     Some(fitting(|measure| {
         let now = report.gates.as_ref().map_or_else(String::new, |gates| {
             gates::folded_table(strictest(feature), gates, &[], measure)
