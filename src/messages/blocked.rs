@@ -20,6 +20,7 @@ use domain::{
     evidence::{Absence, Evidence},
     feature::{Before, Feature, State as FeatureState, flow::strictest},
     ids::{TaskId, TurnNumber},
+    mistake::SettingsMistake,
     plan::Criterion,
     recurring::Recurring,
     task::Task,
@@ -49,38 +50,51 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     let Some(of_feature) = report_of_feature(feature, Cost::default()) else {
         return Vec::new();
     };
-    let short = |whose: String, report: &BlockedReport, criteria: &[Criterion], verdict: Option<&Verdict>| {
-        let sent_back =
-            |measure: &Measure| verdict.map_or_else(String::new, |verdict| findings::sent_back(verdict, measure));
-        fitting(|measure| {
-            sections(vec![
-                format!("**{whose}:**"),
-                reasons::blocked(&report.reason, measure),
-                titled("The last feedback:", &sent_back(measure)),
-                reasons::printed_open(&report.reason, measure),
-                red_before(feature, report, measure, Form::Open),
-                titled("What you can do:", &actions(report, criteria)),
-            ])
-        })
-    };
     let of_tasks: Vec<String> = feature
         .tasks
         .iter()
         .filter_map(|task| {
             let report = BlockedReport::of_task(task, Cost::default())?;
             let whose = format!("{} {} is blocked", task.id, untrusted::inline(&task.plan.name, 200));
-            Some(short(
-                whose,
-                &report,
-                &task.plan.acceptance_criteria,
-                task.last_judgement(),
-            ))
+            let criteria = &task.plan.acceptance_criteria;
+            Some(in_short(feature, &whose, &report, criteria, task.last_judgement()))
         })
         .collect();
     if !of_tasks.is_empty() {
         return of_tasks;
     }
-    vec![short("Why it is blocked".to_owned(), &of_feature, &[], None)]
+    vec![in_short(feature, "Why it is blocked", &of_feature, &[], None)]
+}
+
+/// Why a Feature does not go on while its repository's settings have mistakes, whatever stopped it before, and what a
+/// person can do, for who watches from a terminal.
+pub fn bad_settings_in_short(feature: &Feature, mistakes: &[SettingsMistake]) -> String {
+    let reason = BlockReason::BadSettings {
+        mistakes: mistakes.to_vec(),
+    };
+    let report = BlockedReport::of_feature(feature, &reason, None, Cost::default());
+    in_short(feature, "Why it does not go on", &report, &[], None)
+}
+
+fn in_short(
+    feature: &Feature,
+    title: &str,
+    report: &BlockedReport,
+    criteria: &[Criterion],
+    verdict: Option<&Verdict>,
+) -> String {
+    let sent_back =
+        |measure: &Measure| verdict.map_or_else(String::new, |verdict| findings::sent_back(verdict, measure));
+    fitting(|measure| {
+        sections(vec![
+            format!("**{title}:**"),
+            reasons::blocked(&report.reason, measure),
+            titled("The last feedback:", &sent_back(measure)),
+            reasons::printed_open(&report.reason, measure),
+            red_before(feature, report, measure, Form::Open),
+            titled("What you can do:", &actions(report, criteria)),
+        ])
+    })
 }
 
 /// The report on a Feature that is blocked now, with what the Gates said if that is why. Terminal and issue word the same

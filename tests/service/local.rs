@@ -308,6 +308,37 @@ async fn tests_that_do_not_run_are_said_before_any_agent_is_paid() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn mistakes_in_the_settings_are_the_reason_as_long_as_they_stand() {
+    let own = Own::new(Some("#!/bin/sh\nexit 3\n")).await;
+    let blocked = whole(&own.run(&[]).await);
+    assert!(blocked.contains("Set-up does not work"), "{blocked}");
+    own.commits_settings("setup: 'true'\nmax_turn: 3\n").await;
+    let resumed = own.json(&["resume", "FEAT-1", "--json"]).await;
+    let why = resumed["why"].to_string();
+    assert!(why.contains("did you mean `max_turns`?"), "{resumed}");
+    assert!(why.contains("What you can do") && !why.contains("Set-up"), "{resumed}");
+    own.commits_settings("setup: 'true'\nmax_turns: 3\n").await;
+    let done = own.json(&["resume", "FEAT-1", "--json"]).await;
+    assert_eq!(
+        (&done["ok"], &done["why"]),
+        (&true.into(), &serde_json::json!([])),
+        "{done}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_labels_that_started_nothing_only_the_last_is_told() {
+    let own = Own::new(None).await;
+    own.commits_settings("max_turn: 3\n").await;
+    let first = whole(&own.run(&[]).await);
+    assert!(first.contains("max_turn: there is no such setting"), "{first}");
+    own.commits_settings("stup: x\n").await;
+    let resumed = own.json(&["resume", "FEAT-1", "--json"]).await;
+    assert_eq!(resumed["why"].as_array().map(Vec::len), Some(1), "{resumed}");
+    assert!(resumed["why"][0].as_str().unwrap().contains("stup"), "{resumed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_discarded_is_said_in_one_line() {
     let own = Own::new(None).await;
     own.agents(&"- { role: player, fail: garbage }\n".repeat(8));
