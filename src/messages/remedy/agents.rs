@@ -14,10 +14,13 @@ const OTHER_WORDS: &str = "Read what the model refuses, and say the task differe
 const SHORTER: &str = "Split the task, or shorten the issue and the repository's instruction files";
 const MORE_MONEY: &str = "Raise `budget` in `.github/autobuild.yml` on the default branch, or split the task";
 const NO_JSON: &str = "Read what the agent printed: its answer must be the JSON object that ends its output, and it printed none even \
-     after one correction. Mend the program, or try another agent or a stronger model";
-const STRONGER_MODEL: &str = "Try a stronger model for this agent: its answer was not usable even after one correction";
-const STRONGER_COACH: &str =
-    "Try a stronger model for the Coach: its decision was not usable even after one correction";
+     after one correction. Mend the program, or try another agent or a stronger model (`model` in \
+     `.github/autobuild.yml` on the default branch)";
+const STRONGER_MODEL: &str = "Try a stronger model for this agent: set `model` in `.github/autobuild.yml` on the default branch, such as `model: \
+     {player: strong}`. Its answer was not usable even after one correction";
+const STRONGER_COACH: &str = "Try a stronger model for the Coach: name one that `AUTOBUILD_MODELS` lists as `model: {coach: NAME}` in \
+     `.github/autobuild.yml` on the default branch, or set `AUTOBUILD_MODEL_STRONG` where AutoBuild runs. Its decision was not \
+     usable even after one correction";
 
 /// One action for the kind of failure, then how it goes on.
 pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
@@ -53,7 +56,9 @@ pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
         AgentFailure::ModelRefused { .. } => OTHER_WORDS.to_owned(),
         AgentFailure::RequestRefused { .. } => COMPARE_SETTINGS.to_owned(),
         AgentFailure::PromptTooLong => SHORTER.to_owned(),
-        AgentFailure::OutputLimit => "Split the task, or set a model that may write more".to_owned(),
+        AgentFailure::OutputLimit => {
+            "Split the task, or set a model that may write more (`model` in `.github/autobuild.yml`)".to_owned()
+        }
         AgentFailure::OutOfAgentTurns { turns } => format!(
             "Allow the agent more than {turns} calls (`agent_turns` in `.github/autobuild.yml`), or split the task"
         ),

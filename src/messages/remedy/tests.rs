@@ -276,6 +276,32 @@ fn faults() -> Vec<BlockReason> {
     ]
 }
 
+/// Advice that names no setting is advice that nobody can follow.
+#[test]
+fn a_stronger_model_is_advised_with_the_setting_that_names_it() {
+    let problem = || "x".to_owned();
+    let table = [
+        (AgentFailure::ReportMissing, "`model` in"),
+        (
+            AgentFailure::ReportInvalid { problem: problem() },
+            "`model: {player: strong}`",
+        ),
+        (AgentFailure::DecisionMissing, "`model: {coach: NAME}` in"),
+        (
+            AgentFailure::DecisionInvalid { problem: problem() },
+            "AUTOBUILD_MODEL_STRONG",
+        ),
+        (AgentFailure::OutputLimit, "`model` in"),
+    ];
+    for (failure, setting) in table {
+        let advice = agents::actions(&failure).join(". ");
+        assert!(
+            advice.contains(setting) && advice.contains("`.github/autobuild.yml`"),
+            "{failure:?}: {advice}"
+        );
+    }
+}
+
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn reasons() -> Vec<BlockReason> {
     let text = || "x".to_owned();
