@@ -253,7 +253,7 @@ pub(super) fn defect(what: &Defect) -> String {
         Defect::NoRepository => "the effect names no repository".to_owned(),
         Defect::NotOfAFeature => "the effect needs a Feature".to_owned(),
         Defect::NoDelivery => "the delivery is not stored".to_owned(),
-        Defect::CutOff { times } => format!("the service ended {times} times while it did this"),
+        Defect::CutOff { times } => format!("AutoBuild ended {times} times while it did this"),
         Defect::Said(said) => said.clone(),
     }
 }
