@@ -1,7 +1,7 @@
 //! What a person can do when an agent gave no usable result.
 
 use crate::messages::remedy::{code, plain};
-use domain::blocked::AgentFailure;
+use domain::blocked::{AgentFailure, SpentScript};
 
 const COMPARE_VERSIONS: &str =
     "On the machine that runs AutoBuild, compare the agent program's version with the one that is supported";
@@ -63,9 +63,21 @@ pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
             "Allow the agent more than {turns} calls (`agent_turns` in `.github/autobuild.yml`), or split the task"
         ),
         AgentFailure::OutOfMoney => MORE_MONEY.to_owned(),
+        AgentFailure::ScriptSpent(spent) => another_step(spent),
         AgentFailure::ReportMissing => NO_JSON.to_owned(),
         AgentFailure::ReportInvalid { .. } => STRONGER_MODEL.to_owned(),
         AgentFailure::DecisionMissing | AgentFailure::DecisionInvalid { .. } => STRONGER_COACH.to_owned(),
     };
     vec![first, "Then resume: these failures used up no turn".to_owned()]
+}
+
+fn another_step(spent: &SpentScript) -> String {
+    let script = code(&spent.script.to_string_lossy());
+    let add = format!("Add a step for the {} to the end of {script}", spent.role);
+    match spent.fitting {
+        0 => add,
+        _ => format!(
+            "{add}, or play its steps from the first again: copy it, and name the copy as the agent, `scripted:<copy>`"
+        ),
+    }
 }

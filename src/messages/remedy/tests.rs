@@ -1,10 +1,10 @@
 use super::*;
 use domain::{
-    blocked::{AgentFailure, Cost, Defect, Doing, Fault, PreFlightCause, PreFlightFault, RepositoryFault},
+    blocked::{AgentFailure, Cost, Defect, Doing, Fault, PreFlightCause, PreFlightFault, RepositoryFault, SpentScript},
     budget::SpentBudget,
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
-    ids::{TaskId, User, UserId},
+    ids::{TaskId, TurnNumber, User, UserId},
     integrity::Rule,
     mistake::SettingsMistake,
 };
@@ -274,6 +274,23 @@ fn faults() -> Vec<BlockReason> {
             what: Defect::Said(text()),
         }),
     ]
+}
+
+#[test]
+fn a_spent_script_is_named_with_what_plays_it_again() {
+    let failure = AgentFailure::ScriptSpent(SpentScript {
+        script: "/srv/steps.yml".into(),
+        steps: 1,
+        fitting: 1,
+        role: "player".to_owned(),
+        task: None,
+        turn: TurnNumber(1),
+    });
+    assert_eq!(
+        agents::actions(&failure)[0],
+        "Add a step for the player to the end of `/srv/steps.yml`, or play its steps from the first again: copy it, and \
+         name the copy as the agent, `scripted:<copy>`"
+    );
 }
 
 /// Advice that names no setting is advice that nobody can follow.
