@@ -204,6 +204,28 @@ async fn a_damaged_file_is_named_in_one_line_with_what_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_report_of_another_shape_is_no_feature_that_was_not_begun() {
+    let own = Own::new(None).await;
+    assert!(own.run(&[]).await.status.success());
+    let report = own.repository.join(".git/autobuild/features/1.report.json");
+    for (written, found) in [
+        ("[]", "it holds a list, and an object"),
+        ("{}", "it holds an empty object"),
+        ("\"done\"", "it holds a text"),
+        ("{\"state\": \"begun\"}", "unknown variant `begun`"),
+        ("{\"rests\": \"yes\"}", "expected a boolean"),
+    ] {
+        fs::write(&report, written).unwrap();
+        let status = own.autobuild("", &["status"]).output().await.unwrap();
+        let said = whole(&status);
+        assert_eq!(status.status.code(), Some(2), "{written}: {said}");
+        for part in ["1.report.json is damaged: move it away", found] {
+            assert!(said.contains(part), "{written}: {part}: {said}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn links_are_not_followed_and_nobody_else_reads_anything() {
     let own = Own::new(None).await;
     let folder = own.repository.join(".git/autobuild");
