@@ -226,6 +226,42 @@ async fn a_report_of_another_shape_is_no_feature_that_was_not_begun() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_needs_a_plan_says_how_to_make_one() {
+    let own = Own::new(None).await;
+    let said = async |words: &[&str]| {
+        let output = own.autobuild("", words).output().await.unwrap();
+        let said = whole(&output);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert_eq!(said.trim().lines().count(), 1, "{words:?}: {said}");
+        said
+    };
+    let nothing = "nothing is planned in this repository yet: `autobuild plan ISSUE.md` plans an issue";
+    for words in [["feature", "FEAT-1"], ["feature", "TASK-001"], ["task", "TASK-001"]] {
+        let said = said(&words).await;
+        assert!(said.contains(nothing), "{words:?}: {said}");
+    }
+    for command in ["plan", "task"] {
+        let said = said(&[command, "FEAT-1"]).await;
+        assert!(said.contains("`autobuild feature FEAT-1` builds"), "{command}: {said}");
+    }
+    let file = said(&["feature", "../issue.md"]).await;
+    assert!(file.contains("`autobuild plan ../issue.md` plans it"), "{file}");
+
+    own.commits_settings("max_turn: 3\n").await;
+    assert_eq!(own.run(&[]).await.status.code(), Some(1), "no plan can be made");
+    for more in [&["--dry-run"][..], &["--max-turns", "3"]] {
+        let said = said(&[&["feature", "FEAT-1"], more].concat()).await;
+        assert!(said.contains("FEAT-1 has no plan yet"), "{more:?}: {said}");
+    }
+    let status = own.autobuild("", &["status"]).output().await.unwrap();
+    assert!(
+        text(&status).contains("\n  not started · no tasks yet"),
+        "{}",
+        text(&status)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn links_are_not_followed_and_nobody_else_reads_anything() {
     let own = Own::new(None).await;
     let folder = own.repository.join(".git/autobuild");
