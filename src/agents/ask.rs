@@ -181,7 +181,7 @@ mod tests {
         config::{AgentCommand, ModelSettings, Role},
     };
     use domain::{
-        blocked::AgentFailure,
+        blocked::{AgentFailure, SpentScript},
         ids::{TaskId, TurnNumber},
         secret::Secrets,
     };
@@ -384,11 +384,16 @@ mod tests {
         for (key, expected) in [("r1", 1), ("r1", 1), ("r2", 2), ("r1", 1)] {
             assert_eq!(stage.ask(Role::Coach, key).await.unwrap().answer, expected, "{key}");
         }
-        for (role, key) in [(Role::Coach, "r3"), (Role::Player, "r1x")] {
-            let AgentFailure::Failed { how } = stage.failure(role, key).await else {
-                panic!("not failed")
-            };
-            assert!(how.contains("no step left for the"), "{how}");
+        for (role, key, fitting) in [(Role::Coach, "r3", 2), (Role::Player, "r1x", 0)] {
+            let expected = AgentFailure::ScriptSpent(SpentScript {
+                script: stage.0.path().join("steps.yaml"),
+                steps: 2,
+                fitting,
+                role: role.to_string(),
+                task: Some(TaskId::Planned(1)),
+                turn: TurnNumber(2),
+            });
+            assert_eq!(stage.failure(role, key).await, expected);
         }
     }
 

@@ -113,13 +113,20 @@ pub(crate) fn how_to_install(program: &str) -> String {
         "codex-acp" => "install it: npm install -g @agentclientprotocol/codex-acp".to_owned(),
         "gemini" => "install it: npm install -g @google/gemini-cli".to_owned(),
         "opencode" => "install it: npm install -g opencode-ai".to_owned(),
-        _ => "install it where the service's PATH leads, or name another agent".to_owned(),
+        _ => "install it where AutoBuild's PATH finds it, or name another agent".to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Version;
+    use super::{Version, how_to_install};
+
+    /// There is no service where a person runs it.
+    #[test]
+    fn an_unknown_program_is_installed_where_autobuild_finds_it() {
+        let how = how_to_install("no-such-program");
+        assert_eq!(how, "install it where AutoBuild's PATH finds it, or name another agent");
+    }
 
     #[test]
     fn versions_are_found_where_programs_print_them() {

@@ -7,7 +7,11 @@ use crate::agents::{
     script,
     script::{ScriptStep, ScriptedFailure},
 };
-use domain::{blocked::AgentFailure, budget::CostReporting, usage::Usage};
+use domain::{
+    blocked::{AgentFailure, SpentScript},
+    budget::CostReporting,
+    usage::Usage,
+};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -103,14 +107,16 @@ impl ScriptedAgent {
                 source,
             }
         })?;
-        taken.and_then(|at| steps.get(at)).ok_or_else(|| {
-            let task = spec.task.map(|task| format!(" of {task}")).unwrap_or_default();
-            failed(format!(
-                "{} has no step left for the {}{task} at turn {}",
-                self.file.display(),
-                spec.role,
-                spec.turn
-            ))
+        taken.and_then(|at| steps.get(at)).ok_or_else(|| RunError::Agent {
+            failure: AgentFailure::ScriptSpent(SpentScript {
+                script: self.file.clone(),
+                steps: steps.len(),
+                fitting: fitting.len(),
+                role: spec.role.to_string(),
+                task: spec.task,
+                turn: spec.turn,
+            }),
+            record: Box::new(once()),
         })
     }
 

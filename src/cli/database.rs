@@ -59,8 +59,8 @@ impl Chosen {
             (OpenError::File { source, path }, Whose::Service) if source.kind() == ErrorKind::NotFound => {
                 let path = path.display();
                 anyhow::anyhow!(
-                    "nothing has run here: `autobuild run ISSUE.md` begins, in your repository. There is no service's \
-                     database at {path} either (--data-dir or AUTOBUILD_DATABASE_URL names another)"
+                    "nothing has run here: `autobuild run ISSUE.md` begins, in your repository. To read what a service did, \
+                     name its database with --data-dir or AUTOBUILD_DATABASE_URL: there is none at {path}"
                 )
             }
             _ => anyhow::Error::new(error)

@@ -24,7 +24,7 @@ pub enum NoDataFolder {
     #[error("the data folder {0} is used by another process: give each its own AUTOBUILD_DATA_DIR")]
     InUse(PathBuf),
     /// The system refused.
-    #[error("the data folder cannot be used: the service's user must be able to write {path}")]
+    #[error("the data folder cannot be used: the user that runs AutoBuild must be able to write {path}")]
     Io {
         /// The folder, or a file in it.
         path: PathBuf,

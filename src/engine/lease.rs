@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// For operators; what the panic said is in the log alone.
-const PANICKED: &str = "the service panicked while it did this; see its log";
+const PANICKED: &str = "AutoBuild panicked while it did this; see its log";
 
 /// How long what a suspended installation cannot do waits before it is tried again.
 const SUSPENDED_MS: i64 = 600_000;

@@ -20,6 +20,7 @@ use domain::{
     evidence::{Absence, Evidence},
     feature::{Before, Feature, State as FeatureState, flow::strictest},
     ids::{TaskId, TurnNumber},
+    mistake::SettingsMistake,
     plan::Criterion,
     recurring::Recurring,
     task::Task,
@@ -46,22 +47,8 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
 /// Why a Feature or its tasks do not go on and what a person can do, for who watches from a terminal: one text for each
 /// that is blocked, and none where nothing is.
 pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
-    let FeatureState::Blocked { reason, .. } = &feature.state else {
+    let Some(of_feature) = report_of_feature(feature, Cost::default()) else {
         return Vec::new();
-    };
-    let short = |whose: String, report: &BlockedReport, criteria: &[Criterion], verdict: Option<&Verdict>| {
-        let sent_back =
-            |measure: &Measure| verdict.map_or_else(String::new, |verdict| findings::sent_back(verdict, measure));
-        fitting(|measure| {
-            sections(vec![
-                format!("**{whose}:**"),
-                reasons::blocked(&report.reason, measure),
-                titled("The last feedback:", &sent_back(measure)),
-                reasons::printed_open(&report.reason, measure),
-                red_before(feature, report, measure, Form::Open),
-                titled("What you can do:", &actions(report, criteria)),
-            ])
-        })
     };
     let of_tasks: Vec<String> = feature
         .tasks
@@ -69,19 +56,59 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
         .filter_map(|task| {
             let report = BlockedReport::of_task(task, Cost::default())?;
             let whose = format!("{} {} is blocked", task.id, untrusted::inline(&task.plan.name, 200));
-            Some(short(
-                whose,
-                &report,
-                &task.plan.acceptance_criteria,
-                task.last_judgement(),
-            ))
+            let criteria = &task.plan.acceptance_criteria;
+            Some(in_short(feature, &whose, &report, criteria, task.last_judgement()))
         })
         .collect();
     if !of_tasks.is_empty() {
         return of_tasks;
     }
-    let report = BlockedReport::of_feature(feature, reason, None, Cost::default());
-    vec![short("Why it is blocked".to_owned(), &report, &[], None)]
+    vec![in_short(feature, "Why it is blocked", &of_feature, &[], None)]
+}
+
+/// Why a Feature does not go on while its repository's settings have mistakes, whatever stopped it before, and what a
+/// person can do, for who watches from a terminal.
+pub fn bad_settings_in_short(feature: &Feature, mistakes: &[SettingsMistake]) -> String {
+    let reason = BlockReason::BadSettings {
+        mistakes: mistakes.to_vec(),
+    };
+    let report = BlockedReport::of_feature(feature, &reason, None, Cost::default());
+    in_short(feature, "Why it does not go on", &report, &[], None)
+}
+
+fn in_short(
+    feature: &Feature,
+    title: &str,
+    report: &BlockedReport,
+    criteria: &[Criterion],
+    verdict: Option<&Verdict>,
+) -> String {
+    let sent_back =
+        |measure: &Measure| verdict.map_or_else(String::new, |verdict| findings::sent_back(verdict, measure));
+    fitting(|measure| {
+        sections(vec![
+            format!("**{title}:**"),
+            reasons::blocked(&report.reason, measure),
+            titled("The last feedback:", &sent_back(measure)),
+            reasons::printed_open(&report.reason, measure),
+            red_before(feature, report, measure, Form::Open),
+            titled("What you can do:", &actions(report, criteria)),
+        ])
+    })
+}
+
+/// The report on a Feature that is blocked now, with what the Gates said if that is why. Terminal and issue word the same
+/// one, so that both advise the same.
+fn report_of_feature(feature: &Feature, cost: Cost) -> Option<BlockedReport> {
+    let FeatureState::Blocked { reason, .. } = &feature.state else {
+        return None;
+    };
+    let is_about_gates = matches!(
+        reason,
+        BlockReason::WaveGateRed { .. } | BlockReason::GatesAbsent { .. }
+    );
+    let gates = feature.gates.last().filter(|_| is_about_gates).map(|gate| &gate.report);
+    Some(BlockedReport::of_feature(feature, reason, gates, cost))
 }
 
 const RED_BEFORE: &str = "What the tests printed on the default branch, before any task";
@@ -226,15 +253,8 @@ fn work_so_far(feature: &Feature, task: &Task, links: &Links) -> String {
 
 /// The report on a Feature that is blocked now, for its issue.
 pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<String> {
-    let FeatureState::Blocked { reason, .. } = &feature.state else {
-        return None;
-    };
-    let is_about_gates = matches!(
-        reason,
-        BlockReason::WaveGateRed { .. } | BlockReason::GatesAbsent { .. }
-    );
-    let gates = feature.gates.last().filter(|_| is_about_gates).map(|gate| &gate.report);
-    let report = BlockedReport::of_feature(feature, reason, gates, cost);
+    let report = report_of_feature(feature, cost)?;
+    let reason = &report.reason;
     Some(fitting(|measure| {
         let now = report.gates.as_ref().map_or_else(String::new, |gates| {
             gates::folded_table(strictest(feature), gates, &[], measure)

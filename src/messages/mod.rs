@@ -43,7 +43,7 @@ mod words;
 mod tests;
 
 pub use annotation::{Annotation, Level, annotated_files, annotations};
-pub use blocked::{blocked_in_short, blocked_report, feature_blocked};
+pub use blocked::{bad_settings_in_short, blocked_in_short, blocked_report, feature_blocked};
 pub use check::{CheckRun, Conclusion, blocked_check, check_in_words, check_run, wave_check};
 pub use commit::{
     CommitKind, SquashText, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash,

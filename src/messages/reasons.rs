@@ -3,11 +3,12 @@
 use crate::messages::{
     measure::{Measure, bullets, folded, titled},
     untrusted::{code, fence, inline},
-    words::{person, tasks},
+    words::{count, person, tasks},
 };
 use domain::{
     blocked::{
         AgentFailure, BlockReason, Defect, Doing, FailureClass, Fault, PreFlightCause, PreFlightFault, RepositoryFault,
+        SpentScript,
     },
     budget::{Measure as Measured, Purse, SpentBudget, dollars, hours, tokens},
     evidence::Evidence,
@@ -253,7 +254,7 @@ pub(super) fn defect(what: &Defect) -> String {
         Defect::NoRepository => "the effect names no repository".to_owned(),
         Defect::NotOfAFeature => "the effect needs a Feature".to_owned(),
         Defect::NoDelivery => "the delivery is not stored".to_owned(),
-        Defect::CutOff { times } => format!("the service ended {times} times while it did this"),
+        Defect::CutOff { times } => format!("AutoBuild ended {times} times while it did this"),
         Defect::Said(said) => said.clone(),
     }
 }
@@ -386,6 +387,7 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
         AgentFailure::OutputLimit => "the model stopped at its limit of output".to_owned(),
         AgentFailure::OutOfAgentTurns { turns } => format!("it made {turns} calls of its model, as many as it may"),
         AgentFailure::OutOfMoney => "it used up its share of the budget".to_owned(),
+        AgentFailure::ScriptSpent(spent) => script_spent(spent, max),
         AgentFailure::ReportMissing => "its output does not end with a JSON object".to_owned(),
         AgentFailure::ReportInvalid { problem } => format!(
             "its report is not valid: {}",
@@ -398,6 +400,19 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
                 trimmed(&problem.replace('\n', "; "), max)
             )
         }
+    }
+}
+
+fn script_spent(spent: &SpentScript, max: usize) -> String {
+    let script = code(&spent.script.to_string_lossy(), max);
+    let steps = count(spent.steps, "step");
+    let of = spent.task.map_or_else(String::new, |task| format!(" of {task}"));
+    let run = format!("the {}{of} at turn {}", spent.role, spent.turn);
+    let once = "a step is played once, for all Features together";
+    match spent.fitting {
+        0 => format!("its script {script} has {steps}, and none is for {run}"),
+        1 => format!("its script {script} has {steps}, and the one for {run} was played before: {once}"),
+        fitting => format!("its script {script} has {steps}, and the {fitting} for {run} were played before: {once}"),
     }
 }
 

@@ -204,6 +204,64 @@ async fn a_damaged_file_is_named_in_one_line_with_what_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_report_of_another_shape_is_no_feature_that_was_not_begun() {
+    let own = Own::new(None).await;
+    assert!(own.run(&[]).await.status.success());
+    let report = own.repository.join(".git/autobuild/features/1.report.json");
+    for (written, found) in [
+        ("[]", "it holds a list, and an object"),
+        ("{}", "it holds an empty object"),
+        ("\"done\"", "it holds a text"),
+        ("{\"state\": \"begun\"}", "unknown variant `begun`"),
+        ("{\"rests\": \"yes\"}", "expected a boolean"),
+    ] {
+        fs::write(&report, written).unwrap();
+        let status = own.autobuild("", &["status"]).output().await.unwrap();
+        let said = whole(&status);
+        assert_eq!(status.status.code(), Some(2), "{written}: {said}");
+        for part in ["1.report.json is damaged: move it away", found] {
+            assert!(said.contains(part), "{written}: {part}: {said}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_needs_a_plan_says_how_to_make_one() {
+    let own = Own::new(None).await;
+    let said = async |words: &[&str]| {
+        let output = own.autobuild("", words).output().await.unwrap();
+        let said = whole(&output);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert_eq!(said.trim().lines().count(), 1, "{words:?}: {said}");
+        said
+    };
+    let nothing = "nothing is planned in this repository yet: `autobuild plan ISSUE.md` plans an issue";
+    for words in [["feature", "FEAT-1"], ["feature", "TASK-001"], ["task", "TASK-001"]] {
+        let said = said(&words).await;
+        assert!(said.contains(nothing), "{words:?}: {said}");
+    }
+    for command in ["plan", "task"] {
+        let said = said(&[command, "FEAT-1"]).await;
+        assert!(said.contains("`autobuild feature FEAT-1` builds"), "{command}: {said}");
+    }
+    let file = said(&["feature", "../issue.md"]).await;
+    assert!(file.contains("`autobuild plan ../issue.md` plans it"), "{file}");
+
+    own.commits_settings("max_turn: 3\n").await;
+    assert_eq!(own.run(&[]).await.status.code(), Some(1), "no plan can be made");
+    for more in [&["--dry-run"][..], &["--max-turns", "3"]] {
+        let said = said(&[&["feature", "FEAT-1"], more].concat()).await;
+        assert!(said.contains("FEAT-1 has no plan yet"), "{more:?}: {said}");
+    }
+    let status = own.autobuild("", &["status"]).output().await.unwrap();
+    assert!(
+        text(&status).contains("\n  not started · no tasks yet"),
+        "{}",
+        text(&status)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn links_are_not_followed_and_nobody_else_reads_anything() {
     let own = Own::new(None).await;
     let folder = own.repository.join(".git/autobuild");
@@ -305,6 +363,37 @@ async fn tests_that_do_not_run_are_said_before_any_agent_is_paid() {
         "{last}"
     );
     assert_eq!(last["commands"][0], "autobuild resume FEAT-1", "{last}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mistakes_in_the_settings_are_the_reason_as_long_as_they_stand() {
+    let own = Own::new(Some("#!/bin/sh\nexit 3\n")).await;
+    let blocked = whole(&own.run(&[]).await);
+    assert!(blocked.contains("Set-up does not work"), "{blocked}");
+    own.commits_settings("setup: 'true'\nmax_turn: 3\n").await;
+    let resumed = own.json(&["resume", "FEAT-1", "--json"]).await;
+    let why = resumed["why"].to_string();
+    assert!(why.contains("did you mean `max_turns`?"), "{resumed}");
+    assert!(why.contains("What you can do") && !why.contains("Set-up"), "{resumed}");
+    own.commits_settings("setup: 'true'\nmax_turns: 3\n").await;
+    let done = own.json(&["resume", "FEAT-1", "--json"]).await;
+    assert_eq!(
+        (&done["ok"], &done["why"]),
+        (&true.into(), &serde_json::json!([])),
+        "{done}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_labels_that_started_nothing_only_the_last_is_told() {
+    let own = Own::new(None).await;
+    own.commits_settings("max_turn: 3\n").await;
+    let first = whole(&own.run(&[]).await);
+    assert!(first.contains("max_turn: there is no such setting"), "{first}");
+    own.commits_settings("stup: x\n").await;
+    let resumed = own.json(&["resume", "FEAT-1", "--json"]).await;
+    assert_eq!(resumed["why"].as_array().map(Vec::len), Some(1), "{resumed}");
+    assert!(resumed["why"][0].as_str().unwrap().contains("stup"), "{resumed}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

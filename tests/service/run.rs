@@ -70,6 +70,10 @@ async fn an_issue_becomes_a_branch_and_the_work_tree_stays_as_it_is() {
     );
     assert!(!said.contains('\u{1b}') && !said.contains('\r'), "no terminal: {said}");
     assert!(said.contains("TASK-001  1      approved"), "{said}");
+    assert!(
+        said.contains("checks run, turn 1") && !said.contains("waiting for CI"),
+        "no CI runs here: {said}"
+    );
     assert!(said.contains(&format!("git merge {BRANCH}")), "{said}");
 
     assert_eq!(own.git(&format!("show {BRANCH}:notes.md")).await, "# Notes\n");

@@ -26,10 +26,11 @@ use crate::{
     config::{KNOWN_AGENTS, LogFormat},
 };
 use clap::Args;
-use domain::secret::Secrets;
+use domain::{ids::RepoId, secret::Secrets};
 use forge::Saving;
 use git::InstalledGit;
 use page_parts::session::with_key;
+use serde_json::Map;
 use std::{path::PathBuf, process::ExitCode};
 use tokio::{sync::watch, task::JoinHandle};
 
@@ -113,6 +114,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     })
     .await?;
     let repository = stage.repository(&material.name(), material.source()).await?;
+    stage.hold(RepoId(stage.forge.repo_id(&repository)?), &Map::new());
     // From here on the end of the demo says what stays.
     let mut places = Places::new(folder.keep(), &stage, &repository, &material)?;
     let transcript = Transcript::open(&stage, &repository, &places.transcript)?;

@@ -73,7 +73,7 @@ fn folder(path: &Path, found: Result<FoundFolder, NoDataFolder>) -> Row {
         Err(error) => Row::broken(
             Topic::DataFolder,
             format!("{:#}", anyhow::Error::from(error)),
-            "let the service's user write it, or name another with AUTOBUILD_DATA_DIR",
+            "let the user that runs AutoBuild write it, or name another with AUTOBUILD_DATA_DIR",
         ),
     }
 }
@@ -103,7 +103,9 @@ pub(super) async fn memory(look: &Look<'_>) -> Vec<Row> {
     let found = tokio::time::timeout(PATIENCE, inspected).await;
     let late = |_| Err(anyhow::anyhow!("the database does not answer within 5 seconds"));
     let remedy = match settings.database_url.expose_secret().starts_with("sqlite:") {
-        true => "let the service's user read and write that file, or name another with AUTOBUILD_DATABASE_URL",
+        true => {
+            "let the user that runs AutoBuild read and write that file, or name another with AUTOBUILD_DATABASE_URL"
+        }
         false => "see that the database runs, and that AUTOBUILD_DATABASE_URL leads to it",
     };
     vec![folder, database(&found.unwrap_or_else(late), remedy)]

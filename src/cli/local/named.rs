@@ -12,6 +12,18 @@ pub struct Found {
     pub task: Option<TaskId>,
 }
 
+impl Found {
+    /// Refuses a task where only a whole Feature is built.
+    pub fn is_feature(&self) -> anyhow::Result<()> {
+        let Some(task) = self.task else { return Ok(()) };
+        let name = self.order.name();
+        anyhow::bail!(
+            "{task} is a task of {name}: `autobuild feature {name}` builds all of it, and `autobuild resume {task}` goes on \
+             with it"
+        )
+    }
+}
+
 impl Session {
     /// The order that `what` names: a Feature, or a task of one.
     pub fn find(&self, what: &str, feature: Option<&str>) -> anyhow::Result<Found> {
@@ -27,7 +39,8 @@ impl Session {
         let names: Vec<String> = orders.iter().map(Order::name).collect();
         anyhow::ensure!(
             !names.is_empty(),
-            "there is no {what} here, for nothing was begun in this repository yet: `autobuild run ISSUE.md` begins"
+            "there is no `{what}` here, because nothing is planned in this repository yet: `autobuild plan ISSUE.md` \
+             plans an issue, and `autobuild run ISSUE.md` plans and builds it"
         );
         let Ok(task) = what.to_ascii_uppercase().parse::<TaskId>() else {
             let tasks = self.tasks(&orders)?;
@@ -53,8 +66,9 @@ impl Session {
                 with_names.join(", ")
             ),
             (None, _) => anyhow::bail!(
-                "no open Feature has a {task}: `autobuild status FEAT` shows the tasks of each of {}",
-                names.join(", ")
+                "no open Feature has a {task}; the Features are {}, and `autobuild status {}` shows its tasks",
+                names.join(", "),
+                names.last().map_or("FEAT-1", String::as_str)
             ),
         }
     }

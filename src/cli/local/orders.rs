@@ -9,6 +9,7 @@ use anyhow::Context;
 use domain::ids::TaskId;
 use git::OwnHead;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use std::{
     io::{ErrorKind, Write},
     path::{Path, PathBuf},
@@ -256,7 +257,7 @@ impl Orders {
                         "{path} is damaged: move it away, and `autobuild` goes on without what it says of FEAT-{number}"
                     )
                 };
-                Ok(Some(serde_json::from_slice(&bytes).with_context(damaged)?))
+                Ok(Some(object(&bytes).with_context(damaged)?))
             }
         }
     }
@@ -272,6 +273,22 @@ impl Orders {
         file.as_file().sync_all()?;
         Ok(file)
     }
+}
+
+/// Reads an object. Nothing else will do: serde also takes a list for a struct, the values in order, and an empty object
+/// for one whose keys are all optional.
+fn object<T: DeserializeOwned>(bytes: &[u8]) -> anyhow::Result<T> {
+    let value: Value = serde_json::from_slice(bytes)?;
+    let found = match &value {
+        Value::Object(keys) if !keys.is_empty() => return Ok(serde_json::from_value(value)?),
+        Value::Object(_) => "an empty object",
+        Value::Array(_) => "a list",
+        Value::String(_) => "a text",
+        Value::Number(_) => "a number",
+        Value::Bool(_) => "true or false",
+        Value::Null => "null",
+    };
+    anyhow::bail!("it holds {found}, and an object as `autobuild` writes it was expected")
 }
 
 /// The branch for the result of an issue: its title in few letters, and never what AutoBuild itself calls a branch on the

@@ -3,7 +3,6 @@
 use crate::{
     cli::{
         local::{
-            named::Found,
             orders::{Kind, Order, Wish},
             session::{EXIT_CODES, Session, Who, ended},
             standing::Standing,
@@ -156,6 +155,11 @@ fn issue(given: &str) -> anyhow::Result<IssueText> {
         "the issue is empty: name a Markdown file, or write the issue itself in quotes"
     );
     let path = Path::new(given);
+    anyhow::ensure!(
+        path.exists() || !is_feature(given),
+        "{given} is the name of a Feature, and this command takes an issue: a Markdown file, or its words in quotes. \
+         `autobuild feature {given}` builds a Feature that is planned"
+    );
     if path.exists() {
         return IssueText::read(path).with_context(|| given.to_owned());
     }
@@ -166,6 +170,18 @@ fn issue(given: &str) -> anyhow::Result<IssueText> {
     );
     let (title, body) = given.trim().split_once('\n').unwrap_or((given.trim(), ""));
     IssueText::of(&format!("# {}\n\n{body}", title.trim_start_matches("# ")))
+}
+
+/// Whether it is what a Feature is called, as FEAT-1.
+fn is_feature(given: &str) -> bool {
+    let number = given.to_ascii_uppercase();
+    number
+        .strip_prefix("FEAT-")
+        .is_some_and(|number| number.parse::<u64>().is_ok())
+}
+
+fn is_task(given: &str) -> bool {
+    given.to_ascii_uppercase().parse::<TaskId>().is_ok()
 }
 
 pub async fn plan(plan: Plan) -> ExitCode {
@@ -197,11 +213,8 @@ pub async fn task(task: TaskCommand) -> ExitCode {
 
 async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
     let session = Session::open("task", &task.who).await?;
-    if let Ok(Found { order, task: Some(id) }) = session.find(&task.task, None) {
-        let name = order.name();
-        anyhow::bail!(
-            "{id} is a task of {name}: `autobuild feature {name}` builds all of it, `autobuild resume {id}` goes on"
-        );
+    if is_task(&task.task) {
+        session.find(&task.task, None)?.is_feature()?;
     }
     let issue = issue(&task.task)?;
     let settings = task.options.settings()?;
@@ -217,20 +230,21 @@ pub async fn feature(feature: FeatureCommand) -> ExitCode {
 async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
     let session = Session::open("feature", &feature.who).await?;
     let named = &feature.feature;
-    let is_task = named.to_ascii_uppercase().parse::<TaskId>().is_ok();
     anyhow::ensure!(
-        !is_task,
-        "{named} is a task: name its Feature, or go on with `autobuild resume {named}`"
+        !Path::new(named).is_file(),
+        "{named} is a file, and `autobuild feature` takes the name of a planned Feature, such as FEAT-1: `autobuild \
+         plan {named}` plans it"
     );
-    let Found { mut order, .. } = session.find(named, None)?;
+    let found = session.find(named, None)?;
+    found.is_feature()?;
+    let mut order = found.order;
     let name = order.name();
     order.is_open()?;
     let settings = feature.options.settings()?;
     let report = session.orders.report(order.number)?;
+    let no_plan = || format!("{name} has no plan yet: `autobuild resume {name}` goes on to make it");
     if feature.dry_run {
-        let plan = report
-            .plan
-            .with_context(|| format!("{name} has no plan yet: `autobuild resume {name}` makes it"))?;
+        let plan = report.plan.with_context(no_plan)?;
         match feature.who.json {
             true => session
                 .screen
@@ -244,6 +258,7 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
         .iter()
         .any(|(key, value)| order.settings.get(key) != Some(value))
     {
+        anyhow::ensure!(report.plan.is_some(), no_plan());
         anyhow::ensure!(
             report.state == Standing::AwaitingApproval,
             "these options only change a Feature that is planned and not started, and {name} is {}",

@@ -58,9 +58,10 @@ async fn show(status: &Status) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if all.is_empty() {
-        session
-            .screen
-            .note("Nothing was begun in this repository yet: `autobuild run ISSUE.md` begins.");
+        session.screen.note(
+            "Nothing is planned in this repository yet: `autobuild plan ISSUE.md` plans an issue, and `autobuild run \
+                   ISSUE.md` plans and builds it.",
+        );
     }
     for (report, order) in &all {
         print(&session, order, report);
@@ -90,6 +91,8 @@ fn print(session: &Session, order: &Order, report: &Report) {
         (Some(End::Completed), _) => "completed".to_owned(),
         (Some(End::GivenUp), _) => "given up".to_owned(),
         (None, true) => "done".to_owned(),
+        // A label that was refused has no state.
+        (None, false) if report.state == Standing::Nothing => "not started".to_owned(),
         (None, false) => report.state.to_string(),
     };
     let going = match (report.rests, report.sentence.is_empty()) {

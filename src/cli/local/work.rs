@@ -289,7 +289,7 @@ impl Player {
             transcript.left_out(&job.left_out);
         }
         let repo = RepoId(stage.forge.repo_id(&repository)?);
-        stage.engine.settings.overrides.hold(repo, order.settings.clone());
+        stage.hold(repo, &order.settings);
         let seen = transcript.seen();
         let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), Vec::new(), stage.closing()));
         let filed = file(stage, &repository, &order).await?;
@@ -310,8 +310,7 @@ impl Player {
             self.human = human(order.wish);
         }
         if order != self.order {
-            let overrides = &stage.engine.settings.overrides;
-            overrides.hold(self.filed.repo, order.settings.clone());
+            stage.hold(self.filed.repo, &order.settings);
             self.report.rests = false;
             self.order = order;
         }

@@ -45,6 +45,7 @@ use forge::{
 use page_parts::session::with_key;
 use sandbox::SandboxOptions;
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value};
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -233,6 +234,13 @@ impl Stage {
             .change_settings(&full_name, |settings| settings.private = true)?;
         self.forge.set_role(&full_name, &self.person, Role::Admin)?;
         Ok(full_name)
+    }
+
+    /// Holds these settings for a repository, above its own. No CI runs on the stage's forge, so nothing waits for one.
+    pub fn hold(&self, repo: RepoId, settings: &Map<String, Value>) {
+        let mut held = settings.clone();
+        held.insert("ci".to_owned(), "ignore".into());
+        self.engine.settings.overrides.hold(repo, held);
     }
 
     /// The whole name of a repository of the stage.

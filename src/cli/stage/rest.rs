@@ -8,7 +8,11 @@ use crate::{
     messages,
     messages::clean,
 };
-use domain::feature::{Feature, State};
+use domain::{
+    effect::Reply,
+    feature::{Feature, State, event::Event},
+    mistake::SettingsMistake,
+};
 use std::process::ExitCode;
 
 /// Where everything came to rest.
@@ -104,32 +108,14 @@ impl Rest {
             Self::Nothing => return Ok(nothing(stage, filed)),
             Self::At(feature) => feature,
         };
-        let name = feature.key.shown();
-        let (how, sentence) = match &feature.state {
-            State::InReview => (
-                How::Well,
-                format!("{name} is in review: a person merges its pull request"),
-            ),
-            State::Completed => (How::Well, format!("{name} is completed")),
-            State::AwaitingApproval => {
-                let sentence = format!("The plan of {name} waits for approval: {approving}");
-                (How::Otherwise, sentence)
-            }
-            State::Failed { message } => (
-                How::Otherwise,
-                format!("{name} failed, because there is no valid plan: {message}"),
-            ),
-            State::Cancelled { .. } => (How::Otherwise, format!("{name} is cancelled")),
-            State::Paused { .. } => (How::Otherwise, format!("{name} is paused")),
-            State::Blocked { .. } => (How::Otherwise, format!("{name} is blocked")),
-            State::Planning { .. } | State::Building { .. } => {
-                let why = waiting(feature);
-                (
-                    How::Otherwise,
-                    format!("{name} is {}: {why}", messages::feature_state(&feature.state)),
-                )
-            }
-        };
+        if let Some(mistakes) = refused_settings(stage, feature).await? {
+            return Ok(Ended {
+                details: vec![messages::bad_settings_in_short(feature, &mistakes)],
+                branches: stage.branches(filed, feature)?,
+                ..Ended::short(How::Otherwise, &format!("{} does not go on", feature.key.shown()))
+            });
+        }
+        let (how, sentence) = state_in_words(feature, approving);
         Ok(Ended {
             how,
             sentence,
@@ -139,21 +125,82 @@ impl Rest {
     }
 }
 
+/// The mistakes in the repository's settings for which the last command of a person was not obeyed, if they are why.
+async fn refused_settings(stage: &Stage, feature: &Feature) -> anyhow::Result<Option<Vec<SettingsMistake>>> {
+    match feature.state {
+        State::Planning { .. }
+        | State::Building { .. }
+        | State::Paused { .. }
+        | State::Blocked { .. }
+        | State::Failed { .. } => {}
+        // It went on all the same, or never will.
+        State::AwaitingApproval | State::InReview | State::Completed | State::Cancelled { .. } => return Ok(None),
+    }
+    for stored in stage.engine.store.events(&feature.key).await?.iter().rev() {
+        let event = serde_json::from_str(&stored.event.body);
+        if let Ok(Event::Commanded(_)) = event {
+            return Ok(None);
+        }
+        if let Ok(Event::Answered {
+            reply: Reply::BadSettings(mistakes),
+            ..
+        }) = event
+        {
+            return Ok(Some(mistakes));
+        }
+    }
+    Ok(None)
+}
+
+/// How a Feature rests.
+fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
+    let name = feature.key.shown();
+    match &feature.state {
+        State::InReview => (
+            How::Well,
+            format!("{name} is in review: a person merges its pull request"),
+        ),
+        State::Completed => (How::Well, format!("{name} is completed")),
+        State::AwaitingApproval => {
+            let sentence = format!("The plan of {name} waits for approval: {approving}");
+            (How::Otherwise, sentence)
+        }
+        State::Failed { message } => (
+            How::Otherwise,
+            format!("{name} failed, because there is no valid plan: {message}"),
+        ),
+        State::Cancelled { .. } => (How::Otherwise, format!("{name} is cancelled")),
+        State::Paused { .. } => (How::Otherwise, format!("{name} is paused")),
+        State::Blocked { .. } => (How::Otherwise, format!("{name} is blocked")),
+        State::Planning { .. } | State::Building { .. } => {
+            let why = waiting(feature);
+            (
+                How::Otherwise,
+                format!("{name} is {}: {why}", messages::feature_state(&feature.state)),
+            )
+        }
+    }
+}
+
 /// What the service said on the issue instead of starting.
 fn nothing(stage: &Stage, filed: &Filed) -> Ended {
-    let said: Vec<String> = stage
-        .forge
-        .events()
-        .into_iter()
+    let events = stage.forge.events().into_iter();
+    let on_issue: Vec<_> = events
         .filter(|event| event.repository == filed.repository && event.number == Some(filed.issue.0))
+        .collect();
+    // What an earlier label was answered with may not hold any more.
+    let labelled = on_issue.iter().rposition(|event| event.kind == "issue.labeled");
+    let said: Vec<String> = on_issue
+        .into_iter()
+        .skip(labelled.unwrap_or_default())
         .filter(|event| event.actor != stage.person && !event.text.is_empty())
         .filter(|event| event.kind.starts_with("comment."))
         .map(|event| event.text)
         .collect();
     let sentence = match said.is_empty() {
-        false => "the label started nothing, and this was said on the issue",
+        false => "The label started nothing, and this was said on the issue",
         true => {
-            "the label started nothing, and nothing is said about it on the issue; with --verbose the log is shown, \
+            "The label started nothing, and nothing is said about it on the issue; with --verbose the log is shown, \
              which names the cause"
         }
     };

@@ -1,7 +1,7 @@
 //! What a person can do when an agent gave no usable result.
 
 use crate::messages::remedy::{code, plain};
-use domain::blocked::AgentFailure;
+use domain::blocked::{AgentFailure, SpentScript};
 
 const COMPARE_VERSIONS: &str =
     "On the machine that runs AutoBuild, compare the agent program's version with the one that is supported";
@@ -14,10 +14,13 @@ const OTHER_WORDS: &str = "Read what the model refuses, and say the task differe
 const SHORTER: &str = "Split the task, or shorten the issue and the repository's instruction files";
 const MORE_MONEY: &str = "Raise `budget` in `.github/autobuild.yml` on the default branch, or split the task";
 const NO_JSON: &str = "Read what the agent printed: its answer must be the JSON object that ends its output, and it printed none even \
-     after one correction. Mend the program, or try another agent or a stronger model";
-const STRONGER_MODEL: &str = "Try a stronger model for this agent: its answer was not usable even after one correction";
-const STRONGER_COACH: &str =
-    "Try a stronger model for the Coach: its decision was not usable even after one correction";
+     after one correction. Mend the program, or try another agent or a stronger model (`model` in \
+     `.github/autobuild.yml` on the default branch)";
+const STRONGER_MODEL: &str = "Try a stronger model for this agent: set `model` in `.github/autobuild.yml` on the default branch, such as `model: \
+     {player: strong}`. Its answer was not usable even after one correction";
+const STRONGER_COACH: &str = "Try a stronger model for the Coach: name one that `AUTOBUILD_MODELS` lists as `model: {coach: NAME}` in \
+     `.github/autobuild.yml` on the default branch, or set `AUTOBUILD_MODEL_STRONG` where AutoBuild runs. Its decision was not \
+     usable even after one correction";
 
 /// One action for the kind of failure, then how it goes on.
 pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
@@ -53,14 +56,28 @@ pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
         AgentFailure::ModelRefused { .. } => OTHER_WORDS.to_owned(),
         AgentFailure::RequestRefused { .. } => COMPARE_SETTINGS.to_owned(),
         AgentFailure::PromptTooLong => SHORTER.to_owned(),
-        AgentFailure::OutputLimit => "Split the task, or set a model that may write more".to_owned(),
+        AgentFailure::OutputLimit => {
+            "Split the task, or set a model that may write more (`model` in `.github/autobuild.yml`)".to_owned()
+        }
         AgentFailure::OutOfAgentTurns { turns } => format!(
             "Allow the agent more than {turns} calls (`agent_turns` in `.github/autobuild.yml`), or split the task"
         ),
         AgentFailure::OutOfMoney => MORE_MONEY.to_owned(),
+        AgentFailure::ScriptSpent(spent) => another_step(spent),
         AgentFailure::ReportMissing => NO_JSON.to_owned(),
         AgentFailure::ReportInvalid { .. } => STRONGER_MODEL.to_owned(),
         AgentFailure::DecisionMissing | AgentFailure::DecisionInvalid { .. } => STRONGER_COACH.to_owned(),
     };
     vec![first, "Then resume: these failures used up no turn".to_owned()]
+}
+
+fn another_step(spent: &SpentScript) -> String {
+    let script = code(&spent.script.to_string_lossy());
+    let add = format!("Add a step for the {} to the end of {script}", spent.role);
+    match spent.fitting {
+        0 => add,
+        _ => format!(
+            "{add}, or play its steps from the first again: copy it, and name the copy as the agent, `scripted:<copy>`"
+        ),
+    }
 }

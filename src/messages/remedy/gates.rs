@@ -112,7 +112,7 @@ fn first_failing(gates: &GateReport, finding: &Finding) -> String {
     let names = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
     let first = names.iter().find(|name| !excused(name));
     match (first, gates.held(finding).failed().saturating_sub(1)) {
-        (None, _) => "its output below".to_owned(),
+        (None, _) => "what it prints".to_owned(),
         (Some(name), 0) => code(name),
         (Some(name), more) => format!("{} ({more} more fail)", code(name)),
     }

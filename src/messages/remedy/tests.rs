@@ -1,10 +1,10 @@
 use super::*;
 use domain::{
-    blocked::{AgentFailure, Cost, Defect, Doing, Fault, PreFlightCause, PreFlightFault, RepositoryFault},
+    blocked::{AgentFailure, Cost, Defect, Doing, Fault, PreFlightCause, PreFlightFault, RepositoryFault, SpentScript},
     budget::SpentBudget,
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
-    ids::{TaskId, User, UserId},
+    ids::{TaskId, TurnNumber, User, UserId},
     integrity::Rule,
     mistake::SettingsMistake,
 };
@@ -274,6 +274,49 @@ fn faults() -> Vec<BlockReason> {
             what: Defect::Said(text()),
         }),
     ]
+}
+
+#[test]
+fn a_spent_script_is_named_with_what_plays_it_again() {
+    let failure = AgentFailure::ScriptSpent(SpentScript {
+        script: "/srv/steps.yml".into(),
+        steps: 1,
+        fitting: 1,
+        role: "player".to_owned(),
+        task: None,
+        turn: TurnNumber(1),
+    });
+    assert_eq!(
+        agents::actions(&failure)[0],
+        "Add a step for the player to the end of `/srv/steps.yml`, or play its steps from the first again: copy it, and \
+         name the copy as the agent, `scripted:<copy>`"
+    );
+}
+
+/// Advice that names no setting is advice that nobody can follow.
+#[test]
+fn a_stronger_model_is_advised_with_the_setting_that_names_it() {
+    let problem = || "x".to_owned();
+    let table = [
+        (AgentFailure::ReportMissing, "`model` in"),
+        (
+            AgentFailure::ReportInvalid { problem: problem() },
+            "`model: {player: strong}`",
+        ),
+        (AgentFailure::DecisionMissing, "`model: {coach: NAME}` in"),
+        (
+            AgentFailure::DecisionInvalid { problem: problem() },
+            "AUTOBUILD_MODEL_STRONG",
+        ),
+        (AgentFailure::OutputLimit, "`model` in"),
+    ];
+    for (failure, setting) in table {
+        let advice = agents::actions(&failure).join(". ");
+        assert!(
+            advice.contains(setting) && advice.contains("`.github/autobuild.yml`"),
+            "{failure:?}: {advice}"
+        );
+    }
 }
 
 #[expect(clippy::too_many_lines, reason = "a table")]

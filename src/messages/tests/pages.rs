@@ -294,6 +294,30 @@ fn blocked_in_short() {
     snapshot!("blocked_in_short", out_of_turns.join("\n\n"));
 }
 
+/// Who reads the terminal gets the advice of the comment on the issue, which rests on what the Gates found.
+#[test]
+fn a_red_wave_gate_gets_the_same_advice_in_the_terminal_and_on_the_issue() {
+    let mut feature = world::busy(&decent);
+    feature.tasks.clear();
+    feature.state = State::Blocked {
+        reason: BlockReason::WaveGateRed {
+            failures: vec!["tests failed: `cargo test` exited with 101".to_owned()],
+        },
+        phase: Phase::Tasks,
+    };
+    feature.gates[0].report = world::gates(&decent, 101);
+    let advice = |text: &str| -> Vec<String> {
+        let lines = text
+            .lines()
+            .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
+        lines.map(str::to_owned).collect()
+    };
+    let on_issue = messages::feature_blocked(&feature, Cost::default(), &world::links()).unwrap();
+    let in_terminal = messages::blocked_in_short(&feature).concat();
+    assert!(advice(&on_issue).len() > 1, "{on_issue}");
+    assert_eq!(advice(&in_terminal), advice(&on_issue));
+}
+
 /// A test command that is red before anyone changed anything, and names no test, says why nowhere else.
 #[test]
 fn what_red_tests_without_names_printed_is_part_of_the_block() {

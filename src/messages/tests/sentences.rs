@@ -6,7 +6,7 @@ use crate::{
     messages::{CommitKind, reasons, words},
 };
 use domain::{
-    blocked::{AgentFailure, BlockReason, Defect, Doing, Fault, RepositoryFault},
+    blocked::{AgentFailure, BlockReason, Defect, Doing, Fault, RepositoryFault, SpentScript},
     budget::{Measure, Month, Purse, Spent, SpentBudget},
     command::CommandMistake,
     cost::Spending,
@@ -72,6 +72,30 @@ fn agent_failures() -> Vec<AgentFailure> {
         AgentFailure::OutputLimit,
         AgentFailure::OutOfAgentTurns { turns: 30 },
         AgentFailure::OutOfMoney,
+        AgentFailure::ScriptSpent(SpentScript {
+            script: "/srv/steps.yml".into(),
+            steps: 4,
+            fitting: 0,
+            role: text("player"),
+            task: Some(TaskId::Planned(1)),
+            turn: TurnNumber(2),
+        }),
+        AgentFailure::ScriptSpent(SpentScript {
+            script: "/srv/steps.yml".into(),
+            steps: 4,
+            fitting: 1,
+            role: text("player"),
+            task: Some(TaskId::Planned(1)),
+            turn: TurnNumber(2),
+        }),
+        AgentFailure::ScriptSpent(SpentScript {
+            script: "/srv/steps.yml".into(),
+            steps: 4,
+            fitting: 2,
+            role: text("player"),
+            task: Some(TaskId::Planned(1)),
+            turn: TurnNumber(2),
+        }),
         AgentFailure::ReportMissing,
         AgentFailure::ReportInvalid {
             problem: text("`summary` is missing"),

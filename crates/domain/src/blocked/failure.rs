@@ -1,6 +1,8 @@
 //! Failures of agents that are no verdict on the work: what each is, what they have in common, and their words.
 
+use crate::ids::{TaskId, TurnNumber};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// A failure that is not an agent's verdict. It uses up no turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -111,6 +113,9 @@ pub enum AgentFailure {
     /// Its share of the budget was used up.
     #[error("the agent used up its share of the budget")]
     OutOfMoney,
+    /// A script has no step for the run that is not played yet.
+    #[error("the script {} has no step left for the {} at turn {}", .0.script.display(), .0.role, .0.turn)]
+    ScriptSpent(SpentScript),
     /// A Player or planner without an answer.
     #[error("the agent's output does not end with a JSON object")]
     ReportMissing,
@@ -129,6 +134,23 @@ pub enum AgentFailure {
         /// Which key, what was expected.
         problem: String,
     },
+}
+
+/// A script without a step for a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpentScript {
+    /// Where it is.
+    pub script: PathBuf,
+    /// How many steps it has.
+    pub steps: usize,
+    /// How many of them are for such a run; each is played already.
+    pub fitting: usize,
+    /// Who asked for a step.
+    pub role: String,
+    /// For which task.
+    pub task: Option<TaskId>,
+    /// In which turn.
+    pub turn: TurnNumber,
 }
 
 /// What a failure has in common with others.
@@ -162,7 +184,9 @@ impl AgentFailure {
     pub fn class(&self) -> FailureClass {
         match self {
             Self::NotFound { .. } => FailureClass::NoProgram,
-            Self::TooOld { .. } | Self::NotAsAsked { .. } | Self::NotAuthorised { .. } => FailureClass::Unusable,
+            Self::TooOld { .. } | Self::NotAsAsked { .. } | Self::NotAuthorised { .. } | Self::ScriptSpent(_) => {
+                FailureClass::Unusable
+            }
             Self::NoSuchModel { .. } => FailureClass::NoModel,
             Self::RateLimited { .. } | Self::Unavailable { .. } => FailureClass::Closed,
             Self::ModelRefused { .. } => FailureClass::Refused,
@@ -273,6 +297,7 @@ impl AgentFailure {
             Self::OutputLimit => "output_limit",
             Self::OutOfAgentTurns { .. } => "out_of_agent_turns",
             Self::OutOfMoney => "out_of_money",
+            Self::ScriptSpent(_) => "script_spent",
             Self::ReportMissing => "report_missing",
             Self::ReportInvalid { .. } => "report_invalid",
             Self::DecisionMissing => "decision_missing",

@@ -7,7 +7,7 @@ pub mod report;
 
 pub use crate::{
     blocked::{
-        failure::{AgentFailure, Cut, FailureClass},
+        failure::{AgentFailure, Cut, FailureClass, SpentScript},
         fault::{Defect, Fault, Passes, RepositoryFault},
         reason::{BlockReason, Doing, PreFlightCause, PreFlightFault, Severity},
     },
