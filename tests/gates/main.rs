@@ -128,6 +128,7 @@ async fn an_endless_run_is_absent_and_a_killed_one_failed() {
         command: "sleep 600".to_owned(),
         seconds: 0,
         in_test: None,
+        failed: vec![],
     };
     assert_eq!(tests(&stage, "sleep 600").await, Evidence::Absent(timed_out));
 }

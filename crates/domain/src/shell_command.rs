@@ -339,6 +339,10 @@ mod tests {
         for text in opaque {
             assert_eq!(command(text).simple(), None, "{text}");
         }
+    }
+
+    #[test]
+    fn patterns_for_files_can_be_read_as_they_are_written() {
         for (text, is_one) in [("ls *.rs", true), ("a test/?.{js,ts}", true), ("ls *.rs > x", false)] {
             let written = command(text).as_written();
             let words = written.map(|written| written.words.join(" "));

@@ -10,7 +10,6 @@ fn line(command: &str, script: &str) -> TestLine {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table")]
 fn only_what_is_plainly_one_runner_gets_arguments() {
     let table = [
         ("python3 -m unittest", "", "python3 -m unittest -v"),
