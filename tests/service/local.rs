@@ -385,18 +385,6 @@ async fn mistakes_in_the_settings_are_the_reason_as_long_as_they_stand() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_labels_that_started_nothing_only_the_last_is_told() {
-    let own = Own::new(None).await;
-    own.commits_settings("max_turn: 3\n").await;
-    let first = whole(&own.run(&[]).await);
-    assert!(first.contains("max_turn: there is no such setting"), "{first}");
-    own.commits_settings("stup: x\n").await;
-    let resumed = own.json(&["resume", "FEAT-1", "--json"]).await;
-    assert_eq!(resumed["why"].as_array().map(Vec::len), Some(1), "{resumed}");
-    assert!(resumed["why"][0].as_str().unwrap().contains("stup"), "{resumed}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn what_is_discarded_is_said_in_one_line() {
     let own = Own::new(None).await;
     own.agents(&"- { role: player, fail: garbage }\n".repeat(8));

@@ -184,15 +184,11 @@ fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
 
 /// What the service said on the issue instead of starting.
 fn nothing(stage: &Stage, filed: &Filed) -> Ended {
-    let events = stage.forge.events().into_iter();
-    let on_issue: Vec<_> = events
-        .filter(|event| event.repository == filed.repository && event.number == Some(filed.issue.0))
-        .collect();
-    // What an earlier label was answered with may not hold any more.
-    let labelled = on_issue.iter().rposition(|event| event.kind == "issue.labeled");
-    let said: Vec<String> = on_issue
+    let said: Vec<String> = stage
+        .forge
+        .events()
         .into_iter()
-        .skip(labelled.unwrap_or_default())
+        .filter(|event| event.repository == filed.repository && event.number == Some(filed.issue.0))
         .filter(|event| event.actor != stage.person && !event.text.is_empty())
         .filter(|event| event.kind.starts_with("comment."))
         .map(|event| event.text)
