@@ -50,33 +50,15 @@ impl ShellCommand {
 
     /// The words of the line if it is one plain command, which many are; `None` where only a shell can tell.
     pub fn simple(&self) -> Option<SimpleCommand> {
-        self.one_command()
-            .filter(|(_, has)| *has == Patterns::None)
-            .map(|(command, _)| command)
+        words(&self.text)
+            .filter(|words| !words.iter().any(|word| word.is_pattern))
+            .and_then(one_command)
     }
 
     /// The same where a shell may put several files in the place of one word, as of `test/*.js`: what is written of it, to
     /// be read and not to be run.
     pub fn as_written(&self) -> Option<SimpleCommand> {
-        self.one_command().map(|(command, _)| command)
-    }
-
-    fn one_command(&self) -> Option<(SimpleCommand, Patterns)> {
-        let words = words(&self.text)?;
-        let patterns = match words.iter().any(|word| word.is_pattern) {
-            true => Patterns::Some,
-            false => Patterns::None,
-        };
-        let mut words = words.into_iter().peekable();
-        let mut variables = Vec::new();
-        while let Some(variable) = words.peek().and_then(Word::variable) {
-            variables.push(variable);
-            words.next();
-        }
-        let words: Vec<String> = words.map(|word| word.value).collect();
-        let first = words.first()?;
-        let is_plain = !first.is_empty() && !KEYWORDS.contains(&first.as_str());
-        is_plain.then_some((SimpleCommand { variables, words }, patterns))
+        words(&self.text).and_then(one_command)
     }
 
     /// Every word that may be a path of a file that the line runs or reads.
@@ -125,13 +107,6 @@ struct Word {
     is_pattern: bool,
 }
 
-/// Whether a line has words that a shell may replace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Patterns {
-    None,
-    Some,
-}
-
 impl Word {
     fn variable(&self) -> Option<(String, String)> {
         let (name, value) = self.value.split_once('=')?;
@@ -139,6 +114,20 @@ impl Word {
             && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         (is_name && name.len() < self.bare).then(|| (name.to_owned(), value.to_owned()))
     }
+}
+
+/// The program that the words start, if they do: variables, then a word that is no keyword of the shell.
+fn one_command(words: Vec<Word>) -> Option<SimpleCommand> {
+    let mut words = words.into_iter().peekable();
+    let mut variables = Vec::new();
+    while let Some(variable) = words.peek().and_then(Word::variable) {
+        variables.push(variable);
+        words.next();
+    }
+    let words: Vec<String> = words.map(|word| word.value).collect();
+    let first = words.first()?;
+    let is_plain = !first.is_empty() && !KEYWORDS.contains(&first.as_str());
+    is_plain.then_some(SimpleCommand { variables, words })
 }
 
 /// Splits a line in which a shell would replace nothing but patterns, and redirect nothing.

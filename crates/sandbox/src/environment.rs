@@ -25,8 +25,9 @@ pub(crate) const CERTIFICATES: [&str; 7] = [
 const TOKEN: &str = "token";
 
 /// `PATH`, `LANG`, `TMPDIR`, a private `HOME` below `private`, the Rust tool chain where the host has one, the files of
-/// certificates that the service trusts, and the variables of the service that `named` lists. Never the host's home, never a file with credentials: what Cargo fetches
-/// lies in the private home, beside a copy of the host's settings of Cargo where they name no token.
+/// certificates that the service trusts, and the variables of the service that `named` lists. Never the host's home, never a
+/// file with credentials: what Cargo fetches lies in the private home, beside a copy of the host's settings of Cargo where
+/// they name no token.
 pub fn environment(private: &Path, named: &[String]) -> std::io::Result<Vec<(OsString, OsString)>> {
     let (home, tmp) = (private.join("home"), private.join("tmp"));
     fs::create_dir_all(&home)?;

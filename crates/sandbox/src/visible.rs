@@ -88,8 +88,9 @@ pub(super) fn readable(spec: &Spec, hidden: &[PathBuf]) -> Vec<PathBuf> {
         all.extend(without_credentials(Path::new(home), hidden));
     }
     for file in CERTIFICATES.iter().filter_map(|name| variable(name)) {
-        all.push(PathBuf::from(file));
-        all.extend(fs::canonicalize(file));
+        let both = [Some(PathBuf::from(file)), fs::canonicalize(file).ok()];
+        let is_seen = |file: &PathBuf| !hidden.iter().any(|hidden| file.starts_with(hidden));
+        all.extend(both.into_iter().flatten().filter(is_seen));
     }
     if let Some(program) = located(&spec.program, variable("PATH")) {
         all.extend(around(&program, hidden));

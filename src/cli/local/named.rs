@@ -14,7 +14,7 @@ pub struct Found {
 
 impl Found {
     /// Refuses a task where only a whole Feature is built.
-    pub fn is_feature(&self) -> anyhow::Result<()> {
+    pub fn ensure_feature(&self) -> anyhow::Result<()> {
         let Some(task) = self.task else { return Ok(()) };
         let name = self.order.name();
         anyhow::bail!(

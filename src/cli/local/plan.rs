@@ -214,7 +214,7 @@ pub async fn task(task: TaskCommand) -> ExitCode {
 async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
     let session = Session::open("task", &task.who).await?;
     if is_task(&task.task) {
-        session.find(&task.task, None)?.is_feature()?;
+        session.find(&task.task, None)?.ensure_feature()?;
     }
     let issue = issue(&task.task)?;
     let settings = task.options.settings()?;
@@ -236,7 +236,7 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
          plan {named}` plans it"
     );
     let found = session.find(named, None)?;
-    found.is_feature()?;
+    found.ensure_feature()?;
     let mut order = found.order;
     let name = order.name();
     order.is_open()?;
