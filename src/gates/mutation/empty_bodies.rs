@@ -42,14 +42,18 @@ pub(super) static EXPERIMENT: Experiment = Experiment {
 /// The functions that the change brings do nothing.
 fn of_brought(facts: &Facts) -> Option<Mutants> {
     let change = &facts.change;
-    let brought = Brought::of(change)?;
-    let mut suspects: BTreeSet<String> = facts.tests.new.iter().cloned().collect();
-    match facts.witness {
-        Witness::Seen => {}
-        // None of them is about the change, and that is said already.
+    let is_of_interest: fn(&Other) -> bool = match facts.witness {
+        // Each function that does what it did was tried on the base.
+        Witness::Seen => |other| matches!(other, Other::Brought(_)),
+        // None of the tests is about the change, and that is said already.
         Witness::NotSeen => return None,
-        // They ran on nothing older: only those that name what the change brings are sure to be about it.
-        Witness::Unknown => suspects.retain(|name| brought.is_named_in(change, name)),
+        Witness::Unknown => |_| true,
+    };
+    let brought = Brought::of(change, is_of_interest)?;
+    let mut suspects: BTreeSet<String> = facts.tests.new.iter().cloned().collect();
+    if facts.witness == Witness::Unknown {
+        // They ran on nothing older: only those that name what the change writes are sure to be about it.
+        suspects.retain(|name| brought.is_named_in(change, name));
     }
     let others = facts
         .tests
@@ -59,11 +63,15 @@ fn of_brought(facts: &Facts) -> Option<Mutants> {
         .cloned()
         .collect();
     let what = match brought.names.len() {
-        1 => "the function that this change brings",
-        _ => "every function that this change brings",
+        1 => "the function",
+        _ => "every function",
+    };
+    let does = match brought.is_new {
+        true => "brings does nothing",
+        false => "writes does nothing new",
     };
     let says = format!(
-        "passes even if {what} does nothing ({}): it checks nothing of it",
+        "passes even if {what} that this change {does} ({}): it checks nothing of it",
         brought.first
     );
     mutants(suspects, others, brought.versions, says)
@@ -113,15 +121,17 @@ fn mutants(
 struct Brought {
     /// The changed files with emptied functions, once with each of two answers.
     versions: Vec<Vec<Put>>,
-    /// The names of these functions.
+    /// The names of those of interest.
     names: BTreeSet<String>,
-    /// The first of them and where it is, for a sentence.
+    /// The first of these and where it is, for a sentence.
     first: String,
+    /// Whether none of these was there before.
+    is_new: bool,
 }
 
 impl Brought {
-    /// Empties what the change brings; none where that cannot be done with all of it.
-    fn of(change: &Change) -> Option<Self> {
+    /// Empties what the change brings; none where that cannot be done with all of it, or nothing of it is of interest.
+    fn of(change: &Change, is_of_interest: fn(&Other) -> bool) -> Option<Self> {
         let sources: Vec<&FileChange> = change.of_role(Role::Source).collect();
         if change.of_role(Role::Other).any(|file| !is_read_by_no_code(&file.path)) {
             return None;
@@ -138,33 +148,29 @@ impl Brought {
             .flat_map(|doing| &doing.bodies)
             .map(|body| body.words.as_slice())
             .collect();
-        let is_other = |body: &&Body| !known.contains(body.words.as_slice());
+        let is_test = |file: &FileChange, body: &Body| change.after.test_around(&file.path, body.line).is_some();
         let others: Vec<(&FileChange, Vec<Other>)> = sources
             .into_iter()
             .zip(before.iter().zip(&after))
             .map(|(file, (before, after))| {
+                let is_other = |body: &&Body| !known.contains(body.words.as_slice()) && !is_test(file, body);
                 let others = after.bodies.iter().filter(is_other);
                 (file, others.map(|body| Other::of(body, before, file)).collect())
             })
             .filter(|(_, others): &(_, Vec<Other>)| !others.is_empty())
             .collect();
-        let of_file = |(file, others): &(&FileChange, Vec<Other>)| -> Vec<(String, Body)> {
-            let brought = others.iter().filter_map(|other| match other {
-                Other::Brought(body) => Some((file.path.clone(), body.clone())),
-                Other::Rewritten(_) => None,
-            });
-            brought.collect()
+        let of_file = |(file, others): &(&FileChange, Vec<Other>)| -> Vec<(String, Other)> {
+            let wanted = others.iter().filter(|other| is_of_interest(other));
+            wanted.map(|other| (file.path.clone(), other.clone())).collect()
         };
-        let brought: Vec<(String, Body)> = others.iter().flat_map(of_file).collect();
-        let (file, body) = brought.first()?;
+        let wanted: Vec<(String, Other)> = others.iter().flat_map(of_file).collect();
+        let (file, first) = wanted.first()?;
+        let names = wanted.iter().map(|(_, other)| other.body().name.clone());
         Some(Self {
             versions: vec![version(change, &others, 0)?, version(change, &others, 1)?],
-            first: format!("`{}`, {file}:{}", body.name, body.line),
-            names: brought
-                .iter()
-                .map(|(_, body)| body.name.clone())
-                .filter(|name| !name.is_empty())
-                .collect(),
+            first: format!("`{}`, {file}:{}", first.body().name, first.body().line),
+            names: names.filter(|name| !name.is_empty()).collect(),
+            is_new: wanted.iter().all(|(_, other)| matches!(other, Other::Brought(_))),
         })
     }
 
@@ -178,6 +184,7 @@ impl Brought {
 }
 
 /// A function that is not as it was, with what is put in place of its body.
+#[derive(Clone)]
 enum Other {
     /// It was not there, or did nothing: it does nothing.
     Brought(Body),
