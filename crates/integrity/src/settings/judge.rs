@@ -1,6 +1,10 @@
 //! Whether one changed value of a settings file does less than before.
 
-use super::{command::runs_less, moved::Sides, options::weak_options};
+use super::{
+    command::runs_less,
+    moved::Sides,
+    options::{weak_options, words},
+};
 use crate::{
     change::Change,
     language::{
@@ -33,7 +37,7 @@ pub(super) fn judge(
         Less::SwitchedOff if file.is_new && file_name(file.path) == "Cargo.toml" => None,
         Less::SwitchedOff => (is(after, "false") && !is(before, "false") || new.is_none() && is(before, "true"))
             .then_some(SettingChange::SwitchedOff),
-        Less::Options => weak_options(before, after),
+        Less::Options => weak_options(before, after).or_else(|| own_plugin(change, before, after)),
         Less::Command => runs_less(
             old.map(|_| before.join(" && ")).as_deref(),
             new.map(|_| after.join(" && ")).as_deref(),
@@ -56,6 +60,32 @@ fn own_program(change: &Change<'_>, after: &[String]) -> Option<SettingChange> {
     let words = after.iter().flat_map(|value| value.split([' ', '=']));
     let program = words.into_iter().find(stands_here)?;
     Some(SettingChange::Is(quoted(program)))
+}
+
+/// A plugin of the runner that stands in the repository, and was not loaded before.
+fn own_plugin(change: &Change<'_>, before: &[String], after: &[String]) -> Option<SettingChange> {
+    let plugins = |values: &[String]| -> Vec<String> {
+        let words: Vec<String> = values.iter().flat_map(|value| words(value)).collect();
+        let next = words.iter().skip(1).map(String::as_str).chain([""]);
+        let named = words
+            .iter()
+            .zip(next)
+            .filter_map(|(word, next)| match word.strip_prefix("-p")? {
+                "" => Some(next),
+                name => Some(name),
+            });
+        named.map(str::to_owned).collect()
+    };
+    let known = plugins(before);
+    let stands_here = |name: &String| {
+        let ends = ["", "/__init__"].map(|end| format!("{}{end}.py", name.replace('.', "/")));
+        let is = |path: &str, end: &str| path == end || path.ends_with(&format!("/{end}"));
+        change.head.iter().any(|path| ends.iter().any(|end| is(path, end)))
+    };
+    let plugin = plugins(after)
+        .into_iter()
+        .find(|name| !known.contains(name) && stands_here(name))?;
+    Some(SettingChange::Is(quoted(&format!("-p {plugin}"))))
 }
 
 /// Parts of paths that say that something only looks real.

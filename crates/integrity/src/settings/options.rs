@@ -36,15 +36,15 @@ fn leaves_out(word: &str) -> bool {
     plugin || LEAVE_OUT.contains(&name) || word.starts_with("-k") && word.len() > 2 && !word.starts_with("-ke")
 }
 
+/// The words of a value; what is no shell's line is one word.
+pub(super) fn words(value: &str) -> Vec<String> {
+    shell_words::split(value).unwrap_or_else(|_| vec![value.to_owned()])
+}
+
 /// Options that leave tests out, where they were not there.
 pub(super) fn weak_options(before: &[String], after: &[String]) -> Option<SettingChange> {
-    let words = |values: &[String]| -> Vec<String> {
-        values
-            .iter()
-            .flat_map(|value| shell_words::split(value).unwrap_or_else(|_| vec![value.clone()]))
-            .collect()
-    };
-    let (old, new) = (words(before), words(after));
+    let all = |values: &[String]| -> Vec<String> { values.iter().flat_map(|value| words(value)).collect() };
+    let (old, new) = (all(before), all(after));
     let limit = |words: &[String]| {
         words
             .iter()
