@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 pub struct Chosen {
     /// Prepares a checkout; `None` when nothing needs to be prepared.
     pub setup: Option<ShellCommand>,
+    /// Whether that was found: a package manager's own command, of which no word but its name is anyone's.
+    pub setup_is_found: bool,
     /// Runs the tests; `None` when no command is known.
     pub test: Option<ShellCommand>,
     /// The line that runs the tests; empty when no command is known.
@@ -104,6 +106,7 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
     let reaches = settings.network.allow.clone();
     Chosen {
         setup,
+        setup_is_found: settings.setup.is_none(),
         test,
         test_line,
         report: settings.test_report.clone(),

@@ -13,6 +13,7 @@ use crate::{
             ready::Ready,
         },
         shell,
+        test_index::bare,
     },
 };
 use domain::{
@@ -174,13 +175,14 @@ fn counts_no_less(plain: Counts, added: Counts) -> bool {
     }
 }
 
-/// Whether each test that has a name in the plain run has the same result in the other.
+/// Whether each test that has a name in the plain run has the same result in the other. Parameters may be of the moment,
+/// as the time is, so tests are compared without them.
 fn keeps_names(plain: &Finding, added: &Finding) -> bool {
     let Some(before) = &plain.names else { return true };
     let Some(now) = &added.names else { return false };
     let has = |list: &[String], of: &[String]| {
-        let list: BTreeSet<&String> = list.iter().collect();
-        of.iter().all(|name| list.contains(name))
+        let list: BTreeSet<&str> = list.iter().map(|name| bare(name)).collect();
+        of.iter().all(|name| list.contains(bare(name)))
     };
     has(&now.passed, &before.passed) && has(&now.failed, &before.failed)
 }
@@ -219,6 +221,16 @@ mod tests {
             (green(None, &[]), green(Some((2, 0)), &["a", "b"]), true),
             (green(Some((2, 0)), &["a"]), green(Some((2, 0)), &["a", "b"]), true),
             (green(Some((2, 0)), &["c"]), green(Some((2, 0)), &["a", "b"]), false),
+            (
+                green(Some((1, 0)), &["t::a[12:00 1-1]"]),
+                green(Some((1, 0)), &["t::a[12:01 1-1]"]),
+                true,
+            ),
+            (
+                green(Some((1, 0)), &["t::a[12:00 1-1]"]),
+                green(Some((1, 0)), &["t::b[12:00 1-1]"]),
+                false,
+            ),
             (green(Some((2, 0)), &[]), green(Some((3, 0)), &[]), false),
             (green(Some((2, 0)), &[]), red(Some((1, 1)), &["a"], &["b"]), false),
             (red(Some((0, 1)), &[], &["b"]), red(Some((4, 1)), &["a"], &["b"]), true),

@@ -1,11 +1,14 @@
 //! Whether a change touches what set-up reads or runs: then what set-up left on one commit says nothing of the other.
+//!
+//! Package managers read settings and lock files, and run the scripts that those name. A line that people wrote may read
+//! whatever it names: a file, a folder, a module.
 
 use crate::gates::{
     change::is_document,
     commands::{Chosen, paths},
     run::context::GateError,
 };
-use domain::{ids::Sha, shell_command::ShellCommand};
+use domain::ids::Sha;
 use git::Mirror;
 use integrity::language::{Role, role};
 use serde_json::Value;
@@ -18,9 +21,6 @@ const MOST: usize = 20;
 const HOOKS: [&str; 5] = ["preinstall", "install", "postinstall", "prepare", "prepublish"];
 
 /// Whether what differs between two commits touches it.
-///
-/// Package managers read settings and lock files. What set-up runs of the repository itself may read whatever it names: a
-/// file, a folder, a module.
 pub(crate) async fn touches_setup(
     mirror: &Mirror,
     (from, to): (&Sha, &Sha),
@@ -39,7 +39,11 @@ pub(crate) async fn touches_setup(
         commit: to,
         files: paths(mirror, to).await?.into_iter().collect(),
     };
-    Ok(is_named(&changed, &commit.words(setup).await?))
+    let line = match chosen.setup_is_found {
+        true => "",
+        false => setup.text(),
+    };
+    Ok(is_named(&changed, &commit.words(line).await?))
 }
 
 pub(crate) fn is_read_by_package_managers(path: &str) -> bool {
@@ -58,9 +62,9 @@ struct Commit<'a> {
 }
 
 impl Commit<'_> {
-    /// The words of every script of the repository that set-up runs.
-    async fn words(&self, setup: &ShellCommand) -> Result<BTreeSet<String>, GateError> {
-        let mut open = self.named_files(&split(setup.text()));
+    /// The words of every script of the repository that this line, or the installing of packages, runs.
+    async fn words(&self, line: &str) -> Result<BTreeSet<String>, GateError> {
+        let mut open = self.named_files(&split(line));
         let hooks = self.read("package.json").await?;
         let hooks = hooks.map(|text| hooks_of(&text)).unwrap_or_default();
         open.extend(self.named_files(&split(&hooks)));
