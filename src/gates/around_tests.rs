@@ -7,9 +7,10 @@ use crate::gates::{
     test_index::TestIndex,
 };
 use integrity::{
-    Version,
+    Version, language,
     language::{Role, role},
 };
+use std::collections::BTreeSet;
 
 /// The lines around its tests that a file lost and got, for a sentence; none if only names and imports are others. A test
 /// that is another is no line around tests.
@@ -18,6 +19,38 @@ pub(crate) fn around_tests(change: &Change, path: &str) -> Option<String> {
     let was = lines(path, &file.before, (&change.before, &change.after));
     let is = lines(path, &file.after, (&change.after, &change.before));
     is_more(&was, &is).then(|| diff(&was, &is))
+}
+
+/// The names of what stands around the tests of a file and is another now, or names such: helpers, and values that tests
+/// begin from or compare with.
+pub(crate) fn names_around(change: &Change, path: &str) -> BTreeSet<String> {
+    let Some(file) = change.files.iter().find(|file| file.path == path) else {
+        return BTreeSet::new();
+    };
+    let (was, is) = (named(path, &file.before), named(path, &file.after));
+    let mut others: BTreeSet<String> = was.difference(&is).map(|(name, _)| name.clone()).collect();
+    loop {
+        let names_another = |words: &[String]| words.iter().any(|word| others.contains(word));
+        let next = was
+            .iter()
+            .find(|(name, words)| !others.contains(name) && names_another(words));
+        match next {
+            Some((name, _)) => others.insert(name.clone()),
+            None => return others,
+        };
+    }
+}
+
+/// The functions and values of a file, with their words.
+fn named(path: &str, version: &Version) -> BTreeSet<(String, Vec<String>)> {
+    let text = version.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let doing = text.and_then(|text| language::doing(path, text)).unwrap_or_default();
+    let functions = doing.bodies.into_iter().map(|body| (body.name, body.words));
+    let values = doing
+        .values
+        .into_iter()
+        .filter_map(|value| Some((value.name?, value.words)));
+    functions.chain(values).filter(|(name, _)| !name.is_empty()).collect()
 }
 
 fn lines(path: &str, version: &Version, (tests, others): (&TestIndex, &TestIndex)) -> Vec<String> {
@@ -33,16 +66,16 @@ fn lines(path: &str, version: &Version, (tests, others): (&TestIndex, &TestIndex
 
 #[cfg(test)]
 mod tests {
-    use super::around_tests;
+    use super::{around_tests, names_around};
     use crate::gates::{change::Change, test_index::TestIndex};
     use integrity::{FileChange, Version};
     use std::collections::BTreeSet;
 
-    fn around(path: &str, before: &str, after: &str) -> Option<String> {
+    fn change(path: &str, before: &str, after: &str) -> Change {
         let version = |text: &str| Version::Bytes(text.as_bytes().to_vec());
         let (was, is) = (version(before), version(after));
         let index = |version: &Version| TestIndex::of([(path, version)].into_iter());
-        let change = Change {
+        Change {
             before: index(&was),
             after: index(&is),
             files: vec![FileChange {
@@ -53,8 +86,31 @@ mod tests {
             raw: Vec::new(),
             base: BTreeSet::new(),
             head: BTreeSet::new(),
+        }
+    }
+
+    fn around(path: &str, before: &str, after: &str) -> Option<String> {
+        around_tests(&change(path, before, after), path)
+    }
+
+    #[test]
+    fn what_names_something_else_around_a_test_is_another_too() {
+        let path = "tests/test_a.py";
+        let text = |known: &str, page: &str| {
+            format!(
+                "from lib import f\n\n\nclass TestAll:\n    known = {known}\n\n    def all_known(self):\n        return sorted(self.known)\n\n    \
+                 def page(self):\n        return {page}\n\n    def test_one(self):\n        assert f() == self.all_known()\n"
+            )
         };
-        around_tests(&change, path)
+        let table: [(String, &[&str]); 3] = [
+            (text("{1}", "2"), &[]),
+            (text("{1, 2}", "2"), &["all_known", "known", "test_one"]),
+            (text("{1}", "3"), &["page"]),
+        ];
+        for (after, expected) in table {
+            let names = names_around(&change(path, &text("{1}", "2"), &after), path);
+            assert_eq!(names.into_iter().collect::<Vec<_>>(), expected, "{after}");
+        }
     }
 
     #[test]

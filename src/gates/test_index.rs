@@ -133,7 +133,8 @@ impl TestIndex {
         let in_scope = |site: &&&Site| site.scope.iter().all(|part| name.contains(part.as_str()));
         let scoped: Vec<&Site> = found.iter().filter(in_scope).copied().collect();
         match scoped.is_empty() {
-            true => found,
+            // A class may have inherited it, and a title may be computed.
+            true => found.into_iter().filter(|site| !site.is_elsewhere(name)).collect(),
             false => scoped,
         }
     }
@@ -181,6 +182,15 @@ impl Site {
             .iter()
             .try_fold(name, |rest, part| rest.strip_prefix(part.as_str())?.strip_prefix(' '));
         !self.scope.is_empty() && rest == Some(own)
+    }
+
+    /// Whether it stands below a title of several words that the name does not have.
+    fn is_elsewhere(&self, name: &str) -> bool {
+        let is_title = |part: &&String| part.contains(' ') && !part.contains(['$', '%', '+', '(']);
+        self.scope
+            .iter()
+            .filter(is_title)
+            .any(|part| !name.contains(part.as_str()))
     }
 }
 
@@ -241,6 +251,11 @@ mod tests {
                 "describe('sum', () => { it('adds two numbers', () => { expect(add(1, 1)).toBe(2); });\n it('adds (1/2)', () => { \
                  expect(add(1)).toBe(1); }); });\n",
             ),
+            (
+                "d.test.js",
+                "describe('with a limit', () => { it('stays', () => { expect(f()).toBe(2); }); });\n\
+                 describe(KIND, () => { it('stays', () => { expect(f()).toBe(2); }); });\n",
+            ),
         ]);
         let table = [
             ("tests::adds", Some("src/a.rs")),
@@ -259,6 +274,8 @@ mod tests {
             ("sum adds (1/2)", Some("c.test.js")),
             ("d.test.js › sum adds two numbers", None),
             ("sum up adds two numbers", None),
+            ("with a limit > stays", Some("d.test.js")),
+            ("Grown > stays", Some("d.test.js")),
             // A documentation test of an item that has a test's name.
             ("src/a.rs - a::adds", None),
         ];

@@ -6,14 +6,16 @@ use crate::gates::{
     results,
     results::{
         RUNNERS,
-        runner::{Arguments, Place, Runner, starts},
+        runner::{Arguments, Asked, Place, Runner, starts},
     },
+    test_index::{Site, TestIndex},
 };
 use domain::{
     evidence::{Additions, Evidence},
     shell_command::{ShellCommand, SimpleCommand},
 };
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// The longest line that selects tests, in bytes: systems limit the length of one argument.
 const LONGEST: usize = 60_000;
@@ -76,8 +78,29 @@ impl Invocation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Selection {
     All,
-    /// Those with these names, as the runner spells them.
-    Named(Vec<String>),
+    Named(Named),
+}
+
+/// Some tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// As the runner spells them.
+    pub(crate) names: Vec<String>,
+    /// The files that they stand in; none where that is not known of each.
+    pub(crate) files: BTreeSet<String>,
+}
+
+impl Selection {
+    /// The tests of these names, which `tests` may know.
+    pub(crate) fn of(names: Vec<String>, tests: &TestIndex) -> Self {
+        let sites: Vec<Vec<&Site>> = names.iter().map(|name| tests.find(name)).collect();
+        let are_known = sites.iter().all(|sites| !sites.is_empty());
+        let files = sites.into_iter().flatten().map(|site| site.path.clone());
+        Self::Named(Named {
+            files: files.filter(|_| are_known).collect(),
+            names,
+        })
+    }
 }
 
 /// The test command with what is known of its runner.
@@ -86,6 +109,8 @@ pub struct TestLine {
     text: String,
     /// What stands before the call: the way to the project's folder.
     prefix: String,
+    /// The project's folder, with a `/` behind it; empty where it is the root.
+    folder: String,
     call: Option<Call>,
 }
 
@@ -111,6 +136,7 @@ impl TestLine {
         Self {
             text: command.text().to_owned(),
             prefix: String::new(),
+            folder: String::new(),
             call: Call::of(command, repository),
         }
     }
@@ -121,12 +147,13 @@ impl TestLine {
             let prefix = format!("cd {} && ", shell_words::quote(folder));
             let own: ShellCommand = command.text().strip_prefix(&prefix)?.parse().ok()?;
             let call = Call::of(&own, &repository.below(folder));
-            Some((prefix, call))
+            Some((prefix, format!("{folder}/"), call))
         });
         match own {
-            Some((prefix, call)) => Self {
+            Some((prefix, folder, call)) => Self {
                 text: command.text().to_owned(),
                 prefix,
+                folder,
                 call,
             },
             None => Self::new(command, repository),
@@ -163,19 +190,26 @@ impl TestLine {
     }
 
     /// The same for these tests alone; `None` where the runner cannot select them.
-    pub(crate) fn selecting(&self, additions: Additions, names: &[String], paths: &[String]) -> Option<Invocation> {
+    pub(crate) fn selecting(&self, additions: Additions, wanted: &Named, paths: &[String]) -> Option<Invocation> {
         let call = self.call.as_ref().filter(|_| additions != Additions::Refused)?;
         let naming = call.naming().filter(|_| additions.are_made());
         let named = Call {
             command: naming.unwrap_or_else(|| call.command.clone()),
             ..call.clone()
         };
-        let names: Vec<&str> = names.iter().map(|name| own_name(name)).collect();
+        let names: Vec<&str> = wanted.names.iter().map(|name| own_name(name)).collect();
+        let files = wanted.files.iter().map(|file| file.strip_prefix(&self.folder));
+        let files: Vec<&str> = files.collect::<Option<_>>().unwrap_or_default();
         // A runner would take it for one of its options.
-        if names.iter().any(|name| name.starts_with('-')) {
+        if names.iter().chain(&files).any(|name| name.starts_with('-')) {
             return None;
         }
-        let line = format!("{}{}", self.prefix, named.selecting(&names, paths)?);
+        let asked = Asked {
+            names: &names,
+            files: &files,
+            paths,
+        };
+        let line = format!("{}{}", self.prefix, named.selecting(&asked)?);
         (line.len() <= LONGEST).then(|| Invocation {
             line,
             ..self.invocation(additions)
@@ -241,9 +275,9 @@ impl Call {
         })
     }
 
-    fn selecting(&self, names: &[&str], paths: &[String]) -> Option<SimpleCommand> {
+    fn selecting(&self, asked: &Asked<'_>) -> Option<SimpleCommand> {
         let select = self.runner.select?;
-        let (arguments, replaced) = select(&self.words(), names, paths)?;
+        let (arguments, replaced) = select(&self.words(), asked)?;
         let mut call = self.clone();
         if let (false, Way::Direct(at)) = (replaced.is_empty(), &self.way) {
             let (head, own) = call.command.words.split_at_checked(*at)?;

@@ -13,6 +13,7 @@ use domain::{
     feature::{Feature, State, event::Event},
     mistake::SettingsMistake,
 };
+use forge::FeedEvent;
 use std::process::ExitCode;
 
 /// Where everything came to rest.
@@ -184,15 +185,9 @@ fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
 
 /// What the service said on the issue instead of starting.
 fn nothing(stage: &Stage, filed: &Filed) -> Ended {
-    let said: Vec<String> = stage
-        .forge
-        .events()
-        .into_iter()
-        .filter(|event| event.repository == filed.repository && event.number == Some(filed.issue.0))
-        .filter(|event| event.actor != stage.person && !event.text.is_empty())
-        .filter(|event| event.kind.starts_with("comment."))
-        .map(|event| event.text)
-        .collect();
+    let mut events = stage.forge.events();
+    events.retain(|event| event.repository == filed.repository && event.number == Some(filed.issue.0));
+    let said = answers(&events, &stage.person);
     let sentence = match said.is_empty() {
         false => "The label started nothing, and this was said on the issue",
         true => {
@@ -204,6 +199,17 @@ fn nothing(stage: &Stage, filed: &Filed) -> Ended {
         details: said,
         ..Ended::short(How::Otherwise, sentence)
     }
+}
+
+/// What an issue's last label was answered with: what an earlier one was may not hold any more.
+fn answers(on_issue: &[FeedEvent], person: &str) -> Vec<String> {
+    let labelled = on_issue.iter().rposition(|event| event.kind == "issue.labeled");
+    let since = on_issue.iter().skip(labelled.unwrap_or_default());
+    since
+        .filter(|event| event.actor != person && !event.text.is_empty())
+        .filter(|event| event.kind.starts_with("comment."))
+        .map(|event| event.text.clone())
+        .collect()
 }
 
 fn waiting(feature: &Feature) -> String {
@@ -281,5 +287,31 @@ impl Ended {
             How::Otherwise => ExitCode::from(1),
             How::Interrupted => ExitCode::from(130),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FeedEvent, answers};
+    use serde_json::json;
+
+    #[test]
+    fn only_the_last_label_is_told() {
+        let table = [
+            ("issue.labeled", "ada", "autobuild"),
+            ("comment.created", "autobuild[bot]", "an old mistake"),
+            ("issue.unlabeled", "ada", "autobuild"),
+            ("issue.labeled", "ada", "autobuild"),
+            ("comment.created", "ada", "I mended it"),
+            ("comment.created", "autobuild[bot]", "another mistake"),
+        ];
+        let event = |(kind, actor, text): &(&str, &str, &str)| -> FeedEvent {
+            let fields = json!({"seq": 1, "at": "2026-01-01T00:00:00Z", "actor": actor, "kind": kind, "what": "", "repository": "o/r",
+                                "number": 1, "url": "", "text": text});
+            serde_json::from_value(fields).unwrap()
+        };
+        let events: Vec<FeedEvent> = table.iter().map(event).collect();
+        assert_eq!(answers(&events, "ada"), ["another mistake"]);
+        assert!(answers(&events[..5], "ada").is_empty());
     }
 }

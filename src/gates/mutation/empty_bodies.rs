@@ -155,7 +155,10 @@ impl Brought {
             .map(|(file, (before, after))| {
                 let is_other = |body: &&Body| !known.contains(body.words.as_slice()) && !is_test(file, body);
                 let others = after.bodies.iter().filter(is_other);
-                (file, others.map(|body| Other::of(body, before, file)).collect())
+                (
+                    file,
+                    others.map(|body| Other::of(body, (before, after), file)).collect(),
+                )
             })
             .filter(|(_, others): &(_, Vec<Other>)| !others.is_empty())
             .collect();
@@ -193,11 +196,16 @@ enum Other {
 }
 
 impl Other {
-    fn of(body: &Body, before: &Doing, file: &FileChange) -> Self {
-        let mut named = before.bodies.iter().filter(|old| old.name == body.name);
-        let was = match (named.next(), named.next()) {
-            (Some(only), None) if !body.name.is_empty() => text_of(only, file),
-            (None | Some(_), _) => None,
+    fn of(body: &Body, (before, after): (&Doing, &Doing), file: &FileChange) -> Self {
+        // Two may have one name, as what reads a property and what sets it.
+        let others = |of: &'_ Doing, than: &'_ Doing| -> Vec<Body> {
+            let named = of.bodies.iter().filter(|one| one.name == body.name);
+            let is_another = |one: &&Body| than.bodies.iter().all(|other| other.words != one.words);
+            named.filter(is_another).cloned().collect()
+        };
+        let was = match (others(before, after).as_slice(), others(after, before).as_slice()) {
+            ([was], [_]) if !body.name.is_empty() => text_of(was, file),
+            _ => None,
         };
         match was {
             Some(was) => Self::Rewritten(Body {
@@ -293,6 +301,25 @@ mod tests {
     use integrity::{FileChange, Version};
 
     #[test]
+    fn what_sets_a_property_is_not_what_reads_it() {
+        let text = |set: &str| {
+            format!(
+                "module.exports = {{\n  get body () {{\n    return this._body\n  }},\n  set body (value) {{\n    {set}\n  }}\n}}\n"
+            )
+        };
+        let version = |set: &str| Version::Bytes(text(set).into_bytes());
+        let file = FileChange {
+            path: "lib/response.js".to_owned(),
+            before: version("this._body = value"),
+            after: version("this._body = value.end()"),
+        };
+        let [was, is] = [&file.before, &file.after].map(|version| doing(&file.path, version).unwrap());
+        let other = Other::of(is.bodies.last().unwrap(), (&was, &is), &file);
+        let put = hollowed(&text("this._body = value.end()"), &[other.body()], 0).unwrap();
+        assert_eq!(put, text("this._body = value"));
+    }
+
+    #[test]
     fn a_rewritten_function_does_what_it_did_and_one_that_is_brought_does_nothing() {
         let after = "def is_large(a):\n    return a >= 10\n";
         let table = [
@@ -318,7 +345,7 @@ mod tests {
                 after: bytes(after),
             };
             let [was, is] = [&file.before, &file.after].map(|version| doing(&file.path, version).unwrap());
-            let other = Other::of(is.bodies.first().unwrap(), &was, &file);
+            let other = Other::of(is.bodies.first().unwrap(), (&was, &is), &file);
             let put = hollowed(after, &[other.body()], 0).unwrap();
             assert_eq!(put, expected, "{before}");
         }

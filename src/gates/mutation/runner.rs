@@ -106,7 +106,7 @@ async fn try_way(
         let kept = |(path, ..): &&Put| only.as_ref().is_none_or(|only| only.contains(path));
         let files: Vec<Put> = mutant.files.iter().filter(kept).cloned().collect();
         let overlay = Overlay::of_bytes(files.clone()).without(&mutant.without);
-        let wanted = Selection::Named(left.iter().chain(&mutants.others).cloned().collect());
+        let wanted = Selection::of(left.iter().chain(&mutants.others).cloned().collect(), &run.change.after);
         let begun = Instant::now();
         let (found, rewritten) = match mutant.suspicious {
             Suspicious::Passing => (within(run, &overlay, Expected::Red, (&wanted, limit)).await?, None),

@@ -1,7 +1,7 @@
 //! `go test`, with and without `-v`.
 
 use crate::gates::results::{
-    runner::{Arguments, Naming, Place, Runner, any_of},
+    runner::{Arguments, Asked, Naming, Place, Runner, any_of},
     tally::{Outcome, Tally, Uncounted},
 };
 
@@ -19,7 +19,7 @@ pub(super) static GO_TEST: Runner = Runner {
 };
 
 /// A test with all its subtests: their names may follow from code that is another.
-fn by_function(words: &[&str], names: &[&str], _: &[String]) -> Option<(Arguments, Vec<usize>)> {
+fn by_function(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
     if words.iter().any(|word| word.ends_with("-args")) {
         return None;
     }
@@ -35,7 +35,7 @@ fn by_function(words: &[&str], names: &[&str], _: &[String]) -> Option<(Argument
             .unwrap_or(name)
             .to_owned()
     };
-    let functions: Vec<String> = names.iter().map(|name| function(name)).collect();
+    let functions: Vec<String> = asked.names.iter().map(|name| function(name)).collect();
     let pattern = any_of(functions.iter().map(String::as_str));
     Arguments::at_end(vec!["-run".to_owned(), pattern])
 }

@@ -13,10 +13,12 @@ pub(super) static JEST: Runner = Runner {
         place: Place::End,
         unless: &["--verbose", "--reporters"],
     }),
-    select: Some(|words, names, _| {
+    select: Some(|words, asked| {
         let without_file = |name: &'_ &str| name.split_once(" › ").map_or(*name, |(_, titles)| titles).to_owned();
-        let titles = names.iter().map(|name| one_of_titles(&without_file(name), " › "));
-        pattern(words, &["-t", "--testNamePattern"], titles, Vec::new())
+        let titles = asked.names.iter().map(|name| one_of_titles(&without_file(name), " › "));
+        // It takes paths for patterns.
+        let files = asked.files.iter().map(|file| escaped(file)).collect();
+        pattern(words, &["-t", "--testNamePattern"], titles, files)
     }),
     read: Some(jest),
     ..Runner::called(&[&["jest"]])
@@ -28,8 +30,8 @@ pub(super) static VITEST: Runner = Runner {
         place: Place::End,
         unless: &["--reporter"],
     }),
-    select: Some(|words, names, _| {
-        let parts: Option<Vec<(&str, &str)>> = names.iter().map(|name| name.split_once(" > ")).collect();
+    select: Some(|words, asked| {
+        let parts: Option<Vec<(&str, &str)>> = asked.names.iter().map(|name| name.split_once(" > ")).collect();
         let parts = parts?;
         let files: BTreeSet<&str> = parts.iter().filter_map(|(file, _)| file.rsplit(' ').next()).collect();
         let titles = parts.iter().map(|(_, titles)| one_of_titles(titles, " > "));
@@ -49,8 +51,8 @@ pub(super) static MOCHA: Runner = Runner {
         place: Place::End,
         unless: &["--reporter", "-R"],
     }),
-    select: Some(|words, names, _| {
-        let titles = names.iter().map(|name| escaped(name));
+    select: Some(|words, asked| {
+        let titles = asked.names.iter().map(|name| escaped(name));
         pattern(
             words,
             &["-g", "--grep", "-f", "--fgrep", "-i", "--invert"],

@@ -4,9 +4,9 @@ use crate::gates::results::runner::{Arguments, Runner};
 use std::collections::BTreeSet;
 
 pub(super) static MAVEN: Runner = Runner {
-    select: Some(|words, names, _| {
+    select: Some(|words, asked| {
         let is_taken = words.iter().any(|word| word.starts_with("-Dtest="));
-        let tests: Option<BTreeSet<String>> = names.iter().map(|name| method(name, '#')).collect();
+        let tests: Option<BTreeSet<String>> = asked.names.iter().map(|name| method(name, '#')).collect();
         let tests: Vec<String> = tests.filter(|_| !is_taken)?.into_iter().collect();
         Arguments::at_end(vec![
             format!("-Dtest={}", tests.join(",")),
@@ -19,9 +19,9 @@ pub(super) static MAVEN: Runner = Runner {
 
 pub(super) static GRADLE: Runner = Runner {
     with: Some("test"),
-    select: Some(|words, names, _| {
+    select: Some(|words, asked| {
         let is_taken = words.iter().any(|word| word.starts_with("--tests"));
-        let tests: Option<BTreeSet<String>> = names.iter().map(|name| method(name, '.')).collect();
+        let tests: Option<BTreeSet<String>> = asked.names.iter().map(|name| method(name, '.')).collect();
         let tests = tests.filter(|_| !is_taken)?;
         Arguments::at_end(
             tests

@@ -1,7 +1,7 @@
 //! Node's own runner, as lines of the Test Anything Protocol and in the readable form.
 
 use crate::gates::results::{
-    runner::{Arguments, Place, Runner, any_of},
+    runner::{Arguments, Asked, Place, Runner, any_of},
     tally::{Outcome, Tally},
 };
 use std::collections::BTreeSet;
@@ -15,18 +15,23 @@ pub(super) static NODE: Runner = Runner {
 
 /// Up to version 21 a pattern is held against each title by itself, and a test inside another runs if both match; later
 /// against all titles up to a test's own.
-fn by_title(_: &[&str], names: &[&str], _: &[String]) -> Option<(Arguments, Vec<usize>)> {
+///
+/// Each file is a process of its own, so files are named where the command names none.
+fn by_title(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
     let mut titles: BTreeSet<String> = BTreeSet::new();
-    for name in names {
+    for name in asked.names {
         titles.insert(name.replace(" > ", " "));
         titles.extend(name.split(" > ").map(str::to_owned));
     }
     let pattern = any_of(titles.iter().map(String::as_str));
-    let arguments = Arguments {
-        place: Place::Options,
-        words: vec![format!("--test-name-pattern={pattern}")],
-    };
-    Some((arguments, Vec::new()))
+    let pattern = format!("--test-name-pattern={pattern}");
+    let names_files = !words.iter().skip(1).all(|word| word.starts_with('-'));
+    if asked.files.is_empty() || names_files {
+        let (place, words) = (Place::Options, vec![pattern]);
+        return Some((Arguments { place, words }, Vec::new()));
+    }
+    let files = asked.files.iter().map(|file| (*file).to_owned());
+    Arguments::at_end(std::iter::once(pattern).chain(files).collect())
 }
 
 /// `# pass 2` in the Test Anything Protocol, `ℹ pass 2` in the readable form.

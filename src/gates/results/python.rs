@@ -2,7 +2,7 @@
 
 use crate::gates::results::{
     numbers::before,
-    runner::{Arguments, Runner},
+    runner::{Arguments, Asked, Runner},
     tally::{Outcome, Tally},
 };
 use std::collections::{BTreeSet, HashSet};
@@ -37,7 +37,7 @@ const FLAGS: [&str; 16] = [
 
 /// Tests by their ids in place of the paths that the command names, with all their parameters: those may follow from code
 /// that is another.
-fn by_id(words: &[&str], names: &[&str], paths: &[String]) -> Option<(Arguments, Vec<usize>)> {
+fn by_id(words: &[&str], &Asked { names, paths, .. }: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
     let mut named = Vec::new();
     for (number, pair) in words.windows(2).enumerate() {
         let [before, word] = pair else { continue };

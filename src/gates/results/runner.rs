@@ -30,9 +30,20 @@ pub(crate) struct Naming {
     pub(crate) unless: &'static [&'static str],
 }
 
-/// From a runner's own words, the names of the tests and the paths of the repository: what is added, and the numbers of the
-/// words that it takes the place of; `None` where that cannot be said.
-pub(crate) type Select = fn(&[&str], &[&str], &[String]) -> Option<(Arguments, Vec<usize>)>;
+/// From a runner's own words: what is added, and the numbers of the words that it takes the place of; `None` where that
+/// cannot be said.
+pub(crate) type Select = fn(&[&str], &Asked<'_>) -> Option<(Arguments, Vec<usize>)>;
+
+/// The tests that are to be run alone.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// As the runner spells them.
+    pub(crate) names: &'a [&'a str],
+    /// The files that they all stand in, from where the runner is called; none where that is not known of each.
+    pub(crate) files: &'a [&'a str],
+    /// The paths of the repository.
+    pub(crate) paths: &'a [String],
+}
 
 /// More words for a command.
 pub(crate) struct Arguments {

@@ -2,9 +2,10 @@
 
 use crate::gates::results::{
     numbers::before,
-    runner::{Arguments, Naming, Place, Runner},
+    runner::{Arguments, Asked, Naming, Place, Runner},
     tally::{Outcome, Tally, Uncounted},
 };
+use std::collections::BTreeSet;
 
 pub(super) static CARGO_TEST: Runner = Runner {
     naming: Some(EVERY_BINARY),
@@ -29,15 +30,57 @@ const EVERY_BINARY: Naming = Naming {
     unless: &["--no-fail-fast", "--no-run"],
 };
 
-/// Whole names, but those of documentation tests, which go on with a line.
-fn by_filter(_: &[&str], names: &[&str], _: &[String]) -> Option<(Arguments, Vec<usize>)> {
-    let exact = (!names.iter().any(|name| is_documented(name))).then_some("--exact");
-    let words = names.iter().copied().chain(exact).map(str::to_owned);
-    let arguments = Arguments {
-        place: Place::Binary,
-        words: words.collect(),
+/// Whole names, but those of documentation tests, which go on with a line; and their test binaries alone, where the command
+/// says nothing to them.
+fn by_filter(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
+    let exact = (!asked.names.iter().any(|name| is_documented(name))).then_some("--exact");
+    let names = asked.names.iter().copied().chain(exact).map(str::to_owned);
+    let binaries = binaries(words, asked);
+    if binaries.is_empty() {
+        let (place, words) = (Place::Binary, names.collect());
+        return Some((Arguments { place, words }, Vec::new()));
+    }
+    let dashes = std::iter::once("--".to_owned());
+    Arguments::at_end(binaries.into_iter().chain(dashes).chain(names).collect())
+}
+
+/// Options for the test binaries of these files, where Cargo makes one of each by itself.
+fn binaries(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
+    let chooses = [
+        "--",
+        "--test",
+        "--tests",
+        "--lib",
+        "--bin",
+        "--bins",
+        "--doc",
+        "--example",
+        "--all-targets",
+    ];
+    if words
+        .iter()
+        .any(|word| chooses.contains(&word.split('=').next().unwrap_or(word)) || *word == "--")
+    {
+        return Vec::new();
+    }
+    let is_there = |path: String| asked.paths.contains(&path);
+    let binary = |file: &&str| -> Option<String> {
+        let (above, inside) = match file.split_once("/tests/") {
+            Some((above, inside)) => (format!("{above}/"), inside),
+            None => (String::new(), file.strip_prefix("tests/")?),
+        };
+        match inside.split_once('/') {
+            None => inside.strip_suffix(".rs").map(str::to_owned),
+            Some((name, _)) => {
+                let ends = [".rs", "/main.rs"];
+                let is_one = ends.iter().any(|end| is_there(format!("{above}tests/{name}{end}")));
+                is_one.then(|| name.to_owned())
+            }
+        }
     };
-    Some((arguments, Vec::new()))
+    let binaries: Option<BTreeSet<String>> = asked.files.iter().map(binary).collect();
+    let options = binaries.unwrap_or_default().into_iter();
+    options.flat_map(|binary| ["--test".to_owned(), binary]).collect()
 }
 
 /// Whether this is the name of a documentation test: of the file and the item that it stands above.
@@ -47,7 +90,7 @@ pub(crate) fn is_documented(name: &str) -> bool {
 }
 
 /// A name is that of the package or binary, and the test's own.
-fn by_expression(words: &[&str], names: &[&str], _: &[String]) -> Option<(Arguments, Vec<usize>)> {
+fn by_expression(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
     let is_filter = |word: &&str| {
         ["-E", "--filter-expr", "--filterset"]
             .iter()
@@ -61,8 +104,10 @@ fn by_expression(words: &[&str], names: &[&str], _: &[String]) -> Option<(Argume
         let is_plain = own.chars().all(|c| c.is_alphanumeric() || "_:".contains(c));
         is_plain.then(|| format!("test(={own})"))
     };
-    let tests: Option<Vec<String>> = names.iter().map(|name| test(name)).collect();
-    Arguments::at_end(vec!["-E".to_owned(), tests?.join(" + ")])
+    let tests: Option<Vec<String>> = asked.names.iter().map(|name| test(name)).collect();
+    let mut words = binaries(words, asked);
+    words.extend(["-E".to_owned(), tests?.join(" + ")]);
+    Arguments::at_end(words)
 }
 
 /// Where in the output of a test binary we are.

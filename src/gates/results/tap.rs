@@ -2,7 +2,7 @@
 
 use crate::gates::results::{
     numbers::after,
-    runner::{Arguments, Naming, Place, Runner},
+    runner::{Arguments, Asked, Naming, Place, Runner},
     tally::{Outcome, Tally},
 };
 
@@ -23,7 +23,7 @@ pub(super) static PROVE: Runner = Runner {
 };
 
 /// A title matches itself as a pattern, but for a sign of negation before it.
-fn by_glob(words: &[&str], names: &[&str], _: &[String]) -> Option<(Arguments, Vec<usize>)> {
+fn by_glob(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
     if words
         .iter()
         .any(|word| word.starts_with("-m") || word.starts_with("--match"))
@@ -37,7 +37,8 @@ fn by_glob(words: &[&str], names: &[&str], _: &[String]) -> Option<(Arguments, V
             .map_or_else(|| title.to_owned(), |rest| format!("*{rest}"));
         format!("--match={title}")
     };
-    Arguments::at_end(names.iter().map(pattern).collect())
+    let files = asked.files.iter().map(|file| (*file).to_owned());
+    Arguments::at_end(asked.names.iter().map(pattern).chain(files).collect())
 }
 
 /// `Files=2, Tests=5, …` after `Failed 1/5 subtests` and `(Wstat: 256 Tests: 5 Failed: 1)`.

@@ -1,7 +1,7 @@
 //! Python's unittest.
 
 use crate::gates::results::{
-    runner::{Arguments, Naming, Place, Runner},
+    runner::{Arguments, Asked, Naming, Place, Runner},
     tally::{Outcome, Tally},
 };
 use std::collections::BTreeSet;
@@ -19,11 +19,15 @@ pub(super) static UNITTEST: Runner = Runner {
 };
 
 /// A pattern without a star is looked for anywhere in a name. What follows a blank are a subtest's parameters.
-fn by_pattern(words: &[&str], names: &[&str], _: &[String]) -> Option<(Arguments, Vec<usize>)> {
+fn by_pattern(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
     if words.iter().any(|word| word.starts_with("-k")) {
         return None;
     }
-    let tests: BTreeSet<&str> = names.iter().filter_map(|name| name.split([' ', '(']).next()).collect();
+    let tests: BTreeSet<&str> = asked
+        .names
+        .iter()
+        .filter_map(|name| name.split([' ', '(']).next())
+        .collect();
     let words = tests.into_iter().flat_map(|test| ["-k".to_owned(), test.to_owned()]);
     Arguments::at_end(words.collect())
 }

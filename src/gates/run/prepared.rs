@@ -21,7 +21,7 @@ use crate::{
         said,
         setup_reads::{is_read_by_package_managers, touches_setup},
         shell::programs,
-        test_line::{Invocation, Selection, own_name},
+        test_line::{Invocation, Named, Selection, own_name},
     },
 };
 use domain::{
@@ -341,12 +341,12 @@ impl<'a> Prepared<'a> {
         (selection, limit): (&Selection, Duration),
         is_enough: impl Fn(&[String], &Evidence) -> bool,
     ) -> Result<Evidence, GateError> {
-        if let Selection::Named(names) = selection
-            && let Some(line) = self.selecting(names).await?
+        if let Selection::Named(named) = selection
+            && let Some(line) = self.selecting(named).await?
         {
             let what = (What::Tests(&line), limit);
             let found = self.line_with(commit, overlay, expected, what).await?;
-            if is_too_slow(&found) || is_enough(names, &found) {
+            if is_too_slow(&found) || is_enough(&named.names, &found) {
                 return Ok(found);
             }
         }
@@ -356,12 +356,12 @@ impl<'a> Prepared<'a> {
     }
 
     /// The line that runs these tests alone, where there is one that does what it should.
-    async fn selecting(&self, names: &[String]) -> Result<Option<Invocation>, GateError> {
-        if names.is_empty() || self.cannot_select.load(Ordering::Relaxed) {
+    async fn selecting(&self, wanted: &Named) -> Result<Option<Invocation>, GateError> {
+        if wanted.names.is_empty() || self.cannot_select.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let paths = commands::paths(self.mirror, self.commit).await?;
-        Ok(self.chosen.test_line.selecting(self.additions, names, &paths))
+        Ok(self.chosen.test_line.selecting(self.additions, wanted, &paths))
     }
 
     /// Whether a result is that of the selected tests: each has one of its own, and every failure has a name.

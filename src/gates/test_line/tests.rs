@@ -1,6 +1,7 @@
-use super::TestLine;
+use super::{Named, TestLine};
 use crate::gates::detect::Repository;
 use domain::evidence::Additions;
+use std::collections::BTreeSet;
 
 fn line(command: &str, script: &str) -> TestLine {
     let manifest = serde_json::json!({ "scripts": { "test": script } }).to_string();
@@ -170,9 +171,91 @@ fn each_runner_is_told_which_tests_to_run() {
     let paths = ["tests/test_a.py".to_owned()];
     for (command, script, names, expected) in table {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let found = line(command, script).selecting(Additions::Harmless, &names, &paths);
+        let wanted = Named {
+            names,
+            files: BTreeSet::new(),
+        };
+        let found = line(command, script).selecting(Additions::Harmless, &wanted, &paths);
         let found = found.map(|found| found.line).unwrap_or_default();
         assert_eq!(found, expected, "{command} with {script}");
+    }
+}
+
+#[test]
+fn only_the_files_of_the_selected_tests_are_run() {
+    let table: [(&str, &str, &str, &str, &str); 9] = [
+        (
+            "npm test",
+            "node --test",
+            "adds",
+            "test/a.test.js",
+            "npm test -- '--test-name-pattern=^(adds)$' test/a.test.js",
+        ),
+        (
+            "node --test test/a.js test/b.js",
+            "",
+            "adds",
+            "test/a.js",
+            "node '--test-name-pattern=^(adds)$' --test test/a.js test/b.js",
+        ),
+        (
+            "npx jest",
+            "",
+            "test/[id].test.js › adds",
+            "test/[id].test.js",
+            "npx jest --verbose 'test\\/\\[id\\]\\.test\\.js' -t '^(adds)$'",
+        ),
+        (
+            "npx ava",
+            "",
+            "adds",
+            "test/a.js",
+            "npx ava --tap --match=adds test/a.js",
+        ),
+        (
+            "cargo test",
+            "",
+            "adds",
+            "tests/sum.rs",
+            "cargo test --no-fail-fast --test sum -- adds --exact",
+        ),
+        (
+            "cargo test --workspace",
+            "",
+            "sub::adds",
+            "calc/tests/all/sub.rs",
+            "cargo test --workspace --no-fail-fast --test all -- sub::adds --exact",
+        ),
+        (
+            "cargo test -- --test-threads=1",
+            "",
+            "adds",
+            "tests/sum.rs",
+            "cargo test --no-fail-fast -- --test-threads=1 adds --exact",
+        ),
+        (
+            "cargo test",
+            "",
+            "adds",
+            "src/sum.rs",
+            "cargo test --no-fail-fast -- adds --exact",
+        ),
+        (
+            "cargo nextest run",
+            "",
+            "app::sum adds",
+            "tests/sum.rs",
+            "cargo nextest run --no-fail-fast --test sum -E 'test(=adds)'",
+        ),
+    ];
+    let paths = ["calc/tests/all/main.rs".to_owned()];
+    for (command, script, name, file, expected) in table {
+        let wanted = Named {
+            names: vec![name.to_owned()],
+            files: [file.to_owned()].into(),
+        };
+        let found = line(command, script).selecting(Additions::Harmless, &wanted, &paths);
+        assert_eq!(found.unwrap().line, expected, "{command} with {script}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The base's own tests on the new code, in the base's version, whatever the change did to them.
 
 use crate::gates::{
-    around_tests::around_tests,
+    around_tests::{around_tests, names_around},
     change::Change,
     checks::is_called,
     compare, inline_tests,
@@ -14,6 +14,7 @@ use crate::gates::{
         result_cache::Expected,
     },
     said,
+    test_index::Site,
     test_line::Selection,
     turn::Run,
     vanished_tests::missing,
@@ -69,10 +70,15 @@ async fn with_base_versions(
 ) -> Result<GateResult, GateError> {
     let does_not_run = |found: &Evidence| compare::names(found).is_none_or(|names| ran_nothing(names, before));
     let of_tests = touched.iter().filter(|raw| role_of(raw) == Some(Role::Test));
+    let files: BTreeSet<String> = of_tests
+        .filter_map(|raw| raw.path.to_str().map(str::to_owned))
+        .collect();
     let mut meant = Meant {
-        files: of_tests
-            .filter_map(|raw| raw.path.to_str().map(str::to_owned))
+        around: files
+            .iter()
+            .map(|path| (path.clone(), names_around(run.change, path)))
             .collect(),
+        files,
         inline: inline.iter().map(|(path, ..)| path.clone()).collect(),
         left_out: BTreeSet::new(),
     };
@@ -87,7 +93,12 @@ async fn with_base_versions(
         touched.retain(|raw| !settings(raw));
         found = attempt(run, head, &touched, &inline).await?;
     }
-    let first = judge(run, before, &found, &meant);
+    let mut first = judge(run, before, &found, &meant);
+    if matches!(first.evidence, Evidence::Failed(_)) && wanted(run, &touched, &inline) != Selection::All {
+        // Tests may need what others do before them: that is no fault of the new code.
+        found = attempt_all(run, &touched, &inline).await?;
+        first = judge(run, before, &found, &meant);
+    }
     let (adapted, kept): (Vec<&RawChange>, Vec<&RawChange>) =
         touched.into_iter().partition(|raw| is_adapted(run.change, raw));
     if matches!(first.evidence, Evidence::Passed(_)) || adapted.is_empty() {
@@ -97,7 +108,7 @@ async fn with_base_versions(
     // checks less, and settings that do, are integrity's to find; that they are needed is shown.
     let again = attempt(run, head, &kept, &inline).await?;
     let mut result = judge(run, before, &again, &meant);
-    if !matches!(result.evidence, Evidence::Passed(_)) || !pass_now(run, &found, &again) {
+    if !matches!(result.evidence, Evidence::Passed(_)) || !pass_now(run, &meant, (&found, &again)) {
         return Ok(first);
     }
     result.items.extend(adapted.iter().map(|raw| {
@@ -116,6 +127,38 @@ struct Meant {
     inline: BTreeSet<String>,
     /// Those of them that do not fit the new code: the tests that ran are the change's.
     left_out: BTreeSet<String>,
+    /// The names of what stands around the tests of each file and is another now.
+    around: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Meant {
+    /// Whether the change leaves a test as it was: its words, and what they name in its file. A test that cannot be found by
+    /// name in a changed file stands elsewhere.
+    fn is_unchanged(&self, change: &Change, name: &str) -> bool {
+        let names_another = |site: &Site| {
+            let around = self.around.get(&site.path);
+            around.is_some_and(|around| site.words.iter().any(|word| around.contains(word)))
+        };
+        has_its_words(change, name) && !change.before.find(name).into_iter().any(names_another)
+    }
+
+    /// Whether a test has to hold as it was: one that the change leaves alone, and in a refactoring each in which more than
+    /// names changed.
+    fn must_hold(&self, run: &Run<'_>, name: &str) -> bool {
+        let (before, after) = (run.change.before.find(name), run.change.after.find(name));
+        match run.subject.task.kind {
+            TaskType::Refactoring => {
+                let only_names = keeps_tests(
+                    before.iter().map(|site| site.words.as_slice()),
+                    after.iter().map(|site| site.words.as_slice()),
+                );
+                before.is_empty() || has_its_words(run.change, name) || !only_names
+            }
+            TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation => {
+                self.is_unchanged(run.change, name)
+            }
+        }
+    }
 }
 
 /// Files of code with the tests inside them as they were, where one of these is another now, or gone.
@@ -345,10 +388,10 @@ impl Removed {
 }
 
 /// Whether each test that failed and has to hold passes now: none has merely gone missing.
-fn pass_now(run: &Run<'_>, first: &Evidence, again: &Evidence) -> bool {
+fn pass_now(run: &Run<'_>, meant: &Meant, (first, again): (&Evidence, &Evidence)) -> bool {
     match (compare::names(first), compare::names(again)) {
         (Some(first), Some(again)) => {
-            let mut failed = first.failed.iter().filter(|name| must_hold(run, name));
+            let mut failed = first.failed.iter().filter(|name| meant.must_hold(run, name));
             failed.all(|name| again.passed.contains(name))
         }
         (None, _) => true,
@@ -452,11 +495,22 @@ async fn attempt(
     if changes.is_empty() && inline.is_empty() {
         return Ok(head.clone());
     }
+    run_with(run, (changes, inline), &wanted(run, changes, inline)).await
+}
+
+async fn attempt_all(run: &Run<'_>, changes: &[&RawChange], inline: &[Put]) -> Result<Evidence, GateError> {
+    run_with(run, (changes, inline), &Selection::All).await
+}
+
+async fn run_with(
+    run: &Run<'_>,
+    (changes, inline): (&[&RawChange], &[Put]),
+    wanted: &Selection,
+) -> Result<Evidence, GateError> {
     let subject = run.subject;
     let overlay = Overlay::of(subject.mirror, changes, Side::Before).await?;
     let overlay = overlay.and(Overlay::of_bytes(inline.to_vec()));
-    let wanted = wanted(run, changes, inline);
-    let how = (&wanted, run.prepared.longest());
+    let how = (wanted, run.prepared.longest());
     run.prepared
         .tests_with(subject.head, &overlay, Expected::Green, how)
         .await
@@ -479,7 +533,10 @@ fn wanted(run: &Run<'_>, changes: &[&RawChange], inline: &[Put]) -> Selection {
             .iter()
             .any(|site| paths.contains(site.path.as_str()))
     };
-    Selection::Named(before.passed.iter().filter(is_here).cloned().collect())
+    Selection::of(
+        before.passed.iter().filter(is_here).cloned().collect(),
+        &run.change.before,
+    )
 }
 
 /// Whether none of the tests that passed before gave a result: then it was not they that ran.
@@ -497,7 +554,7 @@ fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence, meant: &Meant) -> 
     let names = compare::names(found).filter(|names| !ran_nothing(names, before));
     let not_run = NotRun::of(run, before, names.unwrap_or(&none), meant);
     let mut result = match (names, found) {
-        (Some(names), _) => by_name(run, before, names, &not_run),
+        (Some(names), _) => by_name(run, (before, names), &not_run, meant),
         (None, Evidence::Absent(reason)) => said::absent(GATE, reason.clone()),
         (None, Evidence::Passed(_) | Evidence::Failed(_)) => {
             let what = "the base's tests do not run on the new code, so they say nothing of it".to_owned();
@@ -509,11 +566,16 @@ fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence, meant: &Meant) -> 
 }
 
 /// What the tests say that gave a result.
-fn by_name(run: &Run<'_>, before: &TestNames, names: &TestNames, not_run: &NotRun<'_>) -> GateResult {
+fn by_name(
+    run: &Run<'_>,
+    (before, names): (&TestNames, &TestNames),
+    not_run: &NotRun<'_>,
+    meant: &Meant,
+) -> GateResult {
     let known: BTreeSet<&String> = before.passed.iter().collect();
     let failing = names.failed.iter();
     let failing = failing.filter(|name| known.contains(name) && !is_waived(run, name) && !is_gone(run.change, name));
-    let (unchanged, changed): (Vec<&String>, Vec<&String>) = failing.partition(|name| must_hold(run, name));
+    let (unchanged, changed): (Vec<&String>, Vec<&String>) = failing.partition(|name| meant.must_hold(run, name));
     let mut result = match unchanged.is_empty() {
         true => {
             let as_they_were = |name: &&String| known.contains(name) && !not_run.tests.contains(&name.as_str());
@@ -534,12 +596,27 @@ fn by_name(run: &Run<'_>, before: &TestNames, names: &TestNames, not_run: &NotRu
             format!("`{name}` passed before, and as it was it fails on the new code with the base's test set-up");
         Issue::must_fix("test", &what)
     }));
-    result.items.extend(changed.iter().map(|name| {
-        let diff = run.change.diff_of_test(name);
-        let what = format!("`{name}` was changed; as it was before, it fails on the new code: {diff}");
-        said::should_fix("test", what, run.change.after.place(name))
-    }));
+    result.items.extend(shown(run.change, &changed));
     result
+}
+
+/// What is shown of tests that fail as they were, and were changed: each, or what changed around those of a file.
+fn shown(change: &Change, changed: &[&String]) -> Vec<Issue> {
+    let (by_around, by_itself): (Vec<&String>, Vec<&String>) =
+        changed.iter().partition(|name| has_its_words(change, name));
+    let items = by_itself.into_iter().map(|name| {
+        let diff = change.diff_of_test(name);
+        let what = format!("`{name}` was changed; as it was before, it fails on the new code: {diff}");
+        said::should_fix("test", what, change.after.place(name))
+    });
+    let sites = by_around.into_iter().flat_map(|name| change.before.find(name));
+    let paths: BTreeSet<&String> = sites.map(|site| &site.path).collect();
+    let around = paths.into_iter().map(|path| {
+        let diff = around_tests(change, path).unwrap_or_default();
+        let what = format!("tests of `{path}` fail on the new code with what stood around them before: {diff}");
+        said::should_fix("test", what, Some((path.clone(), 1)))
+    });
+    items.chain(around).collect()
 }
 
 fn is_waived(run: &Run<'_>, name: &str) -> bool {
@@ -569,7 +646,7 @@ impl<'a> NotRun<'a> {
             };
             let is_missing = missing.contains(name) && (meant.files.contains(path) || meant.inline.contains(path));
             let is_not_run = (is_missing || meant.left_out.contains(path))
-                && must_hold(run, name)
+                && meant.must_hold(run, name)
                 && !is_waived(run, name)
                 && !is_gone(change, name);
             if is_not_run {
@@ -619,26 +696,8 @@ impl<'a> NotRun<'a> {
     }
 }
 
-/// Whether a test has to hold as it was: one that the change leaves alone, and in a refactoring each in which more than names
-/// changed.
-fn must_hold(run: &Run<'_>, name: &str) -> bool {
-    let (before, after) = (run.change.before.find(name), run.change.after.find(name));
-    match run.subject.task.kind {
-        TaskType::Refactoring => {
-            let only_names = keeps_tests(
-                before.iter().map(|site| site.words.as_slice()),
-                after.iter().map(|site| site.words.as_slice()),
-            );
-            before.is_empty() || is_unchanged(run.change, name) || !only_names
-        }
-        TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation => {
-            is_unchanged(run.change, name)
-        }
-    }
-}
-
-/// Whether the change leaves a test as it was. A test that cannot be found by name in a changed file stands elsewhere.
-fn is_unchanged(change: &Change, name: &str) -> bool {
+/// Whether a test has the words that it had.
+fn has_its_words(change: &Change, name: &str) -> bool {
     let before = change.before.find(name);
     if before.is_empty() {
         return !change.has_unreadable_tests();

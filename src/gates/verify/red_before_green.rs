@@ -134,7 +134,7 @@ async fn on_base(run: &Run<'_>, code: &BaseCode<'_>, candidates: &Candidates) ->
     }
     let wanted = match candidates {
         Candidates::Named(tests) if !tests.candidates().is_empty() && !stores_answers(change) => {
-            Selection::Named(tests.candidates().into_iter().cloned().collect())
+            Selection::of(tests.candidates().into_iter().cloned().collect(), &change.after)
         }
         Candidates::Named(_) | Candidates::Files(_) => Selection::All,
     };
