@@ -57,6 +57,19 @@ async fn the_environment_is_exactly_what_was_given() {
 }
 
 #[tokio::test]
+async fn a_file_of_certificates_is_seen_where_it_is_named() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
+    let (folder, elsewhere) = (folder(), folder());
+    let file = elsewhere.path().join("authorities.pem");
+    fs::write(&file, "of this company\n").unwrap();
+    let mut spec = shell(folder.path(), "cat \"$SSL_CERT_FILE\"");
+    spec.env.push(("SSL_CERT_FILE".into(), file.into()));
+    assert_eq!(run(&spec).await.stdout.text(), "of this company\n");
+}
+
+#[tokio::test]
 async fn what_cannot_start_is_typed() {
     if !is_offered(LEVEL).await {
         return;
