@@ -18,11 +18,18 @@ pub(super) static RULE: ReadingRule = ReadingRule {
         "it('adds', () => { assert.equal(add(1, 2), 3); });\n",
         "it('adds', () => { /* assert.equal(add(1, 2), 3); */ });\n",
     )],
-    accepts: &[(
-        "test/sum.test.js",
-        "it('adds', () => { assert.equal(add(1, 2), 3); });\n",
-        "it('adds', () => { assert.equal(add(2, 2), 4); });\n",
-    )],
+    accepts: &[
+        (
+            "test/sum.test.js",
+            "it('adds', () => { assert.equal(add(1, 2), 3); });\n",
+            "it('adds', () => { assert.equal(add(2, 2), 4); });\n",
+        ),
+        (
+            "test/sum.test.js",
+            "jest.spyOn(process, 'on').mockImplementation(() => {});\n",
+            "test.mock.method(process, 'on', () => {});\n",
+        ),
+    ],
     check,
 };
 

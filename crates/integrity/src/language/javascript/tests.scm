@@ -3,14 +3,14 @@
   function: [(identifier) (member_expression)] @_name
   arguments: (arguments . [(string) (template_string) (identifier) (binary_expression)] @test.name)
   (#match? @_name "^(it|test|specify|xit|xtest|fit|xspecify|t\\.test|Deno\\.test)(\\.|$)")
-  (#not-match? @_name "\\.(step|extend|use|describe|beforeEach|afterEach|beforeAll|afterAll|before|after|mock|each|skipIf|runIf|for)$")) @test
+  (#not-match? @_name "\\.(step|extend|use|describe|beforeEach|afterEach|beforeAll|afterAll|before|after|mock(\\.\\w+)*|each|skipIf|runIf|for)$")) @test
 (call_expression
   function: [(identifier) (member_expression)] @_name
   arguments: (arguments
     . (_) @test.name
     [(arrow_function body: (_) @test.body) (function_expression body: (_) @test.body)] .)
   (#match? @_name "^(it|test|specify|xit|xtest|fit|xspecify|t\\.test|Deno\\.test)(\\.|$)")
-  (#not-match? @_name "\\.(step|extend|use|describe|beforeEach|afterEach|beforeAll|afterAll|before|after|mock)$")) @test
+  (#not-match? @_name "\\.(step|extend|use|describe|beforeEach|afterEach|beforeAll|afterAll|before|after|mock(\\.\\w+)*)$")) @test
 
 ; Tests of rows, and on a condition: `it.each([…])("…", …)`, `it.skipIf(…)("…", …)`.
 (call_expression
