@@ -30,7 +30,7 @@ pub(crate) fn names_around(change: &Change, path: &str) -> BTreeSet<String> {
     let (was, is) = (named(path, &file.before), named(path, &file.after));
     let mut others: BTreeSet<String> = was.difference(&is).map(|(name, _)| name.clone()).collect();
     loop {
-        let names_another = |words: &[String]| words.iter().any(|word| others.contains(word));
+        let names_another = |words: &[String]| named_words(words).any(|word| others.contains(word));
         let next = was
             .iter()
             .find(|(name, words)| !others.contains(name) && names_another(words));
@@ -39,6 +39,20 @@ pub(crate) fn names_around(change: &Change, path: &str) -> BTreeSet<String> {
             None => return others,
         };
     }
+}
+
+/// The words that may be names: no text stands between quotation marks.
+pub(crate) fn named_words(words: &[String]) -> impl Iterator<Item = &String> {
+    let is_mark = |at: Option<usize>| {
+        let word = at.and_then(|at| words.get(at));
+        word.is_some_and(|word| word.ends_with(['"', '\'', '`']))
+    };
+    let is_quoted = move |at: usize| is_mark(at.checked_sub(1)) && is_mark(at.checked_add(1));
+    words
+        .iter()
+        .enumerate()
+        .filter(move |(at, _)| !is_quoted(*at))
+        .map(|(_, word)| word)
 }
 
 /// The functions and values of a file, with their words.

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub struct Chosen {
     /// Prepares a checkout; `None` when nothing needs to be prepared.
     pub setup: Option<ShellCommand>,
-    /// Whether that was found: a package manager's own command, of which no word but its name is anyone's.
+    /// Whether that was found and not written by people: then it calls a package manager, and nothing of the repository.
     pub setup_is_found: bool,
     /// Runs the tests; `None` when no command is known.
     pub test: Option<ShellCommand>,

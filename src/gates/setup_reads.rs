@@ -1,7 +1,7 @@
 //! Whether a change touches what set-up reads or runs: then what set-up left on one commit says nothing of the other.
 //!
-//! Package managers read settings and lock files, and run the scripts that those name. A line that people wrote may read
-//! whatever it names: a file, a folder, a module.
+//! Package managers read settings, lists and lock files, and run the scripts that manifests name. A line that people wrote
+//! may read whatever it names: a file, a folder, a module.
 
 use crate::gates::{
     change::is_document,
@@ -65,8 +65,15 @@ impl Commit<'_> {
     /// The words of every script of the repository that this line, or the installing of packages, runs.
     async fn words(&self, line: &str) -> Result<BTreeSet<String>, GateError> {
         let mut open = self.named_files(&split(line));
-        let hooks = self.read("package.json").await?;
-        let hooks = hooks.map(|text| hooks_of(&text)).unwrap_or_default();
+        let mut hooks = String::new();
+        let manifests = self
+            .files
+            .iter()
+            .filter(|path| path.rsplit('/').next() == Some("package.json"));
+        for manifest in manifests.take(MOST) {
+            hooks.push_str(&hooks_of(&self.read(manifest).await?.unwrap_or_default()));
+            hooks.push('\n');
+        }
         open.extend(self.named_files(&split(&hooks)));
         let (mut words, mut seen) = (split(&hooks), BTreeSet::new());
         while let Some(path) = open.pop() {

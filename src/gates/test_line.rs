@@ -120,6 +120,8 @@ struct Call {
     command: SimpleCommand,
     runner: &'static Runner,
     way: Way,
+    /// Whether Cargo makes a test binary of each file below `tests`.
+    has_usual_binaries: bool,
 }
 
 /// How arguments reach the runner.
@@ -208,6 +210,7 @@ impl TestLine {
             names: &names,
             files: &files,
             paths,
+            has_usual_binaries: call.has_usual_binaries,
         };
         let line = format!("{}{}", self.prefix, named.selecting(&asked)?);
         (line.len() <= LONGEST).then(|| Invocation {
@@ -242,13 +245,16 @@ impl Call {
                 command,
                 runner,
                 way: Way::Script(words, separator),
+                has_usual_binaries: false,
             });
         }
         let (at, runner) = runner(&command.words)?;
+        let manifest = repository.text("Cargo.toml").unwrap_or_default();
         Some(Self {
             command,
             runner,
             way: Way::Direct(at),
+            has_usual_binaries: !["[[test]]", "autotests"].iter().any(|said| manifest.contains(said)),
         })
     }
 

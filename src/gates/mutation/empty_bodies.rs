@@ -49,7 +49,7 @@ fn of_brought(facts: &Facts) -> Option<Mutants> {
         Witness::NotSeen => return None,
         Witness::Unknown => |_| true,
     };
-    let brought = Brought::of(change, is_of_interest)?;
+    let brought = Brought::of(facts, is_of_interest)?;
     let mut suspects: BTreeSet<String> = facts.tests.new.iter().cloned().collect();
     if facts.witness == Witness::Unknown {
         // They ran on nothing older: only those that name what the change writes are sure to be about it.
@@ -131,7 +131,8 @@ struct Brought {
 
 impl Brought {
     /// Empties what the change brings; none where that cannot be done with all of it, or nothing of it is of interest.
-    fn of(change: &Change, is_of_interest: fn(&Other) -> bool) -> Option<Self> {
+    fn of(facts: &Facts, is_of_interest: fn(&Other) -> bool) -> Option<Self> {
+        let change = &facts.change;
         let sources: Vec<&FileChange> = change.of_role(Role::Source).collect();
         if change.of_role(Role::Other).any(|file| !is_read_by_no_code(&file.path)) {
             return None;
@@ -148,12 +149,11 @@ impl Brought {
             .flat_map(|doing| &doing.bodies)
             .map(|body| body.words.as_slice())
             .collect();
-        let is_test = |file: &FileChange, body: &Body| change.after.test_around(&file.path, body.line).is_some();
         let others: Vec<(&FileChange, Vec<Other>)> = sources
             .into_iter()
             .zip(before.iter().zip(&after))
             .map(|(file, (before, after))| {
-                let is_other = |body: &&Body| !known.contains(body.words.as_slice()) && !is_test(file, body);
+                let is_other = |body: &&Body| !known.contains(body.words.as_slice()) && !is_test(facts, file, body);
                 let others = after.bodies.iter().filter(is_other);
                 (
                     file,
@@ -184,6 +184,20 @@ impl Brought {
             .iter()
             .any(|site| site.words.iter().any(|word| self.names.contains(word)))
     }
+}
+
+/// Whether a function of a file of code is one of the change's tests.
+fn is_test(facts: &Facts, file: &FileChange, body: &Body) -> bool {
+    let after = &facts.change.after;
+    let before = file.after.bytes().and_then(|bytes| bytes.get(..body.range.start));
+    let lines = before.unwrap_or_default().iter().filter(|byte| **byte == b'\n').count();
+    let line = u32::try_from(lines).unwrap_or(u32::MAX).saturating_add(1);
+    let Some(begins) = after.test_around(&file.path, line) else {
+        return false;
+    };
+    let tests = facts.tests.new.iter().chain(&facts.tests.changed);
+    let mut sites = tests.flat_map(|name| after.find(name));
+    sites.any(|site| site.path == file.path && site.line == begins)
 }
 
 /// A function that is not as it was, with what is put in place of its body.

@@ -43,6 +43,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) files: &'a [&'a str],
     /// The paths of the repository.
     pub(crate) paths: &'a [String],
+    /// Whether Cargo makes a test binary of each file below `tests`, as it does unless a manifest says otherwise.
+    pub(crate) has_usual_binaries: bool,
 }
 
 /// More words for a command.

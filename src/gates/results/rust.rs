@@ -44,7 +44,8 @@ fn by_filter(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>
     Arguments::at_end(binaries.into_iter().chain(dashes).chain(names).collect())
 }
 
-/// Options for the test binaries of these files, where Cargo makes one of each by itself.
+/// Options for the test binaries of these files of the root package, where Cargo makes one of each by itself and the command
+/// chooses none.
 fn binaries(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
     let chooses = [
         "--",
@@ -57,25 +58,17 @@ fn binaries(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
         "--example",
         "--all-targets",
     ];
-    if words
-        .iter()
-        .any(|word| chooses.contains(&word.split('=').next().unwrap_or(word)) || *word == "--")
-    {
+    let is_choice = |word: &&str| chooses.contains(&word.split('=').next().unwrap_or(word));
+    if !asked.has_usual_binaries || words.iter().any(is_choice) {
         return Vec::new();
     }
     let is_there = |path: String| asked.paths.contains(&path);
-    let binary = |file: &&str| -> Option<String> {
-        let (above, inside) = match file.split_once("/tests/") {
-            Some((above, inside)) => (format!("{above}/"), inside),
-            None => (String::new(), file.strip_prefix("tests/")?),
-        };
-        match inside.split_once('/') {
-            None => inside.strip_suffix(".rs").map(str::to_owned),
-            Some((name, _)) => {
-                let ends = [".rs", "/main.rs"];
-                let is_one = ends.iter().any(|end| is_there(format!("{above}tests/{name}{end}")));
-                is_one.then(|| name.to_owned())
-            }
+    let binary = |file: &&str| match file.strip_prefix("tests/")?.split_once('/') {
+        None => file.strip_prefix("tests/")?.strip_suffix(".rs").map(str::to_owned),
+        Some((name, _)) => {
+            let ends = [".rs", "/main.rs"];
+            let is_one = ends.iter().any(|end| is_there(format!("tests/{name}{end}")));
+            is_one.then(|| name.to_owned())
         }
     };
     let binaries: Option<BTreeSet<String>> = asked.files.iter().map(binary).collect();

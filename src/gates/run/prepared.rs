@@ -21,7 +21,8 @@ use crate::{
         said,
         setup_reads::{is_read_by_package_managers, touches_setup},
         shell::programs,
-        test_line::{Invocation, Named, Selection, own_name},
+        test_index::bare,
+        test_line::{Invocation, Named, Selection},
     },
 };
 use domain::{
@@ -364,14 +365,10 @@ impl<'a> Prepared<'a> {
         Ok(self.chosen.test_line.selecting(self.additions, wanted, &paths))
     }
 
-    /// Whether a result is that of the selected tests: each has one of its own, and every failure has a name.
+    /// Whether a result is that of the selected tests: each has one of its own, whatever its parameters are this time, and
+    /// every failure has a name.
     fn is_of(&self, names: &[String], found: &Evidence) -> bool {
-        let own = |names: &[String]| {
-            names
-                .iter()
-                .map(|name| own_name(name).to_owned())
-                .collect::<BTreeSet<_>>()
-        };
+        let own = |names: &[String]| names.iter().map(|name| bare(name).to_owned()).collect::<BTreeSet<_>>();
         let (ran, is_red) = match (found, compare::names(found)) {
             (Evidence::Absent(_), _) => return false,
             (Evidence::Passed(_), Some(names)) => (names, false),

@@ -223,7 +223,7 @@ fn only_the_files_of_the_selected_tests_are_run() {
             "cargo test --workspace",
             "",
             "sub::adds",
-            "calc/tests/all/sub.rs",
+            "tests/all/sub.rs",
             "cargo test --workspace --no-fail-fast --test all -- sub::adds --exact",
         ),
         (
@@ -248,7 +248,7 @@ fn only_the_files_of_the_selected_tests_are_run() {
             "cargo nextest run --no-fail-fast --test sum -E 'test(=adds)'",
         ),
     ];
-    let paths = ["calc/tests/all/main.rs".to_owned()];
+    let paths = ["tests/all/main.rs".to_owned()];
     for (command, script, name, file, expected) in table {
         let wanted = Named {
             names: vec![name.to_owned()],

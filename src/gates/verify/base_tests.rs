@@ -1,7 +1,8 @@
 //! The base's own tests on the new code, in the base's version, whatever the change did to them.
 
 use crate::gates::{
-    around_tests::{around_tests, names_around},
+    around_tests::{around_tests, named_words, names_around},
+    base_code::BaseCode,
     change::Change,
     checks::is_called,
     compare, inline_tests,
@@ -81,6 +82,7 @@ async fn with_base_versions(
         files,
         inline: inline.iter().map(|(path, ..)| path.clone()).collect(),
         left_out: BTreeSet::new(),
+        tolerant: BTreeSet::new(),
     };
     let mut found = attempt(run, head, &touched, &inline).await?;
     if does_not_run(&found) && !inline.is_empty() {
@@ -96,7 +98,14 @@ async fn with_base_versions(
     let mut first = judge(run, before, &found, &meant);
     if matches!(first.evidence, Evidence::Failed(_)) && wanted(run, &touched, &inline) != Selection::All {
         // Tests may need what others do before them: that is no fault of the new code.
-        found = attempt_all(run, &touched, &inline).await?;
+        let all = attempt_all(run, &touched, &inline).await?;
+        if compare::names(&all).is_some() && pass_now(run, &meant, (&found, &all)) {
+            found = all;
+            first = judge(run, before, &found, &meant);
+        }
+    }
+    meant.tolerant = tolerant(run, &found, &meant).await?;
+    if !meant.tolerant.is_empty() {
         first = judge(run, before, &found, &meant);
     }
     let (adapted, kept): (Vec<&RawChange>, Vec<&RawChange>) =
@@ -129,34 +138,55 @@ struct Meant {
     left_out: BTreeSet<String>,
     /// The names of what stands around the tests of each file and is another now.
     around: BTreeMap<String, BTreeSet<String>>,
+    /// Tests that name such, and with it pass on the base's code too: it does not stand for new behaviour.
+    tolerant: BTreeSet<String>,
 }
 
 impl Meant {
-    /// Whether the change leaves a test as it was: its words, and what they name in its file. A test that cannot be found by
-    /// name in a changed file stands elsewhere.
-    fn is_unchanged(&self, change: &Change, name: &str) -> bool {
-        let names_another = |site: &Site| {
-            let around = self.around.get(&site.path);
-            around.is_some_and(|around| site.words.iter().any(|word| around.contains(word)))
-        };
-        has_its_words(change, name) && !change.before.find(name).into_iter().any(names_another)
-    }
-
     /// Whether a test has to hold as it was: one that the change leaves alone, and in a refactoring each in which more than
     /// names changed.
     fn must_hold(&self, run: &Run<'_>, name: &str) -> bool {
-        let (before, after) = (run.change.before.find(name), run.change.after.find(name));
-        match run.subject.task.kind {
-            TaskType::Refactoring => {
-                let only_names = keeps_tests(
-                    before.iter().map(|site| site.words.as_slice()),
-                    after.iter().map(|site| site.words.as_slice()),
-                );
-                before.is_empty() || has_its_words(run.change, name) || !only_names
-            }
-            TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation => {
-                self.is_unchanged(run.change, name)
-            }
+        let is_freed = run.subject.task.kind != TaskType::Refactoring && self.names_another(run.change, name);
+        holds_by_its_words(run, name) && (!is_freed || self.tolerant.contains(name))
+    }
+
+    /// Whether a test names what stands around the tests of its file and is another now.
+    fn names_another(&self, change: &Change, name: &str) -> bool {
+        let names = |site: &Site| {
+            let around = self.around.get(&site.path);
+            around.is_some_and(|around| named_words(&site.words).any(|word| around.contains(word)))
+        };
+        change.before.find(name).into_iter().any(names)
+    }
+}
+
+/// Of the tests that fail as they were, and name what is another around them: those that pass with it without the change.
+async fn tolerant(run: &Run<'_>, found: &Evidence, meant: &Meant) -> Result<BTreeSet<String>, GateError> {
+    let failed = compare::names(found).map_or(&[][..], |names| names.failed.as_slice());
+    let is_freed = |name: &&String| holds_by_its_words(run, name) && !meant.must_hold(run, name);
+    let freed: Vec<String> = failed.iter().filter(is_freed).cloned().collect();
+    if freed.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let wanted = Selection::of(freed.clone(), &run.change.after);
+    let on_base = BaseCode::of(run).await?.tests(&wanted).await?;
+    let passed = compare::names(&on_base).map_or(&[][..], |names| names.passed.as_slice());
+    Ok(freed.into_iter().filter(|name| passed.contains(name)).collect())
+}
+
+/// Whether a test has to hold as it was, if only its own words count.
+fn holds_by_its_words(run: &Run<'_>, name: &str) -> bool {
+    let (before, after) = (run.change.before.find(name), run.change.after.find(name));
+    match run.subject.task.kind {
+        TaskType::Refactoring => {
+            let only_names = keeps_tests(
+                before.iter().map(|site| site.words.as_slice()),
+                after.iter().map(|site| site.words.as_slice()),
+            );
+            before.is_empty() || has_its_words(run.change, name) || !only_names
+        }
+        TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation => {
+            has_its_words(run.change, name)
         }
     }
 }
@@ -624,7 +654,9 @@ fn is_waived(run: &Run<'_>, name: &str) -> bool {
 }
 
 fn is_gone(change: &Change, name: &str) -> bool {
-    !change.before.find(name).is_empty() && change.after.find(name).is_empty()
+    let before = change.before.find(name);
+    let stays = before.iter().any(|was| change.after.has_body(&was.words));
+    !before.is_empty() && change.after.find(name).is_empty() && !stays
 }
 
 /// Tests that must hold and could not be run as they were: their file does not fit the new code.
@@ -646,7 +678,7 @@ impl<'a> NotRun<'a> {
             };
             let is_missing = missing.contains(name) && (meant.files.contains(path) || meant.inline.contains(path));
             let is_not_run = (is_missing || meant.left_out.contains(path))
-                && meant.must_hold(run, name)
+                && holds_by_its_words(run, name)
                 && !is_waived(run, name)
                 && !is_gone(change, name);
             if is_not_run {
@@ -696,14 +728,18 @@ impl<'a> NotRun<'a> {
     }
 }
 
-/// Whether a test has the words that it had.
+/// Whether a test has the words that it had. One that cannot be found by name in a changed file stands elsewhere.
 fn has_its_words(change: &Change, name: &str) -> bool {
     let before = change.before.find(name);
     if before.is_empty() {
         return !change.has_unreadable_tests();
     }
     let after = change.after.find(name);
-    before.iter().all(|was| after.iter().any(|is| is.words == was.words))
+    before.iter().all(|was| match after.is_empty() {
+        // Its group has another title.
+        true => change.after.has_body(&was.words),
+        false => after.iter().any(|is| is.words == was.words),
+    })
 }
 
 #[cfg(test)]
