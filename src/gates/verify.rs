@@ -2,6 +2,7 @@
 
 mod base_tests;
 mod judged;
+mod must_hold;
 mod red_before_green;
 
 use crate::gates::{

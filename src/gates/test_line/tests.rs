@@ -181,81 +181,55 @@ fn each_runner_is_told_which_tests_to_run() {
     }
 }
 
+/// The line that runs one test, which stands in this file.
+fn selecting(command: &str, script: &str, (name, file): (&str, &str)) -> String {
+    let wanted = Named {
+        names: vec![name.to_owned()],
+        files: [file.to_owned()].into(),
+    };
+    let paths = ["tests/all/main.rs".to_owned()];
+    let found = line(command, script).selecting(Additions::Harmless, &wanted, &paths);
+    found.unwrap().line
+}
+
 #[test]
 fn only_the_files_of_the_selected_tests_are_run() {
-    let table: [(&str, &str, &str, &str, &str); 9] = [
-        (
-            "npm test",
-            "node --test",
-            "adds",
-            "test/a.test.js",
-            "npm test -- '--test-name-pattern=^(adds)$' test/a.test.js",
-        ),
-        (
-            "node --test test/a.js test/b.js",
-            "",
-            "adds",
-            "test/a.js",
-            "node '--test-name-pattern=^(adds)$' --test test/a.js test/b.js",
-        ),
-        (
-            "npx jest",
-            "",
-            "test/[id].test.js › adds",
-            "test/[id].test.js",
-            "npx jest --verbose 'test\\/\\[id\\]\\.test\\.js' -t '^(adds)$'",
-        ),
-        (
-            "npx ava",
-            "",
-            "adds",
-            "test/a.js",
-            "npx ava --tap --match=adds test/a.js",
-        ),
-        (
-            "cargo test",
-            "",
-            "adds",
-            "tests/sum.rs",
-            "cargo test --no-fail-fast --test sum -- adds --exact",
-        ),
+    let adds = |file: &'static str| ("adds", file);
+    assert_eq!(
+        selecting("npm test", "node --test", adds("test/a.test.js")),
+        "npm test -- '--test-name-pattern=^(adds)$' test/a.test.js"
+    );
+    assert_eq!(
+        selecting("node --test test/a.js test/b.js", "", adds("test/a.js")),
+        "node '--test-name-pattern=^(adds)$' --test test/a.js test/b.js"
+    );
+    assert_eq!(
+        selecting("npx jest", "", ("test/[id].test.js › adds", "test/[id].test.js")),
+        "npx jest --verbose 'test\\/\\[id\\]\\.test\\.js' -t '^(adds)$'"
+    );
+    assert_eq!(
+        selecting("npx ava", "", adds("test/a.js")),
+        "npx ava --tap --match=adds test/a.js"
+    );
+}
+
+#[test]
+fn only_the_test_binaries_of_the_selected_tests_are_built() {
+    let table = [
+        ("cargo test", "tests/sum.rs", "--test sum -- adds --exact"),
         (
             "cargo test --workspace",
-            "",
-            "sub::adds",
             "tests/all/sub.rs",
-            "cargo test --workspace --no-fail-fast --test all -- sub::adds --exact",
+            "--test all -- adds --exact",
         ),
-        (
-            "cargo test -- --test-threads=1",
-            "",
-            "adds",
-            "tests/sum.rs",
-            "cargo test --no-fail-fast -- --test-threads=1 adds --exact",
-        ),
-        (
-            "cargo test",
-            "",
-            "adds",
-            "src/sum.rs",
-            "cargo test --no-fail-fast -- adds --exact",
-        ),
-        (
-            "cargo nextest run",
-            "",
-            "app::sum adds",
-            "tests/sum.rs",
-            "cargo nextest run --no-fail-fast --test sum -E 'test(=adds)'",
-        ),
+        ("cargo test", "tests/common/sub.rs", "-- adds --exact"),
+        ("cargo test", "src/sum.rs", "-- adds --exact"),
+        ("cargo test --lib", "tests/sum.rs", "-- adds --exact"),
+        ("cargo nextest run", "tests/sum.rs", "--test sum -E 'test(=adds)'"),
     ];
-    let paths = ["tests/all/main.rs".to_owned()];
-    for (command, script, name, file, expected) in table {
-        let wanted = Named {
-            names: vec![name.to_owned()],
-            files: [file.to_owned()].into(),
-        };
-        let found = line(command, script).selecting(Additions::Harmless, &wanted, &paths);
-        assert_eq!(found.unwrap().line, expected, "{command} with {script}");
+    for (command, file, expected) in table {
+        let expected = format!("{command} --no-fail-fast {expected}");
+        assert_eq!(selecting(command, "", ("adds", file)), expected, "{file}");
     }
 }
 

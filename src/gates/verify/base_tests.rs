@@ -1,13 +1,11 @@
 //! The base's own tests on the new code, in the base's version, whatever the change did to them.
 
 use crate::gates::{
-    around_tests::{around_tests, named_words, names_around},
-    base_code::BaseCode,
+    around_tests::around_tests,
     change::Change,
     checks::is_called,
     compare, inline_tests,
     mutation::code::{Put, code},
-    only_renames::keeps_tests,
     overruled::Ran,
     run::{
         context::GateError,
@@ -15,10 +13,10 @@ use crate::gates::{
         result_cache::Expected,
     },
     said,
-    test_index::Site,
     test_line::Selection,
     turn::Run,
     vanished_tests::missing,
+    verify::must_hold::{Meant, has_its_words, holds_by_its_words, tolerant},
 };
 use domain::{
     decision::Issue,
@@ -70,20 +68,7 @@ async fn with_base_versions(
     mut inline: Vec<Put>,
 ) -> Result<GateResult, GateError> {
     let does_not_run = |found: &Evidence| compare::names(found).is_none_or(|names| ran_nothing(names, before));
-    let of_tests = touched.iter().filter(|raw| role_of(raw) == Some(Role::Test));
-    let files: BTreeSet<String> = of_tests
-        .filter_map(|raw| raw.path.to_str().map(str::to_owned))
-        .collect();
-    let mut meant = Meant {
-        around: files
-            .iter()
-            .map(|path| (path.clone(), names_around(run.change, path)))
-            .collect(),
-        files,
-        inline: inline.iter().map(|(path, ..)| path.clone()).collect(),
-        left_out: BTreeSet::new(),
-        tolerant: BTreeSet::new(),
-    };
+    let mut meant = Meant::of(run.change, &touched, &inline);
     let mut found = attempt(run, head, &touched, &inline).await?;
     if does_not_run(&found) && !inline.is_empty() {
         inline.clear();
@@ -95,19 +80,9 @@ async fn with_base_versions(
         touched.retain(|raw| !settings(raw));
         found = attempt(run, head, &touched, &inline).await?;
     }
-    let mut first = judge(run, before, &found, &meant);
-    if matches!(first.evidence, Evidence::Failed(_)) && wanted(run, &touched, &inline) != Selection::All {
-        // Tests may need what others do before them: that is no fault of the new code.
-        let all = attempt_all(run, &touched, &inline).await?;
-        if compare::names(&all).is_some() && pass_now(run, &meant, (&found, &all)) {
-            found = all;
-            first = judge(run, before, &found, &meant);
-        }
-    }
+    found = confirmed(run, found, (&touched, &inline), (before, &meant)).await?;
     meant.tolerant = tolerant(run, &found, &meant).await?;
-    if !meant.tolerant.is_empty() {
-        first = judge(run, before, &found, &meant);
-    }
+    let first = judge(run, before, &found, &meant);
     let (adapted, kept): (Vec<&RawChange>, Vec<&RawChange>) =
         touched.into_iter().partition(|raw| is_adapted(run.change, raw));
     if matches!(first.evidence, Evidence::Passed(_)) || adapted.is_empty() {
@@ -128,67 +103,20 @@ async fn with_base_versions(
     Ok(result)
 }
 
-/// Files whose tests are meant to run as they were.
-struct Meant {
-    /// Files of tests.
-    files: BTreeSet<String>,
-    /// Files of code with tests in them.
-    inline: BTreeSet<String>,
-    /// Those of them that do not fit the new code: the tests that ran are the change's.
-    left_out: BTreeSet<String>,
-    /// The names of what stands around the tests of each file and is another now.
-    around: BTreeMap<String, BTreeSet<String>>,
-    /// Tests that name such, and with it pass on the base's code too: it does not stand for new behaviour.
-    tolerant: BTreeSet<String>,
-}
-
-impl Meant {
-    /// Whether a test has to hold as it was: one that the change leaves alone, and in a refactoring each in which more than
-    /// names changed.
-    fn must_hold(&self, run: &Run<'_>, name: &str) -> bool {
-        let is_freed = run.subject.task.kind != TaskType::Refactoring && self.names_another(run.change, name);
-        holds_by_its_words(run, name) && (!is_freed || self.tolerant.contains(name))
+/// What was found, or what all tests say where that is better: a test that was selected may need what others do before it.
+async fn confirmed(
+    run: &Run<'_>,
+    found: Evidence,
+    (touched, inline): (&[&RawChange], &[Put]),
+    (before, meant): (&TestNames, &Meant),
+) -> Result<Evidence, GateError> {
+    let is_held = matches!(judge(run, before, &found, meant).evidence, Evidence::Failed(_));
+    if !is_held || wanted(run, touched, inline) == Selection::All {
+        return Ok(found);
     }
-
-    /// Whether a test names what stands around the tests of its file and is another now.
-    fn names_another(&self, change: &Change, name: &str) -> bool {
-        let names = |site: &Site| {
-            let around = self.around.get(&site.path);
-            around.is_some_and(|around| named_words(&site.words).any(|word| around.contains(word)))
-        };
-        change.before.find(name).into_iter().any(names)
-    }
-}
-
-/// Of the tests that fail as they were, and name what is another around them: those that pass with it without the change.
-async fn tolerant(run: &Run<'_>, found: &Evidence, meant: &Meant) -> Result<BTreeSet<String>, GateError> {
-    let failed = compare::names(found).map_or(&[][..], |names| names.failed.as_slice());
-    let is_freed = |name: &&String| holds_by_its_words(run, name) && !meant.must_hold(run, name);
-    let freed: Vec<String> = failed.iter().filter(is_freed).cloned().collect();
-    if freed.is_empty() {
-        return Ok(BTreeSet::new());
-    }
-    let wanted = Selection::of(freed.clone(), &run.change.after);
-    let on_base = BaseCode::of(run).await?.tests(&wanted).await?;
-    let passed = compare::names(&on_base).map_or(&[][..], |names| names.passed.as_slice());
-    Ok(freed.into_iter().filter(|name| passed.contains(name)).collect())
-}
-
-/// Whether a test has to hold as it was, if only its own words count.
-fn holds_by_its_words(run: &Run<'_>, name: &str) -> bool {
-    let (before, after) = (run.change.before.find(name), run.change.after.find(name));
-    match run.subject.task.kind {
-        TaskType::Refactoring => {
-            let only_names = keeps_tests(
-                before.iter().map(|site| site.words.as_slice()),
-                after.iter().map(|site| site.words.as_slice()),
-            );
-            before.is_empty() || has_its_words(run.change, name) || !only_names
-        }
-        TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation => {
-            has_its_words(run.change, name)
-        }
-    }
+    let all = attempt_all(run, touched, inline).await?;
+    let is_better = compare::names(&all).is_some() && pass_now(run, meant, (&found, &all));
+    Ok(if is_better { all } else { found })
 }
 
 /// Files of code with the tests inside them as they were, where one of these is another now, or gone.
@@ -726,20 +654,6 @@ impl<'a> NotRun<'a> {
             }
         }));
     }
-}
-
-/// Whether a test has the words that it had. One that cannot be found by name in a changed file stands elsewhere.
-fn has_its_words(change: &Change, name: &str) -> bool {
-    let before = change.before.find(name);
-    if before.is_empty() {
-        return !change.has_unreadable_tests();
-    }
-    let after = change.after.find(name);
-    before.iter().all(|was| match after.is_empty() {
-        // Its group has another title.
-        true => change.after.has_body(&was.words),
-        false => after.iter().any(|is| is.words == was.words),
-    })
 }
 
 #[cfg(test)]
