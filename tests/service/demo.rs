@@ -200,8 +200,15 @@ async fn approved_work_that_a_person_merges_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_terminal_that_is_closed_leaves_no_checkouts() {
     let own = Own::new(Some("#!/bin/sh\nsleep 600\n")).await;
-    let mut demo = own.command(&[]);
-    demo.stdout(std::process::Stdio::piped());
+    let command = own.command(&[]);
+    // Whoever runs the tests may have had them outlive their terminal, and a program inherits that.
+    let mut demo = Command::new("env");
+    demo.arg("--default-signal=HUP")
+        .arg(command.as_std().get_program())
+        .args(command.as_std().get_args())
+        .env("HOME", own.folder.path())
+        .env("TMPDIR", own.folder.path().join("tmp"))
+        .stdout(std::process::Stdio::piped());
     let mut demo = demo.spawn().unwrap();
     let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(demo.stdout.take().unwrap()));
     // It has begun, and listens.
