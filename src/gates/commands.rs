@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub struct Chosen {
     /// Prepares a checkout; `None` when nothing needs to be prepared.
     pub setup: Option<ShellCommand>,
-    /// Whether that was found and not written by people: then it calls a package manager, and nothing of the repository.
+    /// Whether AutoBuild found set-up by itself: then it calls package managers alone.
     pub setup_is_found: bool,
     /// Runs the tests; `None` when no command is known.
     pub test: Option<ShellCommand>,

@@ -184,7 +184,7 @@ impl Site {
         !self.scope.is_empty() && rest == Some(own)
     }
 
-    /// Whether it stands below a title of several words that the name does not have.
+    /// Whether the name lacks a title of several words that this test stands below: then it means another test.
     fn is_elsewhere(&self, name: &str) -> bool {
         let is_title = |part: &&String| part.contains(' ') && !part.contains(['$', '%', '+', '(']);
         self.scope
@@ -254,7 +254,8 @@ mod tests {
             (
                 "d.test.js",
                 "describe('with a limit', () => { it('stays', () => { expect(f()).toBe(2); }); });\n\
-                 describe(KIND, () => { it('stays', () => { expect(f()).toBe(2); }); });\n",
+                 describe(KIND, () => { it('stays', () => { expect(f()).toBe(2); }); });\n\
+                 describe('with a limit', () => { it('goes', () => { expect(g()).toBe(2); }); });\n",
             ),
         ]);
         let table = [
@@ -276,6 +277,8 @@ mod tests {
             ("sum up adds two numbers", None),
             ("with a limit > stays", Some("d.test.js")),
             ("Grown > stays", Some("d.test.js")),
+            // Another file's, of the same title below another group.
+            ("without one > goes", None),
             // A documentation test of an item that has a test's name.
             ("src/a.rs - a::adds", None),
         ];

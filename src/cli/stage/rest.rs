@@ -201,7 +201,7 @@ fn nothing(stage: &Stage, filed: &Filed) -> Ended {
     }
 }
 
-/// What an issue's last label was answered with: what an earlier one was may not hold any more.
+/// The answers to an issue's last label. Those to earlier ones may not hold any more.
 fn answers(on_issue: &[FeedEvent], person: &str) -> Vec<String> {
     let labelled = on_issue.iter().rposition(|event| event.kind == "issue.labeled");
     let since = on_issue.iter().skip(labelled.unwrap_or_default());

@@ -43,7 +43,7 @@ pub(super) static EXPERIMENT: Experiment = Experiment {
 fn of_brought(facts: &Facts) -> Option<Mutants> {
     let change = &facts.change;
     let is_of_interest: fn(&Other) -> bool = match facts.witness {
-        // Each function that does what it did was tried on the base.
+        // With the old body of a rewritten function the tests were run already: on the base.
         Witness::Seen => |other| matches!(other, Other::Brought(_)),
         // None of the tests is about the change, and that is said already.
         Witness::NotSeen => return None,

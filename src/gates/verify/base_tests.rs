@@ -103,7 +103,8 @@ async fn with_base_versions(
     Ok(result)
 }
 
-/// What was found, or what all tests say where that is better: a test that was selected may need what others do before it.
+/// Confirms failures of selected tests by a run of all tests: a test may need what others do before it. Gives that run where
+/// every test passes in it that failed and has to hold.
 async fn confirmed(
     run: &Run<'_>,
     found: Evidence,
@@ -558,7 +559,8 @@ fn by_name(
     result
 }
 
-/// What is shown of tests that fail as they were, and were changed: each, or what changed around those of a file.
+/// Items for changed tests that fail as they were: one for each, and one for all tests of a file around which something
+/// changed.
 fn shown(change: &Change, changed: &[&String]) -> Vec<Issue> {
     let (by_around, by_itself): (Vec<&String>, Vec<&String>) =
         changed.iter().partition(|name| has_its_words(change, name));
