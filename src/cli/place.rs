@@ -60,9 +60,9 @@ impl Place {
         })
     }
 
-    /// Whether anything was ordered here that has a database.
+    /// Whether work has begun here. What could not begin leaves an empty file at most.
     pub fn has_database(&self) -> bool {
-        self.folder.join(DATABASE).exists()
+        std::fs::metadata(self.folder.join(DATABASE)).is_ok_and(|file| file.len() > 0)
     }
 
     /// The address of the database.

@@ -389,7 +389,7 @@ async fn what_is_discarded_is_said_in_one_line() {
     let own = Own::new(None).await;
     own.agents(&"- { role: player, fail: garbage }\n".repeat(8));
     let blocked = own.run(&[]).await;
-    assert!(!whole(&blocked).contains("/autobuild approve"), "{}", whole(&blocked));
+    assert!(!whole(&blocked).contains("--approve"), "{}", whole(&blocked));
     let discarded = own
         .autobuild("", &["complete", "FEAT-1", "--discard"])
         .output()
@@ -403,6 +403,18 @@ async fn what_is_discarded_is_said_in_one_line() {
         "{said}"
     );
     assert_eq!(lines[1], "FEAT-1 is given up.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_could_not_begin_left_nothing_to_read() {
+    let own = Own::new(None).await;
+    own.agents("[");
+    assert_eq!(own.run(&[]).await.status.code(), Some(2));
+    for words in [&["effects"][..], &["trace", "TASK-001"]] {
+        let output = own.autobuild("", words).output().await.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("nothing has run here"), "{words:?}: {said}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

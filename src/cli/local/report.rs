@@ -75,6 +75,9 @@ pub struct Row {
     pub turns: usize,
     /// How it was judged, or how far it is.
     pub verdict: Verdict,
+    /// Whether a person may take it as it is, whatever the Coach says.
+    #[serde(default)]
+    pub can_approve: bool,
     /// What it cost.
     #[serde(flatten)]
     pub cost: Cost,
@@ -268,10 +271,11 @@ impl Report {
             });
         }
         if let Some(blocked) = self.tasks.iter().find(|row| row.verdict == Verdict::Blocked) {
-            commands.push(line(
-                format!("autobuild resume {} --approve", blocked.task),
-                "take the task as it is (or --skip, --retry)",
-            ));
+            let (decision, does) = match blocked.can_approve {
+                true => ("approve", "take the task as it is (or --skip, --retry)"),
+                false => ("skip", "give the task up (or --retry)"),
+            };
+            commands.push(line(format!("autobuild resume {} --{decision}", blocked.task), does));
         }
         commands.extend(self.fetches(base));
         commands.push(line(format!("autobuild complete {name} --discard"), "give it up"));
@@ -342,6 +346,7 @@ fn row(task: &task::Task, spending: &Spending) -> Row {
         name: task.plan.name.clone(),
         turns: task.turns.len(),
         verdict: Verdict::from(&task.state),
+        can_approve: task.can_be_overridden(),
         cost: spending.of(task.id),
     }
 }
@@ -386,6 +391,7 @@ mod tests {
             task: task.to_owned(),
             name: "Write the notes that everybody needs".to_owned(),
             turns: 2,
+            can_approve: false,
             verdict,
             cost: Cost {
                 agent_runs: 1,
@@ -419,8 +425,7 @@ mod tests {
         assert!(wide[1].starts_with("TASK-001  2      approved  $1.23  12 min  Write the notes that everybody"));
     }
 
-    #[test]
-    fn what_was_interrupted_says_how_to_go_on_and_how_to_look_at_the_work() {
+    fn commands(report: &Report) -> Vec<String> {
         let order: Order = serde_json::from_value(serde_json::json!({
             "number": 1, "title": "t", "body": "b", "wish": "build_all", "kind": "planned",
             "repository": "r", "own_login": false,
@@ -428,14 +433,37 @@ mod tests {
             "branch": "autobuild/t", "agent": "claude",
         }))
         .unwrap();
+        report
+            .commands(&order)
+            .into_iter()
+            .map(|(command, _)| command)
+            .collect()
+    }
+
+    #[test]
+    fn a_blocked_task_can_be_taken_only_where_there_is_something_to_take() {
+        let blocked = |can_approve| Report {
+            rests: true,
+            state: Standing::Blocked,
+            tasks: vec![Row {
+                task: "TASK-FIX-1".to_owned(),
+                verdict: Verdict::Blocked,
+                can_approve,
+                ..Row::default()
+            }],
+            ..Report::default()
+        };
+        let decision = |can_approve| commands(&blocked(can_approve)).remove(1);
+        assert_eq!(decision(true), "autobuild resume TASK-FIX-1 --approve");
+        assert_eq!(decision(false), "autobuild resume TASK-FIX-1 --skip");
+    }
+
+    #[test]
+    fn what_was_interrupted_says_how_to_go_on_and_how_to_look_at_the_work() {
         let mut report = Report {
             state: Standing::Building,
             repository: Some("/a b/1.git".to_owned()),
             ..Report::default()
-        };
-        let commands = |report: &Report| -> Vec<String> {
-            let commands = report.commands(&order).into_iter();
-            commands.map(|(command, _)| command).collect()
         };
         assert_eq!(commands(&report), ["autobuild resume FEAT-1"]);
         report.unfinished = vec!["autobuild/1/task-001-t".to_owned()];

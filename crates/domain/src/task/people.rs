@@ -373,6 +373,11 @@ impl Task {
             .map(|turn| turn.number)
     }
 
+    /// Whether a person may take it as it is.
+    pub fn can_be_overridden(&self) -> bool {
+        self.is_blocked() && self.overridable().is_some() && self.secret().is_none()
+    }
+
     /// A secret in the branch's head, as the Gates found it: no person can waive that.
     pub fn secret(&self) -> Option<&Issue> {
         let at_head = self.last_turn().filter(|turn| turn.head == self.head);
@@ -384,7 +389,7 @@ impl Task {
 
 /// A person's word ends the turn, also one that nobody judged. A secret is never waived.
 pub(super) fn overridden(mut task: Task, by: User, at: Millis, rules: &Rules) -> Step {
-    let (true, Some(turn), None) = (task.is_blocked(), task.overridable(), task.secret()) else {
+    let Some(turn) = task.overridable().filter(|_| task.can_be_overridden()) else {
         return unchanged(task);
     };
     task.waived.push(Waiver {
