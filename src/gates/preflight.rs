@@ -121,6 +121,9 @@ async fn tried(
     known: Option<Evidence>,
 ) -> Result<(Evidence, Additions), GateError> {
     let line = &prepared.chosen.test_line;
+    if matches!(plain, Evidence::Absent(_)) {
+        return Ok((plain, Additions::Untried));
+    }
     if !line.has_additions(&plain) {
         return Ok((plain, Additions::None));
     }

@@ -62,6 +62,28 @@ async fn a_test_that_varies_costs_no_names() {
     assert_eq!(finding(&tests).names.as_ref().unwrap().passed.len(), 2);
 }
 
+#[tokio::test]
+async fn the_first_tests_have_names_unless_they_fail_with_what_is_added() {
+    let stage = Stage::without_isolation().await;
+    let fork = stage.commit(None, &[("calc.py", Some("def one():\n    return 1\n"))]);
+    let named = async |check: &str| {
+        let text = format!(
+            "import sys, unittest\nfrom calc import two\n\n\nclass Two(unittest.TestCase):\n    def test_two(self):\n        \
+             {check}\n        self.assertEqual(two(), 2)\n"
+        );
+        let code = "def one():\n    return 1\n\n\ndef two():\n    return 2\n";
+        let files = [("calc.py", Some(code)), ("tests/test_two.py", Some(text.as_str()))];
+        let head = stage.commit(Some(&fork), &files);
+        let case = Case::new(TaskType::Feature, "");
+        let report = stage.verified(&fork, &head, &case).await;
+        assert!(matches!(report.tests, Evidence::Passed(_)), "{report:?}");
+        let tests = finding(&report.tests);
+        tests.names.as_ref().is_some_and(|names| names.names_all(tests.counts))
+    };
+    assert!(named("self.assertNotIn('--nothing-of-ours', sys.argv)").await);
+    assert!(!named("self.assertNotIn('-v', sys.argv)").await);
+}
+
 /// A program that says which version it is, and otherwise runs one test.
 const TOOL: &str = "#!/bin/sh\nif [ \"$1\" = --version ]; then cat DIR/version; exit; fi\n\
                     echo run >> DIR/runs\nprintf '1..1\\nok 1 - a\\n'\n";

@@ -69,6 +69,8 @@ pub(crate) struct Prepared<'a> {
     /// A selection ran nothing that it should.
     cannot_select: AtomicBool,
     additions: Additions,
+    /// What is added was tried here for the first time, and the tests pass only without it.
+    refuses: AtomicBool,
     /// The tests that failed before anyone changed anything.
     known_red: BTreeSet<String>,
     versions: OnceCell<String>,
@@ -132,6 +134,7 @@ impl<'a> Prepared<'a> {
             selects: AtomicBool::new(false),
             cannot_select: AtomicBool::new(false),
             additions: Additions::default(),
+            refuses: AtomicBool::new(false),
             known_red: BTreeSet::new(),
             versions: OnceCell::new(),
         })
@@ -188,7 +191,14 @@ impl<'a> Prepared<'a> {
 
     /// How the tests are run.
     fn invocation(&self) -> Invocation {
-        self.chosen.test_line.invocation(self.additions)
+        self.chosen.test_line.invocation(self.additions())
+    }
+
+    fn additions(&self) -> Additions {
+        match self.refuses.load(Ordering::Relaxed) {
+            true => Additions::Refused,
+            false => self.additions,
+        }
     }
 
     /// What the tests said with what may be added to their command, where the result is kept.
@@ -239,7 +249,7 @@ impl<'a> Prepared<'a> {
             let _ = self.plain.set(Duration::from_millis(known.milliseconds));
             return Ok(known.into());
         }
-        let (ready, tests, took) = self.first(What::Tests(&self.invocation()), &is_sound).await?;
+        let (ready, tests, took) = self.first_tests(&is_sound).await?;
         // A plain run builds what it needs.
         let took = took.saturating_add(self.set_up().map_or(Duration::ZERO, |done| done.building));
         let _ = self.plain.set(took);
@@ -255,7 +265,8 @@ impl<'a> Prepared<'a> {
             origin: Origin::Now,
         };
         self.give_back(ready);
-        if let Some(key) = key.filter(|_| is_sound(&tested.tests)) {
+        let is_kept = is_sound(&tested.tests) && !self.refuses.load(Ordering::Relaxed);
+        if let Some(key) = key.filter(|_| is_kept) {
             cache.keep(&key, &Kept::of(&tested, took));
         }
         Ok(tested)
@@ -278,6 +289,26 @@ impl<'a> Prepared<'a> {
             cache.keep(&key, &Kept::of_command(&evidence));
         }
         Ok(evidence)
+    }
+
+    /// Runs the commit's own tests. Where pre-flight had no tests to try the additions on, a result that speaks against the
+    /// work may come of them: then the command runs as it stands.
+    async fn first_tests(
+        &self,
+        is_sound: impl Fn(&Evidence) -> bool,
+    ) -> Result<(Ready<'a>, Evidence, Duration), GateError> {
+        let (ready, found, took) = self.first(What::Tests(&self.invocation()), &is_sound).await?;
+        let line = &self.chosen.test_line;
+        if is_sound(&found) || self.additions != Additions::Untried || !line.has_additions(&found) {
+            return Ok((ready, found, took));
+        }
+        let begun = Instant::now();
+        let plain = ready.tests_by(&line.invocation(Additions::Refused)).await?;
+        if !is_sound(&plain) {
+            return Ok((ready, found, took));
+        }
+        self.refuses.store(true, Ordering::Relaxed);
+        Ok((ready, plain, begun.elapsed()))
     }
 
     /// Runs something on the commit's own files, and says how long it took. Where set-up did not run here and the result
@@ -362,7 +393,7 @@ impl<'a> Prepared<'a> {
             return Ok(None);
         }
         let paths = commands::paths(self.mirror, self.commit).await?;
-        Ok(self.chosen.test_line.selecting(self.additions, wanted, &paths))
+        Ok(self.chosen.test_line.selecting(self.additions(), wanted, &paths))
     }
 
     /// Whether a result is that of the selected tests: each has one of its own, whatever its parameters are this time, and
@@ -615,7 +646,7 @@ impl<'a> Prepared<'a> {
     }
 
     fn of(&self, checkout: SandboxedCheckout, overlay: Option<&Overlay>) -> Ready<'a> {
-        let commands = (Arc::clone(&self.chosen), self.additions);
+        let commands = (Arc::clone(&self.chosen), self.additions());
         Ready::new((self.bench, self.settings), commands, (checkout, overlay))
     }
 

@@ -27,7 +27,7 @@ pub struct Baseline {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Additions {
-    /// It was never tried: the baseline was found with them.
+    /// It was never tried: no test ran before the work, or the baseline was found with them.
     #[default]
     Untried,
     /// There is nothing to add.
