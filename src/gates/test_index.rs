@@ -151,9 +151,15 @@ impl TestIndex {
         !words.is_empty() && self.tests.values().flatten().any(|site| site.words == words)
     }
 
+    /// Every test by its own name.
+    pub(crate) fn tests(&self) -> impl Iterator<Item = (&str, &Site)> {
+        let all = self.tests.iter();
+        all.flat_map(|(name, sites)| sites.iter().map(|site| (name.as_str(), site)))
+    }
+
     /// The words of the body of every test.
     pub(crate) fn all_words(&self) -> impl Iterator<Item = &[String]> {
-        self.tests.values().flatten().map(|site| site.words.as_slice())
+        self.tests().map(|(_, site)| site.words.as_slice())
     }
 
     /// The words of the body of every test in a file.
@@ -164,9 +170,7 @@ impl TestIndex {
 
     /// The names and bodies of all tests.
     pub(crate) fn bodies(&self) -> BTreeSet<(&str, &[String])> {
-        let all = self.tests.iter();
-        all.flat_map(|(name, sites)| sites.iter().map(|site| (name.as_str(), site.words.as_slice())))
-            .collect()
+        self.tests().map(|(name, site)| (name, site.words.as_slice())).collect()
     }
 }
 

@@ -134,7 +134,7 @@ impl Brought {
     fn of(facts: &Facts, is_of_interest: fn(&Other) -> bool) -> Option<Self> {
         let change = &facts.change;
         let sources: Vec<&FileChange> = change.of_role(Role::Source).collect();
-        if change.of_role(Role::Other).any(|file| !is_read_by_no_code(&file.path)) {
+        if change.of_role(Role::Other).any(|file| !is_read_by_no_code(file)) {
             return None;
         }
         let before = sources.iter().map(|file| doing(&file.path, &file.before));
@@ -257,10 +257,18 @@ fn doing(path: &str, version: &Version) -> Option<Doing> {
     }
 }
 
-/// Files that no code reads.
-fn is_read_by_no_code(path: &str) -> bool {
+/// Files that no code reads: words for people, what tools write or are set by, and markers without content.
+fn is_read_by_no_code(file: &FileChange) -> bool {
+    let (path, name) = (&file.path, file.path.rsplit('/').next().unwrap_or(&file.path));
     let ends = [".lock", "-lock.json", "-lock.yaml"];
-    is_document(path) || ends.iter().any(|end| path.ends_with(end))
+    let is_of_a_tool = name.starts_with('.') && !name.starts_with(".env");
+    let is_blank = |version: &Version| match version {
+        Version::Absent => true,
+        Version::Bytes(bytes) => bytes.is_empty(),
+        Version::Unread(_) => false,
+    };
+    let is_marker = is_blank(&file.before) && is_blank(&file.after);
+    is_document(path) || is_of_a_tool || is_marker || ends.iter().any(|end| path.ends_with(end))
 }
 
 /// Whether what the change says outside of functions is used by nothing but its functions: it is new, it has a name, and no

@@ -226,23 +226,26 @@ async fn removed(run: &Run<'_>, (before, head): (&TestNames, &Evidence)) -> Resu
     Ok(removed)
 }
 
-/// Whether the plan says that a test, its file or a folder above goes, or the task names the test.
+/// Whether the plan says that a test goes, or the task names it.
 fn is_declared(task: &PlannedTask, name: &str, path: &str) -> bool {
     let own = name.rsplit([':', '/', '>', '›']).next().unwrap_or(name).trim();
     let criteria = task.acceptance_criteria.iter().map(|criterion| &criterion.text);
     let mut texts = [&task.name, &task.description].into_iter().chain(criteria);
     let is_named = own.len() > 3 && texts.any(|text| text.contains(own));
-    let is_listed = task
-        .removes
-        .iter()
+    is_named || is_listed(task, name, path)
+}
+
+/// Whether the plan lists a test, its file or a folder above among what goes.
+pub(super) fn is_listed(task: &PlannedTask, name: &str, path: &str) -> bool {
+    let listed = task.removes.iter();
+    listed
         .map(|removed| removed.trim_start_matches("./").trim_end_matches('/'))
         .any(|removed| {
             let below = path
                 .strip_prefix(removed)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             below || is_called(name, removed)
-        });
-    is_named || is_listed
+        })
 }
 
 /// How many tests each file has that it had not before, by name.

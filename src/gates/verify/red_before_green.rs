@@ -13,11 +13,12 @@ use crate::gates::{
     said,
     test_line::Selection,
     turn::Run,
+    verify::base_tests::is_listed,
 };
 use domain::{
     evidence::{Absence, Evidence, Gate, GateResult, Ground, TestNames, Weight},
     feature::Mode,
-    plan::{Check, TaskType},
+    plan::{Check, PlannedTask, TaskType},
     task::Origin,
 };
 use integrity::{
@@ -85,7 +86,7 @@ pub(crate) async fn red_before_green(
     let named = red.iter().filter(by_name).cloned().collect();
     let result = match (run.kind(), weight) {
         (_, None) => None,
-        (TaskType::Refactoring, Some(weight)) => Some(refactoring(run.change, weight)),
+        (TaskType::Refactoring, Some(weight)) => Some(refactoring(run.change, run.subject.task, weight)),
         (TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation, Some(weight)) => {
             Some(judge(run, weight, (&candidates, &base, &red), (head, checks)))
         }
@@ -387,9 +388,13 @@ fn nothing_shows(change: &Change, head: &Evidence) -> &'static str {
     }
 }
 
-/// A refactoring needs no witness; its tests are those that were there.
-fn refactoring(change: &Change, weight: Weight) -> GateResult {
-    match keeps_tests(change.before.all_words(), change.after.all_words()) {
+/// A refactoring needs no witness; its tests are those that were there, but for what the plan says that goes.
+fn refactoring(change: &Change, task: &PlannedTask, weight: Weight) -> GateResult {
+    let is_gone = |name: &str, path: &str| change.after.find(name).is_empty() && is_listed(task, name, path);
+    let gone = change.before.tests().filter(|(name, site)| is_gone(name, &site.path));
+    let gone: Vec<&[String]> = gone.map(|(_, site)| site.words.as_slice()).collect();
+    let before = change.before.all_words().filter(|words| !gone.contains(words));
+    match keeps_tests(before, change.after.all_words()) {
         true => said::passed(
             GATE,
             weight,
