@@ -139,11 +139,9 @@ impl TestIndex {
         }
     }
 
-    /// The names of the tests in a file, and how often each is there.
-    pub(crate) fn names_in(&self, path: &str) -> Vec<(&str, usize)> {
-        let here = |sites: &Vec<Site>| sites.iter().filter(|site| site.path == path).count();
-        let all = self.tests.iter().map(|(name, sites)| (name.as_str(), here(sites)));
-        all.filter(|(_, times)| *times > 0).collect()
+    /// Whether a file has tests.
+    pub(crate) fn has_tests(&self, path: &str) -> bool {
+        self.tests().any(|(_, site)| site.path == path)
     }
 
     /// Whether a test with this body stands anywhere in the files.

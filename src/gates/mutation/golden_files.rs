@@ -67,7 +67,7 @@ fn mutants(facts: &Facts, stored: Vec<Code>) -> Option<Mutants> {
 /// Where the change's tests write a file that is not one for a moment, first of all.
 fn newly_writing(change: &Change) -> Option<(String, u32)> {
     let of_tests = |file: &&FileChange| {
-        matches!(role(&file.path), Role::Test | Role::Support) || !change.after.names_in(&file.path).is_empty()
+        matches!(role(&file.path), Role::Test | Role::Support) || change.after.has_tests(&file.path)
     };
     let mut places = change.files.iter().filter(of_tests).filter_map(|file| {
         language::of(&file.path)?;

@@ -34,7 +34,7 @@ pub(super) static EXPERIMENT: Experiment = Experiment {
 fn rewritten(change: &Change) -> BTreeSet<String> {
     let is_of_tests = |file: &&FileChange| {
         let of_tests = matches!(role(&file.path), Role::Test | Role::Support);
-        of_tests || !change.before.names_in(&file.path).is_empty()
+        of_tests || change.before.has_tests(&file.path)
     };
     let is_rewritten =
         |file: &&FileChange| file.before.bytes().is_some() && loses_lines(file) && language::of(&file.path).is_some();
