@@ -60,7 +60,7 @@ impl Place {
         })
     }
 
-    /// Whether work has begun here. What could not begin leaves an empty file at most.
+    /// Whether work has begun here: a run that could not begin leaves an empty file.
     pub fn has_database(&self) -> bool {
         std::fs::metadata(self.folder.join(DATABASE)).is_ok_and(|file| file.len() > 0)
     }

@@ -69,7 +69,7 @@ pub(crate) struct Prepared<'a> {
     /// A selection ran nothing that it should.
     cannot_select: AtomicBool,
     additions: Additions,
-    /// What is added was tried here for the first time, and the tests pass only without it.
+    /// The additions were tried here for the first time, and the tests pass only without them.
     refuses: AtomicBool,
     /// The tests that failed before anyone changed anything.
     known_red: BTreeSet<String>,

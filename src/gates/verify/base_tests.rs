@@ -158,7 +158,7 @@ enum Why {
     Declared,
     /// Every function that it calls is gone, and its file is one of the task's.
     Explained,
-    /// Its file has a new test for it, that calls what it called.
+    /// Its file has a new test that calls something that it called.
     Replaced,
     /// Nothing explains it.
     Missing,
@@ -276,7 +276,8 @@ impl Functions {
         calls(&self.gone) && !calls(&self.there)
     }
 
-    /// Whether a new test may stand for one that is gone: it calls something that this one called, if that is still there.
+    /// Whether a new test may stand for one that is gone: both call a function that is still there. One that called none may
+    /// have any.
     fn can_replace(&self, gone: &[String], new: &[String]) -> bool {
         let mut called = gone.iter().filter(|word| self.there.contains(*word)).peekable();
         called.peek().is_none() || called.any(|word| new.contains(word))
