@@ -19,8 +19,6 @@ use url::Url;
 
 /// What programs that insist on a key are given.
 pub(crate) const NO_KEY: &str = "added-outside";
-/// How many shares the calls of a run may cost by the price table, whose figures are not the program's.
-const PAST_SHARE: u64 = 4;
 
 /// As whom a program speaks to its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,8 +188,7 @@ impl Access {
         order.confine.write.extend(write);
         let set: Vec<Provider> = providers.iter().copied().filter(|one| self.is_set(*one)).collect();
         let mut rules = spec.network.clone();
-        // A program holds itself to its share, and finds its end by itself; this is for what does not.
-        rules.caps.usd_micros = spec.usd_micros.map(|share| share.saturating_mul(PAST_SHARE));
+        rules.caps.usd_micros = spec.most_usd_micros;
         for provider in providers {
             match set.contains(provider) {
                 true => rules.models.push(self.route(*provider, spec)?),

@@ -122,6 +122,7 @@ impl RunSpec {
     fn charge(&mut self, record: &Record) {
         let (micros, tokens) = (record.usage.usd_micros.unwrap_or(0), record.usage.tokens.total());
         self.usd_micros = self.usd_micros.map(|left| left.saturating_sub(micros));
+        self.most_usd_micros = self.most_usd_micros.map(|left| left.saturating_sub(micros));
         self.tokens = self.tokens.map(|left| left.saturating_sub(tokens));
         let time = Duration::from_millis(record.usage.agent_ms);
         self.time = self.time.map(|left| left.saturating_sub(time));
@@ -216,6 +217,7 @@ mod tests {
                 fallback_model: None,
                 agent_turns: 30,
                 usd_micros: None,
+                most_usd_micros: None,
                 tokens: None,
                 time: None,
                 network: Rules::default(),

@@ -51,8 +51,10 @@ pub struct RunSpec {
     pub fallback_model: Option<String>,
     /// The most calls of its model in one run.
     pub agent_turns: u32,
-    /// The most money for one run, in millionths of a US dollar; `None` for no limit.
+    /// The money within which the program is told to stay, in millionths of a US dollar; `None` for no limit.
     pub usd_micros: Option<u64>,
+    /// The money at which the proxy passes no more calls, in millionths of a US dollar; `None` for no limit.
+    pub most_usd_micros: Option<u64>,
     /// The most tokens of every kind for one run; `None` for no limit. No program is told: it is looked at before it is
     /// asked once more.
     pub tokens: Option<u64>,

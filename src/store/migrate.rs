@@ -39,6 +39,7 @@ migrations! {
     6 "calls";
     7 "queue";
     8 "dashboard";
+    9 "most_of_a_run";
 }
 
 /// Where the history itself is kept; made before anything can be asked of it.

@@ -34,7 +34,8 @@ macro_rules! sums {
              CAST(COALESCE(SUM(CASE state WHEN 'ended' THEN input_tokens + cached_tokens + cache_write_tokens + \
              output_tokens WHEN 'lost' THEN reserved_tokens ELSE 0 END), 0) AS BIGINT) AS used_tokens, \
              CAST(COALESCE(SUM(CASE state WHEN 'running' THEN 0 ELSE agent_ms END), 0) AS BIGINT) AS used_ms, \
-             CAST(COALESCE(SUM(CASE state WHEN 'running' THEN reserved_micros ELSE 0 END), 0) AS BIGINT) AS held_micros, \
+             CAST(COALESCE(SUM(CASE state WHEN 'running' THEN COALESCE(most_micros, reserved_micros) ELSE 0 END), 0) \
+             AS BIGINT) AS held_micros, \
              CAST(COALESCE(SUM(CASE state WHEN 'running' THEN reserved_tokens ELSE 0 END), 0) AS BIGINT) AS held_tokens, \
              CAST(COALESCE(SUM(CASE state WHEN 'running' THEN reserved_ms ELSE 0 END), 0) AS BIGINT) AS held_ms, \
              COUNT(*) FILTER (WHERE state = 'running') AS running FROM run WHERE ",
@@ -62,8 +63,8 @@ statements! {
     OF_INSTALLATION = sums!("installation_id = $1 AND started_at >= $2 AND started_at < $3");
     OF_SERVER = sums!("started_at >= $1 AND started_at < $2");
     START = "INSERT INTO run (id, effect_id, fence, installation_id, repo_id, feature_id, task, turn, role, agent, model, \
-             reserved_micros, reserved_tokens, reserved_ms, started_at, prompt_chars) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+             reserved_micros, reserved_tokens, reserved_ms, started_at, prompt_chars, most_micros) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     COUNT = "SELECT COUNT(*) AS earlier FROM run WHERE effect_id = $1 AND fence = $2";
     END = "UPDATE run SET state = 'ended', model = COALESCE($2, model), level = $3, usd_micros = $4, estimated = $5, \
            input_tokens = $6, cached_tokens = $7, cache_write_tokens = $8, output_tokens = $9, agent_ms = $10, \
@@ -269,7 +270,7 @@ fn account(purse: Purse, allowed: Allowed, row: &Row) -> Result<Account, StoreEr
 }
 
 async fn insert(tx: &mut Tx, hold: &Hold, new: &NewRun, share: &Share) -> Result<String, StoreError> {
-    let (feature, amount) = (new.feature.to_string(), share.amount());
+    let feature = new.feature.to_string();
     let task = new.task.map(|task| task.to_string());
     let earlier = tx.row(COUNT, args![&hold.effect, hold.fence]).await?;
     let earlier = earlier.map(|row| row.int("earlier")).transpose()?.unwrap_or(0);
@@ -286,11 +287,12 @@ async fn insert(tx: &mut Tx, hold: &Hold, new: &NewRun, share: &Share) -> Result
         &new.role,
         &new.agent,
         new.model.as_deref(),
-        bounded(amount.usd_micros),
-        bounded(amount.tokens),
-        bounded(amount.ms),
+        bounded(share.usd_micros.unwrap_or(0)),
+        bounded(share.tokens.unwrap_or(0)),
+        bounded(share.ms),
         new.at.0,
         bounded(new.prompt_chars),
+        bounded(share.most_usd_micros.unwrap_or(0)),
     ];
     tx.run(START, arguments).await?;
     Ok(id)

@@ -83,6 +83,7 @@ impl Stage {
             fallback_model: None,
             agent_turns: 8,
             usd_micros: Some(5_000_000),
+            most_usd_micros: Some(10_000_000),
             tokens: None,
             time: None,
             network: Rules::default(),

@@ -28,6 +28,7 @@ const SAMPLES: &[&str] = &[
     include_str!("../data/migrations/0006.sql"),
     include_str!("../data/migrations/0007.sql"),
     include_str!("../data/migrations/0008.sql"),
+    include_str!("../data/migrations/0009.sql"),
 ];
 
 struct Both {

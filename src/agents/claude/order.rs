@@ -125,6 +125,7 @@ mod tests {
             fallback_model: None,
             agent_turns: 30,
             usd_micros: None,
+            most_usd_micros: None,
             tokens: None,
             time: None,
             network: Rules::default(),

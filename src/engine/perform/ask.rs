@@ -151,6 +151,7 @@ impl EffectContext<'_> {
                 fallback_model: start.fallback,
                 agent_turns: settings.agent_turns,
                 usd_micros: start.opened.share.usd_micros,
+                most_usd_micros: start.opened.share.most_usd_micros,
                 tokens: start.opened.share.tokens,
                 time: Some(Duration::from_millis(start.opened.share.ms)),
                 network: self.engine.settings.network.rules(&settings.network.allow),

@@ -1,7 +1,8 @@
 //! Decides how much money, tokens and time the next run of an agent may use. The store counts; the engine asks.
 //!
-//! Each run gets a share of the rest, so that parallel runs never spend the same money twice. A run whose program does not
-//! report its use may exceed its share.
+//! What is left of a limit is divided among the runs that may begin, so that parallel runs never spend the same money twice.
+//! A run's share is half of its part. If its program goes on, the proxy stops it at the whole part. A program without the
+//! proxy that does not report its use may exceed its share.
 
 mod figures;
 mod month;
@@ -128,23 +129,15 @@ pub struct Call {
 /// The share of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Millionths of a US dollar; `None` without a limit.
+    /// Millionths of a US dollar that the program is told to stay within; `None` without a limit.
     pub usd_micros: Option<u64>,
+    /// Millionths of a US dollar at which the proxy passes no more calls of a program that does not stop by itself. They are
+    /// reserved, so that runs together cannot exceed a limit. `None` without a limit.
+    pub most_usd_micros: Option<u64>,
     /// Tokens; `None` without a limit.
     pub tokens: Option<u64>,
     /// Milliseconds.
     pub ms: u64,
-}
-
-impl Share {
-    /// The amount that is reserved for it.
-    pub fn amount(&self) -> Amount {
-        Amount {
-            usd_micros: self.usd_micros.unwrap_or(0),
-            tokens: self.tokens.unwrap_or(0),
-            ms: self.ms,
-        }
-    }
 }
 
 /// Whether a run may begin.
@@ -202,6 +195,7 @@ pub enum SpentBudget {
 pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
     let mut share = Share {
         usd_micros: None,
+        most_usd_micros: None,
         tokens: None,
         ms: call.deadline_ms,
     };
@@ -235,9 +229,10 @@ pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
             wait |= left < least;
             match (measure, call.cost_reporting) {
                 (Measure::Money, CostReporting::Cost) => {
-                    least_of(&mut share.usd_micros, part(left, free, LEAST_MICROS))
+                    least_of(&mut share.usd_micros, part(left / free, LEAST_MICROS));
+                    least_of(&mut share.most_usd_micros, (left / free).max(1));
                 }
-                (Measure::Tokens, CostReporting::Cost) => least_of(&mut share.tokens, part(left, free, LEAST_TOKENS)),
+                (Measure::Tokens, CostReporting::Cost) => least_of(&mut share.tokens, part(left / free, LEAST_TOKENS)),
                 (Measure::Time, _) => share.ms = share.ms.min((left / free).max(LEAST_MS)),
                 (Measure::Money | Measure::Tokens, CostReporting::Nothing) => {}
             }
@@ -249,9 +244,8 @@ pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
     }
 }
 
-/// The share of one run of `left`, while `free` runs may begin.
-fn part(left: u64, free: u64, least: u64) -> u64 {
-    let whole = left / free;
+/// The share of a run that may use `whole`.
+fn part(whole: u64, least: u64) -> u64 {
     (whole / PART).max(least).min(whole).max(1)
 }
 

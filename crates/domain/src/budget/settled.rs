@@ -66,6 +66,7 @@ mod tests {
 
     const SHARE: Share = Share {
         usd_micros: Some(50),
+        most_usd_micros: Some(100),
         tokens: Some(1_000),
         ms: 60_000,
     };

@@ -39,6 +39,14 @@ fn granted(accounts: &[Account]) -> u64 {
     }
 }
 
+/// What the proxy lets a run use.
+fn most(accounts: &[Account]) -> u64 {
+    match asked(accounts) {
+        Verdict::Share(share) => share.most_usd_micros.unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
 fn sentence(account: Account) -> String {
     match asked(&[account]) {
         Verdict::Spent(spent) => format!(
@@ -57,6 +65,7 @@ fn without_limits_only_the_deadline_limits() {
     let verdict = asked(&[]);
     let expected = Share {
         usd_micros: None,
+        most_usd_micros: None,
         tokens: None,
         ms: 60_000,
     };
@@ -75,10 +84,26 @@ fn tasks_at_once_divide_what_is_left_and_never_get_more_than_there_is() {
     for parallel in 1..6 {
         let (limit, mut reserved) = (1_000_003, 0);
         for running in 0..parallel {
-            reserved += granted(&[money(Purse::Feature, limit, 0, reserved, running, parallel)]);
+            reserved += most(&[money(Purse::Feature, limit, 0, reserved, running, parallel)]);
         }
         assert!(reserved <= limit, "{parallel} at once were given {reserved}");
     }
+}
+
+#[test]
+fn a_program_that_ignores_its_share_is_stopped_at_the_limit() {
+    for used in [0, 2_500_000, 4_750_000, 4_999_999] {
+        let task = money(Purse::Task, 5_000_000, used, 0, 0, 1);
+        assert_eq!(used + most(&[task]), 5_000_000);
+        assert!(granted(&[task]) <= most(&[task]));
+    }
+    let task = money(Purse::Task, 5_000_000, 0, 0, 0, 1);
+    let feature = money(Purse::Feature, 50_000_000, 47_000_000, 0, 0, 2);
+    assert_eq!(
+        most(&[task, feature]),
+        1_500_000,
+        "the purse with the least left decides"
+    );
 }
 
 #[test]
@@ -108,6 +133,7 @@ fn a_program_that_tells_nothing_is_held_to_time_and_to_what_is_spent() {
     };
     let expected = Share {
         usd_micros: None,
+        most_usd_micros: None,
         tokens: None,
         ms: 40_000,
     };
