@@ -208,8 +208,7 @@ fn properties(kinds: &serde_json::Value) -> serde_json::Value {
             "required": ["criterion", "met"],
             "properties": {
                 "criterion": {
-                    "type": ["integer", "string"],
-                    "minimum": 1,
+                    "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "string" }],
                     "description": "The criterion's number from 1, or its exact text."
                 },
                 "met": { "type": "boolean" },
