@@ -14,7 +14,10 @@ use sandbox::{
     egress::{Door, ModelRoute, Terms},
 };
 use secrecy::{ExposeSecret, SecretString};
-use std::{io, sync::Arc};
+use std::{
+    io,
+    sync::{Arc, OnceLock},
+};
 use url::Url;
 
 /// What programs that insist on a key are given.
@@ -76,11 +79,17 @@ impl Provider {
             // Its program asks a small model beside the run's, and its API offers nothing that goes on after the answer.
             Self::Anthropic => Terms::Any,
             Self::OpenAi => Terms::Priced {
-                // If no model is set, the program chooses.
-                models: match &spec.model {
-                    Some(model) => std::iter::once(model).chain(&spec.fallback_model).cloned().collect(),
-                    None => Vec::new(),
-                },
+                // If no model is set, the program chooses one.
+                models: Arc::new(match &spec.model {
+                    Some(model) => OnceLock::from(
+                        [model]
+                            .into_iter()
+                            .chain(&spec.fallback_model)
+                            .cloned()
+                            .collect::<Vec<_>>(),
+                    ),
+                    None => OnceLock::new(),
+                }),
             },
         }
     }

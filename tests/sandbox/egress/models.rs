@@ -270,7 +270,7 @@ async fn nothing_is_reached_through_the_model() {
 fn priced(upstream: &str) -> Rules {
     let mut rules = route(upstream);
     rules.models[0].terms = Terms::Priced {
-        models: vec!["gpt-5.4".to_owned()],
+        models: Arc::new(vec!["gpt-5.4".to_owned()].into()),
     };
     rules
 }

@@ -251,7 +251,7 @@ impl RequestPolicy {
     }
 
     fn needs_model(&self) -> bool {
-        matches!(&self.terms, Terms::Priced { models } if !models.is_empty())
+        matches!(self.terms, Terms::Priced { .. })
     }
 
     /// Looks at a member of the request itself, or at the type of a tool.
@@ -261,7 +261,8 @@ impl RequestPolicy {
         };
         if key == b"model" {
             self.names_model = true;
-            let is_known = models.is_empty() || models.iter().any(|model| model.as_bytes() == value);
+            let models = models.get_or_init(|| vec![String::from_utf8_lossy(value).into_owned()]);
+            let is_known = models.iter().any(|model| model.as_bytes() == value);
             return if is_known { Ok(()) } else { Err(RequestRefusal::Model) };
         }
         if MOST_OUTPUT.contains(&key) {
@@ -330,6 +331,7 @@ impl RequestPolicy {
 #[cfg(test)]
 mod tests {
     use super::{RequestPolicy, RequestRefusal, Terms};
+    use std::sync::Arc;
 
     fn read(request: &str) -> Result<(), RequestRefusal> {
         let whole = RequestPolicy::default().read(request.as_bytes());
@@ -380,7 +382,9 @@ mod tests {
 
     fn priced(request: &str) -> Result<Option<u64>, RequestRefusal> {
         let models = ["gpt-5.4", "fallback"].map(str::to_owned).to_vec();
-        let mut reach = RequestPolicy::under(Terms::Priced { models });
+        let mut reach = RequestPolicy::under(Terms::Priced {
+            models: Arc::new(models.into()),
+        });
         let pieces = request.as_bytes().chunks(3);
         pieces.into_iter().try_for_each(|piece| reach.read(piece))?;
         Ok(reach.most_output())
@@ -415,8 +419,16 @@ mod tests {
         ] {
             assert_eq!(priced(request), Ok(most), "{request}");
         }
-        let any = RequestPolicy::under(Terms::Priced { models: Vec::new() }).read(br#"{"model":"whichever"}"#);
-        assert_eq!(any, Ok(()));
+    }
+
+    #[test]
+    fn the_first_model_is_the_run_s_if_none_was_set() {
+        let terms = Terms::Priced { models: Arc::default() };
+        let asked = |request: &str| RequestPolicy::under(terms.clone()).read(request.as_bytes());
+        assert_eq!(asked(r#"{"input":[]}"#), Err(RequestRefusal::Model));
+        assert_eq!(asked(r#"{"model":"chosen"}"#), Ok(()));
+        assert_eq!(asked(r#"{"model":"dearer"}"#), Err(RequestRefusal::Model));
+        assert_eq!(asked(r#"{"model":"chosen"}"#), Ok(()));
     }
 
     #[test]

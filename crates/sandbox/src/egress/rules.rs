@@ -6,6 +6,7 @@ use secrecy::SecretString;
 use std::{
     collections::BTreeMap,
     net::{IpAddr, SocketAddr},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 use url::{Host, Url};
@@ -70,8 +71,8 @@ pub enum Terms {
     /// What the answer tells the price of and what ends with it, as OpenAI's API takes requests. An answer that does not
     /// tell what it used counts as the most that it may have.
     Priced {
-        /// The models that may be asked; none stands for any.
-        models: Vec<String>,
+        /// The models that may be asked. If it is not set, the first request of the run sets it to the model that it names.
+        models: Arc<OnceLock<Vec<String>>>,
     },
 }
 
