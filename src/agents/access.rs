@@ -1,4 +1,4 @@
-//! How programs reach their models: which provider, at which address, as whom. No key ever enters a run.
+//! Says how programs reach their models: the provider, the address and the account. No key ever enters a run.
 
 use crate::{
     agents::{
@@ -20,15 +20,15 @@ use std::{
 };
 use url::Url;
 
-/// What programs that insist on a key are given.
+/// The placeholder for programs that require a key.
 pub(crate) const NO_KEY: &str = "added-outside";
 
-/// As whom a program speaks to its model.
+/// The account with which a program uses its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Login {
-    /// As the service, with the key of its settings, which is added outside the run.
+    /// The service's: the key of its settings is added outside the run.
     Service,
-    /// As the person who started the command line, with the log-in and the settings of their own programs.
+    /// The one of the person who started the command line, with the log-in and settings of their own programs.
     Host,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Provider {
 }
 
 impl Provider {
-    /// Its name in addresses.
+    /// Returns its name in addresses.
     fn name(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -50,7 +50,7 @@ impl Provider {
         }
     }
 
-    /// The header in which it takes a key.
+    /// Returns the header in which it expects a key.
     fn header(self, key: &str) -> (HeaderName, SecretString) {
         match self {
             Self::Anthropic => (HeaderName::from_static("x-api-key"), key.into()),
@@ -58,7 +58,7 @@ impl Provider {
         }
     }
 
-    /// What is asked of it. Batches are not: they would go on, and cost, after the run.
+    /// Returns the allowed paths. Batches are not allowed, since they would continue, and cost, after the run.
     fn paths(self) -> Vec<String> {
         let paths: &[&str] = match self {
             Self::Anthropic => &["/v1/messages", "/v1/messages/count_tokens", "/v1/models", "/v1/models/"],
@@ -73,10 +73,11 @@ impl Provider {
         paths.iter().map(|path| (*path).to_owned()).collect()
     }
 
-    /// The terms that every request has to keep.
+    /// Returns the terms that every request must meet.
     fn terms(self, spec: &RunSpec) -> Terms {
         match self {
-            // Its program asks a small model beside the run's, and its API offers nothing that goes on after the answer.
+            // Its program also uses a small model beside the run's, and its API offers nothing that continues after the
+            // answer.
             Self::Anthropic => Terms::Any,
             Self::OpenAi => Terms::Priced {
                 // If no model is set, the program chooses one.
@@ -94,7 +95,7 @@ impl Provider {
         }
     }
 
-    /// Where a person's own log-in leads.
+    /// Returns the hosts that a person's own log-in needs.
     fn hosts(self) -> Vec<HostRule> {
         let hosts: &[&str] = match self {
             Self::Anthropic => &[
@@ -136,14 +137,14 @@ impl Provider {
 /// How programs reach their models.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// Addresses, keys, names.
+    /// The addresses, keys and model names.
     pub models: Arc<ModelSettings>,
-    /// As whom.
+    /// The account.
     pub login: Login,
 }
 
 impl Access {
-    /// As the service, with these settings.
+    /// Uses the service's account with these settings.
     pub fn service(models: ModelSettings) -> Self {
         Self {
             models: Arc::new(models),
@@ -151,7 +152,7 @@ impl Access {
         }
     }
 
-    /// Every key, for whoever masks what is shown.
+    /// Returns every key, for masking.
     pub fn keys(&self) -> impl Iterator<Item = SecretString> {
         let keys = [&self.models.anthropic.key, &self.models.openai.key];
         keys.into_iter().flatten().cloned()
@@ -169,7 +170,7 @@ impl Access {
         api.key.is_some() || api.url.is_some()
     }
 
-    /// Whether a provider can be spoken to at all.
+    /// Checks that a provider can be used at all.
     pub(crate) fn check(&self, provider: Provider) -> Result<(), AgentFailure> {
         match self.login == Login::Host || self.is_set(provider) {
             true => Ok(()),
@@ -182,8 +183,8 @@ impl Access {
         }
     }
 
-    /// Opens the run's door to the providers that it may speak to and to the hosts of `spec.network`, and to nothing else.
-    /// Gives the providers' addresses as the program finds them.
+    /// Opens the run's door to the given providers and to the hosts of `spec.network`, and to nothing else. Returns the
+    /// providers' addresses for the program.
     pub(crate) async fn lead(
         &self,
         order: &mut Spec,
@@ -205,7 +206,7 @@ impl Access {
                 false => {}
             }
         }
-        // Beside the run's folder, not in it: the program may write there.
+        // The door is beside the run's folder, because the program may write into the folder itself.
         let folder = private.path().parent().unwrap_or_else(|| private.path());
         let door = Door::open(rules, folder)
             .await

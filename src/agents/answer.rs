@@ -1,4 +1,4 @@
-//! Finds the answer in what an agent printed: the JSON object that ends its standard output.
+//! Finds the answer in an agent's output: the JSON object at the end of its standard output.
 
 use crate::config::Role;
 use domain::blocked::AgentFailure;
@@ -9,15 +9,15 @@ use serde_json::Value;
 pub(crate) enum NoAnswer {
     /// The output does not end with an object.
     Missing,
-    /// It ends with something that looks like one and is no JSON.
+    /// The end of the output looks like an object but is not JSON.
     NotJson(String),
-    /// It is one, and not what was asked for.
+    /// It is an object, but not the requested one.
     Malformed(String),
 }
 
-/// The object that ends `output`; white space and the end of a code fence may follow it.
+/// Returns the object at the end of `output`. White space and the end of a code fence may follow it.
 ///
-/// One pass from the end finds where the object begins, and one parse reads it, so that no output is slow to read.
+/// One pass from the end finds the object's beginning and one parse reads it, so the time stays linear for any output.
 pub(crate) fn ending_object(output: &str) -> Result<Value, NoAnswer> {
     let text = without_closing_fence(output.trim_end());
     if !text.ends_with('}') {
@@ -39,9 +39,9 @@ fn without_closing_fence(text: &str) -> &str {
     }
 }
 
-/// Walks back from the closing bracket to the one that opens it, stepping over strings.
+/// Walks back from the closing bracket to the one that opens it, and skips strings.
 ///
-/// Read backwards, a quote belongs to a string's inside exactly if an odd number of backslashes stands before it.
+/// Read backwards, a quote is inside a string if and only if an odd number of backslashes precedes it.
 fn start_of_last_object(bytes: &[u8]) -> Option<usize> {
     let mut depth = 0usize;
     let mut in_string = false;
@@ -69,7 +69,7 @@ fn start_of_last_object(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// The failure of a role without a usable answer.
+/// Returns the failure of a role that gave no usable answer.
 pub(super) fn no_answer(role: Role, why: NoAnswer) -> AgentFailure {
     match (role, why) {
         (Role::Coach, NoAnswer::Missing | NoAnswer::NotJson(_)) => AgentFailure::DecisionMissing,

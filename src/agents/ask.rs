@@ -1,4 +1,4 @@
-//! Asking an agent: a missing or malformed answer is asked for once more, with what was wrong.
+//! Asks an agent, and asks once more after a missing or malformed answer, with what was wrong.
 
 use crate::agents::{
     answer::{NoAnswer, no_answer},
@@ -12,9 +12,9 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How often an answer that cannot be used is asked for once more.
+/// How often an agent is asked again after an unusable answer.
 const REPAIRS: u32 = 1;
-/// With less time than this no run is begun.
+/// No run is started with less time than this.
 const LEAST_TIME: Duration = Duration::from_secs(1);
 const MAX_PROBLEM: usize = 2_000;
 const MAX_MODEL: usize = 200;
@@ -22,16 +22,16 @@ const MAX_MODEL: usize = 200;
 /// A valid answer and how it came about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered<T> {
-    /// What the agent answered, as its reader made it.
+    /// The agent's answer, as converted by its reader.
     pub answer: T,
-    /// What is known of its runs.
+    /// What is known about its runs.
     pub record: Record,
 }
 
 impl Backend {
-    /// Runs the agent and reads its answer with `read`. An answer that is missing, or that `read` refuses, is asked for
-    /// once more with the refusal; a model that is not to be had is replaced once by the fallback, where there is one;
-    /// every other failure ends the request at once.
+    /// Runs the agent and reads its answer with `read`. If the answer is missing or `read` refuses it, asks once more
+    /// with the reason. If the model is not available, tries the fallback once, if there is one. Every other failure
+    /// ends the request at once.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl Backend {
     }
 }
 
-/// An answer as its reader makes it, once no secret stands in it.
+/// Masks the secrets in an answer and converts it with its reader.
 fn understood<T>(
     answer: Result<Value, NoAnswer>,
     spec: &RunSpec,
@@ -104,7 +104,7 @@ fn understood<T>(
 }
 
 impl RunSpec {
-    /// The fallback model, once, where the failure is the model's, the fallback is another and money is left.
+    /// Returns the fallback model, once, if another model may help, the fallback differs, and some budget is left.
     fn falls_back(&mut self, failure: &AgentFailure) -> Option<String> {
         if !failure.class().another_model_may_help() || self.is_spent() {
             return None;
@@ -113,12 +113,12 @@ impl RunSpec {
         (self.model.as_ref() != Some(&fallback)).then_some(fallback)
     }
 
-    /// Whether nothing is left for another run.
+    /// `true` if nothing is left for another run.
     fn is_spent(&self) -> bool {
         self.usd_micros == Some(0) || self.tokens == Some(0) || self.deadline < LEAST_TIME
     }
 
-    /// What a run has spent is no longer there for the next.
+    /// Subtracts what a run used from what is left for the next one.
     fn charge(&mut self, record: &Record) {
         let (micros, tokens) = (record.usage.usd_micros.unwrap_or(0), record.usage.tokens.total());
         self.usd_micros = self.usd_micros.map(|left| left.saturating_sub(micros));
@@ -130,7 +130,8 @@ impl RunSpec {
     }
 }
 
-/// The record of a run that gave no answer, `after_work` or as far as its events show.
+/// Returns the record of a run without an answer. If its money is unknown and it did work (`after_work`, or as its
+/// events show), marks it as untold.
 fn counted(record: Record, spec: &RunSpec, after_work: bool) -> Record {
     let record = priced(record, spec);
     Record {
@@ -139,7 +140,8 @@ fn counted(record: Record, spec: &RunSpec, after_work: bool) -> Record {
     }
 }
 
-/// A failure of the service itself; what was used before it is not forgotten.
+/// Returns the error after a failure of the service itself. After an unusable answer, it becomes that answer's failure,
+/// so that the usage so far is not lost.
 fn after_host(error: RunError, unusable: Option<AgentFailure>, record: Record) -> RunError {
     let Some(failure) = unusable else { return error };
     tracing::warn!("{error}, when an answer was asked for once more");
@@ -149,19 +151,19 @@ fn after_host(error: RunError, unusable: Option<AgentFailure>, record: Record) -
     }
 }
 
-/// A record with the model that was asked, where its program names none, with an estimate of its money, where its program
-/// told tokens alone, and without secrets.
+/// Completes a record: with the requested model if the program names none, with an estimate of the money if the program
+/// reported only tokens, and with secrets masked.
 fn priced(record: Record, spec: &RunSpec) -> Record {
     let model = record.model.or_else(|| spec.model.clone());
     Record {
         usage: price::priced(record.usage, model.as_deref()),
-        // The program names it, and it is shown among figures.
+        // The program chose the name, which is displayed among figures.
         model: model.map(|model| plain(&spec.secrets, &model, MAX_MODEL)),
         ..record
     }
 }
 
-/// The detail that a failure for a missing answer leaves out.
+/// Returns the detail that the failure for an unusable answer leaves out.
 fn unsaid(why: &NoAnswer) -> String {
     match why {
         NoAnswer::NotJson(problem) => format!(" ({})", bounded(problem)),
@@ -293,7 +295,7 @@ mod tests {
                     problem: problem.clone(),
                 },
             ),
-            // A script without another step for the second try does not hide what was wrong with the first.
+            // If the script has no second step, the failure of the first attempt must still be reported.
             (
                 "- answer: {m: 1}\n",
                 Role::Player,

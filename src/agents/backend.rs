@@ -1,4 +1,4 @@
-//! The back-ends: which agents there are, and how one of them is run.
+//! The back-ends: the kinds of agents, and how one of them is run.
 
 use crate::{
     agents::{
@@ -36,9 +36,10 @@ pub(super) enum Kind {
 }
 
 impl Backend {
-    /// Makes the back-end for a configured agent. `folder` is the service's own: below it are private homes of running
-    /// agents (`runs`, may be emptied when none runs) and the memory of scripts (`scripts`, must be kept). `environment`
-    /// names variables of the service that agents get, `access` says how their programs reach a model.
+    /// Makes the back-end for a configured agent. `folder` is the service's own. Below it are the private homes of
+    /// running agents (`runs`, which may be emptied when none runs) and the memory of scripts (`scripts`, which must be
+    /// kept). `environment` lists the service's variables that agents get. `access` says how their programs reach a
+    /// model.
     pub fn new(
         agent: &AgentCommand,
         sandbox: &Sandbox,
@@ -66,12 +67,12 @@ impl Backend {
         }
     }
 
-    /// Looks, before any work is done, for what would keep this agent from working: a program that is missing or too old,
-    /// a key that is not set, a script with mistakes.
+    /// Checks, before any work is done, for what would keep this agent from working: a missing or outdated program, a
+    /// missing key, or a script with mistakes.
     ///
     /// # Errors
     ///
-    /// What is wrong and how to mend it, for an operator.
+    /// Returns what is wrong and how to fix it, for an operator.
     pub async fn check(&self) -> Result<(), String> {
         let found = match &self.kind {
             Kind::Acp(agent) => agent.check().await,
@@ -89,17 +90,18 @@ impl Backend {
         })
     }
 
-    /// The model that this agent is to use, as its program names it: what a repository asks for, else the usual.
+    /// Returns the model for this agent, as its program names it: the one that a repository asks for, or else the usual
+    /// one.
     pub fn model(&self, asked: Option<&str>, usual: Strength) -> Option<String> {
         self.access.models.name(&self.agent, asked, usual)
     }
 
-    /// The model that this agent tries once where its own is not to be had.
+    /// Returns the model that this agent tries once if its own is not available.
     pub fn fallback_model(&self) -> Option<String> {
         self.access.models.fallback(&self.agent)
     }
 
-    /// Whether its runs tell money, or tokens that have a price.
+    /// Returns whether its runs report money, or tokens that have a price.
     pub fn cost_reporting(&self) -> CostReporting {
         match &self.kind {
             Kind::Acp(_) | Kind::Claude(_) | Kind::Codex(_) => CostReporting::Cost,
@@ -108,12 +110,12 @@ impl Backend {
         }
     }
 
-    /// The word for what kind of agent this is.
+    /// Returns the word for this kind of agent.
     pub fn kind(&self) -> &'static str {
         self.agent.kind()
     }
 
-    /// Runs the agent once; `earlier` counts the runs of the same request before it.
+    /// Runs the agent once. `earlier` is the number of earlier runs of the same request.
     pub(super) async fn run(
         &self,
         spec: &RunSpec,

@@ -1,4 +1,4 @@
-//! Writes and deletes files of a checkout by name without ever following a link out of it.
+//! Writes and deletes files of a checkout by name, without ever following a symbolic link out of it.
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use std::{
@@ -9,14 +9,14 @@ use std::{
     path::{Component, Path},
 };
 
-/// Writes `text` to `path` within `root`, making folders on the way. A script (`#!`) becomes executable.
+/// Writes `text` to `path` within `root`, and makes missing folders. A script (`#!`) becomes executable.
 pub(crate) fn write(root: &Path, path: &Path, text: &str) -> io::Result<()> {
     let (folder, name) = parent(root, path, Missing::Make)?;
     let mode = match text.starts_with("#!") {
         true => Mode::from_raw_mode(0o755),
         false => Mode::from_raw_mode(0o644),
     };
-    // Not blocking: a planted pipe without a reader must not hold us up.
+    // Non-blocking, because a planted pipe without a reader must not block us.
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::openat(&folder, name, flags, mode)?;
     if mode.contains(Mode::XUSR) {
@@ -29,20 +29,20 @@ pub(crate) fn write(root: &Path, path: &Path, text: &str) -> io::Result<()> {
 pub(crate) fn delete(root: &Path, path: &Path) -> io::Result<()> {
     let (folder, name) = parent(root, path, Missing::Refuse)?;
     match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
-        // The parents were just seen to be real folders, and this removes links inside without following them.
+        // The parents were just checked to be real folders, and this removes links inside without following them.
         Err(rustix::io::Errno::ISDIR | rustix::io::Errno::PERM) => std::fs::remove_dir_all(root.join(path)),
         ended => Ok(ended?),
     }
 }
 
-/// What to do about a folder on the way that is not there.
+/// What to do about a missing parent folder.
 #[derive(Clone, Copy)]
 enum Missing {
     Make,
     Refuse,
 }
 
-/// Opens the folder that holds `path`, step by step, refusing links.
+/// Opens the parent folder of `path`, step by step, and refuses symbolic links.
 fn parent<'a>(root: &Path, path: &'a Path, missing: Missing) -> io::Result<(OwnedFd, &'a Path)> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let leaves = || io::Error::new(io::ErrorKind::InvalidInput, "the path leaves the checkout");

@@ -1,4 +1,5 @@
-//! The `command` back-end: any program, the prompt on its standard input, the answer at the end of its standard output.
+//! The `command` back-end: any program that reads the prompt on standard input and prints the answer at the end of its
+//! standard output.
 
 use crate::agents::{
     answer,
@@ -16,9 +17,9 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// An agent that prints more than this is stopped.
+/// The number of bytes of output after which an agent is stopped.
 const MOST_OUTPUT: u64 = 64 * 1024 * 1024;
-/// What is kept of the end of standard output, and so the longest answer.
+/// The number of bytes kept from the end of standard output. No answer can be longer.
 const KEPT_OUTPUT: usize = 4 * 1024 * 1024;
 const KEPT_ERRORS: usize = 64 * 1024;
 const MAX_LOG: usize = 8_000;
@@ -41,7 +42,7 @@ impl CommandAgent {
         }
     }
 
-    /// Looks whether the program is there. One that is named by a path from no root is looked for in each checkout.
+    /// Checks that the program exists. A relative path is looked up in each checkout, so it is not checked here.
     pub(crate) fn check(&self) -> Result<(), AgentFailure> {
         let program = Path::new(&self.program);
         let folders = std::env::var_os("PATH").unwrap_or_default();
@@ -70,7 +71,7 @@ impl CommandAgent {
         }
     }
 
-    /// What the operator's command names is seen too.
+    /// Makes the paths visible that the operator's command names.
     fn confine(&self, spec: &RunSpec, private: &Private) -> Confine {
         let mut confine = private.confine(spec);
         let words = self.command.args().iter().map(Path::new);
@@ -102,7 +103,8 @@ impl CommandAgent {
     }
 }
 
-/// A path as the operator wrote it is theirs, not the checkout's: it is found from where the service was started.
+/// Returns the program's path. A relative path that exists where the service was started is the operator's, not the
+/// checkout's.
 pub(crate) fn program(command: &CommandLine) -> OsString {
     let given = PathBuf::from(command.program());
     if given.is_relative()

@@ -8,22 +8,22 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definitions(ByRole<Definition>);
 
-/// One agent: who it is, what it may use, what is demanded of it, and its prompt.
+/// One agent: its identity, its tools, its contracts, and its prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is for, in a line.
+    /// The description in one line.
     pub description: String,
-    /// Its part in the loop.
+    /// The role in the loop.
     pub role: Role,
-    /// The kind of model it asks for.
+    /// The kind of model that it asks for.
     pub model: Strength,
-    /// What it may do.
+    /// The tools that it may use.
     pub tools: Vec<Tool>,
-    /// What code checks of its work.
+    /// The contracts that code checks in its work.
     pub contracts: Vec<Contract>,
-    /// What it is told, before the particulars of a run.
+    /// The prompt, before the details of a run.
     pub prompt: String,
 }
 
@@ -47,16 +47,16 @@ pub enum Tool {
 pub struct DefinitionMistake {
     /// The file's name.
     pub file: String,
-    /// What is wrong, with its place in the front matter.
+    /// The problem, with its position in the front matter.
     pub problem: String,
 }
 
 impl Definitions {
-    /// Checks the definitions that the binary carries.
+    /// Checks the definitions embedded in the binary.
     ///
     /// # Errors
     ///
-    /// The first mistake: an unknown key, tool, contract, model or role, or a front matter that cannot be read.
+    /// The first mistake: an unknown key, tool, contract, model or role, or a front matter that cannot be parsed.
     pub fn embedded() -> Result<Self, DefinitionMistake> {
         Ok(Self(ByRole {
             planner: Definition::parse("planner.md", include_str!("../../agents/planner.md"), Role::Planner)?,
@@ -66,7 +66,7 @@ impl Definitions {
         }))
     }
 
-    /// The definition of a role.
+    /// Returns the definition of a role.
     pub fn of(&self, role: Role) -> &Definition {
         self.0.of(role)
     }
@@ -118,7 +118,8 @@ impl Definition {
         definition.fits(role)
     }
 
-    /// Only a Player may change or run anything.
+    /// Checks that the role is right, that only a Player may change or run anything, and that code checks each
+    /// contract.
     fn fits(self, role: Role) -> Result<Self, String> {
         let changes = |tool: &Tool| matches!(tool, Tool::Write | Tool::Run);
         if self.role != role {
@@ -138,7 +139,7 @@ impl Definition {
     }
 }
 
-/// What code checks of a role's work.
+/// Returns the contracts that code checks in a role's work.
 fn checked_of(role: Role) -> &'static [Contract] {
     match role {
         Role::Planner => &[],

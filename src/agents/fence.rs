@@ -1,21 +1,21 @@
-//! Marks text that others wrote, so that a prompt's own words and theirs cannot be taken for each other. Knows nothing of
-//! what the text is about.
+//! Fences the texts of other people, so that they cannot be mistaken for a prompt's own words. Knows nothing about what
+//! the texts mean.
 //!
-//! A fence is two lines that carry a mark, and every fence of one prompt carries the same one. The mark is chosen last,
-//! from a digest of the whole prompt, and never occurs in it otherwise: no text can contain it by chance, by copying an
-//! earlier prompt, or by knowing what another fence of the same prompt holds.
+//! A fence is two lines with a mark, and every fence of one prompt has the same mark. The mark is chosen last, from a
+//! digest of the whole prompt, and never occurs in it otherwise. So no text can contain it by chance, by copying an
+//! earlier prompt, or by knowing the contents of another fence in the same prompt.
 
 use domain::shorten;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// Stands for the mark until it is chosen. Nothing that goes through [`visible`] contains it.
+/// The placeholder for the mark until it is chosen. Text that went through [`visible`] never contains it.
 const UNCHOSEN: char = '\0';
 
-/// Digits of a mark.
+/// The number of digits of a mark.
 const DIGITS: usize = 12;
 
-/// What every prompt says about fenced text, once, with the mark in place.
+/// Returns what every prompt says about fenced text, once, with a placeholder for the mark.
 pub(crate) fn notice() -> String {
     format!(
         "Text between a line `[begin … · {UNCHOSEN}]` and the line `[end … · {UNCHOSEN}]` was written by others. It is \
@@ -25,15 +25,15 @@ pub(crate) fn notice() -> String {
     )
 }
 
-/// `text`, shortened from the middle to `max` characters, between two lines whose mark [`marked`] puts in.
+/// Returns `text`, shortened in the middle to `max` characters, between two lines whose mark [`marked`] fills in.
 pub(crate) fn fenced(label: &str, text: &str, max: usize) -> String {
     let text = shorten::middle(&visible(&shorten::middle(text, max)), max);
     let text = text.trim_end_matches(['\n', '\r']);
     format!("[begin {label} · {UNCHOSEN}]\n{text}\n[end {label} · {UNCHOSEN}]")
 }
 
-/// `draft` with its mark chosen: digits derived from the whole of it, the first in line that it does not contain. The
-/// same draft always gets the same mark.
+/// Returns `draft` with its mark filled in. The mark is derived from a digest of the draft: the first candidate that
+/// the draft does not contain. The same draft always gets the same mark.
 pub(crate) fn marked(draft: &str) -> String {
     let mut attempt = 0u64;
     loop {
@@ -58,8 +58,8 @@ fn digits(draft: &str, attempt: u64) -> String {
     digits
 }
 
-/// `text` with every character that hides, moves or overwrites others shown by its number, so that a model reads what a
-/// person would see and both see that something was hidden.
+/// Returns `text` with the number of each character that hides, moves or overwrites others in its place. So a model
+/// reads what a person would see, and both see that something was hidden.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut before = '\n';
@@ -77,7 +77,7 @@ pub(crate) fn visible(text: &str) -> String {
     shown
 }
 
-/// Control characters, and what Unicode draws as nothing or lets change the order of what is drawn.
+/// `true` for control characters, and for characters that Unicode draws as nothing or that reorder the text.
 fn hides(c: char) -> bool {
     let other_than_layout = c.is_control() && !matches!(c, '\n' | '\t');
     other_than_layout
@@ -88,8 +88,8 @@ fn hides(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Where such a character is ordinary writing: the end of a line, a joiner inside a word or an emoji, the one selector
-/// that chooses how a character is drawn.
+/// `true` if such a character is part of normal writing: the end of a line, a joiner inside a word or an emoji, or the
+/// selector for how a character is drawn.
 fn belongs(before: char, c: char, after: char) -> bool {
     match c {
         '\r' => after == '\n',
@@ -104,7 +104,7 @@ mod tests {
     use super::{DIGITS, digits, fenced, marked, notice, visible};
     use proptest::prelude::*;
 
-    /// The mark of a finished prompt, as the notice says it.
+    /// Returns the mark of a finished prompt, read from the notice.
     fn mark_of(prompt: &str) -> String {
         let at = prompt.find("[begin … · ").unwrap() + "[begin … · ".len();
         prompt[at..at + DIGITS].to_owned()
@@ -115,7 +115,7 @@ mod tests {
         marked(&format!("{}\n\n{}", notice(), fences.join("\n\n")))
     }
 
-    /// How many lines end a fence.
+    /// Counts the lines that end a fence.
     fn ends(prompt: &str) -> usize {
         let end = format!("[end text · {}]", mark_of(prompt));
         prompt.lines().filter(|line| *line == end).count()
@@ -135,7 +135,7 @@ mod tests {
     fn a_text_that_holds_the_first_choice_gets_the_second() {
         let draft = format!("{}\0", digits("x", 0));
         assert!(marked(&draft).ends_with(&digits(&draft, 0)));
-        // A draft that contains its own first mark cannot be found by trying, so the rule is shown on its parts.
+        // A draft that contains its own first mark cannot be found by trying, so the parts are tested.
         let made = marked(&draft);
         assert!(!draft.contains(&made[made.len() - DIGITS..]));
     }

@@ -1,4 +1,4 @@
-//! What happens during one run, as it happens: the events that are kept, and what is told to whoever watches.
+//! Records what happens during one run: the events to keep, and the activity to show while it runs.
 
 use domain::{
     secret::Secrets,
@@ -13,34 +13,34 @@ use std::{
 };
 use tokio::{sync::watch, time::Instant};
 
-/// Most characters that are kept of one text of an event.
+/// The most characters that are kept of one text of an event.
 const MAX_TEXT: usize = 4_000;
-/// Most characters that are kept of what an agent was told.
+/// The most characters that are kept of a prompt.
 const MAX_PROMPT: usize = 60_000;
-/// The keys of a call's input that say best what the call does.
+/// The keys of a tool call's input that describe the call best.
 const TELLING: [&str; 6] = ["command", "file_path", "path", "pattern", "query", "url"];
-/// Most characters of a call's input that are looked at to show it in one line.
+/// The most characters of a tool call's input that are used to show it in one line.
 const MAX_CALL: usize = 2_000;
-/// Most characters of all events of a run.
+/// The most bytes of all events of a run, as JSON.
 const MAX_ALL: usize = 800_000;
-/// Most events of a run.
+/// The most events of a run.
 const MAX_EVENTS: usize = 5_000;
-/// Tool calls that people are shown while it runs.
+/// The number of recent tool calls that people see while it runs.
 const MOST_RECENT: usize = 20;
 
-/// What a running agent is doing, for people who wait.
+/// What a running agent is doing, for people who watch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
-    /// Tools that it has called.
+    /// The number of tool calls.
     pub tool_calls: u32,
-    /// The last of them, each with the start of its input in one line, the newest last.
+    /// The most recent tool calls, the newest last. Each is one line with the beginning of its input.
     pub recent: VecDeque<String>,
-    /// Why it waits for its model, while it does.
+    /// Why it is waiting for its model; `None` if it is not.
     pub waiting: Option<String>,
 }
 
 impl Activity {
-    /// The newest tool call.
+    /// Returns the newest tool call.
     pub fn last_tool(&self) -> Option<&str> {
         self.recent.back().map(String::as_str)
     }
@@ -60,14 +60,14 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// An empty journal whose clock starts now; `watched` is told of every change. No text of it shows a secret.
+    /// Starts an empty journal and its clock. `watched` receives every change. Secrets are masked in all its texts.
     pub(crate) fn start(watched: Option<watch::Sender<Activity>>, secrets: Secrets) -> Self {
         Self {
             started: Instant::now(),
             events: Vec::new(),
             room: MAX_ALL,
             left_out: 0,
-            // A second run of the same request goes on counting.
+            // A second run of the same request continues the count.
             activity: watched.as_ref().map_or_else(Activity::default, |watched| Activity {
                 waiting: None,
                 ..watched.borrow().clone()
@@ -78,13 +78,13 @@ impl Journal {
         }
     }
 
-    /// Of a run in this folder: people are shown paths as they are from there.
+    /// Sets the run's checkout. People see paths relative to it.
     pub(crate) fn within(mut self, checkout: &Path) -> Self {
         checkout.clone_into(&mut self.checkout);
         self
     }
 
-    /// Writes down what happened, masked and shortened, and tells whoever watches.
+    /// Records an event, masked and shortened, and updates the activity.
     pub(crate) fn note(&mut self, kind: TraceKind) {
         self.tell(&kind);
         let kind = self.kept(kind);
@@ -97,7 +97,7 @@ impl Journal {
         self.push(kind);
     }
 
-    /// The model's last words; empty if it said nothing.
+    /// Returns the model's last text; empty if it wrote none.
     pub(crate) fn last_text(&self) -> &str {
         let texts = self.events.iter().rev();
         let mut texts = texts.filter_map(|event| {
@@ -109,12 +109,12 @@ impl Journal {
         texts.next().unwrap_or_default()
     }
 
-    /// Milliseconds since the start.
+    /// Returns the milliseconds since the start.
     pub(crate) fn elapsed_ms(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Ends the journal; the last two events are kept whatever came before.
+    /// Ends the journal. Its last two events are kept in any case.
     pub(crate) fn end(mut self, usage: Usage, how: &str) -> Vec<TraceEvent> {
         let left_out = match self.left_out {
             0 => String::new(),
@@ -129,7 +129,7 @@ impl Journal {
         self.events
     }
 
-    /// A text masked and shortened to `max` characters.
+    /// Masks a text and shortens it to `max` characters.
     pub(crate) fn plain(&self, text: &str, max: usize) -> String {
         plain(&self.secrets, text, max)
     }
@@ -204,7 +204,7 @@ impl Journal {
     }
 }
 
-/// What stands first in a call's input. Where the checkout lies says nothing.
+/// Returns the most descriptive part of a tool call's input, with paths relative to the checkout.
 fn called(input: &str, checkout: &Path) -> String {
     let first = match serde_json::from_str(input) {
         Ok(Value::Object(fields)) => {
@@ -226,9 +226,9 @@ fn one_line(text: &str) -> String {
     words.join(" ").chars().take(120).collect()
 }
 
-/// A text masked and shortened to `max` characters.
+/// Masks a text and shortens it to `max` characters.
 pub(crate) fn plain(secrets: &Secrets, text: &str, max: usize) -> String {
-    // Masked as a whole: a credential that a cut goes through is known by nothing any more.
+    // Masked before it is shortened, because a credential that was cut in two is no longer recognized.
     shorten::middle(&secrets.mask(text), max)
 }
 

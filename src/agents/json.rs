@@ -1,13 +1,13 @@
-//! Reading values of which only some keys are of interest, and none is relied on.
+//! Reads JSON values of which only some keys matter, without relying on any of them.
 
 use serde_json::Value;
 
-/// The text under a key; empty where there is none.
+/// Returns the text of a key; empty if there is none.
 pub(crate) fn word<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The whole number under a key; 0 where there is none. What stands after a point is left out.
+/// Returns the whole number of a key, without its fraction; 0 if there is none.
 pub(crate) fn number(value: &Value, key: &str) -> u64 {
     let found = value.get(key);
     let whole = |number: &Value| {
@@ -19,7 +19,7 @@ pub(crate) fn number(value: &Value, key: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// Millionths of the dollars under a key.
+/// Returns the dollars of a key in millionths.
 pub(crate) fn micros(value: &Value, key: &str) -> Option<u64> {
     let dollars = value.get(key).and_then(Value::as_f64)?;
     let fine = dollars.is_finite() && dollars >= 0.0;
@@ -27,13 +27,13 @@ pub(crate) fn micros(value: &Value, key: &str) -> Option<u64> {
         .flatten()
 }
 
-/// The items of the list under a key; none where there is no list.
+/// Returns the items of a key's list; empty if there is no list.
 pub(crate) fn items<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     let list = value.get(key).and_then(Value::as_array);
     list.map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Whether nothing is said by a value.
+/// `true` for null and for an empty object.
 pub(crate) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,

@@ -1,20 +1,20 @@
-//! Lines of a stream that arrives in pieces.
+//! Splits a stream that arrives in pieces into lines.
 
-/// The longest line that is read, in bytes. Programs print inputs and results of tools whole, so lines are long.
+/// The longest line that is read, in bytes. Programs print whole inputs and results of tools, so lines are long.
 pub(crate) const MAX_LINE: usize = 32 << 20;
 
-/// A line is longer than [`MAX_LINE`].
+/// The error for a line longer than [`MAX_LINE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineTooLong;
 
-/// What has arrived of the line that is not complete yet.
+/// The part of the incomplete line that has arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     begun: Vec<u8>,
 }
 
 impl Lines {
-    /// Takes the next piece; gives the lines that it completes, without their ends. Empty lines are left out.
+    /// Adds the next piece. Returns the lines that it completes, without their line breaks. Empty lines are left out.
     pub(crate) fn push(&mut self, piece: &[u8]) -> Result<Vec<Vec<u8>>, LineTooLong> {
         let mut complete = Vec::new();
         let mut parts = piece.split(|byte| *byte == b'\n').peekable();
@@ -30,7 +30,7 @@ impl Lines {
         Ok(complete)
     }
 
-    /// The last line where no line break ends it.
+    /// Returns the line so far, even if no line break ends it.
     pub(crate) fn take(&mut self) -> Option<Vec<u8>> {
         let line = std::mem::take(&mut self.begun);
         let blank = line.iter().all(u8::is_ascii_whitespace);

@@ -1,5 +1,5 @@
-//! The log-in of whoever started the command line, for `--use-my-login` and nothing else. The folder that holds it can be
-//! read by the program and not changed: what an agent wrote into a person's settings would run later, as that person.
+//! The log-in of the person who started the command line, used only for `--use-my-login`. The program can read the
+//! folder with the log-in but not change it. Otherwise an agent could write settings that run later as that person.
 
 use crate::agents::{
     access::Provider,
@@ -14,20 +14,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The largest file of a log-in that is handed on, in bytes.
+/// The largest log-in file that is copied, in bytes.
 const MAX_FILE: u64 = 16 << 20;
 
-/// Where a provider's program keeps a person's log-in and settings.
+/// The place in which a provider's program keeps a person's log-in and settings.
 struct Place {
     /// The variable that names the folder.
     variable: &'static str,
-    /// The folder in the home of whoever set no variable.
+    /// The folder in the home if the variable is not set.
     usual: &'static str,
-    /// Files of which a run gets a copy of its own, since programs write them.
+    /// Files that are copied for each run, because programs write to them.
     copied: &'static [&'static str],
     /// Folders that are only read.
     linked: &'static [&'static str],
-    /// Beginnings of the names of variables that are passed on.
+    /// Prefixes of variables that are passed on.
     passed: &'static [&'static str],
 }
 
@@ -52,7 +52,7 @@ impl Provider {
     }
 }
 
-/// Variables that we set ourselves, whatever the host's are.
+/// Variables that we always set ourselves.
 const OURS: [&str; 7] = [
     "CLAUDE_CODE_DISABLE_ATTACHMENTS",
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS",
@@ -63,7 +63,7 @@ const OURS: [&str; 7] = [
     "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB",
 ];
 
-/// Gives a program the log-in of whoever started the command line.
+/// Gives a program the log-in of the person who started the command line.
 pub(crate) fn as_the_host(order: &mut Spec, private: &Private, provider: Provider) -> Result<(), RunError> {
     let own = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let Some(home) = own("HOME").map(PathBuf::from) else {
@@ -74,7 +74,7 @@ pub(crate) fn as_the_host(order: &mut Spec, private: &Private, provider: Provide
     let folder = named.clone().unwrap_or_else(|| home.join(place.usual));
     let mine = private.folder(&format!("login{}", place.usual))?;
     let handed_on = place.copied.iter().try_for_each(|name| {
-        // This one file lies beside the usual folder, not in it.
+        // This one file is beside the default folder, not in it.
         let beside = *name == ".claude.json" && named.is_none();
         let from = if beside { home.join(name) } else { folder.join(name) };
         copy(&from, &mine.join(name))

@@ -1,4 +1,4 @@
-//! Remembers which step of a script each run took, so that a run which is done again after a crash takes the same one.
+//! Remembers which step of a script each run took, so that a run that is repeated after a crash takes the same one.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -10,16 +10,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Which step each run took, by the run's key.
+/// The step that each run took, by the run's key.
 #[derive(Default, Serialize, Deserialize)]
 struct Taken {
     steps: BTreeMap<String, usize>,
 }
 
-/// Takes a step for the run `key`: the one it took before, else the first of `fitting` that no other run took, else the
-/// last of `fitting` that an earlier try of the same `request` took.
+/// Takes a step for the run `key`. This is the step that it took before, or else the first of `fitting` that no run
+/// took, or else the last of `fitting` that an earlier attempt at the same `request` took.
 ///
-/// What is taken is on disk before this returns, and only one process at a time chooses.
+/// The choice is on disk before this returns, and only one process at a time chooses.
 pub(crate) fn take(
     state_dir: &Path,
     script: &Path,

@@ -1,4 +1,4 @@
-//! What every program's end means, whatever it speaks.
+//! Turns a program's end into the outcome of a run, for every back-end.
 
 use crate::agents::{
     answer::NoAnswer,
@@ -19,7 +19,7 @@ use serde_json::Value;
 const MAX_LOG: usize = 8_000;
 const MAX_COMPLAINT: usize = 500;
 
-/// Why what a program said is no answer.
+/// Why a program's output is not used as an answer.
 #[derive(Debug)]
 pub(crate) enum Cut {
     /// It failed.
@@ -34,7 +34,7 @@ impl From<AgentFailure> for Cut {
     }
 }
 
-/// How a program was ended before it had said all; `None` where what it said counts.
+/// Returns how a program was ended before its output was complete; `None` if its output counts.
 pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<Cut> {
     match (&ended.stopped, ended.finished.exit) {
         (Some(Stopped::Failed(failure)), _) => Some(failure.clone().into()),
@@ -53,7 +53,7 @@ pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<
     }
 }
 
-/// The failure of a program that ended without saying how its work ended.
+/// Returns the failure of a program that ended without reporting a result.
 pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> AgentFailure {
     let how = match finished.exit {
         Exit::Exited(code) => format!("exit code {code}"),
@@ -72,7 +72,7 @@ pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> AgentFai
     }
 }
 
-/// The end of what was said, for people: the last words, else what was printed.
+/// Returns the end of the output for people: standard error and the last words, or else what was printed.
 fn log(journal: &Journal, last_words: Option<&str>, finished: &Finished) -> String {
     let stderr = finished.stderr.text();
     let said = match last_words {
@@ -85,29 +85,29 @@ fn log(journal: &Journal, last_words: Option<&str>, finished: &Finished) -> Stri
     }
 }
 
-/// The printed lines that are not part of the program's JSON stream; none if there are none.
+/// Returns the printed lines that are not part of the program's JSON stream; `None` if there are none.
 fn for_people(stdout: &str) -> Option<String> {
     let lines: Vec<&str> = stdout.lines().filter(|line| !line.starts_with('{')).collect();
     let text = lines.join("\n");
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// What a program told of its run.
+/// The program's own report about its run.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// Tokens, as far as it told them.
+    /// The tokens, as far as it reported them.
     pub(crate) tokens: Tokens,
-    /// Money, where it told.
+    /// The cost in millionths of a dollar, if it reported one.
     pub(crate) usd_micros: Option<u64>,
-    /// Whether the money is its guess.
+    /// Whether the cost is its estimate.
     pub(crate) estimated: bool,
-    /// The model that worked.
+    /// The model that was used.
     pub(crate) model: Option<String>,
-    /// What it said last.
+    /// Its last words.
     pub(crate) last_words: Option<String>,
 }
 
-/// A run's outcome with everything that is known of the run.
+/// Combines a run's outcome with everything that is known about the run.
 pub(crate) fn printed(
     outcome: Result<Result<Value, NoAnswer>, Cut>,
     told: Told,
@@ -150,7 +150,7 @@ pub(crate) fn printed(
     }
 }
 
-/// A program that was started, or why it was not.
+/// Returns the end of a program that was started, or the error if it was not.
 pub(crate) fn started(ended: Result<Ended, StartError>, program: &str) -> Result<Ended, RunError> {
     ended.map_err(|error| match error {
         StartError::NotFound(_) | StartError::NotExecutable(_) => never_ran(AgentFailure::NotFound {
@@ -162,7 +162,7 @@ pub(crate) fn started(ended: Result<Ended, StartError>, program: &str) -> Result
     })
 }
 
-/// The failure of a run that never began: it cost nothing.
+/// Returns the failure of a run that never began and cost nothing.
 pub(crate) fn never_ran(failure: AgentFailure) -> RunError {
     RunError::Agent {
         failure,

@@ -1,4 +1,5 @@
-//! The private folder of one run: home, temporary files, and what the program is given beside its prompt.
+//! The private folder of one run: its home, its temporary files, and the files that the program needs besides its
+//! prompt.
 
 use crate::{
     agents::run::{RunError, RunSpec},
@@ -12,15 +13,15 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Variables of the service that lead a program to an account or change how it works; they are never passed on.
+/// Prefixes of service variables that lead a program to an account or change how it works. They are never passed on.
 const NEVER_PASSED: [&str; 5] = ["ANTHROPIC_", "CLAUDE", "OPENAI_", "CODEX_", "AUTOBUILD_"];
 
-/// A folder that is removed with everything in it once the run is over.
+/// A folder that is deleted with everything in it after the run.
 #[derive(Debug)]
 pub(crate) struct Private(Option<TempDir>, PathBuf);
 
 impl Private {
-    /// Makes a folder of its own below `runs`.
+    /// Makes a new folder below `runs`.
     pub(crate) fn make(runs: &Path) -> Result<Self, RunError> {
         let folder = std::fs::create_dir_all(runs)
             .and_then(|()| tempfile::Builder::new().prefix("agent-").tempdir_in(runs))
@@ -29,7 +30,7 @@ impl Private {
         Ok(Self(Some(folder), path))
     }
 
-    /// Where it is.
+    /// Returns the folder's path.
     pub(crate) fn path(&self) -> &Path {
         &self.1
     }
@@ -48,7 +49,7 @@ impl Private {
         Ok(path)
     }
 
-    /// What a run may see and change: this folder, and its checkout, which only a Player changes.
+    /// Returns what a run may read and change: this folder and its checkout, which only a Player may change.
     pub(crate) fn confine(&self, spec: &RunSpec) -> Confine {
         let mut confine = Confine {
             read: spec.objects.iter().cloned().collect(),
@@ -62,8 +63,8 @@ impl Private {
         confine
     }
 
-    /// The environment of a run: what every program needs, what the operator names, and what the run is. Of the names
-    /// that lead to an account `kept` decides.
+    /// Returns the environment of a run: what every program needs, the variables that the operator lists, and the run's
+    /// role, task, turn and schema. `kept` decides about listed variables that lead to an account.
     pub(crate) fn environment(
         &self,
         spec: &RunSpec,
@@ -89,9 +90,9 @@ impl Private {
 /// Whether variables that lead to an account may be passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Account {
-    /// The operator names what a program gets, whatever it is.
+    /// Yes: the operator decides which variables a program gets.
     AsNamed,
-    /// The program reaches its model through us alone.
+    /// No: the program reaches its model only through us.
     Ours,
 }
 
@@ -104,7 +105,8 @@ impl Account {
 impl Drop for Private {
     fn drop(&mut self) {
         let folder = self.0.take();
-        // A home with a thousand files is not removed on a thread that others wait for; what is left is swept at start.
+        // A home with a thousand files is not deleted on a thread that others wait for. What is left is removed at the
+        // next start.
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn_blocking(move || drop(folder))),
             Err(_) => drop(folder),
@@ -112,7 +114,7 @@ impl Drop for Private {
     }
 }
 
-/// The service's own failure while `doing` something.
+/// Returns the error for a failure of the service itself while `doing` something.
 pub(crate) fn host(doing: &'static str) -> impl Fn(io::Error) -> RunError {
     move |source| RunError::Host { doing, source }
 }

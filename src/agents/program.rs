@@ -1,4 +1,4 @@
-//! The program of a back-end: whether it is there, how old it is, and how one gets it.
+//! The program of a back-end: checks that it is installed and new enough, and says how to install it.
 
 use domain::{blocked::AgentFailure, secret::Secrets};
 use sandbox::{Exit, Sandbox, Spec, StartError, environment};
@@ -6,7 +6,7 @@ use std::{fmt, path::Path, sync::Arc, time::Duration};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-/// How long a program may take to say its version.
+/// The longest time that a program may take to print its version.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
 
 /// A version as programs print it.
@@ -14,7 +14,7 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
 pub(crate) struct Version(pub(crate) u64, pub(crate) u64, pub(crate) u64);
 
 impl Version {
-    /// The first version that stands in a text.
+    /// Returns the first version in a text.
     pub(crate) fn find(text: &str) -> Option<Self> {
         let words = text.split(|c: char| !c.is_ascii_digit() && c != '.');
         words.filter_map(Self::read).next()
@@ -35,14 +35,14 @@ impl fmt::Display for Version {
     }
 }
 
-/// A program that we know by name.
+/// A program with a known name.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    /// Its name along `PATH`.
+    /// Its name on `PATH`.
     pub(crate) name: &'static str,
-    /// The oldest that was seen to work.
+    /// The oldest version that is known to work.
     pub(crate) least: Version,
-    /// What it says it is; asked once.
+    /// Its version, asked for once.
     known: Arc<OnceCell<Version>>,
 }
 
@@ -55,11 +55,11 @@ impl Program {
         }
     }
 
-    /// Asks the program for its version, once as long as it answers.
+    /// Asks the program for its version. An answer is remembered; after a failure it is asked again.
     ///
     /// # Errors
     ///
-    /// It is not there, does not say what it is, or is too old.
+    /// If it is not installed, does not print its version, or is too old.
     pub(crate) async fn check(&self, sandbox: &Sandbox, runs: &Path) -> Result<Version, AgentFailure> {
         let version = self.known.get_or_try_init(|| self.ask(sandbox, runs)).await?;
         match *version >= self.least {
@@ -96,7 +96,7 @@ impl Program {
         Version::find(&said).ok_or_else(|| failed(format!("`{} --version` names no version", self.name)))
     }
 
-    /// It is not there.
+    /// Returns the failure for a program that is not installed.
     pub(crate) fn missing(&self) -> AgentFailure {
         AgentFailure::NotFound {
             program: self.name.to_owned(),
@@ -104,7 +104,7 @@ impl Program {
     }
 }
 
-/// How one gets a program that is missing or too old, for an operator.
+/// Returns how to get a program that is missing or too old, for an operator.
 pub(crate) fn how_to_install(program: &str) -> String {
     match program {
         "claude" => "install Claude Code: npm install -g @anthropic-ai/claude-code".to_owned(),
@@ -121,7 +121,7 @@ pub(crate) fn how_to_install(program: &str) -> String {
 mod tests {
     use super::{Version, how_to_install};
 
-    /// There is no service where a person runs it.
+    /// A person who runs it locally has no service.
     #[test]
     fn an_unknown_program_is_installed_where_autobuild_finds_it() {
         let how = how_to_install("no-such-program");

@@ -1,4 +1,4 @@
-//! What is known of runs, whatever they came to.
+//! The record of runs, with any outcome.
 
 use domain::{
     blocked::AgentFailure,
@@ -7,39 +7,39 @@ use domain::{
     usage::Usage,
 };
 
-/// What is known of one or more runs of one request, whether they gave an answer or not. Credentials are masked in
-/// all of it.
+/// What is known about one or more runs of one request, with or without an answer. Credentials are masked in all its
+/// texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// The end of what was printed, for people.
+    /// The end of the output, for people.
     pub log: String,
-    /// What was used.
+    /// The usage.
     pub usage: Usage,
-    /// What happened, in order.
+    /// The events, in order.
     pub events: Vec<TraceEvent>,
-    /// The model that worked, as its program names it.
+    /// The model that was used, as its program names it.
     pub model: Option<String>,
-    /// How far it was kept apart; `None` where no program ran.
+    /// The isolation level; `None` if no program ran.
     pub level: Option<Level>,
-    /// How many runs there were: 1, or 2 with a repair.
+    /// The number of runs: 1, or more after a repair or a fallback.
     pub runs: u32,
-    /// Whether one of them worked and did not tell what it used.
+    /// Whether a model worked in one of the runs without reporting its usage.
     pub untold: bool,
-    /// What the fallback model stood in for, where it was taken.
+    /// The replaced model, if the fallback model was used.
     pub replaced: Option<Replaced>,
 }
 
-/// A model that was not to be had, and the one that was asked in its place.
+/// A model that was not available, replaced by another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replaced {
-    /// Why it was not to be had.
+    /// Why it was not available.
     pub failure: AgentFailure,
     /// The fallback model.
     pub by: String,
 }
 
 impl Record {
-    /// Whether its events show that a model worked: it spoke, or had a tool called.
+    /// Returns `true` if the events show that a model worked: it wrote text or called a tool.
     pub fn shows_work(&self) -> bool {
         let shows = |kind: &TraceKind| {
             matches!(
@@ -50,7 +50,7 @@ impl Record {
         self.events.iter().any(|event| shows(&event.kind))
     }
 
-    /// What happened, with what was printed last where `ended` gave no answer, or where nothing else is known.
+    /// Returns the events. If `ended` has no answer, or if there are no events, adds the end of the output.
     pub fn told<T, E>(&self, ended: &Result<T, E>) -> Vec<TraceEvent> {
         let mut events = self.events.clone();
         let is_told = ended.is_ok() && !events.is_empty();
@@ -65,7 +65,7 @@ impl Record {
         events
     }
 
-    /// What an earlier run of the same request left, followed by this one's.
+    /// Combines an earlier record of the same request with this one.
     pub(super) fn after(mut self, earlier: Self) -> Self {
         let mut usage = earlier.usage;
         usage += self.usage;

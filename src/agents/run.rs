@@ -1,4 +1,4 @@
-//! One run of an agent: what is asked, what it printed, why there is no answer.
+//! One run of an agent: its request, its output, and the reasons for having no answer.
 
 use crate::{
     agents::{
@@ -27,27 +27,27 @@ use tokio_util::sync::CancellationToken;
 /// One run of an agent.
 #[derive(Clone, Debug)]
 pub struct RunSpec {
-    /// Who it is in the loop.
+    /// Its role in the loop.
     pub role: Role,
-    /// The task it works on; a planner has none.
+    /// The task that it works on; `None` for a planner.
     pub task: Option<TaskId>,
-    /// Which turn; the first for who has none.
+    /// The turn; the first one for an agent without turns.
     pub turn: TurnNumber,
-    /// Where it works.
+    /// The folder in which it works.
     pub checkout: PathBuf,
-    /// Where the checkout borrows its objects.
+    /// The folder from which the checkout borrows its objects.
     pub objects: Option<PathBuf>,
-    /// What it is told.
+    /// The prompt.
     pub prompt: Prompt,
-    /// JSON Schema of its answer.
+    /// The JSON Schema of its answer.
     pub schema: Value,
-    /// When it is stopped.
+    /// The time after which it is stopped.
     pub deadline: Duration,
-    /// When it is stopped because it says nothing.
+    /// The time without output after which it is stopped; `None` for the usual limit.
     pub idle: Option<Duration>,
-    /// The model to use, as its provider names it; the program's own choice where there is none.
+    /// The model to use, as its provider names it; `None` lets the program choose.
     pub model: Option<String>,
-    /// The model to try once where that one is not to be had.
+    /// The model to try once if that one is not available.
     pub fallback_model: Option<String>,
     /// The most calls of its model in one run.
     pub agent_turns: u32,
@@ -55,75 +55,76 @@ pub struct RunSpec {
     pub usd_micros: Option<u64>,
     /// The money at which the proxy passes no more calls, in millionths of a US dollar; `None` for no limit.
     pub most_usd_micros: Option<u64>,
-    /// The most tokens of every kind for one run; `None` for no limit. No program is told: it is looked at before it is
-    /// asked once more.
+    /// The most tokens of every kind for one run; `None` for no limit. The program does not know it. It is checked
+    /// before the agent is asked once more.
     pub tokens: Option<u64>,
-    /// The most time of all runs of the request together; `None` for no limit.
+    /// The most time for all runs of the request together; `None` for no limit.
     pub time: Option<Duration>,
-    /// What it may reach besides its model.
+    /// The hosts that it may reach besides its model.
     pub network: Rules,
-    /// Who is told what it is doing.
+    /// Receives what the agent is doing.
     pub activity: Option<watch::Sender<Activity>>,
-    /// What no text of it may show.
+    /// The secrets to mask in all its texts.
     pub secrets: Secrets,
-    /// What every try of the same work has in common: `run_key` begins with it and a slash.
+    /// The part of `run_key` that all attempts at the same work share: `run_key` begins with it and a slash.
     pub request: String,
-    /// What makes this the same run when it is done again after a crash.
+    /// The key that stays the same if this run is repeated after a crash.
     pub run_key: String,
 }
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The agent's failure; it uses up no turn.
+    /// The agent failed. This uses up no turn.
     #[error("{failure}")]
     Agent {
-        /// How it failed.
+        /// The failure.
         failure: AgentFailure,
-        /// What is known of the run all the same.
+        /// What is known about the run.
         record: Box<Record>,
     },
     /// The caller cancelled.
     #[error("the run was cancelled")]
     Cancelled {
-        /// What is known of the run all the same.
+        /// What is known about the run.
         record: Box<Record>,
     },
     /// The service itself could not run it.
     #[error("running an agent: {doing}")]
     Host {
-        /// What was being done.
+        /// The action that failed.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// What a run printed, before anyone looked whether it is a valid answer.
+/// The result of a run, before it is checked for a valid answer.
 #[derive(Debug)]
 pub(super) struct Printed {
-    /// Its answer, or why there is none.
+    /// The answer, or why there is none.
     pub(super) answer: Result<Value, NoAnswer>,
-    /// What is known of the run.
+    /// What is known about the run.
     pub(super) record: Record,
 }
 
-/// An agent that prints more than this is stopped.
+/// The number of bytes of output after which an agent is stopped.
 const MOST_OUTPUT: u64 = 256 << 20;
 const KEPT_OUTPUT: usize = 16 << 10;
-/// From being asked to end to being killed.
+/// The time between asking a program to end and killing it.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long a program may be silent while its model works: programs notice a stalled one only after five minutes.
+/// The longest silence while the model works. Programs themselves notice a stalled model only after five minutes.
 const MODEL: Duration = Duration::from_secs(330);
-/// The longest that one command of an agent may take.
+/// The longest time that one command of an agent may take.
 pub(crate) const COMMAND: Duration = Duration::from_secs(10 * 60);
 
-/// Variables that agents' programs know, the same for every run.
+/// Environment variables for the agents' programs, the same for every run.
 pub(crate) const FIXED: [(&str, &str); 8] = [
-    // A prompt holds words of others and is words alone: `@/etc/passwd` in it must not become that file's content.
+    // A prompt contains texts of other people. `@/etc/passwd` in it must not become that file's content.
     ("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1"),
     ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1"),
-    // How to commit and to open pull requests, which no agent does here: 1,800 tokens of every request.
+    // These instructions are about commits and pull requests, which no agent makes here. They cost 1,800 tokens per
+    // request.
     ("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS", "1"),
     ("CLAUDE_CODE_MAX_RETRIES", "3"),
     ("DISABLE_AUTOUPDATER", "1"),
@@ -132,22 +133,22 @@ pub(crate) const FIXED: [(&str, &str); 8] = [
     ("DISABLE_ERROR_REPORTING", "1"),
 ];
 
-/// What a back-end is given.
+/// The settings that every back-end gets.
 #[derive(Clone, Debug)]
 pub(crate) struct RunContext {
-    /// The one door for foreign programs.
+    /// Starts the foreign programs.
     pub(crate) sandbox: Sandbox,
-    /// Variables of the service that agents get.
+    /// The service's variables that agents get.
     pub(crate) environment: Vec<String>,
-    /// Where private folders of running agents are.
+    /// The folder for the private folders of running agents.
     pub(crate) runs: PathBuf,
     /// How programs reach their models.
     pub(crate) access: Access,
 }
 
 impl RunContext {
-    /// Runs a program that speaks in lines and lets `listener` hear every line. `last` is what it may take from its last
-    /// word to its end.
+    /// Runs a program that prints lines, and passes every line to `listener`. `last` is the time that it may take from
+    /// its last line to its end.
     pub(crate) async fn hear(
         &self,
         (program, order, spec): (&str, &Spec, &RunSpec),
@@ -166,7 +167,7 @@ impl RunContext {
     }
 }
 
-/// Sets what `order` may take and print.
+/// Sets the limits on time and output of `order`.
 pub(crate) fn limit(order: &mut Spec, spec: &RunSpec) {
     order.deadline = spec.deadline;
     order.grace = GRACE;

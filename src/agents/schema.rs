@@ -1,11 +1,11 @@
-//! JSON Schemas as programs and providers take them, and answers that were made after them.
+//! Turns JSON Schemas into the forms that programs and providers accept, and cleans answers made with them.
 
 use serde_json::{Map, Value, json};
 
-/// Words about a schema that say nothing of the values.
+/// Keywords of a schema that say nothing about the values.
 const LEFT_OUT: [&str; 5] = ["$schema", "title", "default", "examples", "format"];
 
-/// A schema of nothing but rules: programs refuse words about it that they do not know.
+/// Returns a schema without descriptive keywords, because programs refuse keywords that they do not know.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the enum is not ours: it has many variants, and more will come"
@@ -17,7 +17,7 @@ pub(crate) fn bare(schema: &Value) -> Value {
             .filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()))
             .map(|(name, value)| {
                 let value = match (name.as_str(), value) {
-                    // Here the keys are the answer's own.
+                    // These keys are the answer's own.
                     ("properties" | "$defs" | "definitions", Value::Object(fields)) => fields
                         .iter()
                         .map(|(name, field)| (name.clone(), bare(field)))
@@ -34,8 +34,8 @@ pub(crate) fn bare(schema: &Value) -> Value {
     }
 }
 
-/// The strict form of a schema, by which a provider decides what a model may write: every key required, no other allowed.
-/// What was optional may be null instead.
+/// Returns the strict form of a schema, with which a provider constrains a model's output: every key is required and no
+/// other is allowed. An optional value may be null instead.
 pub(crate) fn strict(schema: &Value) -> Value {
     let Value::Object(object) = schema else {
         return schema.clone();
@@ -83,7 +83,7 @@ fn inner(name: &str, value: &Value) -> Value {
     }
 }
 
-/// An answer without the nulls that stand for what was left out.
+/// Returns an answer without the nulls that stand for optional values.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the enum is not ours: it has many variants, and more will come"

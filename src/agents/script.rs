@@ -1,4 +1,4 @@
-//! Scripts: YAML lists of prepared steps, for demonstrations and tests. Reading them only; nothing is run here.
+//! Scripts: YAML lists of prepared steps, for demonstrations and tests. This module only parses them and runs nothing.
 
 use crate::config::Role;
 use domain::{
@@ -25,7 +25,7 @@ const KEYS: [&str; 9] = [
     "usage",
 ];
 
-/// One prepared run. What it does not give matches every run.
+/// One prepared run. A role, task or turn that it does not give matches every run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ScriptStep {
     pub(crate) role: Option<Role>,
@@ -37,20 +37,20 @@ pub(crate) struct ScriptStep {
     pub(crate) delete: Vec<PathBuf>,
     pub(crate) answer: Option<Json>,
     pub(crate) fail: Option<ScriptedFailure>,
-    /// What it says that it used; nothing is said where it is not given.
+    /// The usage that it reports; `None` if it reports none.
     pub(crate) usage: Option<Usage>,
 }
 
-/// How a step ends badly.
+/// The failure at the end of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ScriptedFailure {
-    /// As if with exit code 1.
+    /// Like an exit with code 1.
     Exit,
-    /// As if its time were up.
+    /// Like a timeout.
     Timeout,
-    /// With words instead of an answer.
+    /// Like a text that is no answer.
     Garbage,
-    /// As if its model had failed it.
+    /// Like a failure of the model.
     Model(AgentFailure),
 }
 
@@ -58,14 +58,14 @@ pub(crate) enum ScriptedFailure {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct ScriptMistake {
-    /// Where it stands.
+    /// The position of the mistake.
     pub place: Place,
-    /// What is wrong, and what would be valid.
+    /// The problem, and what would be valid.
     pub problem: String,
 }
 
 impl ScriptStep {
-    /// Whether everything that this step gives is so in a run.
+    /// Returns `true` if the run has the role, task and turn that this step gives.
     pub(crate) fn matches(&self, role: Role, task: Option<TaskId>, turn: Option<u32>) -> bool {
         self.role.is_none_or(|given| given == role)
             && self.task.is_none_or(|given| Some(given) == task)
@@ -73,7 +73,7 @@ impl ScriptStep {
     }
 }
 
-/// Reads a script.
+/// Parses a script.
 pub(crate) fn read(text: &str) -> Result<Vec<ScriptStep>, ScriptMistake> {
     let node = Node::from_yaml(text, MAX_BYTES).map_err(|error| ScriptMistake {
         place: error.place.unwrap_or(Place::START),
@@ -200,7 +200,7 @@ fn paths(node: &Node) -> Result<Vec<PathBuf>, ScriptMistake> {
     items.iter().map(one).collect()
 }
 
-/// A path that stays inside the checkout and out of git's own folder.
+/// Checks that a path stays inside the checkout and outside `.git`.
 fn path(name: &str, place: Place) -> Result<PathBuf, ScriptMistake> {
     let fine = |part: &str| {
         !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git") && !part.contains(['\0', '\\'])
@@ -221,7 +221,7 @@ fn wrong(node: &Node, problem: &str) -> ScriptMistake {
     }
 }
 
-/// What `usage` may hold.
+/// The keys that `usage` may have.
 const USED: &str = "usd, input, cached, cache_write, output, ms";
 
 /// Reads `usage`: money in US dollars, tokens, milliseconds.
@@ -260,7 +260,7 @@ fn micros(value: &Node) -> Option<u64> {
 const FAILURES: &str = "rate_limited, unavailable, not_authorised, no_such_model, model_refused, \
                                    request_refused, prompt_too_long, output_limit, out_of_agent_turns, out_of_money";
 
-/// The failure of that name.
+/// Returns the failure with this name.
 fn model_failure(word: &str, retry_after_seconds: Option<u64>) -> Option<AgentFailure> {
     let said = "as scripted".to_owned();
     Some(match word {

@@ -19,7 +19,7 @@ use std::{
 
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
-/// A script and the memory of which of its steps were taken.
+/// A script, and the folder that records which of its steps were taken.
 #[derive(Clone, Debug)]
 pub(crate) struct ScriptedAgent {
     file: PathBuf,
@@ -38,7 +38,7 @@ impl ScriptedAgent {
         self.steps().map(|_| ())
     }
 
-    /// A script tells what its runs cost where one of its steps does.
+    /// Returns `Cost` if at least one step of the script reports its usage.
     pub(crate) fn cost_reporting(&self) -> CostReporting {
         let told = self
             .steps()
@@ -154,7 +154,7 @@ fn failed(how: String) -> RunError {
     }
 }
 
-/// The record of one run that used nothing.
+/// Returns the record of one run that used nothing.
 fn once() -> Record {
     Record {
         runs: 1,

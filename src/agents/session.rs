@@ -1,4 +1,4 @@
-//! One run of a program that speaks in lines: what it says is read as it comes, and it is ended when it must be.
+//! Runs a program that prints lines: reads each line as it arrives, and ends the program when necessary.
 
 use crate::agents::{
     journal::Journal,
@@ -10,66 +10,66 @@ use std::time::Duration;
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-/// What to do after a line.
+/// The next step after a line.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// Read on.
     Listen,
-    /// Answer, then read on.
+    /// Send these bytes to the program, then read on.
     Say(Vec<u8>),
-    /// End the program: this is why it has failed.
+    /// End the program, which failed for this reason.
     Stop(AgentFailure),
-    /// All that was asked for is there; what still comes is read until the program ends, for a moment.
+    /// The result is complete. The program gets a moment to end, and its output is read until then.
     Finished,
 }
 
-/// Someone who reads the lines of one program.
+/// A reader of one program's lines.
 pub(crate) trait Listener: Send {
     /// Reads one line.
     fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next;
-    /// Whether a tool that the program called has not come back yet.
+    /// Returns `true` if a tool that the program called has not finished yet.
     fn tool_runs(&self) -> bool;
 }
 
-/// How long a program may be silent.
+/// The longest silences that are allowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     /// While its model works.
     pub(crate) model: Duration,
     /// While one of its tools runs.
     pub(crate) tool: Duration,
-    /// From its last word to its end.
+    /// From its last line to its end.
     pub(crate) last: Duration,
 }
 
 /// Why we ended a program.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    /// What it said is a failure.
+    /// Its output reports a failure.
     Failed(AgentFailure),
-    /// It had said all and did not end.
+    /// Its result was complete, but it did not end.
     Lingered,
 }
 
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// What the sandbox says.
+    /// The sandbox's report.
     pub(crate) finished: Finished,
-    /// Why we ended it, if we did.
+    /// Why we ended it; `None` if we did not.
     pub(crate) stopped: Option<Stopped>,
 }
 
-/// Whether input follows while the program runs.
+/// Whether the program gets input while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speech {
-    /// All of it is there from the start.
+    /// No, all of its input is there from the start.
     Once,
-    /// Answers follow.
+    /// Yes, answers follow.
     Dialogue,
 }
 
-/// Runs the program and lets `listener` hear every line.
+/// Runs the program and passes every line to `listener`.
 pub(crate) async fn run(
     sandbox: &Sandbox,
     order: &Spec,
@@ -104,7 +104,7 @@ struct Ear {
     said: Option<mpsc::Sender<Vec<u8>>>,
     lines: Lines,
     patience: Patience,
-    /// When the listener had heard all.
+    /// The time at which the listener had the complete result.
     finished: Option<Instant>,
 }
 
@@ -119,7 +119,7 @@ impl Ear {
         }
     }
 
-    /// Listens to the end of the output; gives a reason to end the program before.
+    /// Listens to the end of the output. Returns a reason to end the program earlier.
     async fn listen(&mut self, listener: &mut dyn Listener, journal: &mut Journal) -> Option<Stopped> {
         let mut last = Instant::now();
         loop {
@@ -163,7 +163,7 @@ impl Ear {
                 Next::Listen => {}
                 Next::Say(words) => {
                     if let Some(said) = &self.said {
-                        // A program that is gone shows in what we hear.
+                        // If the program is gone, its output ends too, so the error can be ignored.
                         let _ = said.send(words).await;
                     }
                 }
@@ -177,7 +177,7 @@ impl Ear {
         None
     }
 
-    /// Takes what still comes, so that the program does not wait for us while it ends.
+    /// Reads the rest of the output, so that the program does not wait for us while it ends.
     async fn drain(&mut self) {
         self.said = None;
         while self.heard.recv().await.is_some() {}

@@ -1,6 +1,6 @@
-//! Counts a run by the calls that its proxy saw, whatever the program tells: a program may die before it tells, what it
-//! starts may forge its words, and it knows nothing of calls that something else made. Also: how long the model's API asked
-//! to be left alone, and whether it was the API that said nothing.
+//! Counts a run's usage by the calls that its proxy saw, rather than by the program's own report. A program may die
+//! before it reports, its child processes may forge its report, and it does not know about calls of other processes.
+//! Also finds how long the model's API asked to wait, and if it was the API that was silent.
 
 use crate::agents::{
     journal::plain,
@@ -11,42 +11,42 @@ use domain::{blocked::AgentFailure, isolation::Level, price, trace::TraceKind, u
 use sandbox::{Spec, egress::Door};
 use std::time::Duration;
 
-/// A cost that a program tells is believed from one part of so many of what the price table says of its calls, to so many
-/// times that: prices differ from our table's.
+/// The factor by which a reported cost may differ from our price table, in either direction, because real prices
+/// differ.
 const PRICES_DIFFER: u64 = 4;
 
-/// An API that says nothing for so long does not serve.
+/// An API that is silent for this long counts as not serving.
 const SILENT: Duration = Duration::from_secs(30);
-/// What is said of a failure of the API that nobody but the program saw.
+/// The text for an API failure that only the program reports.
 const UNSEEN: &str = "it says so, and no call of its model failed";
 
-/// Said of a run that claims a used-up share without the calls for it.
+/// The text for a run that claims to have used up its share without calls that explain it.
 const UNSPENT: &str =
     "it says that its share of the budget is used up, and its calls of models have not used that much";
 
-/// Most characters of an API's answer that are kept.
+/// The most characters of an API's answer that are kept.
 const MAX_WORDS: usize = 600;
 
-/// Whose model a program uses.
+/// The way in which a program reaches its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Model {
-    /// One that it reaches through our door alone, where the door leads to models.
+    /// Only through our door, if the door leads to models.
     Ours,
-    /// Perhaps one of its own.
+    /// Perhaps in a way of its own.
     Perhaps,
 }
 
 /// How much of a run's model calls the proxy sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum View {
-    /// Every one.
+    /// Every call.
     All,
-    /// Perhaps there were others: the program's own word is all there is.
+    /// Perhaps not all, so the program's own report is used.
     Part,
 }
 
-/// The outcome of a run with what the door of `order` saw; `told` are the tokens that the program told, where it told more
-/// than stands in the record.
+/// Adds to a run's outcome what the door of `order` saw. `told` are the tokens that the program reported, if it
+/// reported more than the record contains.
 pub(crate) async fn counted(
     outcome: Result<Printed, RunError>,
     model: Model,
@@ -57,7 +57,7 @@ pub(crate) async fn counted(
     let Some(door) = order.confine.door.as_ref() else {
         return outcome;
     };
-    // A call that the program's end broke off counts too.
+    // Calls that were broken off by the program's end count too.
     door.close().await;
     let passed = door.used();
     let count = |record: &mut Record| {
@@ -97,7 +97,7 @@ pub(crate) async fn counted(
 
 fn view(door: &Door, model: Model, passed: &[(String, Tokens)], level: Option<Level>) -> View {
     let is_through_us = door.leads_to_models() && (model == Model::Ours || !passed.is_empty());
-    // If the proxy is the only way out and let nobody out, the run called nobody.
+    // If the proxy is the only way out and let nothing through, the run called no model elsewhere.
     let stayed_inside = level >= Some(Level::L2) && !door.let_someone_out();
     match is_through_us || stayed_inside {
         true => View::All,
@@ -105,8 +105,8 @@ fn view(door: &Door, model: Model, passed: &[(String, Tokens)], level: Option<Le
     }
 }
 
-/// Counts what passed. The program's own price is taken if it tells of the very same calls and the price table does not
-/// contradict it; else the table's, which is an estimate. Who called nothing costs nothing.
+/// Counts the calls that passed the proxy. Keeps the program's own cost if it is about the same calls and fits the
+/// price table. Otherwise uses the table's, which is an estimate. A run without calls costs nothing.
 fn count(record: &mut Record, told: Option<Tokens>, passed: &[(String, Tokens)]) {
     let mut all = Tokens::default();
     for (_, tokens) in passed {
@@ -132,7 +132,7 @@ fn count(record: &mut Record, told: Option<Tokens>, passed: &[(String, Tokens)])
     }
 }
 
-/// Puts what is counted into the run's events, in place of what the program told.
+/// Replaces the program's own figures in the run's events by the counted ones.
 fn tell(record: &mut Record, first: Option<u64>) {
     let counted = record.usage;
     let events = record.events.iter_mut().rev();
@@ -144,7 +144,7 @@ fn tell(record: &mut Record, first: Option<u64>) {
     }
 }
 
-/// A share that is used up, as far as the calls explain it.
+/// Rejects the failure that the budget is used up if the calls cannot explain it.
 fn spent(failure: AgentFailure, passed: &[(String, Tokens)], share: Option<u64>) -> AgentFailure {
     let most = price::range(passed).1.saturating_mul(PRICES_DIFFER);
     match failure == AgentFailure::OutOfMoney && share.is_some_and(|share| most < share) {
@@ -155,12 +155,12 @@ fn spent(failure: AgentFailure, passed: &[(String, Tokens)], share: Option<u64>)
     }
 }
 
-/// The failure of the model's API where that was what said nothing, for most of the time that the program was waited for.
+/// Turns a timeout into a failure of the model's API if the API was silent for most of that time.
 fn of_the_api(failure: AgentFailure, silence: Duration) -> AgentFailure {
     let (AgentFailure::WentSilent { seconds } | AgentFailure::TimedOut { seconds }) = failure else {
         return failure;
     };
-    // A program that has enough of it asks once more before its own time is up.
+    // A program that gives up on a call asks once more before its own time is up, so half the time is enough.
     let is_most = silence.saturating_mul(2) >= Duration::from_secs(seconds.max(1));
     match is_most {
         true => AgentFailure::Unavailable {
@@ -171,8 +171,8 @@ fn of_the_api(failure: AgentFailure, silence: Duration) -> AgentFailure {
     }
 }
 
-/// The failure as far as the calls explain it that were seen. What a program says can be written by what it starts, and
-/// others wait with whoever is refused.
+/// Checks a failure against the calls that the proxy saw. Child processes can forge a program's messages, and other
+/// runs also have to wait after a refusal by the API.
 fn explained(mut failure: AgentFailure, door: &Door) -> AgentFailure {
     let is_seen = door.was_not_served() || door.silence() >= SILENT;
     let Some(wait) = wait_of(&mut failure) else {
@@ -187,7 +187,7 @@ fn explained(mut failure: AgentFailure, door: &Door) -> AgentFailure {
     }
 }
 
-/// How long the API asked to be left alone, in the failures of an API that does not serve now.
+/// Returns the wait that the API asked for, in failures of an API that does not serve at present.
 fn wait_of(failure: &mut AgentFailure) -> Option<&mut Option<u64>> {
     if let AgentFailure::RateLimited {
         retry_after_seconds, ..
@@ -202,12 +202,12 @@ fn wait_of(failure: &mut AgentFailure) -> Option<&mut Option<u64>> {
     }
 }
 
-/// A wait that the program told, where the API asked for any.
+/// Limits a wait that the program reported to the longest one that the API asked for.
 fn at_most(told: Option<u64>, asked: u64) -> Option<u64> {
     told.map(|told| told.min(asked)).filter(|seconds| *seconds > 0)
 }
 
-/// The failure with what the API answered, where programs keep that to themselves and operators alone read it.
+/// Adds the API's own answer to the failure, since some programs do not repeat it. Only operators read it.
 fn in_full(mut failure: AgentFailure, words: &str) -> AgentFailure {
     if let AgentFailure::RateLimited { said, .. }
     | AgentFailure::Unavailable { said, .. }
@@ -222,7 +222,7 @@ fn in_full(mut failure: AgentFailure, words: &str) -> AgentFailure {
     failure
 }
 
-/// The failure with the time to wait that the API told, where the program did not pass it on.
+/// Adds the wait that the API asked for, if the program did not pass it on.
 fn waiting(mut failure: AgentFailure, seconds: Option<u64>) -> AgentFailure {
     if let Some(wait) = wait_of(&mut failure) {
         *wait = (*wait).max(seconds);
@@ -305,7 +305,8 @@ mod tests {
         assert_eq!(waiting(AgentFailure::OutputLimit, Some(5)), AgentFailure::OutputLimit);
     }
 
-    /// The counted money and input of a run that told this cost and input, and whether they are an estimate.
+    /// Counts a run that reported this cost and input. Returns the counted cost and input, and whether they are an
+    /// estimate.
     fn counted(told: Option<u64>, input: u64, passed: &[(&str, u64)]) -> (Option<u64>, u64, bool) {
         let passed: Vec<(String, Tokens)> = passed
             .iter()
@@ -329,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_program_is_believed_about_the_price_of_the_calls_that_passed() {
-        // The table's price of these is two dollars.
+        // The price table says two dollars for these.
         let seen = [("claude-sonnet-5", 1_000_000)];
         for told in [500_000, 2_000_000, 8_000_000] {
             assert_eq!(counted(Some(told), 1_000_000, &seen), (Some(told), 1_000_000, false));
@@ -337,14 +338,14 @@ mod tests {
         for told in [None, Some(0), Some(499_999), Some(8_000_001), Some(u64::MAX)] {
             assert_eq!(counted(told, 1_000_000, &seen), (Some(2_000_000), 1_000_000, true));
         }
-        // Something called the model past the program, or words were written into its own.
+        // A process called the model besides the program, or forged its report.
         for input in [0, 999_999, 1_000_001, u64::MAX] {
             assert_eq!(
                 counted(Some(2_000_001), input, &seen),
                 (Some(2_000_000), 1_000_000, true)
             );
         }
-        // Nobody knows what this one costs.
+        // This model has no known price.
         let unknown = [("new", 1_000_000)];
         for told in [100_000, 30_000_000] {
             assert_eq!(counted(Some(told), 1_000_000, &unknown), (Some(told), 1_000_000, false));

@@ -1,4 +1,4 @@
-//! One fact, one transaction: the event, the state it leads to, and the work it asks for.
+//! Applies a fact in one transaction: stores the event, the state it leads to, and the work it asks for.
 
 use crate::{
     engine::{Engine, persist, persist::Unreadable, schedule, spans},
@@ -9,38 +9,38 @@ use domain::{
     ids::{FeatureKey, InstallationId, Millis},
 };
 
-/// How often a lost race is run again before it counts as a failure of the store.
+/// How often a lost race is repeated before it counts as a failure of the store.
 const RACES: usize = 64;
 
-/// Something that happened, with what makes it the same fact when it is told again.
+/// Something that happened, with an id that recognizes a repeat.
 #[derive(Clone, Debug)]
 pub struct Fact {
-    /// What happened.
+    /// The event.
     pub event: Event,
-    /// The fact's own id: a comment, a review, an effect's run.
+    /// The fact's own id, made from a comment, a review or an effect, such as `comment/12`.
     pub cause: String,
-    /// Who did it, for the event log.
+    /// Who caused it, for the event log.
     pub actor: String,
-    /// When AutoBuild learnt of it.
+    /// The time at which AutoBuild learnt of it.
     pub at: Millis,
 }
 
-/// What became of a fact.
+/// The result of applying a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applied {
-    /// It is stored; the machine may have ignored it.
+    /// It is stored. The state machine may have ignored it.
     Done,
     /// It was stored before.
     Known,
-    /// The effect whose result it is belongs to another worker now.
+    /// Its effect now belongs to another worker. Nothing is stored.
     LostFence,
-    /// There is no such Feature.
+    /// The Feature does not exist.
     NoFeature,
-    /// The issue has an unfinished run.
+    /// The issue already has an unfinished run.
     RunExists,
 }
 
-/// Why a fact could not be applied.
+/// The reason why a fact could not be applied.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     /// The store failed.
@@ -49,13 +49,13 @@ pub enum ApplyError {
     /// A stored Feature cannot be read or written.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// Others changed the Feature every time.
+    /// Other writers changed the Feature in every attempt.
     #[error("the Feature {0} is changed by others all the time")]
     Contended(FeatureKey),
 }
 
 impl Engine {
-    /// Reads a Feature.
+    /// Reads a Feature from the store.
     pub async fn feature(&self, key: &FeatureKey) -> Result<Option<Feature>, ApplyError> {
         let stored = self.store.feature(key).await?;
         Ok(stored.as_ref().map(persist::read).transpose()?)
@@ -82,7 +82,7 @@ impl Engine {
         Err(ApplyError::Contended(*key))
     }
 
-    /// Makes the Feature of a labelled issue.
+    /// Creates the Feature of a labelled issue.
     pub async fn begin(
         &self,
         key: FeatureKey,
@@ -164,7 +164,7 @@ impl Engine {
         })
     }
 
-    /// Stores a commit; none after a lost race.
+    /// Stores a commit. Returns `None` after a lost race.
     async fn stored(&self, commit: &Commit) -> Result<Option<Applied>, ApplyError> {
         let applied = match self.store.commit(commit).await? {
             Committed::Done => Applied::Done,

@@ -1,4 +1,5 @@
-//! Which installation of the Coach App covers a repository. Installations are per App: AutoBuild's is another one.
+//! Remembers which installation of the Coach App covers a repository. The AutoBuild App has its own installation with
+//! another id.
 
 use domain::ids::{InstallationId, RepoId};
 use std::{
@@ -6,7 +7,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// What was found out so far.
+/// The installations found so far, by repository.
 #[derive(Default)]
 pub struct CoachInstallations(Mutex<HashMap<RepoId, InstallationId>>);
 
@@ -19,7 +20,7 @@ impl CoachInstallations {
             .copied()
     }
 
-    /// It is looked for again: a call said that it is not so any more.
+    /// Forgets an installation that a call found to be gone, so that it is looked up again.
     pub(super) fn forget(&self, repo: RepoId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&repo);
     }

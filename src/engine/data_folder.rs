@@ -1,4 +1,4 @@
-//! The folder for mirrors, checkouts and homes of agents: one process alone uses it.
+//! The folder for mirrors, checkouts and agents' home folders. Only one process uses it at a time.
 
 use std::{
     fs::{File, TryLockError},
@@ -7,43 +7,43 @@ use std::{
     sync::Arc,
 };
 
-/// What holds what a process that was killed left behind, and is empty while nothing runs.
+/// Folders that are empty while nothing runs. Whatever is in them at start was left by a killed process.
 const LEFTOVERS: [&str; 2] = ["agents/runs", "gates"];
 
-/// Proof that no other process uses the folder; it ends with the process, whatever happens. Services of one process, one
-/// after the other, share it.
+/// The proof that no other process uses the folder. The operating system frees the lock when the process ends, however
+/// it ends. Several services that run one after the other in one process share it.
 #[derive(Clone, Debug)]
 pub struct DataFolder {
     _lock: Arc<File>,
 }
 
-/// Why the folder cannot be used.
+/// The reason why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum NoDataFolder {
     /// Another process uses it.
     #[error("the data folder {0} is used by another process: give each its own AUTOBUILD_DATA_DIR")]
     InUse(PathBuf),
-    /// The system refused.
+    /// The operating system refused access.
     #[error("the data folder cannot be used: the user that runs AutoBuild must be able to write {path}")]
     Io {
         /// The folder, or a file in it.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// What a start would find.
+/// The state of the folder before a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundFolder {
-    /// A folder that can be written, or a place where it can be made.
+    /// The folder can be written, or can be created.
     Free,
-    /// Another process works with it.
+    /// Another process uses it.
     InUse,
 }
 
 impl DataFolder {
-    /// Looks whether the folder could be taken; nothing is made or cleared away.
+    /// Checks whether the folder could be taken. Nothing is created or deleted.
     pub fn look(path: &Path) -> Result<FoundFolder, NoDataFolder> {
         let failed = |source| NoDataFolder::Io {
             path: path.to_owned(),
@@ -69,7 +69,7 @@ impl DataFolder {
         }
     }
 
-    /// Makes the folder where it is missing, takes it, and clears away what an earlier process left.
+    /// Creates the folder if it is missing, locks it, and deletes what an earlier process left in it.
     pub fn take(path: &Path) -> Result<Self, NoDataFolder> {
         let failed = |source| NoDataFolder::Io {
             path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! What was spent and how well it went: figures over many Features, for the people who pay.
+//! Figures over many Features, for the people who pay: what was spent and how often the work succeeded.
 
 use crate::{
     engine::{
@@ -19,57 +19,57 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Ended Features that the figures are about.
+/// The most ended Features that the figures cover.
 const MOST: u32 = 200;
 
-/// What was spent in this month, and how the last Features went.
+/// The spending of this month and the success of the last Features.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
-    /// This month.
+    /// The current month.
     pub month: Month,
-    /// What was spent in it, by day and repository.
+    /// The spending of the month, by day and repository.
     pub spent: Vec<DaySpent>,
-    /// What may be spent in it by all, in millionths of a US dollar.
+    /// The monthly limit for the whole server, in millionths of a US dollar.
     pub server_limit: Option<u64>,
-    /// What each installation may spend in it.
+    /// The monthly limit for each installation, in millionths of a US dollar.
     pub installation_limit: Option<u64>,
-    /// Repositories by name, as far as they were heard.
+    /// The names of repositories, as far as they are known.
     pub names: BTreeMap<RepoId, RepoName>,
-    /// How the last Features went.
+    /// The success of the last Features.
     pub success: Success,
-    /// The day on which this was read, its first moment.
+    /// The beginning of the current day, UTC.
     pub today: Millis,
 }
 
-/// How Features went, counted.
+/// Counts of how Features ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Success {
     /// Features that ended.
     pub ended: u32,
-    /// Of these, the ones that were merged.
+    /// Those of them that were merged.
     pub completed: u32,
-    /// Of these, the ones for which nobody did anything between the label and the merge.
+    /// Those of them that were merged without any help from people between the label and the merge.
     pub alone: u32,
     /// Tasks that were merged.
     pub tasks: u32,
-    /// The turns that these took.
+    /// The turns that these tasks took.
     pub turns: u32,
     /// Turns that the Coach approved.
     pub approvals: u32,
-    /// Of these, the ones after which the task had to go on.
+    /// Those of them after which the task needed another turn.
     pub overturned: u32,
-    /// Turns that were sent back.
+    /// Turns that ended with feedback.
     pub refusals: u32,
-    /// Tasks that a person approved although their turn was sent back.
+    /// Waivers: approvals by a person of a turn that ended with feedback.
     pub waived: u32,
 }
 
-/// Whether people had to do something between the label and the merge.
+/// Whether people helped between the label and the merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Help {
-    /// Nobody did.
+    /// Nobody helped.
     None,
-    /// Somebody did.
+    /// Somebody helped.
     People,
 }
 
@@ -92,7 +92,7 @@ impl AddAssign for Success {
     }
 }
 
-/// How one Feature went that has ended.
+/// Counts the success of one Feature; zero if it has not ended.
 pub fn success(feature: &Feature, help: Help) -> Success {
     if !has_ended(&feature.state) {
         return Success::default();
@@ -129,7 +129,7 @@ pub fn success(feature: &Feature, help: Help) -> Success {
     success
 }
 
-/// How Features went that were counted before.
+/// A cache of counted Features, each with the version at which it was counted.
 #[derive(Debug, Default)]
 pub struct Counted(Mutex<HashMap<FeatureKey, (i64, Success)>>);
 
@@ -140,7 +140,7 @@ impl Counted {
 }
 
 impl Engine {
-    /// The figures now; Features that have not changed since they were `counted` are not read again.
+    /// Returns the current figures. Features in `counted` that have not changed are not read again.
     pub async fn figures(&self, counted: &Counted) -> Result<Figures, ViewError> {
         const DAY: i64 = 86_400_000;
         let now = self.now();
@@ -179,7 +179,7 @@ impl Engine {
         Ok(sum)
     }
 
-    /// Of one that cannot be read nothing is counted.
+    /// Counts one Feature. One that cannot be read counts as zero.
     async fn success_of(&self, listed: &ListedFeature) -> Result<Success, StoreError> {
         let Some(stored) = self.store.feature(&listed.key).await? else {
             return Ok(Success::default());

@@ -1,11 +1,11 @@
-//! The effects that this process performs, each in a task of its own. A panic in one ends that one: its slot is free again,
-//! and whoever asks hears of it.
+//! The effects that this process performs, each in a tokio task of its own. A panic ends only its own task: the slot is
+//! free again, and [`InFlight::next`] reports the crash.
 
 use crate::store::{Claimed, Hold, Lane};
 use std::{any::Any, collections::HashMap};
 use tokio::task::{Id, JoinError, JoinSet};
 
-/// The tasks that run, and what each of them holds.
+/// The running tasks and the effect that each holds.
 #[derive(Default)]
 pub(super) struct InFlight {
     tasks: JoinSet<()>,
@@ -28,10 +28,10 @@ impl Held {
     }
 }
 
-/// How a task ended.
+/// The end of a task.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// It stored the end of its effect, or said in the log why not.
+    /// It stored the end of its effect, or logged why it could not.
     Itself,
     /// It panicked.
     Crashed(Crash),
@@ -40,16 +40,16 @@ pub(super) enum Ended {
 /// An effect whose task panicked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Crash {
-    /// Proof that the effect is ours to give back.
+    /// The proof that this worker may give the effect back.
     pub(super) hold: Hold,
-    /// How often it crashed before.
+    /// The number of earlier crashes.
     pub(super) earlier: u32,
-    /// What the panic said: for the log alone.
+    /// The panic's message, only for the log.
     pub(super) message: String,
 }
 
 impl InFlight {
-    /// Starts the task that performs what was claimed.
+    /// Starts the task that performs the claimed effect.
     pub(super) fn begin(&mut self, claimed: &Claimed, task: impl Future<Output = ()> + Send + 'static) {
         self.spawn(Held::of(claimed), task);
     }
@@ -59,12 +59,12 @@ impl InFlight {
         self.held.insert(id, held);
     }
 
-    /// How many slots of the lane are taken.
+    /// Returns how many slots of the lane are taken.
     pub(super) fn busy(&self, lane: Lane) -> usize {
         self.held.values().filter(|held| held.lane == lane).count()
     }
 
-    /// Waits for the next task that ends; none where none runs.
+    /// Waits for the next task to end. Returns `None` if none runs.
     pub(super) async fn next(&mut self) -> Option<Ended> {
         let ended = self.tasks.join_next_with_id().await?;
         let id = match &ended {
@@ -90,7 +90,7 @@ fn message(error: JoinError) -> String {
     }
 }
 
-/// The words of a panic, which are a `&str` or a `String` unless somebody took care that they are not.
+/// Returns the message of a panic. It is a `&str` or a `String`, unless the code panicked with a value of another type.
 fn said(panic: &(dyn Any + Send)) -> String {
     let literal = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     literal

@@ -1,4 +1,4 @@
-//! One claimed effect while it is performed, and the ways in which it ends.
+//! A claimed effect while it is performed, and the ways in which it can end.
 
 use crate::{
     engine::apply::{ApplyError, Fact},
@@ -22,88 +22,88 @@ use tokio_util::sync::CancellationToken;
 
 /// An effect that this worker holds.
 pub struct Job {
-    /// The effect as claimed.
+    /// The effect as it was claimed.
     pub effect: StoredEffect,
-    /// Proof that it is ours.
+    /// The proof of the claim.
     pub hold: Hold,
-    /// Cancelled when the effect is no longer wanted, or no longer ours.
+    /// A token that is cancelled if the effect is no longer wanted or no longer held.
     pub cancel: CancellationToken,
-    /// Until when this worker may push and speak: two thirds of a lease from the last renewal.
+    /// The time until which this worker may push and post: two thirds of a lease after the last renewal.
     may_speak: Mutex<Instant>,
 }
 
-/// How a performed effect ended well.
+/// The result of an effect that was performed.
 #[derive(Debug)]
 pub enum Done {
-    /// With a fact for its Feature.
+    /// A fact for its Feature.
     Fact(FeatureKey, Box<Fact>),
-    /// With nothing more to say.
+    /// Nothing follows.
     Nothing,
-    /// With effects that belong to no Feature.
+    /// Effects that belong to no Feature.
     FollowUp(Vec<NewEffect>),
 }
 
-/// Why an effect was not performed.
+/// The reason why an effect was not performed.
 #[derive(Debug, thiserror::Error)]
 pub enum EffectError {
-    /// It may work later; counts as a try, or is waited out.
+    /// It may succeed later. Counts as a try, unless the fault is one that is waited out (GitHub cannot be reached).
     #[error("{fault}")]
     Later {
         /// What failed.
         fault: Fault,
-        /// Not before.
+        /// The earliest time of the next try.
         not_before: Option<Millis>,
     },
-    /// A limit; counts as nothing.
+    /// A limit was reached. Counts as no try.
     #[error("limited until {} (ms): {why}", until.0)]
     Limited {
-        /// Whose limit it is.
+        /// The owner of a limit.
         by: LimitedBy,
-        /// Not before.
+        /// The earliest time of the next try.
         until: Millis,
-        /// For operators.
+        /// The reason, for operators.
         why: String,
     },
-    /// It looked, and what it waits for is not there yet; counts as nothing.
+    /// What it waits for is not there yet. Counts as no try.
     #[error("to be looked at again at {} (ms)", until.0)]
     Waiting {
-        /// When to look again.
+        /// The time of the next look.
         until: Millis,
     },
-    /// The installation is suspended; counts as nothing.
+    /// The installation is suspended. Counts as no try.
     #[error("the installation is suspended")]
     Suspended,
-    /// It will never work unless somebody mends it.
+    /// It fails in every try until somebody fixes the cause.
     #[error("{0}")]
     Failed(Fault),
-    /// An agent failed; counts as a try.
+    /// An agent failed. Counts as a try.
     #[error("{}", .0.failure)]
     Agent(FailedRun),
-    /// An agent failed, and no try would mend it.
+    /// An agent failed, and another try would fail too.
     #[error("{}", .0.failure)]
     Hopeless(FailedRun),
-    /// The model's API does not serve us; counts as nothing.
+    /// The model's API does not serve us. Counts as no try.
     #[error("waits for the model's API until {} (ms): {why}", wait.until.0)]
     Parked {
-        /// For what, and until when.
+        /// The API that it waits for, and until when.
         wait: ApiWait,
-        /// For operators.
+        /// The reason, for operators.
         why: String,
     },
     /// The budget is used up.
     #[error("the budget of `{}` is spent", .0.setting())]
     Spent(Spent),
-    /// It was told to stop.
+    /// It was asked to stop.
     #[error("stopped")]
     Stopped,
 }
 
-/// A failure of an agent, with what its program left to read.
+/// A failure of an agent, with the output of its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedRun {
-    /// How it failed.
+    /// The kind of failure.
     pub failure: AgentFailure,
-    /// What was printed last, masked and shortened; empty where that tells people nothing.
+    /// The last output, masked and shortened; empty if it would not help people.
     pub printed: String,
 }
 
@@ -117,16 +117,17 @@ impl From<AgentFailure> for FailedRun {
 /// A wait for a model's API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiWait {
-    /// Whose API.
+    /// The provider of the API.
     pub provider: String,
-    /// Why it was refused, and when the run began that was; none where others were, and it was not asked.
+    /// The cause of the refusal and the start of the refused run. `None` if other runs were refused and this one did
+    /// not ask.
     pub trouble: Option<(Trouble, Millis)>,
-    /// Not before.
+    /// The earliest time of the next try.
     pub until: Millis,
 }
 
 impl EffectError {
-    /// To be tried again.
+    /// Creates an error that is tried again.
     pub(super) fn later(fault: Fault) -> Self {
         Self::Later {
             fault,
@@ -134,27 +135,27 @@ impl EffectError {
         }
     }
 
-    /// GitHub, or somebody else who may, said no.
+    /// Creates an error for a refusal, for example by GitHub.
     pub(super) fn refused(said: impl Into<String>) -> Self {
         Self::Failed(Fault::Refused { said: said.into() })
     }
 
-    /// The repository is not as the work needs it.
+    /// Creates an error for a repository that lacks what the work needs.
     pub(super) fn repository(what: RepositoryFault) -> Self {
         Self::Failed(Fault::Repository { what })
     }
 
-    /// What is stored cannot be read.
+    /// Creates an error for a stored value that cannot be read.
     pub(super) fn unreadable(said: impl Into<String>) -> Self {
         Self::Failed(Fault::Unreadable { said: said.into() })
     }
 
-    /// What is known of the work does not fit together.
+    /// Creates an error for an inconsistent state, which is a defect of AutoBuild.
     pub(super) fn defect(what: Defect) -> Self {
         Self::Failed(Fault::Defect { what })
     }
 
-    /// Whether an agent was at work and may have left something behind.
+    /// Returns whether an agent ran and may have left unfinished work.
     pub(super) fn left_work(&self) -> bool {
         match self {
             Self::Agent(_) | Self::Hopeless(_) | Self::Parked { .. } | Self::Spent(_) => true,
@@ -168,17 +169,17 @@ impl EffectError {
     }
 }
 
-/// Whose limit it is.
+/// The owner of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedBy {
-    /// GitHub's: everyone of this installation waits.
+    /// GitHub: all effects of this installation wait.
     GitHub,
-    /// Our own spacing of writes.
+    /// AutoBuild itself: its spacing of writes, or budget that is reserved for other runs.
     Spacing,
 }
 
 impl Job {
-    /// A job whose lease of `lease` starts now.
+    /// Creates a job whose lease, of length `lease`, starts now.
     pub(super) fn new(effect: StoredEffect, hold: Hold, cancel: CancellationToken, lease: Duration) -> Self {
         Self {
             effect,
@@ -188,17 +189,19 @@ impl Job {
         }
     }
 
-    /// The lease was renewed.
+    /// Records that the lease was renewed now.
     pub(super) fn renewed(&self, lease: Duration) {
         *self.may_speak.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Instant::now() + lease * 2 / 3;
     }
 
-    /// Whether this is certainly the first try: nothing can be there that was made by an earlier one.
+    /// Returns `true` if no earlier try failed or crashed. A try that was only put off, for example by a limit, does
+    /// not count, so an effect with two writes must look for the first one in any case.
     pub fn is_fresh(&self) -> bool {
         self.effect.attempt == 0 && self.effect.crashes == 0
     }
 
-    /// Asked before everything that others can see: a worker that may have lost its lease keeps silent.
+    /// Fails with [`EffectError::Stopped`] if the effect is cancelled or the lease may be lost. Called before each
+    /// action that others can see.
     pub fn may_speak(&self) -> Result<(), EffectError> {
         let until = *self.may_speak.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if self.cancel.is_cancelled() || Instant::now() > until {
@@ -208,7 +211,7 @@ impl Job {
         }
     }
 
-    /// Waits, unless the effect is to stop.
+    /// Waits for `time`. Fails with [`EffectError::Stopped`] if the effect is cancelled meanwhile.
     pub(super) async fn sleep(&self, time: Duration) -> Result<(), EffectError> {
         tokio::select! {
             () = self.cancel.cancelled() => Err(EffectError::Stopped),
@@ -216,12 +219,12 @@ impl Job {
         }
     }
 
-    /// The installation that the effect belongs to.
+    /// Returns the installation that the effect belongs to.
     pub fn installation(&self) -> InstallationId {
         self.effect.installation
     }
 
-    /// The repository, which every effect but an installation's delivery has.
+    /// Returns the repository. Only the delivery of an installation's event has none.
     pub fn repo(&self) -> Result<RepoId, EffectError> {
         self.effect
             .repo
@@ -278,7 +281,7 @@ impl From<GitError> for EffectError {
     }
 }
 
-/// Why git could not be started.
+/// Returns the fault for a git process that could not be started.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the kinds of the standard library are many, and more will come"
@@ -318,7 +321,7 @@ impl From<ApplyError> for EffectError {
     }
 }
 
-/// What an I/O error of our own machine means. `doing` says what for.
+/// Returns the fault for an I/O error of our own machine. `doing` names the operation and may be empty.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the kinds of the standard library are many, and more will come"
@@ -340,7 +343,7 @@ impl From<io::Error> for EffectError {
     }
 }
 
-/// Why our machine did not run a program.
+/// Returns the fault for a program that our machine could not run.
 pub(super) fn of_host(doing: &str, error: &io::Error) -> Fault {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<StartError>());
     match cause.is_some_and(|cause| matches!(cause, StartError::Isolation(_))) {
@@ -351,7 +354,7 @@ pub(super) fn of_host(doing: &str, error: &io::Error) -> Fault {
     }
 }
 
-/// An error with what lies beneath it.
+/// Returns the error's message followed by those of its causes.
 fn explained(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut beneath = error.source();

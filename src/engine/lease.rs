@@ -1,4 +1,5 @@
-//! One claimed effect from claim to end: performed while its lease is renewed, then recorded with what follows from it.
+//! Takes a claimed effect to its end: performs it while renewing its lease, then records the end and what follows from
+//! it.
 
 use crate::{
     engine::{
@@ -21,10 +22,10 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// For operators; what the panic said is in the log alone.
+/// The stored error of a panic, for operators. The panic's message is only in the log.
 const PANICKED: &str = "AutoBuild panicked while it did this; see its log";
 
-/// How long what a suspended installation cannot do waits before it is tried again.
+/// How long an effect of a suspended installation waits before it is tried again, in milliseconds.
 const SUSPENDED_MS: i64 = 600_000;
 
 impl Engine {
@@ -39,8 +40,8 @@ impl Engine {
         self.running.end(&id);
     }
 
-    /// Counts an effect whose performance panicked as a crash of it. It is tried again, at last given up, like one whose
-    /// process was killed; what cannot be stored is left to its lease.
+    /// Counts a panic as a crash of the effect. The effect is tried again and at last given up, as if its process had
+    /// been killed. If the crash cannot be stored, its lease runs out.
     pub(super) async fn crashed(&self, crash: &Crash) {
         let id = &crash.hold.effect;
         tracing::error!(%id, "{id} panicked: {}", crash.message);
@@ -56,7 +57,7 @@ impl Engine {
     }
 
     async fn hold_job(&self, job: &Job, agents: &CancellationToken) -> Result<(), StoreError> {
-        // From here on, so that nothing is missed between the look and the renewals.
+        // Subscribed before the first look, so that no request to look again is missed.
         let looks = self.running.looks();
         match self.store.look(&job.hold).await {
             Ok(Lease::Mine) => {}
@@ -78,8 +79,8 @@ impl Engine {
         }
     }
 
-    /// Performs the effect while its lease is renewed. Both end here: a renewal that nobody polls any more would hold the
-    /// store's one connection for writing.
+    /// Performs the effect while its lease is renewed. Both futures end here: an unfinished renewal that is no longer
+    /// polled would keep the store's only write connection.
     async fn perform_held(
         &self,
         job: &Job,
@@ -181,7 +182,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Frees the worker until the model's API serves again, and lets people see that the work waits.
+    /// Stores the wait for the model's API, which frees the worker, and an effect that shows people the wait.
     async fn park(&self, job: &Job, wait: &ApiWait, why: &str) -> Result<(), StoreError> {
         let id = &job.effect.id;
         tracing::warn!(%id, provider = %wait.provider, "{id} waits for the model's API: {why}");
@@ -207,8 +208,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Frees the worker until GitHub may be reached again, and lets people see that the work waits. It counts as no try:
-    /// an agent is tried a few times, the network for a day.
+    /// Stores the wait for GitHub, which frees the worker, and an effect that shows people the wait. This counts as no
+    /// try: tries are few, but an outage is waited out for up to `waits.in_all` (a day).
     async fn wait_out(&self, job: &Job, error: &EffectError, not_before: Millis) -> Result<(), StoreError> {
         let (id, now) = (&job.effect.id, self.now());
         let begun = job.effect.waits_for_forge_since();
@@ -224,7 +225,7 @@ impl Engine {
             spacing: 0,
             lease: None,
         };
-        // It is said once that it waits; when it goes on, what it does then is shown.
+        // The wait is shown once. When the effect continues, its own result is shown.
         let shown = job.effect.feature.filter(|_| begun.is_none());
         let shown = shown.map(|key| schedule::shown_again(job, key, format!("{id}/waits/{}", job.effect.fence), now));
         let why = error.to_string();
@@ -253,7 +254,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends the effect as failed, and tells its Feature what waits for it in vain.
+    /// Ends the effect as failed, and gives its Feature the event for that, if the Feature waits for the effect.
     async fn give_up(&self, job: &Job, error: &EffectError) -> Result<(), StoreError> {
         let id = &job.effect.id;
         tracing::warn!(%id, "{id} is given up: {error}");
@@ -288,7 +289,7 @@ fn written(fenced: Fenced) {
     }
 }
 
-/// A random fifth, so that what failed together is not tried again together.
+/// Returns a random number from -0.2 to 0.2, so that effects that failed together are not retried together.
 fn fifth() -> f64 {
     let random = getrandom::u32().unwrap_or(u32::MAX / 2);
     f64::from(random) / f64::from(u32::MAX) * 0.4 - 0.2

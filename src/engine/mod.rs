@@ -1,7 +1,7 @@
-//! How it is made to happen: a fact becomes an event ([`ingest`], `perform`), an event becomes one transaction
-//! ([`apply`]), and what the transaction asks for is claimed and performed by workers ([`worker`]).
+//! The engine. A fact becomes an event ([`ingest`], `perform`), an event becomes one transaction ([`apply`]), and
+//! workers claim and perform the effects that the transaction stores ([`worker`]).
 //!
-//! Decides nothing: the rules are in [`domain`].
+//! The engine decides nothing: the rules are in [`domain`].
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -44,43 +44,43 @@ use domain::{
 use git::Mirrors;
 use sandbox::Sandbox;
 
-/// Everything that work needs. One per process.
+/// Everything that the work needs. There is one per process.
 pub struct Engine {
-    /// What is remembered.
+    /// The database.
     pub store: Store,
-    /// The AutoBuild App.
+    /// The client of the AutoBuild App.
     pub autobuild: Client,
-    /// The Coach App, where it exists.
+    /// The client of the Coach App, if it exists.
     pub coach: Option<Client>,
-    /// Repositories on disk.
+    /// The mirrors of repositories on disk.
     pub mirrors: Mirrors,
-    /// The one door for foreign programs.
+    /// The sandbox, which starts every foreign program except git.
     pub sandbox: Sandbox,
-    /// Who plays which role.
+    /// The agents and their roles.
     pub agents: Roster,
-    /// When the next write to GitHub may be made.
+    /// The times at which the next writes to GitHub may be made.
     pub spacing: WriteSpacing,
-    /// Limits and times.
+    /// The limits and times.
     pub settings: EngineSettings,
-    /// Every secret that the service knows, to be kept out of commits and texts.
+    /// Every secret that the server knows. They are masked in commits and texts.
     pub secrets: Secrets,
-    /// Which installation of the Coach App covers a repository.
+    /// The installation of the Coach App for each repository.
     pub coach_installations: CoachInstallations,
-    /// What this process performs right now.
+    /// The effects that this process performs now.
     pub running: Running,
-    /// Who runs where, as long as there is no wall.
+    /// The folder of each repository in which commands run without isolation. Only one holder uses it at a time.
     pub places: Places,
-    /// Nobody else uses the data folder.
+    /// The proof that no other process uses the data folder.
     pub data_folder: DataFolder,
 }
 
 impl Engine {
-    /// The time.
+    /// Returns the current time.
     pub fn now(&self) -> Millis {
         (self.settings.clock)()
     }
 
-    /// The ids of our own Apps, whose deeds are no news to us.
+    /// Returns the ids of our own Apps. Their checks and actions are ignored.
     pub fn own_apps(&self) -> Vec<AppId> {
         std::iter::once(self.autobuild.app_id())
             .chain(self.coach.as_ref().map(Client::app_id))

@@ -1,5 +1,5 @@
-//! What the set-up makes in a repository: labels, and a pull request with proposed settings. Each is looked for before it
-//! is made, so that a second try makes nothing twice.
+//! Sets up a repository: creates labels, and a pull request with proposed settings. Each is looked up before it is
+//! made, so a second try makes nothing twice.
 
 use crate::{
     config::{RepositorySettings, SETTINGS_FILE},
@@ -14,25 +14,25 @@ use domain::{
 };
 use std::time::Duration;
 
-/// The branch of the proposal. It is none of a Feature's.
+/// The branch of the proposal. It belongs to no Feature.
 const BRANCH: &str = "autobuild-settings";
 
-/// The largest workflow that is read, in bytes.
+/// The largest workflow or settings file that is read, in bytes.
 const MAX_WORKFLOW: usize = 256 * 1024;
 
-/// What was done about the settings.
+/// The result of the set-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Onboarded {
-    /// A pull request proposes them.
+    /// This pull request proposes settings.
     Proposed(PullNumber),
-    /// There are some already.
+    /// The repository already has settings.
     HadSettings,
-    /// There is no commit to propose them on.
+    /// The repository has no commit to propose settings on.
     NoCommits,
 }
 
 impl Engine {
-    /// Sets a repository up.
+    /// Creates the labels and proposes settings in a repository.
     pub async fn onboard(&self, installation: InstallationId, id: RepoId) -> Result<Onboarded, EffectError> {
         let repo = self.autobuild.repo(installation, id);
         for (name, color, about) in messages::LABELS {
@@ -101,14 +101,14 @@ impl Engine {
         })
     }
 
-    /// Writes to GitHub keep their distance.
+    /// Waits for the least time between two writes to GitHub.
     async fn space(&self) {
         let pause = u64::try_from(self.settings.write_spacing_ms).unwrap_or(0);
         tokio::time::sleep(Duration::from_millis(pause)).await;
     }
 }
 
-/// The workflows that AutoBuild's branches start, and by what.
+/// Returns the workflows that AutoBuild's branches start, each with the events that start it.
 async fn started_workflows(default: &DefaultBranch) -> Result<Vec<(String, Vec<String>)>, EffectError> {
     let mut started = Vec::new();
     for path in commands::paths(&default.mirror, &default.head).await? {

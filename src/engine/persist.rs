@@ -1,4 +1,4 @@
-//! A Feature as rows of the store, and back.
+//! Converts a Feature to rows of the store, and back.
 
 use crate::store::{FeatureRow, StoredFeature, TaskRow, TurnRow};
 use domain::{
@@ -25,14 +25,14 @@ fn unreadable(what: impl Into<String>) -> impl FnOnce(serde_json::Error) -> Unre
     move |source| Unreadable { what, source }
 }
 
-/// A task as stored, with the numbers of the turns that count: a turn that was taken back leaves its row behind.
+/// A stored task with the numbers of its valid turns. A turn that was taken back leaves its row behind.
 #[derive(Serialize, Deserialize)]
 struct TaskData {
     task: Task,
     turns: Vec<TurnNumber>,
 }
 
-/// What a turn's `report` column holds: everything but verdict and evidence, which have columns of their own.
+/// The content of a turn's `report` column: everything except verdict and evidence, which have columns of their own.
 #[derive(Serialize, Deserialize)]
 struct Account {
     attempt: u32,
@@ -102,15 +102,15 @@ fn read_turn(row: &TurnRow) -> Result<Turn, Unreadable> {
 pub struct Rows {
     /// The Feature itself.
     pub feature: FeatureRow,
-    /// Its tasks that are new or changed.
+    /// The new and changed tasks.
     pub tasks: Vec<TaskRow>,
     /// Tasks that a new plan no longer has.
     pub removed: Vec<TaskId>,
-    /// Turns that are new or changed.
+    /// The new and changed turns.
     pub turns: Vec<TurnRow>,
 }
 
-/// Writes what differs between `before` and `after`.
+/// Returns the rows that differ between `before` and `after`.
 pub fn write(before: Option<&Feature>, after: &Feature) -> Result<Rows, Unreadable> {
     let known = |id: TaskId| before.and_then(|before| before.task(id));
     let mut rows = Rows {

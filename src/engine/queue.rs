@@ -1,4 +1,4 @@
-//! The queue that explains itself: why each step waits, for what and until when; and steps that were given up, tried again.
+//! The queue for the dashboard: why each step waits, for what and until when. Also retries steps that were given up.
 
 use crate::{
     engine::{Engine, ingest},
@@ -9,24 +9,24 @@ use domain::{
     ids::Millis,
 };
 
-/// Steps that are listed.
+/// The most steps that are listed.
 const MOST: u32 = 200;
 
-/// Everything that is to be done, and what was given up.
+/// The unfinished effects and those that were given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
-    /// What is ready or running, the oldest first.
+    /// The ready and running effects, the oldest first.
     pub steps: Vec<QueuedEffect>,
-    /// What was given up, the newest first.
+    /// The effects that were given up, the newest first.
     pub failed: Vec<StoredEffect>,
-    /// When this was read.
+    /// The time of the read, rounded down to a minute.
     pub at: Millis,
 }
 
-/// Why a step does not run now.
+/// The reason why a step does not run now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It does.
+    /// It runs.
     Runs,
     /// The API of its model does not serve it.
     Model(String),
@@ -36,14 +36,14 @@ pub enum Why {
     TryAgain,
     /// Its time has not come.
     Time,
-    /// Something else comes first.
+    /// Its Feature, another step or a limit holds it back.
     Held(HeldBy),
-    /// The next free worker takes it.
+    /// Nothing holds it back: the next free worker takes it.
     Next,
 }
 
 impl Why {
-    /// Whether the moment at which the step may run tells when it goes on.
+    /// Returns `true` if the wait ends at the step's `run_at`.
     pub fn has_end(&self) -> bool {
         match self {
             Self::Model(_) | Self::GitHub | Self::TryAgain | Self::Time => true,
@@ -52,7 +52,7 @@ impl Why {
     }
 }
 
-/// Why a step does not run at `now`.
+/// Returns the reason why a step does not run at `now`.
 pub fn why(step: &QueuedEffect, now: Millis) -> Why {
     if step.state == EffectState::Running {
         return Why::Runs;
@@ -69,18 +69,18 @@ pub fn why(step: &QueuedEffect, now: Millis) -> Why {
     }
 }
 
-/// What came of the order to try a step again.
+/// The result of the request to retry a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriedAgain {
     /// It is due.
     Yes,
-    /// It is not among those that were given up: perhaps somebody was faster.
+    /// It is not among the steps that were given up. Perhaps somebody else retried it first.
     NotFailed,
-    /// Its Feature was told and has gone on from there, so its result would change nothing.
+    /// Its Feature knows of the failure and has moved on, so a retry would change nothing.
     FeatureKnows,
 }
 
-/// Whether trying a step again does something: nothing else waits for its end.
+/// Returns `true` if a retry is useful, which it is if no Feature waits for the step's result.
 pub fn can_be_tried_again(effect: &StoredEffect) -> bool {
     if effect.kind == ingest::KIND {
         return true;
@@ -93,9 +93,9 @@ pub fn can_be_tried_again(effect: &StoredEffect) -> bool {
 }
 
 impl Queue {
-    /// The queue of a store now.
+    /// Reads the current queue from a store.
     pub async fn of(store: &Store, now: Millis) -> Result<Self, StoreError> {
-        // Ages are told in minutes: one reading serves as long as nothing changes.
+        // Ages are shown in minutes, so reads within a minute are equal as long as nothing changes.
         const MINUTE: i64 = 60_000;
         Ok(Self {
             steps: store.queue(MOST).await?,
@@ -105,7 +105,7 @@ impl Queue {
     }
 }
 
-/// Tries a step again that was given up; twice is the same as once.
+/// Retries a step that was given up. Two calls have the effect of one.
 pub async fn try_again(store: &Store, id: &str, now: Millis) -> Result<TriedAgain, StoreError> {
     let known = store.effect(id).await?;
     let Some(effect) = known.filter(|effect| effect.state == EffectState::Failed) else {
@@ -121,12 +121,12 @@ pub async fn try_again(store: &Store, id: &str, now: Millis) -> Result<TriedAgai
 }
 
 impl Engine {
-    /// The queue now.
+    /// Reads the current queue.
     pub async fn queue(&self) -> Result<Queue, StoreError> {
         Queue::of(&self.store, self.now()).await
     }
 
-    /// Tries a step again that was given up; twice is the same as once.
+    /// Retries a step that was given up. Two calls have the effect of one.
     pub async fn try_again(&self, id: &str) -> Result<TriedAgain, StoreError> {
         try_again(&self.store, id, self.now()).await
     }

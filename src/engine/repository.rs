@@ -1,4 +1,4 @@
-//! A repository as the engine reaches it: its name now, its branches in the mirror, the rules that its settings make.
+//! Access to a repository: its current name, its branches in the mirror, and the rules that follow from its settings.
 
 use crate::{
     config::{Approval, CiEvidence, Merge, RepositorySettings},
@@ -15,7 +15,7 @@ use domain::{
 };
 use git::{BranchName, GitError, Mirror, Remote};
 
-/// The default branch as just fetched.
+/// The default branch, just fetched.
 pub struct DefaultBranch {
     /// The repository's mirror.
     pub mirror: Mirror,
@@ -29,7 +29,7 @@ pub struct DefaultBranch {
 }
 
 impl Engine {
-    /// The address for git, with a token of these rights.
+    /// Returns the remote for git, with a token that has these rights.
     pub async fn remote(
         &self,
         installation: InstallationId,
@@ -41,7 +41,7 @@ impl Engine {
         Ok(self.mirrors.remote(&name, Some(token)))
     }
 
-    /// Brings branches (names, or folders as `autobuild/7/*`) into the mirror.
+    /// Fetches branches into the mirror. A branch is a name, or a pattern such as `autobuild/7/*`.
     pub async fn fetch(
         &self,
         installation: InstallationId,
@@ -55,7 +55,8 @@ impl Engine {
         Ok(mirror)
     }
 
-    /// What a failure of git means to the effect. A token that was refused is not used again: the next try mints another.
+    /// Converts a failure of git. If git was denied access, the token is forgotten, so that the next try gets a new
+    /// one.
     pub fn git_failed(&self, installation: InstallationId, error: GitError) -> EffectError {
         if matches!(error, GitError::Denied(_)) {
             self.autobuild.forget_installation(installation);
@@ -63,7 +64,7 @@ impl Engine {
         error.into()
     }
 
-    /// Brings the default branch, and the branches of `folder`, into the mirror.
+    /// Fetches the default branch, and the branches of `folder` if given, into the mirror.
     pub async fn fetch_default(
         &self,
         installation: InstallationId,
@@ -87,7 +88,7 @@ impl Engine {
     }
 }
 
-/// The tip of a branch in the mirror.
+/// Returns the tip of a branch in the mirror.
 pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, EffectError> {
     let name: BranchName = branch.parse().map_err(GitError::from)?;
     let tip = mirror.rev_parse(&name).await?;
@@ -98,7 +99,7 @@ pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, EffectError> {
     })
 }
 
-/// What the rules need of the settings, and of the isolation under which programs are run.
+/// Returns the rules that follow from the settings and from the isolation level of programs.
 pub fn rules(settings: &RepositorySettings, level: Level) -> Rules {
     Rules {
         commands: match level {

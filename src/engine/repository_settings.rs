@@ -1,6 +1,6 @@
-//! What a repository's settings say: read through the contents API at a commit of the default branch, and remembered by
-//! that commit. Nothing is cloned for them, and a label that is none of ours costs no call as long as nothing happened
-//! that may have changed the file.
+//! A repository's settings, read through GitHub's contents API at a commit of the default branch and cached by that
+//! commit. Nothing is cloned. A label that is not ours costs no API call unless something happened that may have
+//! changed the file.
 
 use crate::{
     config::{Offer, RepositorySettings, SETTINGS_FILE},
@@ -18,40 +18,40 @@ use serde::{Deserialize, Serialize};
 /// The largest settings file that is read, in bytes.
 const MAX_SETTINGS: usize = 256 * 1024;
 
-/// The repository whose settings hold for all of an organisation's that have none.
+/// The repository whose settings apply to an organisation's repositories that have none of their own.
 const SHARED: &str = ".github";
 
-/// The label unless the settings name another one.
+/// The label, unless the settings name another one.
 const DEFAULT_LABEL: &str = "autobuild";
 
-/// The label of a Feature of one task.
+/// The label that asks for a Feature of one task.
 pub const TASK_LABEL: &str = "autobuild-task";
 
-/// Deliveries may be lost: what was read longer ago than a day is not certain, whatever was heard since.
+/// How long a read is trusted, in milliseconds: a day. Deliveries may be lost, so older reads are checked again.
 const CERTAIN_MS: i64 = 24 * 3_600_000;
 
-/// What was found where the settings file stands.
+/// The result of reading the path of the settings file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum SettingsFile {
-    /// Nothing.
+    /// Nothing is there.
     Missing,
-    /// A file.
+    /// A file with this text.
     Text(String),
-    /// A file that is too large to be read.
+    /// A file larger than [`MAX_SETTINGS`].
     TooLarge,
-    /// Something else.
+    /// Something that is not a file, such as a folder.
     NoFile,
 }
 
-/// The labels that start something in a repository. GitHub does not tell upper from lower case in their names.
+/// The labels that start a Feature in a repository. GitHub ignores case in label names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Labels {
     plan: String,
 }
 
 impl Labels {
-    /// What the label asks for, if it is one of ours.
+    /// Returns what the label asks for, if it is one of ours.
     pub fn wanted(&self, label: &str) -> Option<Wanted> {
         if same_label(label, &self.plan) {
             Some(Wanted::Plan)
@@ -63,38 +63,38 @@ impl Labels {
     }
 }
 
-/// Whether two names are one label to GitHub.
+/// Returns `true` if GitHub treats the two names as one label.
 pub fn same_label(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }
 
-/// The repository's settings as just read.
+/// A repository's settings, just read.
 pub struct Settings {
-    /// What they say.
+    /// The settings.
     pub settings: RepositorySettings,
-    /// What a person is told of hosts that this server does not allow.
+    /// The message about hosts that the settings ask for and this server does not allow, if any.
     pub refused_hosts: Option<String>,
 }
 
-/// A settings file that was read.
+/// A settings file after the read.
 pub struct ReadSettings {
-    /// The labels that start something, also where the file holds mistakes.
+    /// The labels that start a Feature. They are known even if the file has mistakes.
     pub labels: Labels,
-    /// What it says, or its mistakes.
+    /// The settings, or the file's mistakes.
     pub settings: Result<Settings, Vec<SettingsMistake>>,
 }
 
-/// A place where settings may stand.
+/// A repository whose settings file is read.
 struct Place<'a> {
     installation: InstallationId,
     repo: RepoId,
     name: &'a RepoName,
-    /// None where the repository has no commits.
+    /// The commit to read; `None` if the repository has no commits.
     commit: Option<Sha>,
 }
 
 impl Engine {
-    /// The settings at the head of the default branch as it is now.
+    /// Reads the settings at the current head of the default branch.
     pub async fn settings_now(
         &self,
         installation: InstallationId,
@@ -109,7 +109,7 @@ impl Engine {
         Ok(self.read_settings(place.repo, &self.settings_file(&place).await?))
     }
 
-    /// The settings at the commit that was fetched.
+    /// Reads the settings at the commit that was fetched.
     pub async fn settings_at(&self, branch: &DefaultBranch) -> Result<ReadSettings, EffectError> {
         let place = Place {
             installation: branch.installation,
@@ -120,13 +120,13 @@ impl Engine {
         Ok(self.read_settings(place.repo, &self.settings_file(&place).await?))
     }
 
-    /// The labels of a repository, where they are known without asking GitHub.
+    /// Returns the labels of a repository if they are known for certain without asking GitHub.
     pub async fn certain_labels(&self, repo: RepoId) -> Result<Option<Labels>, StoreError> {
         Ok(self.certain_file(repo).await?.map(|file| self.labels(&file)))
     }
 
-    /// The labels that a repository had when its settings were last read; where they never were, those of its
-    /// organisation, else the usual ones.
+    /// Returns the labels of a repository as of the last read. If it was never read, returns those of its organisation,
+    /// else the default ones.
     pub async fn last_labels(&self, repo: RepoId, name: &RepoName) -> Result<Labels, StoreError> {
         let known = self.store.known_settings(repo).await?;
         let (file, shared) = match known.map(|(known, _)| (decoded(&known), known.shared)) {
@@ -144,7 +144,8 @@ impl Engine {
         Ok(self.labels(&file.unwrap_or(SettingsFile::Missing)))
     }
 
-    /// Something happened that may have changed what holds in this repository.
+    /// Records that the settings of this repository may have changed. For a `.github` repository, this covers all
+    /// repositories of its owner.
     pub async fn doubt_settings(&self, repo: RepoId, name: &RepoName) -> Result<(), StoreError> {
         self.store.doubt_settings(repo, &name.owner, self.now()).await?;
         if is_shared(name) {
@@ -162,7 +163,7 @@ impl Engine {
         if let Some(head) = repo.branch_head(&repository.default_branch).await? {
             return Ok(Some(head));
         }
-        // A delivery may be older than the branch's name.
+        // The payload may be older than a rename of the default branch.
         let now = repo.repository().await?.default_branch;
         match now == repository.default_branch {
             true => Ok(None),
@@ -170,8 +171,8 @@ impl Engine {
         }
     }
 
-    /// The file of the repository, else that of the organisation's `.github` repository, where the App is installed there
-    /// too.
+    /// Returns the repository's file, or that of the organisation's `.github` repository if the repository has none and
+    /// the App is installed on `.github` too.
     async fn settings_file(&self, place: &Place<'_>) -> Result<SettingsFile, EffectError> {
         let asked_at = self.now();
         let own = self.own_file(place).await?;
@@ -278,7 +279,7 @@ impl Engine {
     }
 }
 
-/// Whether the settings of this repository hold for others.
+/// Returns `true` if the settings of this repository apply to others of its owner.
 pub fn is_shared(name: &RepoName) -> bool {
     name.name.eq_ignore_ascii_case(SHARED)
 }

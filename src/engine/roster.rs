@@ -1,4 +1,4 @@
-//! Who plays which role: the agents that the server offers, and what they are told.
+//! The agents that the server offers, their roles, and their prompts.
 
 use crate::{
     agents::{Backend, Definition, Definitions},
@@ -10,18 +10,18 @@ use std::collections::BTreeMap;
 
 /// The agents that the server offers.
 pub struct Roster {
-    /// Prompts and contracts of the roles.
+    /// The prompts and contracts of the roles.
     pub definitions: Definitions,
-    /// The agents by name. A repository may name one of them.
+    /// The agents by name. A repository's settings may name one of them.
     pub named: BTreeMap<String, Backend>,
-    /// Names of models that a repository may ask for.
+    /// The models that a repository's settings may name.
     pub models: Vec<String>,
-    /// The agent of each role where a repository names none.
+    /// The agent of each role if a repository names none.
     pub defaults: ByRole<Backend>,
 }
 
 impl Roster {
-    /// What a repository may name.
+    /// Returns the agents and models that a repository may name.
     pub fn offer(&self) -> Offer {
         Offer {
             agents: self.named.keys().cloned().collect(),
@@ -29,7 +29,7 @@ impl Roster {
         }
     }
 
-    /// The agent of a role for a repository with these settings.
+    /// Returns the agent of a role for a repository with these settings.
     pub(super) fn agent(&self, role: Role, settings: &RepositorySettings) -> Result<&Backend, EffectError> {
         let Some(name) = settings.agent.of(role) else {
             return Ok(self.defaults.of(role));
@@ -38,7 +38,7 @@ impl Roster {
         self.named.get(name).ok_or_else(unknown)
     }
 
-    /// What a role is told and held to.
+    /// Returns the prompt and contract of a role.
     pub(super) fn definition(&self, role: Role) -> &Definition {
         self.definitions.of(role)
     }

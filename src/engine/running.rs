@@ -1,4 +1,4 @@
-//! What this process performs right now, how each is told to stop, and who is at work for people who watch.
+//! The effects that this process performs now, how each is stopped, and the work that the dashboard shows.
 
 use crate::{agents::Activity, config::Role};
 use domain::ids::{FeatureKey, Millis, TaskId, TurnNumber};
@@ -17,7 +17,7 @@ pub struct Running {
     at_work: Mutex<Board>,
 }
 
-/// Who works in this process now.
+/// The kind of work in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worker {
     /// An agent.
@@ -30,20 +30,20 @@ pub enum Worker {
     WaveGate,
 }
 
-/// Work that goes on in this process now.
+/// Work in this process now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// For which Feature.
+    /// The Feature.
     pub feature: FeatureKey,
-    /// Who does it.
+    /// The kind of work.
     pub worker: Worker,
-    /// For which of its tasks; none for its own work.
+    /// The task; `None` for work of the Feature itself.
     pub task: Option<TaskId>,
-    /// In which turn.
+    /// The turn.
     pub turn: TurnNumber,
-    /// Since when.
+    /// The time at which it began.
     pub since: Millis,
-    /// What was seen of it so far.
+    /// What the agent was seen to do so far.
     pub activity: Activity,
 }
 
@@ -53,7 +53,7 @@ struct Board {
     entries: BTreeMap<u64, (Work, Option<watch::Receiver<Activity>>)>,
 }
 
-/// Takes the work off the board when it is dropped.
+/// A shown work. When it is dropped, the work is no longer shown.
 pub(super) struct OnBoard<'a> {
     running: &'a Running,
     number: u64,
@@ -74,7 +74,7 @@ impl Default for Again {
 }
 
 impl Running {
-    /// Adds an effect that begins.
+    /// Adds an effect that begins. Returns the token that stops it.
     pub(super) fn begin(&self, effect: &str) -> CancellationToken {
         let token = CancellationToken::new();
         self.tokens().insert(effect.to_owned(), token.clone());
@@ -86,7 +86,7 @@ impl Running {
         self.tokens().remove(effect);
     }
 
-    /// Shows work to whoever watches this process, until the answer is dropped.
+    /// Shows work on the dashboard until the returned value is dropped.
     pub(super) fn show(&self, work: Work, watched: Option<watch::Receiver<Activity>>) -> OnBoard<'_> {
         let mut board = self.board();
         let number = board.next;
@@ -95,7 +95,7 @@ impl Running {
         OnBoard { running: self, number }
     }
 
-    /// The work that goes on now, the oldest first.
+    /// Returns the current work, the oldest first.
     pub fn at_work(&self) -> Vec<Work> {
         let board = self.board();
         let now = |(work, watched): &(Work, Option<watch::Receiver<Activity>>)| Work {
@@ -111,12 +111,12 @@ impl Running {
         self.at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Tells every effect that runs here to look at once whether it is still wanted.
+    /// Asks every effect of this process to check at once whether it is still wanted.
     pub(super) fn look_again(&self) {
         self.again.0.send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    /// Tells when to look again.
+    /// Returns a receiver that changes on every call of [`Running::look_again`].
     pub(super) fn looks(&self) -> watch::Receiver<u64> {
         self.again.0.subscribe()
     }

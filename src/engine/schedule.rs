@@ -1,4 +1,4 @@
-//! How an effect is stored: its lane, what it is about, its place in the order, and when it may run.
+//! Converts effects to stored rows: the lane, the subject, the order, and the time from which each may run.
 
 use crate::{
     engine::job::Job,
@@ -13,11 +13,11 @@ use domain::{
 /// The living comment is edited at most once in this many write spacings.
 const LIVING_SPACINGS: i64 = 30;
 
-/// What a running agent does is shown at most once in this many write spacings: people read it now and then, and the
-/// hour's writes are for reviews.
+/// A running agent's progress is shown at most once in this many write spacings. People read it rarely, and the writes
+/// that GitHub allows per hour are for reviews.
 pub const PROGRESS_SPACINGS: i64 = 120;
 
-/// Stores `effects` of a Feature, due at `now`.
+/// Returns the rows of `effects` of a Feature, due at `now`.
 pub fn effects(feature: &Feature, effects: &[Effect], now: Millis, spacing_ms: i64) -> Vec<NewEffect> {
     effects
         .iter()
@@ -41,13 +41,13 @@ fn stored(feature: &Feature, effect: &Effect, now: Millis, spacing_ms: i64) -> N
     }
 }
 
-/// One more edit of the living comment, for what no event tells.
+/// Returns one more edit of the living comment, for a change that no event reports.
 pub fn shown_again(job: &Job, feature: FeatureKey, id: String, run_at: Millis) -> NewEffect {
     let place = (job.effect.installation, job.effect.repo);
     new(id, &Effect::Living { emission: Emission(0) }, &feature, place, run_at)
 }
 
-/// The row of an effect of a Feature, as its spec says.
+/// Returns the row of an effect of a Feature, as its spec defines it.
 fn new(
     id: String,
     effect: &Effect,
@@ -82,15 +82,16 @@ fn new(
     }
 }
 
-/// From when on the living comment that was last edited then may be edited again; none where it may be now.
+/// Returns the time from which the living comment, last edited at `edited_at`, may be edited again. Returns `None` if
+/// it may be edited now.
 pub fn living_waits(edited_at: Millis, now: Millis, spacing_ms: i64) -> Option<Millis> {
     let wait = spacing_ms.saturating_mul(LIVING_SPACINGS);
     let until = edited_at.plus(wait);
-    // The forge's clock may be ahead of ours; one that is further ahead than the wait tells nothing.
+    // GitHub's clock may be ahead of ours. If it is ahead by more than the wait, the time is useless and ignored.
     (until > now && edited_at.0.saturating_sub(now.0) < wait).then_some(until)
 }
 
-/// What the store is told to cancel before the new effects are added.
+/// Returns the rules by which the store cancels effects before it adds the new ones.
 pub fn cancels(feature: &Feature, stop: &[StopScope], new: &[Effect]) -> Vec<CancelRule> {
     let stopped = stop.iter().map(|scope| CancelRule {
         subject: match scope {
@@ -100,7 +101,7 @@ pub fn cancels(feature: &Feature, stop: &[StopScope], new: &[Effect]) -> Vec<Can
         which: Which::Work,
         kind: None,
     });
-    // One edit shows everything: what waits to be shown is shown by the newest.
+    // Each edit shows the whole state, so the newest edit replaces those that wait.
     let shown = new.iter().map(Effect::spec);
     let shown = shown.filter(|spec| spec.waits_for == WaitsFor::Spacing);
     let shown = shown.map(|spec| CancelRule {

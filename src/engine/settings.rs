@@ -1,4 +1,4 @@
-//! Limits and times of the engine.
+//! The engine's limits and times.
 
 use crate::{
     config::{MonthlyBudget, RepositorySettings},
@@ -15,55 +15,55 @@ use std::{
     time::Duration,
 };
 
-/// How much runs at once, how long things may take, and where they happen.
+/// How much runs at once, how long things may take, and where files are kept.
 #[derive(Clone, Debug)]
 pub struct EngineSettings {
     /// The name of this worker, fresh at every start.
     pub worker: String,
-    /// The one clock.
+    /// The clock of the whole engine.
     pub clock: Clock,
-    /// Folder for checkouts and mirrors.
+    /// The folder for checkouts and mirrors.
     pub data_dir: PathBuf,
-    /// Least time between writes to GitHub per installation, in milliseconds.
+    /// The least time between two writes to GitHub for one installation, in milliseconds.
     pub write_spacing_ms: i64,
-    /// Effects at once per lane.
+    /// The number of effects that run at once, per lane.
     pub slots: Slots,
-    /// Agent effects of one installation that may run at once.
+    /// The most agent effects of one installation that may run at once.
     pub agents_per_installation: u32,
     /// How long a claim holds.
     pub lease: Duration,
-    /// How often it is renewed.
+    /// How often a claim is renewed.
     pub renew: Duration,
-    /// How often lost claims are taken back.
+    /// How often effects with an ended lease are taken back.
     pub reap: Duration,
-    /// How long agents may go on after the order to stop.
+    /// How long agents may continue after the process is asked to stop.
     pub grace: Duration,
     /// How long a failed effect waits before it is tried again.
     pub backoff: Backoff,
-    /// How long a failed read waits before it is tried again, within its effect.
+    /// The pauses before a failed read is repeated within its effect.
     pub read_pauses: [Duration; 2],
-    /// How long the repository's own CI is waited for.
+    /// How long to wait for the repository's own CI.
     pub ci: CiTimes,
     /// How long work waits for a model's API.
     pub waits: Waits,
-    /// How often what a running agent does is written down, at most.
+    /// The least time between two stored updates of a running agent's progress.
     pub progress: Duration,
-    /// What may be spent in a calendar month.
+    /// The budget for a calendar month.
     pub budget: MonthlyBudget,
-    /// The most that foreign programs may reach.
+    /// The hosts that foreign programs may reach at most.
     pub network: Ceiling,
-    /// Who is told how long work took.
+    /// The handle for sending spans.
     pub telemetry: Telemetry,
-    /// Settings that hold above those of a repository.
+    /// Settings that override those of a repository.
     pub overrides: Overrides,
 }
 
-/// Settings by repository that hold above what its own file says: whoever starts work on the command line gives them.
+/// Settings, by repository, that override the repository's own file. The command line sets them.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides(Arc<Mutex<HashMap<RepoId, Map<String, Value>>>>);
 
 impl Overrides {
-    /// Holds these for a repository from now on, and no others.
+    /// Replaces the overrides of a repository. An empty map removes them.
     pub fn hold(&self, repo: RepoId, settings: Map<String, Value>) {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.retain(|known, _| *known != repo);
@@ -72,7 +72,7 @@ impl Overrides {
         }
     }
 
-    /// What a repository's settings come to.
+    /// Returns the repository's settings with the overrides applied.
     pub fn above(&self, repo: RepoId, settings: RepositorySettings) -> RepositorySettings {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (Some(held), Ok(Value::Object(mut all))) = (held.get(&repo), serde_json::to_value(&settings)) else {
@@ -88,28 +88,29 @@ impl Overrides {
     }
 }
 
-/// Effects of this process that run at once.
+/// The number of effects that this process runs at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots {
-    /// Deliveries that are read.
+    /// Deliveries that are processed.
     pub control: usize,
-    /// Calls to the forge.
+    /// Calls to GitHub.
     pub forge: usize,
     /// Agents and Gates.
     pub agent: usize,
 }
 
-/// How long a failed effect waits: doubling from `first` to `most`, give or take a fifth.
+/// The wait of a failed effect. It doubles from `first` up to `most`, varied by up to 20 %.
 #[derive(Clone, Copy, Debug)]
 pub struct Backoff {
-    /// After the first failure.
+    /// The wait after the first failure.
     pub first: Duration,
-    /// At most.
+    /// The longest wait.
     pub most: Duration,
 }
 
 impl Backoff {
-    /// The wait in milliseconds after `attempts` failures, moved by `fifth` (-0.2 to 0.2 of it).
+    /// Returns the wait in milliseconds if `attempts` tries failed before this one, varied by the share `fifth` (-0.2
+    /// to 0.2).
     pub fn after(&self, attempts: u32, fifth: f64) -> i64 {
         let doubled = self
             .first
@@ -118,7 +119,8 @@ impl Backoff {
         moved(doubled, fifth)
     }
 
-    /// The wait in milliseconds after one has waited for `waited`: as long again, which doubles too.
+    /// Returns the next wait in milliseconds for an effect that has waited `waited` milliseconds: as long again. So the
+    /// total doubles each time.
     pub fn after_waiting(&self, waited: i64, fifth: f64) -> i64 {
         let waited = Duration::from_millis(u64::try_from(waited).unwrap_or(0));
         moved(waited.max(self.first).min(self.most), fifth)
@@ -131,7 +133,7 @@ fn moved(wait: Duration, fifth: f64) -> i64 {
 }
 
 impl Backoff {
-    /// The wait in milliseconds after `attempts` failures where the forge asks to be left alone for `asked` milliseconds.
+    /// Returns the wait in milliseconds after `attempts` failures if GitHub asks to wait for `asked` milliseconds.
     pub fn as_told(&self, attempts: u32, asked: i64) -> i64 {
         let most = i64::try_from(self.most.as_millis()).unwrap_or(i64::MAX);
         let seconds = asked.saturating_add(999).max(0) / 1_000;
@@ -140,7 +142,7 @@ impl Backoff {
 }
 
 impl EngineSettings {
-    /// The settings of a service, with this worker's name.
+    /// Returns the default settings of the server, with this worker's name.
     pub fn service(worker: String, data_dir: PathBuf, clock: Clock) -> Self {
         Self {
             worker,

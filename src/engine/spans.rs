@@ -1,5 +1,5 @@
-//! What a collector is told of the work: Features, Tasks, Turns, Gates and runs of agents as spans. Pure; names and counts
-//! only, never what anybody said.
+//! Builds the telemetry spans of Features, Tasks, Turns, Gates and agent runs. Pure. Spans hold names and counts only,
+//! never text written by people or agents.
 
 use crate::{
     agents::Record,
@@ -16,30 +16,30 @@ use domain::{
     task::{Task, Turn},
 };
 
-/// A run of an agent that ended.
+/// An agent run that ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Ran<'a> {
-    /// Its Feature.
+    /// The Feature.
     pub feature: &'a FeatureKey,
-    /// Its task; none for the planner.
+    /// The task; `None` for the planner.
     pub task: Option<TaskId>,
-    /// Its turn.
+    /// The turn.
     pub turn: TurnNumber,
-    /// Who it was in the loop.
+    /// The role of the agent.
     pub role: Role,
-    /// What makes it this run.
+    /// The key of the run.
     pub run: &'a str,
-    /// When it began.
+    /// The time at which it began.
     pub from: Millis,
-    /// When it ended.
+    /// The time at which it ended.
     pub to: Millis,
-    /// What is known of it.
+    /// The usage, model and log of the run.
     pub record: &'a Record,
-    /// How it failed, if it did.
+    /// The failure, if it failed.
     pub failure: Option<&'a AgentFailure>,
 }
 
-/// The span of a run. Names of facts are those of OpenTelemetry's conventions for generative AI where these have one.
+/// Returns the span of a run. Attribute names follow OpenTelemetry's conventions for generative AI if these define one.
 pub fn run(ran: &Ran<'_>) -> Span {
     let mut path = path(ran.feature, ran.task, ran.task.and(Some(ran.turn)));
     path.push(ran.run.to_owned());
@@ -80,7 +80,7 @@ pub fn run(ran: &Ran<'_>) -> Span {
     }
 }
 
-/// The span of the Gates of a turn.
+/// Returns the span of the Gates of a turn.
 pub fn gates(
     feature: &FeatureKey,
     task: TaskId,
@@ -109,7 +109,7 @@ pub fn gates(
     span.text("autobuild.outcome", if failed.is_empty() { "passed" } else { "failed" })
 }
 
-/// The spans of everything that was going on before and is over after.
+/// Returns the spans of all turns, tasks and Features that are open in `before` and over in `after`.
 pub fn ended(before: &Feature, after: &Feature, at: Millis) -> Vec<Span> {
     let mut spans = Vec::new();
     for task in &after.tasks {
@@ -211,7 +211,7 @@ fn count(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-/// Dollars of millionths, to the fraction that matters.
+/// Converts millionths of a dollar to dollars. A count of whole dollars above `u32::MAX` is capped.
 fn dollars(micros: u64) -> f64 {
     let whole = u32::try_from(micros / 1_000_000).unwrap_or(u32::MAX);
     let rest = u32::try_from(micros % 1_000_000).unwrap_or_default();

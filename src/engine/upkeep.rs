@@ -1,21 +1,21 @@
-//! What has to be done now and then: lost work is taken back, old payloads are blanked, old baselines forgotten.
+//! Regular maintenance: takes back lost work, deletes old payloads and old baselines.
 
 use crate::engine::Engine;
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-/// Payloads of deliveries are kept this long; their ids stay.
+/// How long payloads of deliveries are kept, in milliseconds; their ids stay.
 const PAYLOADS_MS: i64 = 7 * 24 * 3_600_000;
 
-/// Baselines are kept this long: who needs an older one makes it again.
+/// How long baselines are kept, in milliseconds. An older one is made again if it is needed.
 const BASELINES_MS: i64 = 90 * 24 * 3_600_000;
 
-/// How often old payloads are looked for.
+/// How often old payloads and baselines are deleted.
 const BLANKING: Duration = Duration::from_secs(3_600);
 
 impl Engine {
-    /// Keeps up until `stop`, also after a panic: nobody else would take back what is lost.
+    /// Runs the maintenance until `stop`. It restarts after a panic, since nothing else takes back lost work.
     pub(super) async fn always_keep_up(self: Arc<Self>, stop: CancellationToken) {
         while !stop.is_cancelled() {
             let keeping = AbortOnDropHandle::new(tokio::spawn(self.clone().keep_up(stop.clone())));

@@ -1,4 +1,4 @@
-//! What people are shown of a Feature: everything that is known of it at one moment. Reads only.
+//! The data that the dashboard shows of Features: all that is known at one moment. Reads only.
 
 use crate::{
     config::RepositorySettings,
@@ -19,9 +19,9 @@ use std::{
     time::Duration,
 };
 
-/// Ended Features that are shown.
+/// The most ended Features that are shown.
 const MOST_ENDED: u32 = 30;
-/// How long GitHub may take to tell a repository's name.
+/// How long GitHub may take to return a repository's name.
 const NAME_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A Feature with its costs.
@@ -29,66 +29,66 @@ const NAME_PATIENCE: Duration = Duration::from_secs(2);
 pub struct FeatureView {
     /// The Feature.
     pub feature: Feature,
-    /// What it cost so far, what runs, and what waits.
+    /// Its cost so far, its running agents, and its waits.
     pub spending: Spending,
-    /// What it may spend, in millionths of a US dollar.
+    /// Its budget, in millionths of a US dollar.
     pub limit: Option<u64>,
-    /// Its repository's name, as far as it was heard.
+    /// The name of its repository, if it is known.
     pub name: Option<RepoName>,
 }
 
-/// What there is beside it.
+/// The agent runs and effects of a Feature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkView {
-    /// The runs of its agents, oldest first.
+    /// Its agent runs, oldest first.
     pub runs: Vec<StoredRun>,
-    /// The last tool calls of those that are under way, by run.
+    /// The last tool calls of the running runs, by run id.
     pub calls: BTreeMap<String, Vec<String>>,
-    /// Its effects that are not done, oldest first.
+    /// Its effects that are ready, running or failed, oldest first.
     pub effects: Vec<StoredEffect>,
 }
 
 /// A Feature in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedView {
-    /// Which.
+    /// The Feature's key.
     pub key: FeatureKey,
-    /// The installation through which it is reached.
+    /// The installation that gives access to its repository.
     pub installation: InstallationId,
-    /// The Feature; none where what is stored of it cannot be read.
+    /// The Feature; `None` if the stored data cannot be read.
     pub feature: Option<Arc<Feature>>,
-    /// What it cost so far.
+    /// Its cost so far.
     pub cost: Cost,
-    /// Its repository's name, as far as it was heard.
+    /// The name of its repository, if it is known.
     pub name: Option<RepoName>,
 }
 
 /// All work at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overview {
-    /// The Features that are not finished.
+    /// The unfinished Features.
     pub unfinished: Vec<ListedView>,
-    /// Those that ended last, the newest first.
+    /// The Features that ended last, the newest first.
     pub ended: Vec<ListedView>,
-    /// How much is to be done.
+    /// The number of unfinished effects.
     pub tally: Tally,
-    /// APIs of models that do not serve.
+    /// The providers of models that do not serve us.
     pub troubles: Vec<ProviderTrouble>,
 }
 
-/// What is remembered cannot be shown.
+/// The reason why stored data cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// The database does not answer.
+    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What it holds cannot be read.
+    /// A stored value cannot be read.
     #[error(transparent)]
     Unreadable(#[from] persist::Unreadable),
 }
 
 impl ViewError {
-    /// Whether what is stored cannot be read, however often one tries.
+    /// Returns `true` if a stored value cannot be read, so that a retry would fail too.
     pub fn is_unreadable(&self) -> bool {
         match self {
             Self::Unreadable(_) => true,
@@ -100,7 +100,7 @@ impl ViewError {
     }
 }
 
-/// Features as they were last read for a list: most looks find them unchanged.
+/// A cache of Features for lists. Most reads find them unchanged.
 #[derive(Debug, Default)]
 pub struct SeenFeatures(Mutex<HashMap<FeatureKey, Seen>>);
 
@@ -108,7 +108,7 @@ pub struct SeenFeatures(Mutex<HashMap<FeatureKey, Seen>>);
 struct Seen {
     version: i64,
     feature: Option<Arc<Feature>>,
-    /// What it cost, once nothing of it runs any more.
+    /// Its final cost, once it has ended and no run is open.
     settled: Option<Cost>,
 }
 
@@ -123,7 +123,7 @@ impl SeenFeatures {
     }
 }
 
-/// Whether a Feature will never go on.
+/// Returns `true` if a Feature will never continue.
 pub(super) fn has_ended(state: &State) -> bool {
     match state {
         State::Completed | State::Cancelled { .. } | State::Failed { .. } => true,
@@ -137,7 +137,7 @@ pub(super) fn has_ended(state: &State) -> bool {
 }
 
 impl Engine {
-    /// All work; Features that have not changed since they were `seen` are not read again.
+    /// Returns all work. Features in `seen` that have not changed are not read again.
     pub async fn overview(&self, seen: &SeenFeatures) -> Result<Overview, ViewError> {
         let unfinished = self.store.list_unfinished().await?;
         let ended = self.store.list_ended(MOST_ENDED).await?;
@@ -181,7 +181,7 @@ impl Engine {
         Ok(views)
     }
 
-    /// A Feature that is new or has changed.
+    /// Reads a Feature that is new or has changed.
     async fn look_at(&self, listed: &ListedFeature) -> Result<Seen, ViewError> {
         let read = match self.store.feature(&listed.key).await.map_err(ViewError::from) {
             Ok(stored) => stored
@@ -213,7 +213,7 @@ impl Engine {
         Ok(sum)
     }
 
-    /// One Feature.
+    /// Returns one Feature with its costs.
     pub async fn feature_to_show(&self, key: &FeatureKey) -> Result<Option<FeatureView>, ViewError> {
         let Some(stored) = self.store.feature(key).await? else {
             return Ok(None);
@@ -228,7 +228,8 @@ impl Engine {
         }))
     }
 
-    /// What a Feature cost so far, what runs, and what waits for a model's API or GitHub; without an estimate.
+    /// Returns a Feature's cost so far, its running agents, and its waits for a model's API or GitHub. There is no
+    /// estimate.
     pub(super) async fn spending_so_far(&self, key: &FeatureKey) -> Result<Spending, StoreError> {
         let parked = self.store.parked(key, self.now()).await?;
         let waiting = parked.into_iter().map(|parked| Waiting {
@@ -247,7 +248,7 @@ impl Engine {
         })
     }
 
-    /// What runs and waits for it.
+    /// Returns the agent runs and effects of a Feature.
     pub async fn work_to_show(&self, key: &FeatureKey) -> Result<WorkView, ViewError> {
         let mut effects = self.store.effects_of(key).await?;
         effects.retain(|effect| match effect.state {
@@ -261,7 +262,7 @@ impl Engine {
         })
     }
 
-    /// Asks GitHub what a repository is called now; [`FeatureView::name`] has it from then on.
+    /// Asks GitHub for the current name of a repository. [`FeatureView::name`] shows it from then on.
     pub async fn hear_name(&self, installation: InstallationId, repo: RepoId) {
         let asked = self.autobuild.repo(installation, repo);
         match tokio::time::timeout(NAME_PATIENCE, asked.name()).await {

@@ -1,4 +1,5 @@
-//! Claim, perform, record. Many effects at once, each held by a lease that is renewed while it runs.
+//! The worker: claims effects, performs them and records their ends. Many run at once, each under a lease that is
+//! renewed while it runs.
 
 use crate::{
     engine::{
@@ -11,12 +12,12 @@ use domain::ids::Millis;
 use std::{sync::Arc, time::Duration};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-/// The longest wait between two looks into the store: polling is the truth, wake-ups are hints.
+/// The longest wait between two looks into the store. Wake-ups are only hints and may be lost.
 const POLL: Duration = Duration::from_secs(5);
 
 impl Engine {
-    /// Takes back what an earlier process held, then works until `stop`; returns when everything has ended or was given
-    /// back.
+    /// Takes back the effects of an earlier process, then works until `stop`. Returns when all effects have ended or
+    /// were given back.
     pub async fn work(self: Arc<Self>, stop: CancellationToken) {
         if let Err(error) = self.store.take_back(self.now()).await {
             tracing::error!(%error, "what an earlier process held could not be taken back");
@@ -50,7 +51,7 @@ impl Engine {
         }
     }
 
-    /// Lets calls to the forge end, gives agents their grace, then gives back what is left.
+    /// Waits until every effect has ended. Agents that still run after the grace period are stopped and given back.
     async fn drain(&self, mut jobs: InFlight, agents: CancellationToken) {
         let grace = tokio::time::sleep(self.settings.grace);
         tokio::pin!(grace);
@@ -65,7 +66,7 @@ impl Engine {
         }
     }
 
-    /// How long until the first effect that was not due at `now`.
+    /// Returns the time until the next effect becomes due that was not due at `now`, at most 5 seconds.
     async fn until_due(&self, now: Millis) -> Duration {
         match self.store.next_due(now).await {
             Ok(Some(due)) => {

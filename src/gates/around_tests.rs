@@ -1,4 +1,4 @@
-//! What stands around the tests of a file: imports, values that tests compare with, helpers.
+//! Compares the code around a file's tests: imports, helpers, and the values that tests compare with.
 
 use crate::gates::{
     change::{Change, diff},
@@ -12,8 +12,8 @@ use integrity::{
 };
 use std::collections::BTreeSet;
 
-/// The lines around its tests that a file lost and got, for a sentence; none if only names and imports are others. A test
-/// that is another is no line around tests.
+/// Returns the lines outside the tests that a file lost and gained, for a sentence; `None` if only names and imports
+/// differ. A test whose body changed does not count as such a line.
 pub(crate) fn around_tests(change: &Change, path: &str) -> Option<String> {
     let file = change.files.iter().find(|file| file.path == path)?;
     let was = lines(path, &file.before, (&change.before, &change.after));
@@ -21,8 +21,8 @@ pub(crate) fn around_tests(change: &Change, path: &str) -> Option<String> {
     is_more(&was, &is).then(|| diff(&was, &is))
 }
 
-/// The names of what stands around the tests of a file and is another now, or names such: helpers, and values that tests
-/// begin from or compare with.
+/// Returns the names of helpers and shared values (those that tests start from or compare with) that the change altered
+/// or removed, and of those that use one of these.
 pub(crate) fn names_around(change: &Change, path: &str) -> BTreeSet<String> {
     let Some(file) = change.files.iter().find(|file| file.path == path) else {
         return BTreeSet::new();
@@ -41,7 +41,7 @@ pub(crate) fn names_around(change: &Change, path: &str) -> BTreeSet<String> {
     }
 }
 
-/// The words that may be names: no text stands between quotation marks.
+/// Returns the words that may be names: all but those directly between quotation marks.
 pub(crate) fn named_words(words: &[String]) -> impl Iterator<Item = &String> {
     let is_mark = |at: Option<usize>| {
         let word = at.and_then(|at| words.get(at));
@@ -55,7 +55,7 @@ pub(crate) fn named_words(words: &[String]) -> impl Iterator<Item = &String> {
         .map(|(_, word)| word)
 }
 
-/// The functions and values of a file, with their words.
+/// Returns the functions and named values of a file, each with its words.
 fn named(path: &str, version: &Version) -> BTreeSet<(String, Vec<String>)> {
     let text = version.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok());
     let doing = text.and_then(|text| language::doing(path, text)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The base's code with the change's tests: what fails there needs the change.
+//! Runs the change's tests on the base's code: a test that fails there needs the change.
 
 use crate::gates::{
     change::Change,
@@ -22,12 +22,12 @@ use integrity::{
     language::{Role, role},
 };
 
-/// The base's code with the change's tests, ready to be run.
+/// The base's code with the change's tests, ready to run.
 pub(crate) struct BaseCode<'a> {
     run: &'a Run<'a>,
     overlay: Overlay,
-    /// The base set up by itself, where the change touches what set-up reads or runs: what that left on the change's commit
-    /// may be what makes the base fail.
+    /// A checkout of the base with its own set-up; `None` if the change touches nothing that set-up reads or runs.
+    /// Without it, the change's set-up could be what makes the tests fail on the base.
     alone: Option<Prepared<'a>>,
 }
 
@@ -47,12 +47,12 @@ impl<'a> BaseCode<'a> {
         self.alone.as_ref().unwrap_or(self.run.prepared)
     }
 
-    /// Runs the tests.
+    /// Runs the tests with the base's settings.
     pub(crate) async fn tests(&self, wanted: &Selection) -> Result<Evidence, GateError> {
         self.tests_with(&self.overlay, wanted).await
     }
 
-    /// Runs the tests with the change's settings as well: the base's may keep them from being built.
+    /// Runs the tests with the change's settings too, since the tests may not build with the base's.
     pub(crate) async fn tests_as_set(&self, wanted: &Selection) -> Result<Evidence, GateError> {
         let overlay = new_tests(self.run, &[Role::Test, Role::Support, Role::Settings]).await?;
         self.tests_with(&overlay, wanted).await
@@ -65,7 +65,7 @@ impl<'a> BaseCode<'a> {
             .await
     }
 
-    /// Runs a command.
+    /// Runs a command and says whether it succeeds on the base.
     pub(crate) async fn command(&self, command: &str) -> Result<OnBase, GateError> {
         let fork = self.run.subject.fork;
         let found = self.prepared().command_with(fork, &self.overlay, command).await?;
@@ -78,13 +78,13 @@ impl<'a> BaseCode<'a> {
     }
 }
 
-/// Whether the change stores answers for tests, and touches code.
+/// `true` if the change touches source code and writes data files that tests read, such as expected results.
 pub(crate) fn stores_answers(change: &Change) -> bool {
     let is_data = |file: &FileChange| file.after.bytes().is_some() && language::of(&file.path).is_none();
     change.of_role(Role::Support).any(is_data) && change.of_role(Role::Source).next().is_some()
 }
 
-/// The change's files of these roles, and the tests inside files of code.
+/// Returns the change's files of these roles, and the tests inside its source files, as an overlay for the base.
 async fn new_tests(run: &Run<'_>, roles: &[Role]) -> Result<Overlay, GateError> {
     let is_of_tests = |change: &&RawChange| {
         let path = change.path.to_str();
@@ -101,7 +101,7 @@ async fn new_tests(run: &Run<'_>, roles: &[Role]) -> Result<Overlay, GateError> 
         .and(inline))
 }
 
-/// The base's file with the tests of the change's, where they differ.
+/// Returns the base's version of a source file with the change's inline tests in it; `None` if that changes nothing.
 fn inline(change: &Change, file: &FileChange) -> Option<Put> {
     let text = |bytes: Option<&[u8]>| std::str::from_utf8(bytes?).ok().map(str::to_owned);
     let (before, after) = (text(file.before.bytes())?, text(file.after.bytes())?);

@@ -1,4 +1,4 @@
-//! What lies between two commits, as the Gates look at it: every file that differs in both versions, and its tests.
+//! The difference between two commits: both versions of every changed file, and the tests in them.
 
 use crate::gates::{run::context::GateError, test_index::TestIndex};
 use domain::ids::Sha;
@@ -9,49 +9,50 @@ use integrity::{
 };
 use std::collections::BTreeSet;
 
-/// The largest version of a file that is looked at.
+/// The largest version of a file that is read, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// The most files of a change whose bytes are read; more are known by name alone.
+/// The most changed files whose content is read. Of the others only the names are known.
 const MAX_FILES: usize = 5_000;
 
-/// The most lines of a changed test that are told.
+/// The most lines of a changed test that a sentence shows.
 const MAX_LINES: usize = 10;
 
-/// The most paths of a commit that are looked at.
+/// The most paths of a commit that are listed.
 const MAX_PATHS: usize = 500_000;
 
-/// The mode of a submodule, which is no file.
+/// The mode of a submodule, which is not a file.
 const SUBMODULE: u32 = 0o160_000;
 
-/// The mode of a link.
+/// The mode of a symbolic link.
 const LINK: u32 = 0o120_000;
 
-/// Every file that differs between two commits.
+/// All files that differ between two commits.
 pub(crate) struct Change {
-    /// In git's order, renames not looked for.
+    /// The files in git's order; a rename is a deletion and an addition.
     pub(crate) files: Vec<FileChange>,
-    /// The same files as git lists them: with modes and object ids.
+    /// The same files as git lists them, with modes and object ids.
     pub(crate) raw: Vec<RawChange>,
     /// All paths of the first commit.
     pub(crate) base: BTreeSet<String>,
-    /// All paths of the second.
+    /// All paths of the second commit.
     pub(crate) head: BTreeSet<String>,
-    /// The tests in the changed files as they were.
+    /// The tests in the changed files at the first commit.
     pub(crate) before: TestIndex,
-    /// The tests in the changed files as they are.
+    /// The tests in the changed files at the second commit.
     pub(crate) after: TestIndex,
 }
 
 impl Change {
-    /// Whether no test that may be meant by `name` has another body than before.
+    /// `true` if the change left the body of every test that a runner may call `name` as it was, or no such test
+    /// existed.
     pub(crate) fn keeps(&self, name: &str) -> bool {
         let (before, after) = (self.before.find(name), self.after.find(name));
         let is_kept = |words: &[String]| before.iter().any(|old| old.words == words);
         before.is_empty() || after.iter().all(|new| is_kept(&new.words))
     }
 
-    /// Reads what differs.
+    /// Reads the difference between two commits.
     pub(crate) async fn read(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<Self, GateError> {
         let raw = mirror.diff_raw(base, head).await?;
         let files = versions(mirror, &raw).await?;
@@ -75,7 +76,7 @@ impl Change {
         })
     }
 
-    /// The lines that a test of this name lost and got, for a sentence.
+    /// Returns the lines that a test of this name lost and gained, for a sentence.
     pub(crate) fn diff_of_test(&self, name: &str) -> String {
         let lines = |tests: &TestIndex, side: fn(&FileChange) -> &Version| -> Vec<String> {
             let sites = tests.find(name);
@@ -90,12 +91,12 @@ impl Change {
         diff(&was, &is)
     }
 
-    /// The mode of a changed file as it is; none where it is gone.
+    /// Returns the mode of a changed file after the change; `None` if the change deleted it.
     pub(crate) fn mode(&self, path: &str) -> Option<u32> {
         self.raw_of(path).map(|raw| raw.new_mode).filter(|mode| *mode != 0)
     }
 
-    /// The mode of a changed file as it was; none where it was not there.
+    /// Returns the mode of a changed file before the change; `None` if the change created it.
     pub(crate) fn old_mode(&self, path: &str) -> Option<u32> {
         self.raw_of(path).map(|raw| raw.old_mode).filter(|mode| *mode != 0)
     }
@@ -104,7 +105,7 @@ impl Change {
         self.raw.iter().find(|raw| raw.path.to_str() == Some(path))
     }
 
-    /// Whether the change touches code or tests.
+    /// `true` if the change touches source code or tests.
     pub(crate) fn touches_code_or_tests(&self) -> bool {
         let is_code = |file: &FileChange| match role(&file.path) {
             Role::Source | Role::Test | Role::Support => !is_document(&file.path),
@@ -113,12 +114,12 @@ impl Change {
         self.files.iter().any(is_code)
     }
 
-    /// The changed files of this role.
+    /// Returns the changed files of a role.
     pub(crate) fn of_role(&self, wanted: Role) -> impl Iterator<Item = &FileChange> {
         self.files.iter().filter(move |file| role(&file.path) == wanted)
     }
 
-    /// Whether a changed file may hold tests that cannot be read by name.
+    /// `true` if a changed file of tests could not be parsed, so that the names of its tests are unknown.
     pub(crate) fn has_unreadable_tests(&self) -> bool {
         self.of_role(Role::Test).any(|file| {
             let unread =
@@ -128,7 +129,7 @@ impl Change {
     }
 }
 
-/// The lines that are gone and those that are new, for a sentence.
+/// Returns the removed and the added lines, for a sentence.
 pub(crate) fn diff(was: &[String], is: &[String]) -> String {
     let gone = was
         .iter()
@@ -142,7 +143,7 @@ pub(crate) fn diff(was: &[String], is: &[String]) -> String {
     all.join("; ")
 }
 
-/// Whether only people read a file of this path.
+/// `true` if the file is for people only, such as a README or an image.
 pub(crate) fn is_document(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let ends = [".md", ".rst", ".adoc", ".png", ".svg", ".gitignore"];

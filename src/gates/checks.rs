@@ -1,4 +1,5 @@
-//! The checks that criteria are bound to: a test that passes, a command that exits with 0, a file that is there.
+//! Runs the checks of acceptance criteria: a test that must pass, a command that must exit with 0, a file that must
+//! exist.
 
 use crate::gates::{compare, run::context::GateError, said, subject::Subject, test_index, turn::Run};
 use domain::{
@@ -9,39 +10,39 @@ use domain::{
 use git::{Blob, Mirror};
 use integrity::language::{Role, role};
 
-/// The largest file that is looked through for a name.
+/// The largest file that is searched for a test's name, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// What separates the parts of a test's name, however its runner spells it.
+/// The characters that separate the parts of a test's name in any runner's output.
 const SEPARATORS: [char; 6] = [':', '.', '>', '›', ' ', '/'];
 
-/// The check of a criterion, on the change's commit and on the base.
+/// The result of a criterion's check on the change's commit and on the base.
 pub(crate) struct Checked {
     /// The criterion's number, from 1.
     pub(crate) number: usize,
     pub(crate) check: Check,
     pub(crate) result: GateResult,
-    /// The tests that are called as the criterion says, and passed.
+    /// The names of the passed tests that match the criterion's name.
     pub(crate) named: Vec<String>,
     pub(crate) base: OnBase,
 }
 
-/// What a check says without the change.
+/// The result of a check on the base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnBase {
     Fails,
-    /// It holds there already: it only guards what is there.
+    /// The check succeeds without the change too, so it only guards against regressions.
     Holds,
     Unknown,
 }
 
 impl Checked {
-    /// As it stands in the report.
+    /// Returns the result for the report.
     pub(crate) fn told(self) -> GateResult {
         self.result
     }
 
-    /// Says where the check held before.
+    /// Notes in the finding if the check also passes on the base.
     pub(crate) fn tell(&mut self) {
         if self.base == OnBase::Holds
             && let Evidence::Passed(finding) = &mut self.result.evidence
@@ -55,7 +56,7 @@ impl Checked {
     }
 }
 
-/// Runs the check of every criterion that is not for a person.
+/// Runs the check of every criterion, except those that a person must judge.
 pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> Result<Vec<Checked>, GateError> {
     let mut results = Vec::new();
     let criteria = &run.subject.task.acceptance_criteria;
@@ -91,7 +92,7 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
     Ok(results)
 }
 
-/// Names the criterion where its check failed.
+/// Adds an item that names the criterion if its check failed.
 fn with_item(mut result: GateResult, criterion: &Criterion, number: usize) -> GateResult {
     if let Evidence::Failed(finding) = &result.evidence {
         let text = format!(
@@ -131,7 +132,7 @@ fn test(number: usize, wanted: &str, tests: &Evidence) -> GateResult {
     }
 }
 
-/// The tests that ran and whose names hold the wanted one, for whoever has to rename the test or the check.
+/// Returns a hint with the tests whose names contain the wanted one, to help rename the test or correct the check.
 fn similar(names: &TestNames, wanted: &str) -> String {
     let wanted = plain(wanted);
     let ran = names.passed.iter().chain(&names.failed).chain(&names.skipped);
@@ -145,12 +146,12 @@ fn similar(names: &TestNames, wanted: &str) -> String {
     }
 }
 
-/// Letters and digits alone: names are spelled in many ways.
+/// Returns only the letters and digits, in lower case, since runners spell names differently.
 fn plain(text: &str) -> String {
     text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// Whether the runner named no test, and neither its output nor any file speaks of one that is called so.
+/// `true` if the runner named no tests, and neither its output nor any test file contains the wanted name.
 async fn is_nowhere(run: &Run<'_>, wanted: &str, tests: &Evidence) -> Result<bool, GateError> {
     let (Evidence::Passed(finding) | Evidence::Failed(finding)) = tests else {
         return Ok(false);
@@ -178,18 +179,19 @@ async fn is_nowhere(run: &Run<'_>, wanted: &str, tests: &Evidence) -> Result<boo
     let blobs = subject.mirror.blobs(&names, MAX_FILE).await?;
     Ok(blobs.iter().all(|blob| match blob {
         Blob::Bytes(bytes) => !plain(&String::from_utf8_lossy(bytes)).contains(&name),
-        // Too large to be looked through: nothing is known of it.
+        // The file is too large to search, so it may contain the name.
         Blob::Large(_) => false,
         Blob::None => true,
     }))
 }
 
-/// Whether the runner named all its tests. A run that failed as a whole is the Player's to mend, names or not.
+/// `true` if a missing name means that the test did not run: the runner named all its tests, or the run failed with no
+/// test passing. Such a failure is the Player's to fix, with or without names.
 fn has_all(tests: &Evidence, names: &TestNames) -> bool {
     compare::all_names(tests).is_some() || matches!(tests, Evidence::Failed(_)) && names.passed.is_empty()
 }
 
-/// Whether a runner's name is the one in the plan: exactly, or its last parts.
+/// `true` if a runner's `name` is the plan's `wanted` name: exactly, or by its last parts.
 #[must_use]
 pub fn is_called(name: &str, wanted: &str) -> bool {
     fn parts(text: &str) -> Vec<&str> {
@@ -203,7 +205,7 @@ pub fn is_called(name: &str, wanted: &str) -> bool {
                 .any(|name| parts(name).ends_with(&wanted_parts))
 }
 
-/// Runs the command in a checkout of its own: what it writes is seen by no other check.
+/// Runs the command in its own checkout, so that no other check sees the files that it writes.
 async fn command(run: &Run<'_>, number: usize, command: &str) -> Result<GateResult, GateError> {
     let evidence = run.prepared.command(command).await?;
     Ok(said::result(Gate::Check(number), Weight::Demanded, evidence))

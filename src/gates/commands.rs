@@ -1,4 +1,4 @@
-//! Which commands are run, and the sentence that tells people which and why.
+//! Chooses the commands to run, and explains to people which were chosen and why.
 
 use crate::{
     config::{RepositorySettings, SETTINGS_FILE},
@@ -12,35 +12,35 @@ use domain::{ids::Sha, network::HostRule, registries, registries::Ecosystem, she
 use git::{GitError, Mirror};
 use std::collections::BTreeMap;
 
-/// The commands of a repository's Gates.
+/// The commands that the Gates run for a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// Prepares a checkout; `None` when nothing needs to be prepared.
+    /// The command that prepares a checkout; `None` if nothing needs preparing.
     pub setup: Option<ShellCommand>,
-    /// Whether AutoBuild found set-up by itself: then it calls package managers alone.
+    /// Whether AutoBuild detected the set-up itself. It then calls only package managers.
     pub setup_is_found: bool,
-    /// Runs the tests; `None` when no command is known.
+    /// The test command; `None` if none is known.
     pub test: Option<ShellCommand>,
-    /// The line that runs the tests; empty when no command is known.
+    /// The test command as a parsed line; empty if none is known.
     pub test_line: TestLine,
-    /// The results file that the test command writes, where the settings name one.
+    /// The path of the results file that the test command writes, if the settings name one.
     pub report: Option<String>,
-    /// What set-up may reach: the registries of the ecosystems that the repository's files name, and what the settings
-    /// allow; as far as the server allows it.
+    /// The hosts that set-up may reach: the package registries for the repository's manifests and the hosts that its
+    /// settings allow, within the server's limits.
     pub setup_reaches: Vec<HostRule>,
-    /// What every other command may reach: what the settings allow, as far as the server allows it.
+    /// The hosts that every other command may reach: those that the settings allow, within the server's limits.
     pub reaches: Vec<HostRule>,
-    /// Which commands these are, and why, for people.
+    /// A sentence for people that says which commands these are and why.
     pub why: String,
 }
 
-/// The largest file that is read to find out how a repository is built, in bytes.
+/// The largest file that is read to detect how a repository is built, in bytes.
 const MAX_TELLING: usize = 256 * 1024;
 
-/// The most paths that are looked at.
+/// The most paths of a commit that are listed.
 const MAX_PATHS: usize = 200_000;
 
-/// Every path of a commit, as far as they are looked at.
+/// Returns the paths of a commit, up to a limit.
 ///
 /// # Errors
 ///
@@ -50,7 +50,7 @@ pub async fn paths(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, GitErro
     Ok(listed.entries.iter().map(|entry| entry.path.to_string()).collect())
 }
 
-/// The commands for a commit.
+/// Chooses the commands for a commit.
 ///
 /// # Errors
 ///
@@ -68,7 +68,7 @@ pub async fn at(mirror: &Mirror, commit: &Sha, settings: &RepositorySettings) ->
     Ok(choose(settings, &repository))
 }
 
-/// Takes each command from the settings, else from what the repository's files tell.
+/// Takes each command from the settings or, failing that, detects it from the repository's files.
 #[must_use]
 pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Chosen {
     let detected = detect::detect(repository);

@@ -1,9 +1,9 @@
-//! What failed before, and what fails now: by name, as far as runners give names.
+//! Compares the tests that failed before with those that fail now, by name if the runner gives names.
 
 use domain::evidence::{Absence, Baseline, Evidence, Excuse, Excused, Finding, Ground, TestNames, WaivedTest};
 use std::collections::BTreeSet;
 
-/// The results by name of a run, where it named every failure and ended by itself.
+/// Returns the names of a run's results if the run ended by itself and named every failure.
 pub(crate) fn names(evidence: &Evidence) -> Option<&TestNames> {
     match evidence {
         Evidence::Passed(finding) | Evidence::Failed(finding) => {
@@ -14,7 +14,7 @@ pub(crate) fn names(evidence: &Evidence) -> Option<&TestNames> {
     }
 }
 
-/// The results by name of a run that named every test: only then a missing name says something.
+/// Returns the names of a run's results if it named every test. Only then does a missing name mean something.
 pub(crate) fn all_names(evidence: &Evidence) -> Option<&TestNames> {
     let (Evidence::Passed(finding) | Evidence::Failed(finding)) = evidence else {
         return None;
@@ -23,15 +23,15 @@ pub(crate) fn all_names(evidence: &Evidence) -> Option<&TestNames> {
     names.names_all(finding.counts).then_some(names)
 }
 
-/// The results by name of a run in which a missing name says something: it named every test, or the run before did. Tests
-/// may print what looks like results, and then the numbers do not fit the names.
+/// Returns the names of a run's results if a missing name means something: this run named every test, or the run before
+/// did. The second case covers tests whose output looks like results, so that the counts do not fit the names.
 pub(crate) fn telling_names<'a>(evidence: &'a Evidence, baseline: &Baseline) -> Option<&'a TestNames> {
     let has_room = |names: &&TestNames| names.passed.len().max(names.failed.len()) < TestNames::MOST;
     let as_before = || all_names(&baseline.tests).and(names(evidence)).filter(has_room);
     all_names(evidence).or_else(as_before)
 }
 
-/// The failing tests that are not counted against the work: those that failed before, and those that a person waived.
+/// Returns the failing tests that do not count against the change: they failed before, or a person waived them.
 pub(crate) fn excused(tests: &Evidence, baseline: &Baseline, waived: &[WaivedTest]) -> Vec<Excused> {
     let Some(found) = names(tests) else { return Vec::new() };
     let before: BTreeSet<&str> = match baseline.ground() {
@@ -52,7 +52,7 @@ pub(crate) fn excused(tests: &Evidence, baseline: &Baseline, waived: &[WaivedTes
     found.failed.iter().filter_map(excuse).collect()
 }
 
-/// The failing tests that are held against the work.
+/// Returns the failing tests that count against the change.
 pub(crate) fn held(tests: &Evidence, excused: &[Excused]) -> Vec<String> {
     let Some(found) = names(tests) else { return Vec::new() };
     let is_excused: BTreeSet<&str> = excused.iter().map(|excused| excused.test.as_str()).collect();
@@ -60,7 +60,7 @@ pub(crate) fn held(tests: &Evidence, excused: &[Excused]) -> Vec<String> {
     held.cloned().collect()
 }
 
-/// Whether the tests ran, and nothing in their result is held against the work.
+/// `true` if the tests ran and no failure counts against the change.
 pub(crate) fn is_sound(tests: &Evidence, excused: &[Excused]) -> bool {
     match tests {
         Evidence::Passed(_) => true,
@@ -71,8 +71,8 @@ pub(crate) fn is_sound(tests: &Evidence, excused: &[Excused]) -> bool {
     }
 }
 
-/// What can be said of the tests at all: where they were red before and nobody can tell which, a failure now says
-/// nothing of the change.
+/// Replaces a failure by missing evidence if the tests already failed before and no names say which: the failure then
+/// says nothing about the change.
 pub(crate) fn against(tests: Evidence, baseline: &Baseline) -> Evidence {
     match (&tests, baseline.ground()) {
         (Evidence::Failed(finding), Ground::Red) if !is_stopped(finding) => Evidence::Absent(Absence::Unnamed),
@@ -80,7 +80,7 @@ pub(crate) fn against(tests: Evidence, baseline: &Baseline) -> Evidence {
     }
 }
 
-/// Whether something ended a run from outside: a signal, or a limit other than time.
+/// `true` if a signal, or a limit other than time, ended the run.
 pub(crate) fn is_stopped(finding: &Finding) -> bool {
     finding.exit_code.is_none()
 }

@@ -1,4 +1,4 @@
-//! Files that commands leave in a checkout: read without following a link, and never more than asked for.
+//! Reads files that commands left in a checkout, without following links and never beyond a size limit.
 
 use rustix::{
     fd::{AsFd, OwnedFd},
@@ -7,30 +7,30 @@ use rustix::{
 };
 use std::{fs::File, io::Read, path::Path};
 
-/// Why a file that should be evidence is none. Each is a sentence for people.
+/// A reason why a file cannot serve as evidence. Each message is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoFile {
-    /// The settings name something outside the checkout.
+    /// The settings name a path outside the checkout.
     #[error("it is not a path inside the repository")]
     Outside,
-    /// Nothing is there.
+    /// The file does not exist.
     #[error("the command did not write it")]
     Missing,
-    /// A link, a folder or the like stands there or on the way.
+    /// The path, or a part of it, is a link, a folder or another special file.
     #[error("it is not a regular file, or a link stands on the way to it")]
     NotAFile,
-    /// It is over the cap.
+    /// The file is larger than this limit.
     #[error("it is larger than {0} bytes")]
     TooLarge(u64),
-    /// The system refused.
+    /// The system refused to read it.
     #[error("it cannot be read: {0}")]
     Unreadable(String),
 }
 
-/// The bytes of a file below `root`.
+/// Returns the bytes of a file below `root`.
 pub(crate) fn read(root: &Path, path: &str, cap: u64) -> Result<Vec<u8>, NoFile> {
     let (folder, name) = parent(root, path)?;
-    // Non-blocking, so that a fifo in its place cannot hold us up.
+    // Non-blocking, so that opening a fifo does not hang.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = rustix::fs::openat(&folder, name, flags, Mode::empty()).map_err(refused)?;
     let stat = rustix::fs::fstat(&file).map_err(refused)?;
@@ -48,7 +48,7 @@ pub(crate) fn read(root: &Path, path: &str, cap: u64) -> Result<Vec<u8>, NoFile>
     }
 }
 
-/// Takes away what stands at a path below `root`, so that what is there later was written later.
+/// Removes the file at a path below `root`, so that a file found there later was written later.
 pub(crate) fn clear(root: &Path, path: &str) -> Result<(), NoFile> {
     let (folder, name) = match parent(root, path) {
         Ok(found) => found,
@@ -61,7 +61,7 @@ pub(crate) fn clear(root: &Path, path: &str) -> Result<(), NoFile> {
     }
 }
 
-/// The folder of a path, opened part by part without following links, and the file's name.
+/// Opens the folder of a path part by part, without following links, and returns it with the file's name.
 fn parent<'a>(root: &Path, path: &'a str) -> Result<(OwnedFd, &'a str), NoFile> {
     let parts = parts(path)?;
     let Some((name, folders)) = parts.split_last() else {
@@ -74,7 +74,7 @@ fn parent<'a>(root: &Path, path: &'a str) -> Result<(OwnedFd, &'a str), NoFile> 
     Ok((folder, name))
 }
 
-/// The parts of a path that stays below its root.
+/// Splits a path into parts; fails if it could leave its root.
 fn parts(path: &str) -> Result<Vec<&str>, NoFile> {
     let parts: Vec<&str> = path.split('/').filter(|part| *part != ".").collect();
     let is_fine = |part: &str| !part.is_empty() && part != ".." && !part.contains('\0');

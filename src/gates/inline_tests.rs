@@ -1,11 +1,12 @@
-//! Tests that stand inside files of code, taken apart from the code by syntax.
+//! Separates tests inside source files from the code, by syntax.
 
 use integrity::{language, language::bodies::TestModule};
 
-/// What Rust puts before a module for tests.
+/// The attribute before a test module in Rust.
 const MARK: &str = concat!("#[cfg(", "test)]");
 
-/// The text of a file of code with the tests of another version of it in place of its own; none where no grammar can do it.
+/// Returns a source file's text with its inline tests replaced by those of another version; `None` if no grammar
+/// supports that.
 pub(crate) fn with_tests_of(path: &str, code: &str, tests: &str) -> Option<String> {
     let mut own = language::doing(path, code)?.modules;
     let others = language::doing(path, tests)?.modules;
@@ -31,7 +32,7 @@ pub(crate) fn with_tests_of(path: &str, code: &str, tests: &str) -> Option<Strin
     Some(text)
 }
 
-/// The modules for tests that stand in files of their own, as they are declared.
+/// Returns the declarations of test modules that are in their own files, such as `mod tests;`.
 fn declared(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().map(str::trim);
     let next = text.lines().map(str::trim).skip(1);
@@ -39,7 +40,7 @@ fn declared(text: &str) -> impl Iterator<Item = &str> {
     pairs.filter_map(|(mark, line)| (mark == MARK && line.starts_with("mod ") && line.ends_with(';')).then_some(line))
 }
 
-/// The text of each module for tests.
+/// Returns the text of each inline test module.
 pub(crate) fn modules(path: &str, text: &str) -> Vec<String> {
     let modules = language::doing(path, text)
         .map(|doing| doing.modules)
@@ -48,7 +49,7 @@ pub(crate) fn modules(path: &str, text: &str) -> Vec<String> {
     modules.into_iter().filter_map(of).collect()
 }
 
-/// The text with every line outside of modules for tests emptied: the others keep their numbers.
+/// Empties every line outside the inline test modules, so that the other lines keep their numbers.
 pub(crate) fn only_modules(path: &str, text: &str) -> String {
     let modules = language::doing(path, text)
         .map(|doing| doing.modules)
@@ -65,7 +66,7 @@ pub(crate) fn only_modules(path: &str, text: &str) -> String {
     kept.collect()
 }
 
-/// Whether tests in a file of this path can be taken apart from its code.
+/// `true` if the language of this path has inline tests that can be separated from the code.
 pub(crate) fn can_separate(path: &str) -> bool {
     language::of(path).is_some_and(|language| language.inline_tests)
 }

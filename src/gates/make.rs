@@ -1,7 +1,8 @@
-//! Make, which runs nothing for a target where a file of that name stands and nothing that it needs is newer.
+//! Detects changes that make `make` skip its tests. Make runs nothing for a target if a file of that name exists and
+//! none of its prerequisites is newer.
 //!
-//! Whether something is newer is a matter of when the files of a checkout were written: no evidence either way. So what
-//! stands in a target's place is found by reading, and what make says is only looked at for what cannot be read.
+//! Which file is newer depends on when the checkout was written, so it proves nothing. Therefore the make file and the
+//! paths are read, and make's output is used only for cases that reading cannot decide.
 
 use crate::gates::{run::context::GateError, turn::Run};
 use domain::{
@@ -16,14 +17,14 @@ use std::collections::BTreeSet;
 /// The largest make file that is read, in bytes.
 const LARGEST: usize = 256 * 1024;
 
-/// A commit as make sees it.
+/// The paths and the make file of a commit.
 struct Tree<'a> {
-    /// The make file, empty where there is none that can be read.
+    /// The make file's text; empty if there is none, or none that can be read.
     text: String,
     paths: &'a BTreeSet<String>,
 }
 
-/// What keeps make from running tests since the change: a file or folder in the place of what would run them.
+/// Returns findings if the change put a file or folder at the name of a test target, so that make no longer runs it.
 pub(crate) async fn idle(run: &Run<'_>, tests: &Evidence) -> Result<Vec<IntegrityFinding>, GateError> {
     let (mirror, change) = (run.subject.mirror, run.change);
     let before = Tree::read(mirror, run.subject.fork, &change.base).await?;
@@ -49,7 +50,7 @@ impl<'a> Tree<'a> {
         Ok(Self { text, paths })
     }
 
-    /// Whether something stands in the place of a target, and make goes by it.
+    /// `true` if a path has the target's name and make may therefore skip the target.
     fn stops_at(&self, target: &str) -> bool {
         stands(self.paths, target) && goes_by_files(&self.text, target, self.paths)
     }
@@ -71,7 +72,7 @@ fn finding(path: &str, what: String) -> IntegrityFinding {
     }
 }
 
-/// Whether there is a file or a folder of this name.
+/// `true` if a file or folder of this name exists.
 fn stands(paths: &BTreeSet<String>, name: &str) -> bool {
     paths.contains(name) || first_below(paths, name).is_some()
 }
@@ -82,8 +83,8 @@ fn first_below<'a>(paths: &'a BTreeSet<String>, folder: &str) -> Option<&'a str>
     first.starts_with(&below).then_some(first)
 }
 
-/// Whether make looks at the file before it runs what the target says. What cannot be told without running make, an included
-/// file or a variable, is left to what it says when it runs.
+/// `true` if make checks for a file of the target's name before it runs the recipe. Reading cannot decide this for
+/// included files and variables: then it returns `false`, and make's output at run time decides.
 fn goes_by_files(text: &str, target: &str, paths: &BTreeSet<String>) -> bool {
     let includes = text
         .lines()
@@ -93,7 +94,7 @@ fn goes_by_files(text: &str, target: &str, paths: &BTreeSet<String>) -> bool {
         let is_phony = rule.targets.contains(&".PHONY");
         let is_own = rule.targets.contains(&target);
         let unsure = (is_phony || is_own) && rule.needs.iter().any(|need| need.contains(['$', '%', '*', '\\']));
-        // What is not there is made each time, and what needs it with it.
+        // Make always remakes a prerequisite that does not exist, and then the target that needs it.
         let is_always = is_own && rule.needs.iter().any(|need| *need != "|" && !stands(paths, need));
         if unsure || is_always || is_phony && rule.needs.contains(&target) {
             return false;
@@ -103,7 +104,7 @@ fn goes_by_files(text: &str, target: &str, paths: &BTreeSet<String>) -> bool {
     is_made && !includes
 }
 
-/// What make says where a file in the place of a target keeps it from running anything.
+/// Returns a finding if make's whole output says that a test target is up to date.
 fn up_to_date(before: &Tree<'_>, after: &Tree<'_>, tests: &Evidence) -> Option<IntegrityFinding> {
     let Evidence::Passed(result) = tests else { return None };
     let is_warning = |line: &&str| line.to_ascii_lowercase().contains("warning: ");
@@ -112,7 +113,7 @@ fn up_to_date(before: &Tree<'_>, after: &Tree<'_>, tests: &Evidence) -> Option<I
     let line = said.next().filter(|_| said.next().is_none())?;
     let is_idle = line.starts_with("make") && (line.ends_with("is up to date.") || line.contains("Nothing to be done"));
     let target = line.split(['\'', '`', '"']).nth(1).unwrap_or_default();
-    // What stood there before kept the tests from running before.
+    // A path that already existed kept the tests from running before the change too.
     let is_old = stands(before.paths, target) && before.text == after.text;
     (is_idle && !is_old).then(|| finding("", format!("no test ran: {line}")))
 }

@@ -1,8 +1,9 @@
-//! Gates: everything that is run or read for evidence on a commit, by the service itself, in clean checkouts.
+//! The Gates run and read everything that counts as evidence about a commit, in clean checkouts and by the service
+//! itself.
 //!
-//! [`preflight`] says what was so before, [`verify`] what holds of a task's commit, [`verify_wave`] what holds of a merged
-//! wave, [`blame`] which merge broke it, and [`probe`] runs what a Coach asked for. What that means for a task is decided
-//! in the domain; nothing here believes what an agent claimed.
+//! [`preflight`] records the state before the change, [`verify`] checks a task's commit, [`verify_wave`] a merged wave,
+//! [`blame`] finds the merge that broke it, and [`probe`] runs the commands that a Coach asked for. The domain decides
+//! what the evidence means for a task; nothing here trusts an agent's claim.
 
 mod around_tests;
 mod base_code;

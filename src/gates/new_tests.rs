@@ -1,23 +1,22 @@
-//! The tests that a change brings or touches, by name.
+//! Finds the tests that a change adds or touches, by name.
 
 use crate::gates::change::Change;
 use domain::evidence::{Baseline, Ground, TestNames};
 use integrity::language::Role;
 use std::collections::BTreeSet;
 
-/// The tests of a run that nobody had before, and those that may be others than they were.
+/// The passing tests of a run that are new, or may have changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NewTests {
-    /// Tests that nobody had before.
+    /// Tests that did not exist before.
     pub(crate) new: Vec<String>,
-    /// Tests whose body is another.
+    /// Tests whose body changed.
     pub(crate) changed: Vec<String>,
-    /// Tests that nobody had before and that stand nowhere by that name: made by a loop or a macro of a changed file, or
-    /// brought by an earlier task.
+    /// New names that no test in the changed files has: a loop or macro generates them, or an earlier task added them.
     pub(crate) unplaced: Vec<String>,
 }
 
-/// What a test that passes now was before.
+/// The state before the change of a test that passes now.
 enum Before {
     Nothing,
     Another,
@@ -26,7 +25,7 @@ enum Before {
 }
 
 impl NewTests {
-    /// The tests that pass now, by what they were at the fork.
+    /// Sorts the passing tests by their state at the fork.
     pub(crate) fn of(change: &Change, known: &BTreeSet<&str>, now: &TestNames) -> Self {
         let mut tests = Self::default();
         for name in &now.passed {
@@ -40,7 +39,7 @@ impl NewTests {
         tests
     }
 
-    /// What may show the change: what is new or changed, and only without that what may be.
+    /// Returns the tests that may show the change: the new and changed ones or, if there are none, the unplaced ones.
     pub(crate) fn candidates(&self) -> Vec<&String> {
         let sure: Vec<&String> = self.new.iter().chain(&self.changed).collect();
         match sure.is_empty() {
@@ -50,7 +49,7 @@ impl NewTests {
     }
 }
 
-/// Every test that was there before, by name.
+/// Returns the names of all tests that existed before.
 pub(crate) fn known(baseline: &Baseline) -> BTreeSet<&str> {
     match baseline.ground() {
         Ground::Named(names) => {
@@ -65,7 +64,7 @@ fn before(change: &Change, name: &str, known: &BTreeSet<&str>) -> Before {
     let (was, is) = (change.before.find(name), change.after.find(name));
     match (is.is_empty(), was.is_empty()) {
         (true, _) if known.contains(name) => Before::Same,
-        // It stands in a file that the change does not touch, so an earlier task brought it; or it has no name there.
+        // An earlier task added the test in a file that this change does not touch, or its name there is computed.
         (true, _) if !change.has_unreadable_tests() => match change.of_role(Role::Test).next() {
             None => Before::Same,
             Some(_) => Before::Unknown,

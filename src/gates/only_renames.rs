@@ -1,5 +1,5 @@
-//! Whether a change does anything but rename and move: lines that only move, or only call the same by another name, do not
-//! count, nor do comments and imports.
+//! Decides whether a change only renames and moves code. Lines that move or differ only in names do not count, nor do
+//! comments and imports.
 
 use crate::gates::change::{Change, is_document};
 use integrity::{
@@ -8,10 +8,10 @@ use integrity::{
 };
 use std::collections::BTreeMap;
 
-/// Lines, and how often each is there.
+/// Lines, with how often each occurs.
 type Lines = BTreeMap<String, usize>;
 
-/// Whether neither code nor tests have a line that they had not in any form. Lines may be gone.
+/// `true` if no line of code or tests is new, apart from names. Lines may be removed.
 pub(crate) fn only_renames(change: &Change) -> bool {
     let is_code = |file: &&FileChange| {
         let is_code = matches!(role(&file.path), Role::Source | Role::Test | Role::Support);
@@ -23,7 +23,8 @@ pub(crate) fn only_renames(change: &Change) -> bool {
     !code.is_empty() && !is_unread && !has_more(&of(|file| &file.before), &of(|file| &file.after))
 }
 
-/// Whether each test that was there is there still, but for its name and the names in it; given the words of their bodies.
+/// `true` if each old test still exists, apart from its name and the names in it. The arguments are the words of the
+/// test bodies.
 pub(crate) fn keeps_tests<'a>(
     before: impl Iterator<Item = &'a [String]>,
     after: impl Iterator<Item = &'a [String]>,
@@ -43,7 +44,7 @@ pub(crate) fn keeps_tests<'a>(
         .all(|(shape, times)| after.get(shape).is_some_and(|now| now >= times))
 }
 
-/// Whether more than names and imports is new in some lines.
+/// `true` if some lines are new in more than names and imports.
 pub(crate) fn is_more(before: &[String], after: &[String]) -> bool {
     let of = |lines: &[String]| {
         let mut counted = Lines::new();
@@ -56,7 +57,7 @@ pub(crate) fn is_more(before: &[String], after: &[String]) -> bool {
     has_more(&of(before), &of(after))
 }
 
-/// Whether a line is nothing but names, as in an import of several lines.
+/// `true` if a line contains only names, as in an import of several lines.
 fn lists_names(line: &str) -> bool {
     let is_name = |word: &str| !word.starts_with(|c: char| c.is_ascii_digit()) && !VALUES.contains(&word);
     line.chars().all(|c| c.is_alphanumeric() || "_,{}:* ".contains(c))
@@ -71,7 +72,7 @@ fn lines<'a>(files: impl Iterator<Item = &'a FileChange>, side: fn(&FileChange) 
     lines
 }
 
-/// Adds the lines that do something.
+/// Counts the lines that have an effect.
 fn count<'a>(new: impl Iterator<Item = &'a str>, lines: &mut Lines) {
     for line in new.map(str::trim).filter(|line| does_something(line)) {
         let times = lines.entry(line.to_owned()).or_default();
@@ -79,7 +80,7 @@ fn count<'a>(new: impl Iterator<Item = &'a str>, lines: &mut Lines) {
     }
 }
 
-/// Whether a line does something by itself.
+/// `true` if a line has an effect: it is not a comment, an import or mere punctuation.
 fn does_something(line: &str) -> bool {
     let is_comment = ["//", "#", "/*", "*", "\"\"\""]
         .iter()
@@ -93,7 +94,7 @@ fn does_something(line: &str) -> bool {
     line.chars().any(char::is_alphanumeric) && !is_comment && !is_import
 }
 
-/// Whether a line is new, and no line that is gone differs from it by names alone.
+/// `true` if a line is new and no removed line differs from it only by names.
 fn has_more(before: &Lines, after: &Lines) -> bool {
     let mut gone = shapes(before, after);
     shapes(after, before).into_iter().any(|(shape, times)| {
@@ -102,7 +103,7 @@ fn has_more(before: &Lines, after: &Lines) -> bool {
     })
 }
 
-/// The shapes of the lines that stand more often in one than in the other.
+/// Returns the shapes of the lines that occur more often in `one` than in `other`.
 fn shapes(one: &Lines, other: &Lines) -> Lines {
     let mut shapes = Lines::new();
     for (line, times) in one {
@@ -113,7 +114,7 @@ fn shapes(one: &Lines, other: &Lines) -> Lines {
     shapes
 }
 
-/// Words that are values and no names.
+/// Words that are values, not names.
 const VALUES: [&str; 9] = [
     "true",
     "false",
@@ -126,7 +127,7 @@ const VALUES: [&str; 9] = [
     "NaN",
 ];
 
-/// A line with every name replaced by the same one; what stands in quotes stays, and so do values.
+/// Replaces every name in a line by `x`; quoted text and values stay.
 fn shape(line: &str) -> String {
     let mut shape = String::new();
     let (mut name, mut quote) = (String::new(), None);

@@ -1,11 +1,12 @@
-//! What people and agents see of a command's output: plain text, no secrets, not too long.
+//! Prepares a command's output for people and agents: plain text without secrets, and not too long.
 
 use domain::{secret::Secrets, shorten};
 
-/// Characters of output that evidence holds.
+/// The most characters of output that evidence holds.
 const MAX_SHOWN: usize = 8_000;
 
-/// Text as a terminal would show it at the end: without colours, cursor movements and overwritten progress lines.
+/// Returns the text as a terminal shows it in the end: without colours, cursor movements and overwritten progress
+/// lines.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -27,7 +28,8 @@ pub(crate) fn plain(text: &str) -> String {
     plain
 }
 
-/// Skips the rest of an escape sequence: `[…letter` for colours, `]…` up to its terminator for titles, else one character.
+/// Skips the rest of an escape sequence: `[…letter` for colours, `]…` up to its terminator for titles, otherwise one
+/// character.
 fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     match chars.next() {
         Some('[') => while chars.next_if(|c| !('@'..='~').contains(c) && *c != '\n').is_some() {},
@@ -43,12 +45,12 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
         }
         _ => return,
     }
-    // The letter that ends it.
+    // The letter ends the sequence.
     chars.next_if(|c| *c != '\n');
 }
 
-/// Both streams, errors first, since results stand at the end of the output; each shortened from the middle so that
-/// neither crowds the other out.
+/// Joins both streams, errors first, since results are at the end of the output. Each is shortened in the middle, so
+/// that neither displaces the other.
 pub(crate) fn shown(stdout: &str, stderr: &str, secrets: &Secrets) -> String {
     let (stdout, stderr) = (secrets.mask(stdout.trim()), secrets.mask(stderr.trim()));
     let (out, err) = (stdout.chars().count(), stderr.chars().count());

@@ -1,5 +1,6 @@
-//! What ran overrules what was read: a test that ran was not skipped, one that failed without the change checks something,
-//! and one of the base that still holds, or may go, was not taken away. Such findings only inform.
+//! Lets test runs overrule findings from reading the code. A test that ran was not skipped; one that failed without the
+//! change checks something; a removed test of the base was not lost if it still passes or may go. Such findings become
+//! informational.
 
 use crate::gates::{change::Change, compare, said};
 use domain::{
@@ -10,19 +11,19 @@ use domain::{
 };
 use std::collections::BTreeSet;
 
-/// What runs showed.
+/// The evidence from test runs.
 #[derive(Debug, Default)]
 pub(crate) struct Ran {
-    /// The tests that gave a result on the change's commit, by name.
+    /// The names of the tests that passed or failed on the change's commit.
     pub(crate) ran: BTreeSet<String>,
-    /// Those that failed without the change and pass with it.
+    /// The tests that failed without the change and pass with it.
     pub(crate) red: BTreeSet<String>,
-    /// Files of the base from which every test that is gone may go.
+    /// The base's files whose removed tests may all go.
     pub(crate) settled: BTreeSet<String>,
 }
 
 impl Ran {
-    /// Begins with the run of the change's own tests.
+    /// Starts from the run of the change's own tests.
     pub(crate) fn of(tests: &Evidence) -> Self {
         let names = compare::names(tests).map(|names| names.passed.iter().chain(&names.failed).cloned().collect());
         Self {
@@ -32,7 +33,7 @@ impl Ran {
     }
 }
 
-/// What a run can say against a finding.
+/// The evidence that overrules a finding.
 #[derive(Clone, Copy)]
 enum Answer {
     /// The test ran.
@@ -43,7 +44,7 @@ enum Answer {
     Settled,
 }
 
-/// The rules that a run can speak against.
+/// The rules that a run can overrule, with the evidence needed.
 const ANSWERS: [(Rule, Answer); 5] = [
     (Rule::SkipAdded, Answer::Ran),
     (Rule::TestEmptied, Answer::Red),
@@ -52,7 +53,7 @@ const ANSWERS: [(Rule, Answer); 5] = [
     (Rule::TestDeleted, Answer::Settled),
 ];
 
-/// Takes the findings out that runs speak against, and gives them as items that only inform.
+/// Removes the findings that runs overrule, and returns them as informational items.
 pub(crate) fn by_running(
     change: &Change,
     kind: TaskType,
@@ -75,7 +76,7 @@ pub(crate) fn by_running(
         .collect()
 }
 
-/// Whether the finding stands in a test of one of these names.
+/// `true` if the finding is in a test of one of these names.
 fn is_about_one_of(change: &Change, finding: &IntegrityFinding, names: &BTreeSet<String>) -> bool {
     let line = finding
         .line

@@ -1,4 +1,4 @@
-//! Pre-flight: what set-up and tests find on a commit of the default branch before anyone changed anything.
+//! Pre-flight: runs set-up and tests on a commit of the default branch before any change.
 
 use crate::{
     config::RepositorySettings,
@@ -25,16 +25,16 @@ use std::collections::BTreeSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// So often the tests run with additions and without, until both say the same: a difference that is not there again comes
-/// from tests that vary.
+/// How often the tests run with and without additions until both agree. A difference that does not repeat comes from
+/// flaky tests.
 const PAIRS: u32 = 2;
 
-/// Runs set-up and tests on a commit of the default branch, and keeps what they built for later runs. The tests run as
-/// their command stands, and once more with what AutoBuild would add to it: where that changes a result, it is not added.
+/// Runs set-up and tests on a commit of the default branch, and keeps what they built for later runs. The tests run
+/// with the plain command, and again with AutoBuild's additions, which are dropped if they change a result.
 ///
 /// # Errors
 ///
-/// A cancellation, or a failure of the service itself. What a command does is evidence, never an error.
+/// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
 pub async fn preflight(
     bench: &Bench,
     mirror: &Mirror,
@@ -55,7 +55,8 @@ pub async fn preflight(
     };
     let after_setup = ready.leavings(&tracked).await?;
     let made = ready.made(&after_setup, &tracked).await;
-    // What set-up left is kept as it is where that is packages alone, else with what the tests built, and wrote.
+    // If set-up left only packages, they are kept as they are; otherwise they are kept with what the tests built and
+    // wrote.
     let chosen = &prepared.chosen;
     let is_kept_as_it_is = made == Made::Packages && chosen.setup.is_some() && chosen.test_line.building().is_none();
     if is_kept_as_it_is && ready.is_ready() {
@@ -76,8 +77,8 @@ pub async fn preflight(
     })
 }
 
-/// The programs in command position that are neither in the commit nor along `PATH`, also not after set-up: each with the
-/// command that names it.
+/// Returns the programs that the commands call but that are neither in the commit nor on `PATH`, even after set-up;
+/// each with its command.
 ///
 /// # Errors
 ///
@@ -113,7 +114,7 @@ async fn missing_in(checkout: &SandboxedCheckout, lines: &[String]) -> Result<Ve
     Ok(all)
 }
 
-/// Runs the tests with what may be added to their command, and says whether that leaves each result as it is.
+/// Runs the tests with the additions to their command, and says whether every result stays the same.
 async fn tried(
     prepared: &Prepared<'_>,
     ready: &Ready<'_>,
@@ -146,8 +147,8 @@ async fn tried(
     Ok((plain, Additions::Refused))
 }
 
-/// Whether a run with additions came to what the command comes to as it stands. A command that fails may stop early: then
-/// more tests may run, and what is said of the others is the same.
+/// `true` if a run with additions agrees with the plain run. A plain command that fails may stop early, so more tests
+/// may run with additions, but the other results must be the same.
 fn is_unchanged(plain: &Evidence, added: &Evidence) -> bool {
     match (plain, added) {
         (Evidence::Passed(plain), Evidence::Passed(added)) => {
@@ -178,8 +179,8 @@ fn counts_no_less(plain: Counts, added: Counts) -> bool {
     }
 }
 
-/// Whether each test that has a name in the plain run has the same result in the other. Parameters may be of the moment,
-/// as the time is, so tests are compared without them.
+/// `true` if each test named in the plain run has the same result in the other. Names are compared without parameters,
+/// which may vary between runs, such as the time.
 fn keeps_names(plain: &Finding, added: &Finding) -> bool {
     let Some(before) = &plain.names else { return true };
     let Some(now) = &added.names else { return false };

@@ -1,4 +1,4 @@
-//! Commands that the Coach asked for, run in a throw-away copy of the commit.
+//! Runs commands that the Coach asked for in a throw-away copy of the commit.
 
 use crate::{
     config::RepositorySettings,
@@ -17,12 +17,12 @@ use domain::{
 use git::Mirror;
 use tokio_util::sync::CancellationToken;
 
-/// Runs each command after set-up, one after the other in one copy, and shows what came of it. Nothing follows from a
-/// probe by itself: the Coach asked, and the Coach judges.
+/// Runs each command after set-up, one after the other in one copy, and returns the results. A probe has no consequence
+/// by itself: the Coach asked for it and judges it.
 ///
 /// # Errors
 ///
-/// A cancellation, or a failure of the service itself. What a command does is evidence, never an error.
+/// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
 pub async fn probe(
     bench: &Bench,
     mirror: &Mirror,

@@ -1,4 +1,4 @@
-//! Failing tests are run once more on the same commit before they are held against anyone.
+//! Runs failing tests again on the same commit before they count against the change.
 
 use crate::gates::{
     change::Change,
@@ -7,9 +7,9 @@ use crate::gates::{
 };
 use domain::evidence::{Excuse, Excused};
 
-/// Of the failing tests those that pass when they are run once more, in a fresh checkout that starts from no cache.
+/// Returns those of the failing tests that pass in a second run, in a fresh checkout without caches.
 ///
-/// A test that the change touches has to hold every time: it is not among them.
+/// A test that the change touches must pass every time, so it is never excused.
 pub(crate) async fn flaky(
     prepared: &Prepared<'_>,
     held: &[String],
@@ -30,7 +30,7 @@ pub(crate) async fn flaky(
         .collect())
 }
 
-/// Whether the change touches the test's file, or that cannot be told.
+/// `true` if the change touches the test, or may touch it.
 fn is_touched(change: Option<&Change>, name: &str) -> bool {
     change.is_some_and(|change| {
         change.has_unreadable_tests() || !change.after.find(name).is_empty() || !change.before.find(name).is_empty()

@@ -1,4 +1,4 @@
-//! Files that set-up rewrote. They were put back; what that says of the change is told here.
+//! Reports files that set-up rewrote and that were restored.
 
 use crate::gates::said;
 use domain::{
@@ -8,11 +8,11 @@ use domain::{
 };
 use integrity::language::{Role, role};
 
-/// The most files that are named of each kind.
+/// The most files of each kind that are named.
 const MOST: usize = 20;
 
-/// What sends the work back, and what is only shown: a set-up that did the same before the change is nobody's deception,
-/// and one that writes lock files or sources anew is no test's.
+/// Returns the findings and the informational items. Rewriting files of tests or settings is a finding, unless set-up
+/// already did so before the change. Rewriting lock files or sources is only informational.
 pub(crate) fn by_setup(rewritten: &[String], baseline: &Baseline) -> (Vec<IntegrityFinding>, Vec<Issue>) {
     let is_known = |path: &String| baseline.rewritten.contains(path);
     let decides = |path: &String| match role(path) {

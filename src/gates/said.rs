@@ -1,4 +1,4 @@
-//! Results of Gates that run no command of their own: one sentence each.
+//! Builds the results of Gates that run no command: one sentence each.
 
 use crate::gates::run::result_cache::Origin;
 use domain::{
@@ -8,16 +8,16 @@ use domain::{
     shorten,
 };
 
-/// What stands below the output of a run that was not repeated.
+/// The note below the output of a run that was not repeated.
 const KEPT: &str = "AutoBuild did not run this again: it is what an earlier run of the same files gave.";
 
 /// The most names in one sentence.
 const NAMED: usize = 10;
 
-/// The longest name in a sentence.
+/// The longest name in a sentence, in characters.
 const LONGEST: usize = 200;
 
-/// A finding that is a sentence.
+/// Creates a finding that consists of a sentence.
 pub(crate) fn said(sentence: impl Into<String>) -> Finding {
     Finding {
         command: String::new(),
@@ -29,22 +29,22 @@ pub(crate) fn said(sentence: impl Into<String>) -> Finding {
     }
 }
 
-/// A Gate that holds.
+/// Creates the result of a Gate that passed.
 pub(crate) fn passed(gate: Gate, weight: Weight, sentence: impl Into<String>) -> GateResult {
     result(gate, weight, Evidence::Passed(said(sentence)))
 }
 
-/// A Gate that does not.
+/// Creates the result of a Gate that failed.
 pub(crate) fn failed(gate: Gate, weight: Weight, sentence: impl Into<String>) -> GateResult {
     result(gate, weight, Evidence::Failed(said(sentence)))
 }
 
-/// A Gate that could not run, and from whose absence nothing follows.
+/// Creates the informational result of a Gate that could not run.
 pub(crate) fn absent(gate: Gate, why: Absence) -> GateResult {
     result(gate, Weight::Shown, Evidence::Absent(why))
 }
 
-/// A result without places.
+/// Creates a result without items.
 pub(crate) fn result(gate: Gate, weight: Weight, evidence: Evidence) -> GateResult {
     GateResult {
         gate,
@@ -54,7 +54,7 @@ pub(crate) fn result(gate: Gate, weight: Weight, evidence: Evidence) -> GateResu
     }
 }
 
-/// An item that is shown and sends nothing back.
+/// Creates an informational item, which does not send the work back.
 pub(crate) fn should_fix(category: &str, description: impl Into<String>, at: Option<(String, u32)>) -> Issue {
     let (file, line) = at.map_or((None, None), |(file, line)| (Some(file), Some(line)));
     Issue {
@@ -69,7 +69,7 @@ pub(crate) fn should_fix(category: &str, description: impl Into<String>, at: Opt
     }
 }
 
-/// The first names of a list, in a sentence.
+/// Joins the first names of a list, for a sentence.
 pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
     let first = names.iter().take(NAMED);
     let first: Vec<String> = first.map(|name| shorten::middle(name.as_ref(), LONGEST)).collect();
@@ -79,7 +79,7 @@ pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
-/// Says beside the output where a result comes from, if nothing ran for it now.
+/// Adds a note to the output if the result comes from the cache.
 pub(crate) fn with_origin(evidence: Evidence, origin: Origin) -> Evidence {
     let told = |mut finding: Finding| {
         finding.output = format!("{}\n{KEPT}", finding.output);
@@ -92,7 +92,7 @@ pub(crate) fn with_origin(evidence: Evidence, origin: Origin) -> Evidence {
     }
 }
 
-/// Says beside the output of set-up on which commit it ran, if not on this one.
+/// Adds to set-up's output the other commit on which it ran.
 pub(crate) fn with_set_up_before(evidence: Evidence, commit: &Sha) -> Evidence {
     match evidence {
         Evidence::Passed(mut finding) => {
@@ -104,7 +104,7 @@ pub(crate) fn with_set_up_before(evidence: Evidence, commit: &Sha) -> Evidence {
     }
 }
 
-/// An item as one that sends nothing back.
+/// Makes an item informational, so that it does not send the work back.
 pub(crate) fn only_shown(mut item: Issue) -> Issue {
     item.severity = Severity::ShouldFix;
     item

@@ -1,7 +1,8 @@
-//! Whether a change touches what set-up reads or runs: then what set-up left on one commit says nothing of the other.
+//! Decides whether a change touches what set-up reads or runs. If so, set-up's result on one commit does not hold for
+//! the other.
 //!
-//! Package managers read settings, lists and lock files, and run the scripts that manifests name. A line that people wrote
-//! may read whatever it names: a file, a folder, a module.
+//! Package managers read settings, manifests and lock files, and run the scripts that manifests name. A line that
+//! people wrote may read whatever it names: a file, a folder, a module.
 
 use crate::gates::{
     change::is_document,
@@ -14,13 +15,13 @@ use integrity::language::{Role, role};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The largest script that is read, and the most of them.
+/// The largest script that is read, in bytes, and the most scripts.
 const LARGEST: usize = 256 * 1024;
 const MOST: usize = 20;
-/// The scripts that npm, pnpm and yarn run when they install.
+/// The scripts that npm, pnpm and yarn run during an installation.
 const HOOKS: [&str; 5] = ["preinstall", "install", "postinstall", "prepare", "prepublish"];
 
-/// Whether what differs between two commits touches it.
+/// `true` if the difference between two commits touches what set-up reads or runs.
 pub(crate) async fn touches_setup(
     mirror: &Mirror,
     (from, to): (&Sha, &Sha),
@@ -62,7 +63,7 @@ struct Commit<'a> {
 }
 
 impl Commit<'_> {
-    /// The words of every script of the repository that this line, or the installing of packages, runs.
+    /// Returns the words of every script of the repository that this line, or the installation of packages, runs.
     async fn words(&self, line: &str) -> Result<BTreeSet<String>, GateError> {
         let mut open = self.named_files(&split(line));
         let mut hooks = String::new();
@@ -104,7 +105,7 @@ impl Commit<'_> {
     }
 }
 
-/// The scripts of a `package.json` that run when packages are installed.
+/// Returns the scripts of a `package.json` that run when packages are installed.
 pub(crate) fn hooks_of(manifest: &str) -> String {
     let manifest: Value = serde_json::from_str(manifest).unwrap_or_default();
     let script = |name: &&str| manifest.get("scripts")?.get(*name)?.as_str().map(str::to_owned);
@@ -112,7 +113,7 @@ pub(crate) fn hooks_of(manifest: &str) -> String {
     scripts.join("\n")
 }
 
-/// Names, paths and their parts.
+/// Splits a text into names and paths.
 fn split(text: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_alphanumeric() || "_-./".contains(c);
     let words = text
@@ -121,7 +122,7 @@ fn split(text: &str) -> BTreeSet<String> {
     words.filter(|word| word.len() > 1).map(str::to_owned).collect()
 }
 
-/// Whether a changed file is named, by its path, by a folder that it stands in, or by its module.
+/// `true` if a changed file is named by its path, one of its folders, or its module.
 fn is_named(changed: &[String], words: &BTreeSet<String>) -> bool {
     let parts: BTreeSet<&str> = words.iter().flat_map(|word| word.split(['/', '.'])).collect();
     changed.iter().any(|path| {

@@ -1,4 +1,4 @@
-//! What is looked at: a task's commit, a merged wave, the merges that may have broken it.
+//! The inputs of the Gates: a task's commit, a merged wave, or the merges that may have broken it.
 
 use crate::config::{Mode, RepositorySettings};
 use domain::{
@@ -9,43 +9,43 @@ use domain::{
 };
 use git::Mirror;
 
-/// A task's commit and everything that it is measured by.
+/// A task's commit and everything by which it is judged.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
-    /// Holds both commits.
+    /// The mirror that has both commits.
     pub mirror: &'a Mirror,
-    /// Where the task's work forked from the integration branch.
+    /// The commit of the integration branch from which the task's work started.
     pub fork: &'a Sha,
     /// The commit that is judged.
     pub head: &'a Sha,
     /// The task.
     pub task: &'a PlannedTask,
-    /// Where the task comes from.
+    /// The origin of the task.
     pub origin: &'a Origin,
     /// Whether new tests must fail on the old code.
     pub mode: Mode,
-    /// The tests as they were before anyone changed anything.
+    /// The results of the tests before any change.
     pub baseline: &'a Baseline,
     /// The repository's settings.
     pub settings: &'a RepositorySettings,
     /// Failing tests that a person waived.
     pub waived: &'a [WaivedTest],
-    /// What persons pushed to the task's branch: each push as the commit before it and the one after.
+    /// The pushes of people to the task's branch: for each, the commit before and after it.
     pub people: &'a [(Sha, Sha)],
 }
 
 /// The integration branch after a wave.
 #[derive(Clone, Copy)]
 pub struct WaveSubject<'a> {
-    /// Holds the commit.
+    /// The mirror that has the commit.
     pub mirror: &'a Mirror,
     /// The commit that is judged.
     pub head: &'a Sha,
     /// The plan's smoke command.
     pub smoke: Option<&'a str>,
-    /// The heaviest kind of task in it: decides whether tests must run at all.
+    /// The heaviest type of task in the wave, which decides whether tests must run at all.
     pub kind: TaskType,
-    /// The tests as they were before anyone changed anything.
+    /// The results of the tests before any change.
     pub baseline: &'a Baseline,
     /// The repository's settings.
     pub settings: &'a RepositorySettings,
@@ -53,20 +53,20 @@ pub struct WaveSubject<'a> {
     pub waived: &'a [WaivedTest],
 }
 
-/// A broken integration branch, and since when it may be broken.
+/// A broken integration branch, and the last commit known to be good.
 #[derive(Clone, Copy)]
 pub struct Suspects<'a> {
-    /// Holds the commits.
+    /// The mirror that has the commits.
     pub mirror: &'a Mirror,
-    /// The last commit of the integration branch on which the wave gate held.
+    /// The last commit of the integration branch on which the wave's Gates passed.
     pub green: &'a Sha,
-    /// The commit on which it does not.
+    /// The commit on which they fail.
     pub head: &'a Sha,
-    /// The tests that fail there by name; empty where none is named.
+    /// The names of the tests that fail there; empty if none is named.
     pub failing: &'a [String],
-    /// The plan's smoke command, where that is what failed.
+    /// The plan's smoke command, if that is what failed.
     pub smoke: Option<&'a str>,
-    /// What is added to the test command.
+    /// The additions to the test command.
     pub additions: Additions,
     /// The repository's settings.
     pub settings: &'a RepositorySettings,

@@ -1,4 +1,4 @@
-//! Where tests stand: the tests of some files by their own names, to be found by the names that runners give them.
+//! Finds the tests of some files by the names that runners give them.
 
 use crate::gates::{results::is_documented, test_line::own_name};
 use integrity::{Version, language};
@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The tests of some files.
 #[derive(Debug, Default)]
 pub(crate) struct TestIndex {
-    /// By the test's own name.
+    /// The tests by their own names.
     tests: BTreeMap<String, Vec<Site>>,
-    /// The files that could be read, with the lines where tests and other functions begin, and which of them are tests.
+    /// The files that could be parsed, each with the lines where its tests and other functions begin.
     read: BTreeMap<String, BTreeMap<u32, Begins>>,
 }
 
-/// What begins at a line.
+/// The kind of code that begins at a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begins {
     Test,
@@ -23,18 +23,18 @@ enum Begins {
 /// One test in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Site {
-    /// The file.
+    /// The file's path.
     pub(crate) path: String,
-    /// The names of what it stands in, outermost first.
+    /// The names of the enclosing classes, modules or suites, outermost first.
     pub(crate) scope: Vec<String>,
-    /// Where it begins.
+    /// The line where it begins.
     pub(crate) line: u32,
     /// The words of its body.
     pub(crate) words: Vec<String>,
 }
 
 impl TestIndex {
-    /// Reads the files that are there and of a known language.
+    /// Reads the files that exist and whose language is known.
     pub(crate) fn of<'a>(files: impl Iterator<Item = (&'a str, &'a Version)>) -> Self {
         let mut sites = Self::default();
         for (path, version) in files {
@@ -61,7 +61,7 @@ impl TestIndex {
         sites
     }
 
-    /// The line where the test begins that this line belongs to.
+    /// Returns the first line of the test to which this line belongs.
     pub(crate) fn test_around(&self, path: &str, line: u32) -> Option<u32> {
         match self.read.get(path)?.range(..=line).next_back()? {
             (begin, Begins::Test) => Some(*begin),
@@ -69,7 +69,7 @@ impl TestIndex {
         }
     }
 
-    /// The lines of a test in its file's text.
+    /// Returns the lines of a test in its file's text.
     pub(crate) fn lines<'a>(&self, site: &Site, text: &'a str) -> Vec<&'a str> {
         let begins = self.read.get(&site.path);
         let next = begins.and_then(|begins| begins.range(site.line.saturating_add(1)..).next());
@@ -81,8 +81,8 @@ impl TestIndex {
             .collect()
     }
 
-    /// The lines of a file's text but those of the tests whose words are left out. What stands behind a test belongs to it,
-    /// up to what begins next.
+    /// Returns a file's lines without those of the tests whose words are left out. A test extends to the next test or
+    /// function.
     pub(crate) fn lines_without<'a>(
         &self,
         path: &str,
@@ -103,23 +103,23 @@ impl TestIndex {
             .collect()
     }
 
-    /// Whether the tests of this file are known.
+    /// `true` if this file could be parsed, so that its tests are known.
     pub(crate) fn has_read(&self, path: &str) -> bool {
         self.read.contains_key(path)
     }
 
-    /// The file and the line of the first test that a runner may mean by `name`.
+    /// Returns the file and line of the first test that a runner may call `name`.
     pub(crate) fn place(&self, name: &str) -> Option<(String, u32)> {
         let found = self.find(name);
         found.first().map(|site| (site.path.clone(), site.line))
     }
 
-    /// The tests that a runner may mean by `name`; none for a test that stands in documentation.
+    /// Returns the tests that a runner may call `name`; empty for a documentation test.
     pub(crate) fn find(&self, name: &str) -> Vec<&Site> {
         if is_documented(name) {
             return Vec::new();
         }
-        // What looks like a runner's addition may be part of a title: "stops at the limit (1/2)".
+        // Text that looks like a runner's addition may belong to the title: "stops at the limit (1/2)".
         let spellings = [bare(name), own_name(name), name];
         let named = self.tests.iter().filter(|(own, sites)| {
             let is_its = |name: &str| ends_with(name, own) || sites.iter().any(|site| site.is_spelled(own, name));
@@ -133,47 +133,47 @@ impl TestIndex {
         let in_scope = |site: &&&Site| site.scope.iter().all(|part| name.contains(part.as_str()));
         let scoped: Vec<&Site> = found.iter().filter(in_scope).copied().collect();
         match scoped.is_empty() {
-            // A class may have inherited it, and a title may be computed.
+            // A class may have inherited the test, and a title may be computed.
             true => found.into_iter().filter(|site| !site.is_elsewhere(name)).collect(),
             false => scoped,
         }
     }
 
-    /// Whether a file has tests.
+    /// `true` if a file has tests.
     pub(crate) fn has_tests(&self, path: &str) -> bool {
         self.tests().any(|(_, site)| site.path == path)
     }
 
-    /// Whether a test with this body stands anywhere in the files.
+    /// `true` if any of the files has a test with this body.
     pub(crate) fn has_body(&self, words: &[String]) -> bool {
         !words.is_empty() && self.tests.values().flatten().any(|site| site.words == words)
     }
 
-    /// Every test by its own name.
+    /// Returns every test with its own name.
     pub(crate) fn tests(&self) -> impl Iterator<Item = (&str, &Site)> {
         let all = self.tests.iter();
         all.flat_map(|(name, sites)| sites.iter().map(|site| (name.as_str(), site)))
     }
 
-    /// The words of the body of every test.
+    /// Returns the words of every test's body.
     pub(crate) fn all_words(&self) -> impl Iterator<Item = &[String]> {
         self.tests().map(|(_, site)| site.words.as_slice())
     }
 
-    /// The words of the body of every test in a file.
+    /// Returns the words of every test's body in a file.
     pub(crate) fn words_in<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a [String]> {
         let here = self.tests.values().flatten().filter(move |site| site.path == path);
         here.map(|site| site.words.as_slice())
     }
 
-    /// The names and bodies of all tests.
+    /// Returns the names and bodies of all tests.
     pub(crate) fn bodies(&self) -> BTreeSet<(&str, &[String])> {
         self.tests().map(|(name, site)| (name, site.words.as_slice())).collect()
     }
 }
 
 impl Site {
-    /// Whether a name is the titles of all suites and of the test, one after the other, with or without the file before.
+    /// `true` if the name consists of the titles of all suites and of the test, with or without the file before them.
     fn is_spelled(&self, own: &str, name: &str) -> bool {
         let name = match name.split_once(" › ") {
             Some((file, titles)) if self.path.ends_with(file) => titles,
@@ -186,7 +186,7 @@ impl Site {
         !self.scope.is_empty() && rest == Some(own)
     }
 
-    /// Whether the name lacks a title of several words that this test stands below: then it means another test.
+    /// `true` if the name lacks a multi-word title of a suite around this test: then it means another test.
     fn is_elsewhere(&self, name: &str) -> bool {
         let is_title = |part: &&String| part.contains(' ') && !part.contains(['$', '%', '+', '(']);
         self.scope
@@ -196,11 +196,11 @@ impl Site {
     }
 }
 
-/// What separates the parts of the names that runners give.
+/// The characters that separate the parts of runners' names.
 const SEPARATORS: [char; 5] = [':', '.', '>', '›', '/'];
 
-/// Whether the last part or parts of a runner's name are `own`. A title of words is never the end of a longer title; where
-/// a runner puts a program's name before, what follows is an identifier.
+/// `true` if the last part or parts of a runner's name are `own`. A title of several words never matches the end of a
+/// longer title. If a runner puts a program's name before, `own` must be an identifier.
 pub(crate) fn ends_with(name: &str, own: &str) -> bool {
     let is_identifier = own.chars().all(|c| c.is_alphanumeric() || c == '_');
     match name.strip_suffix(own) {
@@ -211,7 +211,8 @@ pub(crate) fn ends_with(name: &str, own: &str) -> bool {
     }
 }
 
-/// The name without what one runner puts behind it: parameters, and the number of another test of the same name.
+/// Returns the name without additions that vary by runner: parameters, and the number of a further test of the same
+/// name.
 pub(crate) fn bare(name: &str) -> &str {
     let name = own_name(name);
     let name = match name.rsplit_once(" (") {
@@ -279,9 +280,9 @@ mod tests {
             ("sum up adds two numbers", None),
             ("with a limit > stays", Some("d.test.js")),
             ("Grown > stays", Some("d.test.js")),
-            // Another file's, of the same title below another group.
+            // A test in another file, with the same title in another group.
             ("without one > goes", None),
-            // A documentation test of an item that has a test's name.
+            // A documentation test of an item that has the same name as a test.
             ("src/a.rs - a::adds", None),
         ];
         for (name, expected) in table {

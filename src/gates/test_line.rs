@@ -1,5 +1,5 @@
-//! The line that runs the tests: the repository's command, and what may be added to it where it is one plain command of
-//! a known runner. Nothing else is ever changed in it.
+//! The line that runs the tests: the repository's command, with additions if it is one plain command of a known runner.
+//! Nothing else in it is ever changed.
 
 use crate::gates::{
     detect::Repository,
@@ -17,10 +17,10 @@ use domain::{
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The longest line that selects tests, in bytes: systems limit the length of one argument.
+/// The longest line that selects tests, in bytes, since systems limit the length of one argument.
 const LONGEST: usize = 60_000;
 
-/// Commands that start another one, with their own options before it.
+/// Commands that start another one, possibly after options of their own.
 const WRAPPERS: [&[&str]; 20] = [
     &["npx"],
     &["bunx"],
@@ -44,15 +44,16 @@ const WRAPPERS: [&[&str]; 20] = [
     &["xvfb-run"],
 ];
 
-/// Variables that make runners name their tests, each read by one runner alone, also where a script or `make` starts it.
+/// Environment variables that make runners name their tests. Each is read by one runner only, even if a script or
+/// `make` starts it.
 ///
-/// pytest goes on where a file cannot be loaded: what failed before must not keep the rest from running.
+/// pytest continues after a file that it cannot load: an old failure must not keep the other tests from running.
 const VARIABLES: [(&str, &str); 2] = [
     ("PYTEST_ADDOPTS", "-vv -rfEp --continue-on-collection-errors"),
     ("NEXTEST_STATUS_LEVEL", "all"),
 ];
 
-/// How a command is run: the line that a shell gets, and variables for it.
+/// A way to run a command: the line for the shell, and environment variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Invocation {
     pub(crate) line: String,
@@ -60,7 +61,7 @@ pub(crate) struct Invocation {
 }
 
 impl Invocation {
-    /// The line alone.
+    /// Uses the line without variables.
     pub(crate) fn plain(line: &str) -> Self {
         Self {
             line: line.to_owned(),
@@ -68,30 +69,30 @@ impl Invocation {
         }
     }
 
-    /// What tells it from others.
+    /// Returns a text that identifies it in cache keys.
     pub(crate) fn key(&self) -> String {
         format!("{}\0{:?}", self.line, self.variables)
     }
 }
 
-/// Which tests of the commit are run.
+/// The tests of the commit that run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Selection {
     All,
     Named(Named),
 }
 
-/// Some tests.
+/// Some tests by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// As the runner spells them.
+    /// The tests' names, as the runner spells them.
     pub(crate) names: Vec<String>,
-    /// The files that they stand in; none where that is not known of each.
+    /// The files that contain them; empty unless known for each test.
     pub(crate) files: BTreeSet<String>,
 }
 
 impl Selection {
-    /// The tests of these names, which `tests` may know.
+    /// Selects the tests of these names; the index `tests` may know their files.
     pub(crate) fn of(names: Vec<String>, tests: &TestIndex) -> Self {
         let sites: Vec<Vec<&Site>> = names.iter().map(|name| tests.find(name)).collect();
         let are_known = sites.iter().all(|sites| !sites.is_empty());
@@ -103,13 +104,13 @@ impl Selection {
     }
 }
 
-/// The test command with what is known of its runner.
+/// The test command with what is known about its runner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestLine {
     text: String,
-    /// What stands before the call: the way to the project's folder.
+    /// The text before the call, which changes to the project's folder.
     prefix: String,
-    /// The project's folder, with a `/` behind it; empty where it is the root.
+    /// The project's folder, with a trailing `/`; empty for the root.
     folder: String,
     call: Option<Call>,
 }
@@ -120,16 +121,16 @@ struct Call {
     command: SimpleCommand,
     runner: &'static Runner,
     way: Way,
-    /// Whether Cargo makes a test binary of each file below `tests`.
+    /// Whether Cargo builds a test binary from each file below `tests`.
     has_usual_binaries: bool,
 }
 
-/// How arguments reach the runner.
+/// The way in which arguments reach the runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Way {
-    /// The runner's own words begin here in the command.
+    /// Directly; the runner's own words begin at this index in the command.
     Direct(usize),
-    /// A script of `package.json` starts it with these words; arguments go behind the command, after these.
+    /// Through a script of `package.json` with these words; arguments follow the command after these separators.
     Script(Vec<String>, &'static [&'static str]),
 }
 
@@ -143,7 +144,7 @@ impl TestLine {
         }
     }
 
-    /// A command that was detected, which may go to the project's folder first.
+    /// Takes a detected command, which may first change to the project's folder.
     pub(crate) fn detected(command: &ShellCommand, folder: Option<&str>, repository: &Repository<'_>) -> Self {
         let own = folder.and_then(|folder| {
             let prefix = format!("cd {} && ", shell_words::quote(folder));
@@ -162,7 +163,7 @@ impl TestLine {
         }
     }
 
-    /// How the tests are run, with what is added or as the command stands.
+    /// Returns the way to run the tests, with or without additions.
     pub(crate) fn invocation(&self, additions: Additions) -> Invocation {
         match additions.are_made() {
             true => Invocation {
@@ -173,8 +174,8 @@ impl TestLine {
         }
     }
 
-    /// Whether something may be added to a command that came to this as it stands: arguments for its runner, or variables
-    /// that a runner reads whose words its output has.
+    /// `true` if something can be added to the command: arguments for its runner, or variables, if the plain run's
+    /// output comes from a runner that reads them.
     pub(crate) fn has_additions(&self, plain: &Evidence) -> bool {
         match plain {
             Evidence::Passed(found) | Evidence::Failed(found) => {
@@ -184,14 +185,15 @@ impl TestLine {
         }
     }
 
-    /// The command with what makes the runner name every test, and run every test also where one fails.
+    /// Returns the command with arguments that make the runner name every test, and run every test even after a
+    /// failure.
     #[must_use]
     pub fn naming(&self) -> String {
         let named = self.call.as_ref().and_then(Call::naming);
         named.map_or_else(|| self.text.clone(), |command| format!("{}{command}", self.prefix))
     }
 
-    /// The same for these tests alone; `None` where the runner cannot select them.
+    /// Returns the way to run only these tests; `None` if the runner cannot select them.
     pub(crate) fn selecting(&self, additions: Additions, wanted: &Named, paths: &[String]) -> Option<Invocation> {
         let call = self.call.as_ref().filter(|_| additions != Additions::Refused)?;
         let naming = call.naming().filter(|_| additions.are_made());
@@ -202,7 +204,7 @@ impl TestLine {
         let names: Vec<&str> = wanted.names.iter().map(|name| own_name(name)).collect();
         let files = wanted.files.iter().map(|file| file.strip_prefix(&self.folder));
         let files: Vec<&str> = files.collect::<Option<_>>().unwrap_or_default();
-        // A runner would take it for one of its options.
+        // The runner would take it for an option.
         if names.iter().chain(&files).any(|name| name.starts_with('-')) {
             return None;
         }
@@ -219,7 +221,7 @@ impl TestLine {
         })
     }
 
-    /// The line that builds the tests and runs none, where the runner can.
+    /// Returns the line that builds the tests and runs none, if the runner can do that.
     pub(crate) fn building(&self) -> Option<String> {
         let call = self.call.as_ref()?;
         let build = call.runner.build?;
@@ -258,7 +260,7 @@ impl Call {
         })
     }
 
-    /// The runner's own words.
+    /// Returns the runner's own words.
     fn words(&self) -> Vec<&str> {
         let words = match &self.way {
             Way::Direct(at) => self.command.words.get(*at..).unwrap_or_default(),
@@ -293,7 +295,7 @@ impl Call {
         call.with(arguments)
     }
 
-    /// The command with more arguments, where they can be put in their place.
+    /// Returns the command with more arguments, if they can be inserted at their place.
     fn with(&self, arguments: Arguments) -> Option<SimpleCommand> {
         let mut command = self.command.clone();
         let own = self.words();
@@ -306,7 +308,7 @@ impl Call {
                 words.extend(before);
                 words.extend(arguments.words);
             }
-            // Behind the script's words they stand behind its options, if it has nothing else.
+            // Arguments end up after the script's words, so they come after its options only if it has nothing else.
             (Way::Script(own, separator), Place::Options) if own.iter().skip(1).all(|word| word.starts_with('-')) => {
                 words.extend(separator.iter().map(|word| (*word).to_owned()));
                 words.extend(arguments.words);
@@ -332,7 +334,7 @@ impl Call {
     }
 }
 
-/// Where a runner's own words begin, and which runner it is.
+/// Returns the index of the runner's first word, and the runner.
 fn runner(words: &[String]) -> Option<(usize, &'static Runner)> {
     let all: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut at = 0;
@@ -347,7 +349,8 @@ fn runner(words: &[String]) -> Option<(usize, &'static Runner)> {
     }
 }
 
-/// How many words a wrapper's options and variables take, up to the first that a runner or another wrapper is called by.
+/// Returns the number of words that a wrapper's options and variables take, up to the call of a runner or another
+/// wrapper.
 fn options(words: &[&str]) -> usize {
     let is_call = |at: &usize| {
         let rest = words.get(*at..).unwrap_or_default();
@@ -365,7 +368,8 @@ fn options(words: &[&str]) -> usize {
     }
 }
 
-/// The script of `package.json` that a command starts, and what must stand before arguments for the script itself.
+/// Returns the script of `package.json` that a command starts, and the separator before arguments for the script
+/// itself.
 fn script(command: &SimpleCommand, repository: &Repository<'_>) -> Option<(ShellCommand, &'static [&'static str])> {
     let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
     let (name, separator): (&str, &[&str]) = match words.as_slice() {
@@ -381,7 +385,8 @@ fn script(command: &SimpleCommand, repository: &Repository<'_>) -> Option<(Shell
     Some((script.parse().ok()?, separator))
 }
 
-/// The test's name without what our readers put behind it: the number of another test of the same name, or a remark.
+/// Returns the test's name without the additions of AutoBuild's own readers: the number of a further test of the same
+/// name, or a remark.
 pub(crate) fn own_name(name: &str) -> &str {
     let numbered = name.rsplit_once(" ⟨").filter(|(_, number)| number.ends_with('⟩'));
     match (numbered, name.rsplit_once(" (")) {

@@ -1,4 +1,4 @@
-//! What every Gate of a turn works with: the change, what it is measured by, and the commit's prepared checkout.
+//! The data that every Gate of a turn uses: the change, its criteria, and the commit's prepared checkout.
 
 use crate::gates::{
     change::Change,
@@ -22,7 +22,7 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The task's type, as the change is judged: words that touch code or tests are behaviour.
+    /// Returns the task's type for judging: a documentation task that touches code or tests counts as a feature.
     pub(crate) fn kind(&self) -> TaskType {
         match self.subject.task.kind {
             TaskType::Documentation if self.change.touches_code_or_tests() => TaskType::Feature,
@@ -34,8 +34,8 @@ impl Run<'_> {
         }
     }
 
-    /// The regular files of the change's commit whose path is wanted and that are not too large: path, bytes, mode. None where
-    /// there are more than `most`.
+    /// Returns the regular files of the change's commit with a wanted path and at most `largest` bytes: path, bytes,
+    /// mode. Empty if there are more than `most`.
     pub(crate) async fn files(
         &self,
         is_wanted: impl Fn(&str) -> bool,

@@ -1,4 +1,4 @@
-//! Tests that no longer run: those that vanished, and those that are skipped now.
+//! Finds tests that no longer run: those that vanished, and those that are now skipped.
 
 use crate::gates::{change::Change, compare, run::context::GateError, said, test_index, turn::Run};
 use domain::{
@@ -9,13 +9,13 @@ use domain::{
 use integrity::{language, language::Role};
 use std::collections::BTreeSet;
 
-/// The most tests that are named of each kind.
+/// The most tests of each kind that are named.
 const MOST: usize = 20;
 
-/// The largest file that is read to see whether tests are in it.
+/// The largest file that is searched for tests, in bytes.
 const MOST_READ: usize = 1 << 20;
 
-/// Adds what running shows to what the difference shows, and gives what is only shown.
+/// Adds findings from running the tests to those from reading the change; returns the informational items.
 pub(crate) async fn vanished_tests(
     run: &Run<'_>,
     tests: &Evidence,
@@ -46,7 +46,7 @@ pub(crate) async fn vanished_tests(
     if missing.is_empty() && skipped.is_empty() {
         return Ok(shown);
     }
-    // What was so before is a commit of the default branch: others may have deleted tests since.
+    // The baseline is a commit of the default branch: others may have deleted tests since.
     let since;
     let change = match run.subject.baseline.commit == *run.subject.fork {
         true => run.change.as_ref(),
@@ -66,8 +66,8 @@ pub(crate) async fn vanished_tests(
     Ok(shown)
 }
 
-/// Adds the tests that passed before and are skipped now, where the difference did not show it; gives the new ones that
-/// did not run.
+/// Adds findings for tests that passed before and are now skipped, unless the difference already showed it; returns
+/// items for new tests that did not run.
 fn tell_skipped(
     change: &Change,
     before: &TestNames,
@@ -76,7 +76,7 @@ fn tell_skipped(
 ) -> Vec<Issue> {
     let mut shown = Vec::new();
     for name in skipped.iter().copied().take(MOST) {
-        // A skipped test may be written in a form in which it is none any more.
+        // The skipped test may be written in a form that no longer parses as a test.
         let place = change.after.place(name).or_else(|| change.before.place(name));
         let is_found = |finding: &IntegrityFinding| {
             finding.rule == Rule::SkipAdded && place.as_ref().is_none_or(|(path, _)| finding.path == *path)
@@ -96,7 +96,7 @@ fn tell_skipped(
     shown
 }
 
-/// The tests that passed before and have no result now, but those that only have another name now.
+/// Returns the tests that passed before and have no result now, except those that were only renamed.
 pub(crate) fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
     let all = || now.passed.iter().chain(&now.failed).chain(&now.skipped);
     let named: BTreeSet<&str> = all().map(String::as_str).collect();
@@ -125,7 +125,8 @@ pub(crate) fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str
         .collect()
 }
 
-/// Whether one name may be another's after a move: into another file or group, or into a group that takes a part of it.
+/// `true` if the name may be the other's after a move: into another file or group, or into a group that takes over a
+/// part of the name.
 fn is_moved(name: &str, other: &str) -> bool {
     let flat = |name: &str| {
         let parts = test_index::bare(name)
@@ -137,7 +138,7 @@ fn is_moved(name: &str, other: &str) -> bool {
     last(name) == last(other) || flat(name) == flat(other)
 }
 
-/// The last part of a name, which stays when a test moves.
+/// Returns the last part of a name, which stays when a test moves.
 fn last(name: &str) -> &str {
     let name = test_index::bare(name);
     let part = name.rsplit([':', '>', '›']).next().unwrap_or(name).trim();
@@ -147,14 +148,14 @@ fn last(name: &str) -> &str {
     }
 }
 
-/// The tests that are skipped now and were not before.
+/// Returns the tests that are skipped now and were not before.
 fn skipped<'a>(before: &TestNames, now: &'a TestNames) -> Vec<&'a str> {
     let were: BTreeSet<&String> = before.skipped.iter().collect();
     let new = now.skipped.iter().filter(|name| !were.contains(name));
     new.map(String::as_str).collect()
 }
 
-/// Whether no line of the change says why a test has no result: it is still there, or its file was not touched.
+/// `true` if the change does not explain why a test has no result: the test still exists, or its file was not touched.
 fn is_vanished(change: &Change, name: &str) -> bool {
     match (change.before.find(name).is_empty(), change.after.find(name).is_empty()) {
         (true, true) => !change.has_unreadable_tests() && !is_gone_file(change, name),
@@ -163,12 +164,13 @@ fn is_vanished(change: &Change, name: &str) -> bool {
     }
 }
 
-/// Whether what ran was a file without tests of its own, which a runner takes for one, and the file is gone.
+/// `true` if the name is that of a deleted file: some runners count a file without named tests as one test.
 fn is_gone_file(change: &Change, name: &str) -> bool {
     change.base.contains(name) && !change.head.contains(name)
 }
 
-/// Whether a runner took a file as a whole for a test, and no test is in it: helpers that it no longer runs are no loss.
+/// `true` if a runner counted a whole file as a test, but the file has no test in it. If helpers no longer run, nothing
+/// is lost.
 async fn is_file_without_tests(run: &Run<'_>, change: &Change, name: &str) -> Result<bool, GateError> {
     if !change.head.contains(name) || language::of(name).is_none() {
         return Ok(false);
@@ -184,7 +186,7 @@ async fn is_file_without_tests(run: &Run<'_>, change: &Change, name: &str) -> Re
 
 fn vanished_finding(change: &Change, name: &str) -> IntegrityFinding {
     let after = change.after.find(name);
-    // A test that nobody touched is kept from running somewhere else: in the runner's settings, if they changed.
+    // Something else keeps an untouched test from running: the runner's settings, if they changed.
     let settings = || {
         let mut files = change.of_role(Role::Settings);
         files.next().map_or(String::new(), |file| file.path.clone())

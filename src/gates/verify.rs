@@ -1,4 +1,4 @@
-//! Everything that is run and read for one task's commit, in one report.
+//! Verifies one task's commit: runs and reads everything, and returns one report.
 
 mod base_tests;
 mod judged;
@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 ///
 /// # Errors
 ///
-/// A cancellation, or a failure of the service itself. What a command does is evidence, never an error.
+/// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
 pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationToken) -> Result<GateReport, GateError> {
     let change = Arc::new(Change::read(subject.mirror, subject.fork, subject.head).await?);
     let prepared = Prepared::new(bench, (subject.mirror, subject.head), subject.settings, cancel)
@@ -51,7 +51,7 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
     let is_ready = !matches!(tested.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)));
     let mut checks = checks::checks(&run, tests, is_ready).await?;
     let (mut ran, mut tried) = (Ran::of(tests), Tried::default());
-    // Only if nothing fails it is worth the time to look closer.
+    // The further Gates are only worth their time if nothing fails.
     let is_sound = compare::is_sound(&report.tests, &report.excused);
     if is_sound {
         report.more.extend(base_tests::base_tests(&run, tests, &mut ran).await?);
@@ -82,20 +82,20 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
 }
 
 impl Run<'_> {
-    /// Whether a result may be kept: nothing in it is held against the work.
+    /// `true` if a result may be cached: nothing in it counts against the change.
     fn is_kept(&self, ran: &Evidence) -> bool {
         compare::is_sound(ran, &self.excused(ran))
     }
 
-    /// The failing tests that are not counted against the work, as far as one run can tell.
+    /// Returns the failing tests that do not count against the change, as far as one run shows.
     fn excused(&self, ran: &Evidence) -> Vec<Excused> {
         let mut excused = compare::excused(ran, self.subject.baseline, self.subject.waived);
-        // Another test of that name is not the one that failed before.
+        // A rewritten test of the same name is not the one that failed before.
         excused.retain(|excused| excused.why != Excuse::Baseline || self.change.keeps(&excused.test));
         excused
     }
 
-    /// What experiments begin with.
+    /// Collects the facts for the experiments.
     fn facts(&self, tests: &Evidence, new: NewTests, red: &RedBeforeGreen) -> Facts {
         let passed = compare::names(tests)
             .map(|names| names.passed.clone())
@@ -114,7 +114,7 @@ impl Run<'_> {
         }
     }
 
-    /// The tests with what excuses their failures.
+    /// Reports the tests with the failures that are excused.
     async fn tests(&self, tested: &Tested) -> Result<GateReport, GateError> {
         let subject = self.subject;
         let ran = tested.tests.clone();

@@ -1,4 +1,4 @@
-//! The wave gate: tasks that pass alone can fail together, and a feature can be dead under green unit tests.
+//! The wave's Gates: tasks that pass alone can fail together, and a feature can be broken although all unit tests pass.
 
 use crate::gates::{
     compare, rerun,
@@ -16,14 +16,14 @@ use domain::{
 use git::Mirror;
 use tokio_util::sync::CancellationToken;
 
-/// The most commits of the integration branch that are looked through for the one that broke it.
+/// The most commits of the integration branch that are searched for the one that broke it.
 const MOST_SUSPECTS: usize = 200;
 
 /// Runs set-up, tests and the smoke command on the merged result of a wave.
 ///
 /// # Errors
 ///
-/// A cancellation, or a failure of the service itself. What a command does is evidence, never an error.
+/// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
 pub async fn verify_wave(
     bench: &Bench,
     subject: &WaveSubject<'_>,
@@ -51,8 +51,8 @@ pub async fn verify_wave(
     Ok(report)
 }
 
-/// The commit of the integration branch that broke what fails now, found by halving the commits since the wave gate last
-/// held. `None` where none can be told: nothing was merged since, or a commit between could not be judged.
+/// Returns the commit of the integration branch that broke what fails now, by bisecting the commits since the wave's
+/// Gates last passed. `None` if it cannot be found: nothing was merged since, or a commit could not be judged.
 ///
 /// # Errors
 ///
@@ -81,7 +81,8 @@ pub async fn blame(
     Ok(since.get(bad).cloned())
 }
 
-/// The commits after `green` up to `head` along first parents, oldest first; none if `green` is not among them.
+/// Returns the commits after `green` up to `head` along first parents, oldest first; empty if `green` is not among
+/// them.
 async fn first_parents(mirror: &Mirror, green: &Sha, head: &Sha) -> Result<Vec<Sha>, GateError> {
     let mut since = Vec::new();
     let mut at = head.clone();
@@ -98,7 +99,7 @@ async fn first_parents(mirror: &Mirror, green: &Sha, head: &Sha) -> Result<Vec<S
     Ok(since)
 }
 
-/// What can be said of one commit between.
+/// The state of one commit in between.
 enum State {
     Broken,
     Sound,

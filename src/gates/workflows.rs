@@ -1,27 +1,27 @@
-//! Which of a repository's GitHub Actions workflows start when somebody pushes a branch or opens a pull request.
+//! Finds the GitHub Actions workflows that start when a branch is pushed or a pull request is opened.
 
 use serde_json::Value;
 
-/// Where workflows stand.
+/// The folder of workflows.
 const FOLDER: &str = ".github/workflows/";
 
-/// What AutoBuild's branches and pull requests cause.
+/// The events that AutoBuild's branches and pull requests cause.
 const CAUSED: [&str; 3] = ["push", "pull_request", "pull_request_target"];
 
-/// Whether a path is a workflow.
+/// `true` if a path is a workflow.
 #[must_use]
 pub fn is_workflow(path: &str) -> bool {
     let name = path.strip_prefix(FOLDER).unwrap_or_default();
     !name.contains('/') && (name.ends_with(".yml") || name.ends_with(".yaml"))
 }
 
-/// The events by which AutoBuild's branches and pull requests start a workflow; nothing for what cannot be read.
+/// Returns the events by which AutoBuild's branches and pull requests start a workflow; empty if it cannot be parsed.
 #[must_use]
 pub fn started_by(workflow: &str) -> Vec<String> {
     let Ok(workflow) = serde_saphyr::from_str::<Value>(workflow) else {
         return Vec::new();
     };
-    // Older readers of YAML take the key `on` for a truth.
+    // Older YAML readers parse the key `on` as a boolean.
     let on = workflow.get("on").or_else(|| workflow.get("true"));
     let named: Vec<&str> = match on {
         Some(Value::String(event)) => vec![event],
@@ -37,7 +37,8 @@ pub fn started_by(workflow: &str) -> Vec<String> {
     caused.map(str::to_owned).collect()
 }
 
-/// Whether `push` is for branches such as ours: not for tags alone, nor for a list of other branches.
+/// `true` if the `push` filter includes AutoBuild's branches: it is not for tags alone, nor for a list of other
+/// branches.
 fn is_for_branches(filter: &Value) -> bool {
     match filter.get("branches").and_then(Value::as_array) {
         Some(branches) => branches

@@ -1,4 +1,4 @@
-//! XML of foreign programs, read in one pass: no tree is built, nothing is expanded, and nesting is bounded.
+//! Reads XML from foreign programs in one pass: it builds no tree, expands nothing, and limits the nesting.
 
 use quick_xml::{
     Reader, XmlVersion,
@@ -6,32 +6,32 @@ use quick_xml::{
 };
 use std::borrow::Cow;
 
-/// No report of people's tools is nested like this.
+/// The deepest nesting; no real report is deeper.
 const DEEPEST: usize = 128;
 /// The most elements of a file.
 const MOST_ELEMENTS: usize = 8_000_000;
 /// The most attributes of one element.
 const MOST_ATTRIBUTES: usize = 64;
 
-/// Why a file cannot be read. Each is a sentence for people.
+/// A reason why a file cannot be read. Each message is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotXml {
-    /// The bytes are neither UTF-8 nor UTF-16 that says so.
+    /// The bytes are neither UTF-8 nor UTF-16 with a byte order mark.
     #[error("it is not UTF-8")]
     NotText,
-    /// It breaks a rule of XML.
+    /// The file breaks a rule of XML.
     #[error("it is not XML that can be read: {0}")]
     Malformed(String),
-    /// It ends before its first element does.
+    /// The file ends before its root element does.
     #[error("it is not XML that can be read: it ends in the middle")]
     Truncated,
-    /// It brings entities of its own.
+    /// The file declares its own entities.
     #[error("it is not XML that can be read: it declares entities of its own")]
     Entities,
-    /// It goes too deep.
+    /// The nesting is too deep.
     #[error("it is not XML that can be read: it is nested deeper than {DEEPEST} elements")]
     TooDeep,
-    /// It has too many elements.
+    /// There are too many elements.
     #[error("it has more than {MOST_ELEMENTS} elements")]
     TooMany,
     /// An element has too many attributes.
@@ -39,11 +39,11 @@ pub(crate) enum NotXml {
     TooManyAttributes,
 }
 
-/// A part of a document, in the order of the text.
+/// A part of a document, in document order.
 pub(crate) enum Part<'a> {
-    /// An element begins.
+    /// The beginning of an element.
     Start(Element<'a>),
-    /// The innermost element ends.
+    /// The end of the innermost element.
     End,
     /// Text in the innermost element.
     Text(Cow<'a, str>),
@@ -55,12 +55,12 @@ pub(crate) struct Element<'a> {
 }
 
 impl Element<'_> {
-    /// The name.
+    /// Returns the name.
     pub(crate) fn name(&self) -> &str {
         self.start.local_name().into_inner()
     }
 
-    /// The value of an attribute, without white space around it.
+    /// Returns the value of an attribute, without surrounding white space.
     pub(crate) fn attribute(&self, name: &str) -> Option<String> {
         let mut attributes = self.start.attributes();
         let found = attributes
@@ -72,7 +72,7 @@ impl Element<'_> {
     }
 }
 
-/// Gives every part of a document to `take`.
+/// Passes every part of a document to `take`.
 pub(crate) fn read(bytes: &[u8], mut take: impl FnMut(Part<'_>)) -> Result<(), NotXml> {
     let text = text(bytes)?;
     let mut reader = Reader::from_str(text.trim_start_matches('\u{feff}').trim_start());
@@ -107,7 +107,7 @@ pub(crate) fn read(bytes: &[u8], mut take: impl FnMut(Part<'_>)) -> Result<(), N
     }
 }
 
-/// Checks an element before it is given to anyone: its attributes too are read at most a few times.
+/// Checks an element before it is passed on, and limits its attributes, because they may be read several times.
 fn open(start: &BytesStart<'_>, (depth, elements): (usize, usize)) -> Result<(), NotXml> {
     if depth >= DEEPEST {
         return Err(NotXml::TooDeep);
@@ -138,7 +138,7 @@ fn inside(depth: usize, text: Cow<'_, str>, take: &mut impl FnMut(Part<'_>)) -> 
     }
 }
 
-/// UTF-8, or UTF-16 that begins with its mark.
+/// Decodes UTF-8, or UTF-16 with a byte order mark.
 fn text(bytes: &[u8]) -> Result<Cow<'_, str>, NotXml> {
     let order: fn([u8; 2]) -> u16 = match bytes {
         [0xff, 0xfe, ..] => u16::from_le_bytes,

@@ -1,4 +1,4 @@
-//! An App as itself: its key, its name, its installations.
+//! An App's own data: its key, its name, its installations.
 
 use super::http::{Call, Credential, Wire, segment};
 use crate::github::error::{Cause, GithubError};
@@ -8,15 +8,15 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Entries on one page of a list.
+/// The number of entries on one page of a list.
 pub(super) const PER_PAGE: usize = 100;
 
-/// No list that we read is longer than this many pages.
+/// The most pages of a list that are read.
 pub(super) const MAX_PAGES: usize = 100;
 
 /// The credentials of an App.
 pub struct App {
-    /// Its id.
+    /// The App's id.
     pub id: AppId,
     key: EncodingKey,
 }
@@ -24,22 +24,22 @@ pub struct App {
 /// Why a client cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// Not a private RSA key in PEM.
+    /// The key is not a private RSA key in PEM.
     #[error("the private key of App {app} is not an RSA key in PEM")]
     BadKey {
-        /// Whose key.
+        /// The App with this key.
         app: AppId,
     },
-    /// No connection can be prepared, for example for want of root certificates.
+    /// The connection cannot be prepared, for example because there are no root certificates.
     #[error("no connection to GitHub can be prepared: {source}")]
     Connection {
-        /// Why.
+        /// The cause.
         source: Cause,
     },
 }
 
 impl App {
-    /// Reads the key and signs once with it, so that a bad one is known at the start.
+    /// Reads the key and signs once with it, so that a bad key is found at the start.
     pub fn new(id: AppId, pem: &SecretString) -> Result<Self, SetupError> {
         let bad = || SetupError::BadKey { app: id };
         let key = EncodingKey::from_rsa_pem(pem.expose_secret().as_bytes()).map_err(|_| bad())?;
@@ -52,35 +52,35 @@ impl App {
     }
 }
 
-/// How GitHub knows the App.
+/// GitHub's data about the App.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Identity {
-    /// Its id.
+    /// The App's id.
     pub id: AppId,
-    /// Its name in addresses; its bot is `<slug>[bot]`.
+    /// The name in URLs. The App's bot user is `<slug>[bot]`.
     pub slug: String,
-    /// What it asks for now.
+    /// The permissions that it requests now.
     #[serde(default)]
     pub permissions: BTreeMap<String, String>,
-    /// What it subscribes to.
+    /// The events that it subscribes to.
     #[serde(default)]
     pub events: Vec<String>,
 }
 
 impl Identity {
-    /// Login of the App's bot user.
+    /// Returns the login of the App's bot user.
     pub fn bot_login(&self) -> String {
         format!("{}[bot]", self.slug)
     }
 
-    /// Which of `needed` ([`AUTOBUILD_PERMISSIONS`](super::AUTOBUILD_PERMISSIONS) or
-    /// [`COACH_PERMISSIONS`](super::COACH_PERMISSIONS)) the App does not ask for.
+    /// Returns those of `needed` ([`AUTOBUILD_PERMISSIONS`](super::AUTOBUILD_PERMISSIONS) or
+    /// [`COACH_PERMISSIONS`](super::COACH_PERMISSIONS)) that the App does not request.
     pub fn lacks(&self, needed: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
         lacking(&self.permissions, needed)
     }
 }
 
-/// Which of `needed` is not among these permissions.
+/// Returns those of `needed` that these permissions do not include.
 pub fn lacking(
     permissions: &BTreeMap<String, String>,
     needed: &[(&'static str, &'static str)],
@@ -106,7 +106,7 @@ pub(super) async fn identity(wire: &Wire) -> Result<Identity, GithubError> {
     wire.rest(&Credential::App, &Call::get("/app")).await?.json()
 }
 
-/// The installation that covers a repository; none where the App is not installed.
+/// Returns the installation that covers a repository; `None` if the App is not installed.
 pub(super) async fn installation_of(wire: &Wire, name: &RepoName) -> Result<Option<InstallationId>, GithubError> {
     let path = format!("/repos/{}/{}/installation", segment(&name.owner), segment(&name.name));
     match wire.rest(&Credential::App, &Call::get(&path)).await {
@@ -116,8 +116,8 @@ pub(super) async fn installation_of(wire: &Wire, name: &RepoName) -> Result<Opti
     }
 }
 
-/// Pages are asked for by number: the address that GitHub gives for the next page is absolute, and octocrab would ask it
-/// without credentials. That there is such an address is all that is read from it.
+/// `true` if there is another page. Pages are requested by number, because GitHub's address of the next page is
+/// absolute and octocrab would request it without credentials. So only the presence of that address is read.
 pub(super) fn has_more(headers: &http::HeaderMap, found: usize) -> bool {
     let links = headers.get("link").and_then(|value| value.to_str().ok());
     links.is_some_and(|links| links.contains("rel=\"next\"")) || found >= PER_PAGE

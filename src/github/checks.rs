@@ -1,4 +1,4 @@
-//! Check runs: only Apps may write them.
+//! Check runs, which only Apps can write.
 
 use super::{error::GithubError, http::segment, repo::Repo, rights::Rights};
 use crate::github::http::Reply;
@@ -7,17 +7,17 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Annotations that GitHub takes in one request.
+/// The most annotations that GitHub accepts in one request.
 pub const MOST_ANNOTATIONS: usize = 50;
 
-/// How a check run ended.
+/// The conclusion of a check run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckConclusion {
     /// Green.
     Success,
     /// Red.
     Failure,
-    /// Somebody has to do something.
+    /// Someone has to do something.
     ActionRequired,
 }
 
@@ -31,7 +31,7 @@ impl CheckConclusion {
     }
 }
 
-/// What a check run shows.
+/// The text of a check run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckOutput {
     /// One line.
@@ -40,7 +40,7 @@ pub struct CheckOutput {
     pub summary: String,
 }
 
-/// A remark on lines of a file of a check run's commit.
+/// A remark on lines of a file in a check run's commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckAnnotation {
     /// The file, relative to the root.
@@ -49,7 +49,7 @@ pub struct CheckAnnotation {
     pub start_line: u32,
     /// The last line.
     pub end_line: u32,
-    /// How it is marked.
+    /// The level.
     pub level: AnnotationLevel,
     /// At most 255 characters.
     pub title: String,
@@ -57,7 +57,7 @@ pub struct CheckAnnotation {
     pub message: String,
 }
 
-/// How an annotation is marked.
+/// The level of an annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnnotationLevel {
     /// Red.
@@ -78,31 +78,31 @@ impl AnnotationLevel {
     }
 }
 
-/// A button of a check run that has ended; GitHub shows three at most.
+/// A button of a finished check run. GitHub shows at most three.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckAction {
     /// At most 20 characters.
     pub label: String,
     /// At most 40 characters.
     pub description: String,
-    /// What comes back when it is pressed, at most 20 characters.
+    /// The text that GitHub sends back after a click, at most 20 characters.
     pub identifier: String,
 }
 
-/// A check run as it should stand.
+/// The wanted state of a check run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckReport<'a> {
-    /// Its name: `AutoBuild`.
+    /// The name: `AutoBuild`.
     pub name: &'a str,
-    /// The commit that it stands on.
+    /// The commit that it belongs to.
     pub head: &'a Sha,
-    /// Names what it is about, so that it is found again.
+    /// An id for its subject, by which it is found again.
     pub external_id: &'a str,
-    /// How it ended; `None` while it runs.
+    /// The conclusion; `None` while it runs.
     pub conclusion: Option<CheckConclusion>,
-    /// What it shows.
+    /// The text.
     pub output: CheckOutput,
-    /// Its buttons.
+    /// The buttons.
     pub actions: Vec<CheckAction>,
 }
 
@@ -130,7 +130,7 @@ struct CheckRunsWire {
 }
 
 impl Repo<'_> {
-    /// Puts a check run on a commit. Call [`Repo::find_check`] first if an earlier try may have succeeded.
+    /// Adds a check run to a commit. Call [`Repo::find_check`] first if an earlier attempt may have succeeded.
     pub async fn create_check(&self, report: &CheckReport<'_>) -> Result<CheckRunId, GithubError> {
         let body = body(report);
         let reply = self
@@ -139,7 +139,7 @@ impl Repo<'_> {
         reply.json::<CheckRunWire>().map(|run| run.id)
     }
 
-    /// Appends annotations to a check run, at most [`MOST_ANNOTATIONS`]: GitHub keeps those that are there.
+    /// Adds annotations to a check run, at most [`MOST_ANNOTATIONS`]. GitHub keeps the existing ones.
     pub async fn annotate_check(
         &self,
         id: CheckRunId,
@@ -157,14 +157,14 @@ impl Repo<'_> {
             .map(drop)
     }
 
-    /// How many annotations a check run has.
+    /// Returns the number of annotations of a check run.
     pub async fn annotations_of_check(&self, id: CheckRunId) -> Result<usize, GithubError> {
         let tail = format!("/check-runs/{id}");
         let run: AnnotatedWire = self.get(Rights::Checks, &tail).await?;
         Ok(run.output.annotations_count)
     }
 
-    /// Our own check run of this name and external id on a commit.
+    /// Returns our own check run with this name and external id on a commit.
     pub async fn find_check(
         &self,
         head: &Sha,
@@ -213,7 +213,7 @@ fn body(report: &CheckReport<'_>) -> Value {
         "output": {"title": report.output.title, "summary": report.output.summary},
         "actions": actions,
     });
-    // `completed` comes with its conclusion, and only with it.
+    // The status `completed` must come with a conclusion, and no other status may.
     let (status, conclusion) = match report.conclusion {
         Some(conclusion) => ("completed", Some(conclusion.name())),
         None => ("in_progress", None),

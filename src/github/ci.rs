@@ -1,4 +1,4 @@
-//! What others say of a commit: their check runs and commit statuses.
+//! Other Apps' results for a commit: check runs and commit statuses.
 
 use super::{
     error::GithubError,
@@ -13,29 +13,29 @@ use serde::Deserialize;
 /// A check run of any App.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SeenCheck {
-    /// Numeric id; a later run has a higher one.
+    /// The numeric id. A later run has a higher one.
     pub id: u64,
     /// The App that made it.
     #[serde(default, deserialize_with = "app_id")]
     pub app: Option<AppId>,
-    /// The suite that it is part of: two workflows may have jobs of the same name.
+    /// The suite that it belongs to. Two workflows may have jobs of the same name.
     #[serde(rename = "check_suite", default)]
     pub suite: Option<Suite>,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// `completed`, or where it is on its way.
+    /// `completed`, or the present state.
     #[serde(default, deserialize_with = "text")]
     pub status: String,
-    /// How it ended; empty while it has not.
+    /// The conclusion; empty until it has ended.
     #[serde(default, deserialize_with = "text")]
     pub conclusion: String,
-    /// What it shows.
+    /// The text.
     #[serde(default)]
     pub output: Option<SeenOutput>,
-    /// Where its details are.
+    /// The page with details.
     #[serde(default, deserialize_with = "text")]
     pub details_url: String,
-    /// When it ended.
+    /// The time of its end.
     #[serde(default, deserialize_with = "time")]
     pub completed_at: Option<Millis>,
 }
@@ -43,20 +43,20 @@ pub struct SeenCheck {
 /// A check suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub struct Suite {
-    /// Numeric id.
+    /// The numeric id.
     pub id: u64,
 }
 
-/// What a check run shows.
+/// The text of a check run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct SeenOutput {
-    /// One line.
+    /// The title in one line.
     #[serde(default, deserialize_with = "text")]
     pub title: String,
-    /// Markdown.
+    /// The summary in Markdown.
     #[serde(default, deserialize_with = "text")]
     pub summary: String,
-    /// Markdown.
+    /// The details in Markdown.
     #[serde(default, deserialize_with = "text")]
     pub text: String,
 }
@@ -64,18 +64,18 @@ pub struct SeenOutput {
 /// The newest commit status of a context.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SeenStatus {
-    /// Whose it is, in its own words.
+    /// The name that its author gave it.
     pub context: String,
     /// `success`, `failure`, `error` or `pending`.
     #[serde(default, deserialize_with = "text")]
     pub state: String,
-    /// One line.
+    /// The description in one line.
     #[serde(default, deserialize_with = "text")]
     pub description: String,
-    /// Where its details are.
+    /// The page with details.
     #[serde(default, deserialize_with = "text")]
     pub target_url: String,
-    /// When it was set.
+    /// The time at which it was set.
     #[serde(default, deserialize_with = "time")]
     pub updated_at: Option<Millis>,
 }
@@ -91,14 +91,15 @@ struct StatusesWire {
 }
 
 impl Repo<'_> {
-    /// The check runs of all Apps on a commit, of runs that were repeated the last one.
+    /// Returns the check runs of all Apps on a commit. Of repeated runs, only the latest.
     pub async fn seen_checks(&self, head: &Sha) -> Result<Vec<SeenCheck>, GithubError> {
         let tail = format!("/commits/{head}/check-runs?filter=latest");
         let page = |reply: &Reply| reply.json::<ChecksWire>().map(|page| page.check_runs);
         self.list(Rights::Evidence, &tail, page).await
     }
 
-    /// The newest status of every context. What GitHub adds them up to is not read: of none at all it says `pending`.
+    /// Returns the newest status of every context. GitHub's combined state is not read, because it is `pending` if
+    /// there are none.
     pub async fn seen_statuses(&self, head: &Sha) -> Result<Vec<SeenStatus>, GithubError> {
         let tail = format!("/commits/{head}/status");
         let page = |reply: &Reply| reply.json::<StatusesWire>().map(|page| page.statuses);

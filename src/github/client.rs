@@ -1,4 +1,4 @@
-//! One App at work.
+//! The client of one App.
 
 use super::{
     app,
@@ -26,7 +26,7 @@ use std::{
 };
 use tokio::sync::OnceCell;
 
-/// One App and its connections to one GitHub. Made once and shared: its tokens and connections are its value.
+/// One App and its connections to one GitHub. Make it once and share it, to reuse its tokens and connections.
 pub struct Client {
     id: AppId,
     urls: GithubUrls,
@@ -37,7 +37,7 @@ pub struct Client {
     bot: OnceCell<User>,
 }
 
-/// A name is looked up again after so long: a repository may have been renamed, and the name given to another.
+/// The time in milliseconds after which a name is looked up again. A repository may be renamed and its name reused.
 const NAME_MS: i64 = 10 * 60_000;
 
 #[derive(Deserialize)]
@@ -52,13 +52,13 @@ struct KnownName {
 }
 
 impl Client {
-    /// Prepares the connections; nothing is sent yet. Must be called within a tokio runtime.
+    /// Prepares the connections without sending anything. Must be called within a tokio runtime.
     pub fn new(app: &App, urls: &GithubUrls, clock: Clock) -> Result<Self, SetupError> {
         let wire = Wire::new(urls, app, clock).map_err(|error| SetupError::Connection { source: error.into() })?;
         Ok(Self::over(app, urls.clone(), wire))
     }
 
-    /// Another App on the same connections, which lets out as little.
+    /// Makes a client for another App on the same connections, with the same masking.
     pub fn beside(&self, app: &App) -> Self {
         Self::over(app, self.urls.clone(), self.wire.of(app))
     }
@@ -75,40 +75,40 @@ impl Client {
         }
     }
 
-    /// Lets nothing out that holds one of these, besides what looks like a credential anyway.
+    /// Masks these secrets in everything that is sent, in addition to everything that looks like a credential.
     pub fn masking(mut self, secrets: Secrets) -> Self {
         self.wire.mask(secrets);
         self
     }
 
-    /// Pauses so long before a read is tried again.
+    /// Sets the pauses before a read is tried again.
     #[must_use]
     pub fn pausing(mut self, read_pauses: [Duration; 2]) -> Self {
         self.wire.pause(read_pauses);
         self
     }
 
-    /// The App's id.
+    /// Returns the App's id.
     pub fn app_id(&self) -> AppId {
         self.id
     }
 
-    /// Where this GitHub is.
+    /// Returns the addresses of this GitHub.
     pub fn urls(&self) -> &GithubUrls {
         &self.urls
     }
 
-    /// How GitHub knows the App; asked once.
+    /// Returns GitHub's data about the App; asked once.
     pub async fn identity(&self) -> Result<&Identity, GithubError> {
         self.identity.get_or_try_init(|| app::identity(&self.wire)).await
     }
 
-    /// The installation that covers a repository; none where the App is not installed.
+    /// Returns the installation that covers a repository; `None` if the App is not installed.
     pub async fn installation_of(&self, name: &RepoName) -> Result<Option<InstallationId>, GithubError> {
         app::installation_of(&self.wire, name).await
     }
 
-    /// The first repositories that an installation covers, as many as a page of GitHub's holds, and how many there are.
+    /// Returns the first repositories that an installation covers, at most one page (100), and their total number.
     pub async fn repositories(&self, installation: InstallationId) -> Result<(Vec<Repository>, u64), GithubError> {
         let key = TokenKey {
             installation,
@@ -120,17 +120,18 @@ impl Client {
         Ok((covered.repositories, covered.total_count))
     }
 
-    /// The last deliveries to the App's webhook, newest first: a hundred at most.
+    /// Returns the `most` latest deliveries to the App's webhook, newest first; at most 100.
     pub async fn hook_deliveries(&self, most: usize) -> Result<Vec<HookDelivery>, GithubError> {
         hook_log::deliveries(&self.wire, most).await
     }
 
-    /// Has GitHub send a delivery again.
+    /// Asks GitHub to send a delivery again.
     pub async fn redeliver(&self, delivery: &HookDelivery) -> Result<(), GithubError> {
         hook_log::redeliver(&self.wire, delivery).await
     }
 
-    /// The App's bot user, as author of what it writes; asked once. GitHub tells it only to an installation.
+    /// Returns the App's bot user, the author of what the App writes; asked once. GitHub shows it only to an
+    /// installation.
     pub async fn bot(&self, installation: InstallationId) -> Result<&User, GithubError> {
         self.bot
             .get_or_try_init(|| async {
@@ -146,17 +147,17 @@ impl Client {
             .await
     }
 
-    /// The App's bot user, if it was asked for before.
+    /// Returns the App's bot user if it has been asked for before.
     pub fn known_bot(&self) -> Option<&User> {
         self.bot.get()
     }
 
-    /// Calls about one repository.
+    /// Returns the calls about one repository.
     pub fn repo(&self, installation: InstallationId, id: RepoId) -> Repo<'_> {
         Repo::new(self, installation, id)
     }
 
-    /// A repository by its name, if the installation covers it.
+    /// Returns a repository by its name, if the installation covers it.
     pub async fn repository_named(
         &self,
         installation: InstallationId,
@@ -175,7 +176,7 @@ impl Client {
         }
     }
 
-    /// A token for git: [`Rights::Fetch`] or [`Rights::Push`].
+    /// Returns a token for git: [`Rights::Fetch`] or [`Rights::Push`].
     pub async fn token(
         &self,
         installation: InstallationId,
@@ -195,12 +196,12 @@ impl Client {
         self.tokens.forget_installation(installation);
     }
 
-    /// Forgets what a repository is called, since it was renamed or transferred.
+    /// Forgets the name of a repository that was renamed or transferred.
     pub fn forget_name(&self, repo: RepoId) {
         self.names().remove(&repo);
     }
 
-    /// What a repository was called when a call last told, however long ago.
+    /// Returns the last known name of a repository, however old.
     pub fn name_heard(&self, repo: RepoId) -> Option<RepoName> {
         self.names().get(&repo).map(|known| known.name.clone())
     }
@@ -209,7 +210,8 @@ impl Client {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks GitHub for an installation. A refused token is replaced once: what was answered 401 was not done.
+    /// Makes a call for an installation. After a 401 it is repeated once with a new token, because GitHub has not
+    /// executed it.
     pub(super) async fn ask(&self, key: TokenKey, question: &Question<'_>) -> Result<Reply, GithubError> {
         let token = self.tokens.token(&self.wire, key).await?;
         match self.wire.ask(&Credential::Token(&token), question).await {
@@ -226,7 +228,7 @@ impl Client {
         }
     }
 
-    /// What time it is on this machine.
+    /// Returns this machine's time.
     pub fn now_here(&self) -> Millis {
         self.now()
     }
@@ -239,7 +241,7 @@ impl Client {
         self.wire.now()
     }
 
-    /// The remembered name of a repository, if it is fresh.
+    /// Returns the remembered name of a repository, if it is recent.
     pub(super) fn known_name(&self, repo: RepoId) -> Option<RepoName> {
         let names = self.names();
         let known = names.get(&repo).filter(|known| known.good_until > self.now());

@@ -1,6 +1,6 @@
-//! The time, as the room is told it.
+//! The clock that callers pass in.
 
 use domain::ids::Millis;
 
-/// Where the room reads the time: given by the caller, so that no rule here depends on a clock of its own.
+/// A function that returns the present time. The caller passes it in, so that no rule here reads a clock itself.
 pub type Clock = fn() -> Millis;

@@ -26,12 +26,12 @@ impl Reaction {
     }
 }
 
-/// What a reaction is put on.
+/// The target of a reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReactionTarget {
     /// An issue or pull request.
     Issue(IssueNumber),
-    /// A comment on one.
+    /// A comment on an issue or pull request.
     Comment(CommentId),
 }
 
@@ -45,19 +45,19 @@ impl Repo<'_> {
             .json()
     }
 
-    /// How many pages so many comments fill.
+    /// Returns the number of pages for this number of comments.
     pub fn comment_pages(&self, comments: u64) -> u64 {
         comments.div_ceil(u64::try_from(PER_PAGE).unwrap_or(u64::MAX))
     }
 
-    /// One page of comments, oldest first.
+    /// Returns one page of comments, oldest first.
     pub async fn comments(&self, issue: IssueNumber, page: u64) -> Result<Vec<Comment>, GithubError> {
         let tail = format!("/issues/{issue}/comments?per_page={PER_PAGE}&page={page}");
         self.get(Rights::Read, &tail).await
     }
 
-    /// Our own comment that holds `marker`. `since` leaves out what was last changed before it, and so most pages of a
-    /// long conversation.
+    /// Returns our own comment that contains `marker`. `since` leaves out comments last changed before it, which saves
+    /// most pages of a long conversation.
     pub async fn find_comment(
         &self,
         issue: IssueNumber,
@@ -87,7 +87,7 @@ impl Repo<'_> {
         }
     }
 
-    /// Puts a reaction on; one that is there already stays the only one. [`GithubError::Gone`] if the target is gone.
+    /// Adds a reaction, unless it exists already. [`GithubError::Gone`] if the target was deleted.
     pub async fn react(&self, target: ReactionTarget, reaction: Reaction) -> Result<(), GithubError> {
         let tail = match target {
             ReactionTarget::Issue(number) => format!("/issues/{number}/reactions"),

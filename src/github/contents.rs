@@ -1,24 +1,24 @@
-//! Files of a repository at a commit, and how commits stand to each other: read by the API, without git.
+//! Reads files at a commit, and how commits are related, with the API instead of git.
 
 use super::{error::GithubError, http::branch_path, repo::Repo, rights::Rights};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use domain::ids::Sha;
 use serde::{Deserialize, de::IgnoredAny};
 
-/// What stands at a path.
+/// The content of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Nothing.
+    /// There is nothing at the path.
     Missing,
-    /// A file; GitHub follows a link to a file of the same repository.
+    /// A file. GitHub follows a symbolic link to a file of the same repository.
     File(Vec<u8>),
-    /// A file larger than was asked for.
+    /// A file larger than the limit.
     TooLarge,
-    /// A folder, a submodule, or a link that leads to no file of the repository.
+    /// A folder, a submodule, or a symbolic link that leads to no file of the repository.
     NoFile,
 }
 
-/// GitHub answers with an object; with a list for a folder.
+/// GitHub answers with an object, or with a list for a folder.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum ContentWire {
@@ -42,7 +42,7 @@ struct ComparisonWire {
 }
 
 impl Repo<'_> {
-    /// What stands at `path` of a commit; a file of more than `most` bytes is not read.
+    /// Returns the content of `path` at a commit. A file of more than `most` bytes is not read.
     pub async fn content(&self, path: &str, at: &Sha, most: usize) -> Result<Content, GithubError> {
         let tail = format!("/contents/{}?ref={at}", branch_path(path));
         match self.get::<ContentWire>(Rights::Read, &tail).await {
@@ -54,12 +54,12 @@ impl Repo<'_> {
         }
     }
 
-    /// Whether `head` is `base` or stands on it.
+    /// Returns `true` if `head` is `base` or has it in its history.
     pub async fn stands_on(&self, head: &Sha, base: &Sha) -> Result<bool, GithubError> {
         let tail = format!("/compare/{base}...{head}?per_page=1");
         match self.get::<ComparisonWire>(Rights::Read, &tail).await {
             Ok(comparison) => Ok(matches!(comparison.status.as_str(), "ahead" | "identical")),
-            // No common ancestor.
+            // There is no common ancestor.
             Err(GithubError::NotFound) => Ok(false),
             Err(error) => Err(error),
         }
@@ -70,7 +70,7 @@ fn content(entry: EntryWire, most: usize) -> Result<Content, GithubError> {
     if entry.kind != "file" {
         return Ok(Content::NoFile);
     }
-    // From 1 MB on GitHub gives the size alone, with the encoding `none`.
+    // From 1 MB on, GitHub returns only the size, with the encoding `none`.
     if entry.size > most || entry.encoding.as_deref() != Some("base64") {
         return Ok(Content::TooLarge);
     }

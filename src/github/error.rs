@@ -1,4 +1,4 @@
-//! Every way in which a call fails, by what the caller does next.
+//! The failures of a call, by what the caller does next.
 
 use super::http::{Intent, Reply};
 use domain::ids::Millis;
@@ -6,82 +6,82 @@ use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What lies beneath a failure.
+/// The underlying cause of a failure.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// GitHub's advice for a limit that names no time.
+/// The wait after a limit without a time, as GitHub recommends; in milliseconds.
 const LIMITED_MS: i64 = 60_000;
 
-/// GitHub's windows are an hour; a header that says more is not believed.
+/// The longest wait that is believed, in milliseconds. GitHub's windows last one hour.
 const LONGEST_LIMIT_MS: i64 = 2 * 3_600_000;
 
-/// Longest text of GitHub that an error repeats.
+/// The longest text from GitHub that an error repeats, in characters.
 const MAX_TEXT: usize = 1_000;
 
-/// A call that did not do what it should.
+/// A call that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GithubError {
-    /// GitHub was not reached or had an error of its own; nothing was done. To be tried again.
+    /// GitHub could not be reached or had an internal error; nothing was done. Try again.
     #[error("GitHub could not be asked: {source}")]
     Transient {
-        /// Why.
+        /// The cause.
         source: Cause,
-        /// GitHub asks not to come back before.
+        /// The time until which GitHub asks to wait.
         retry_after: Option<Millis>,
     },
-    /// A write whose reply was lost: it may have been done. To be looked for before it is tried again.
+    /// The reply to a write was lost, so it may have been done. Look for its result before you try again.
     #[error("GitHub may or may not have obeyed: {source}")]
     Uncertain {
-        /// Why.
+        /// The cause.
         source: Cause,
-        /// GitHub asks not to come back before.
+        /// The time until which GitHub asks to wait.
         retry_after: Option<Millis>,
     },
-    /// Too many requests; nothing was done.
+    /// There were too many requests; nothing was done.
     #[error("GitHub limits us until {} (ms)", until.0)]
     RateLimited {
-        /// Not before.
+        /// The time until which to wait.
         until: Millis,
     },
-    /// The App's key or a fresh token is not accepted.
+    /// GitHub does not accept the App's key or a new token.
     #[error("GitHub does not accept our credentials")]
     Unauthorized,
     /// The App lacks a permission, or the repository is read-only.
     #[error("GitHub forbids it: {what}")]
     Forbidden {
-        /// GitHub's words, and the permission it asks for where it says so.
+        /// GitHub's message, and the required permission if GitHub names it.
         what: String,
     },
-    /// The installation is suspended; it may work again later.
+    /// The installation is suspended. It may work again later.
     #[error("the installation is suspended")]
     Suspended,
-    /// The App is not installed there any more, or the installation no longer covers the repository.
+    /// The App is no longer installed there, or the installation no longer covers the repository.
     #[error("the App is not installed there")]
     Uninstalled,
-    /// It was there and is gone.
+    /// The object existed and was deleted.
     #[error("it is gone")]
     Gone,
-    /// It is not there, or we may not see it.
+    /// The object does not exist, or we cannot see it.
     #[error("there is no such thing")]
     NotFound,
-    /// GitHub understood and said no.
+    /// GitHub understood the request and refused it.
     #[error("GitHub refused ({status}): {text}")]
     Refused {
-        /// HTTP status.
+        /// The HTTP status.
         status: u16,
-        /// GitHub's words.
+        /// GitHub's message.
         text: String,
     },
-    /// An answer that cannot be read.
+    /// The answer cannot be parsed.
     #[error("GitHub's answer cannot be read: {source}")]
     Malformed {
-        /// Why.
+        /// The cause.
         source: Cause,
     },
 }
 
 impl GithubError {
-    /// Whether GitHub would answer the same if it were asked again now.
+    /// Returns `true` if GitHub would give the same answer again now.
     pub fn is_final(&self) -> bool {
         match self {
             Self::Forbidden { .. }
@@ -98,7 +98,7 @@ impl GithubError {
         }
     }
 
-    /// Whether GitHub refused with these words somewhere in its text.
+    /// Returns `true` if GitHub refused with a message that contains these words.
     pub(super) fn says(&self, words: &str) -> bool {
         match self {
             Self::Refused { text, .. } | Self::Forbidden { what: text } => contains(text, words),
@@ -115,7 +115,7 @@ impl GithubError {
     }
 }
 
-/// What stands behind an error of GitHub's own.
+/// The cause of an error in GitHub's servers.
 #[derive(Debug, thiserror::Error)]
 #[error("status {status}: {text}")]
 struct ServerError {
@@ -123,12 +123,12 @@ struct ServerError {
     text: String,
 }
 
-/// GitHub's words never depend on case: they have changed before.
+/// `true` if the message contains the words in any letter case, since GitHub has changed the case before.
 pub(super) fn contains(text: &str, words: &str) -> bool {
     text.to_ascii_lowercase().contains(&words.to_ascii_lowercase())
 }
 
-/// What an answer that is no success means.
+/// Returns the error for an unsuccessful answer.
 pub(super) fn refusal(reply: &Reply, intent: Intent, now: Millis) -> GithubError {
     let text = words(&reply.body);
     let status = reply.status.as_u16();
@@ -160,7 +160,7 @@ fn server_error(reply: &Reply, source: ServerError, intent: Intent, now: Millis)
     }
 }
 
-/// A limit is a 403 or a 429; the 403 is told from a real one by its headers, or by its text where it has none.
+/// `true` for a rate limit. It is a 403 or a 429; a 403 is recognized by its headers, or without them by its text.
 fn is_limit(headers: &HeaderMap, text: &str) -> bool {
     headers.contains_key("retry-after")
         || number(headers, "x-ratelimit-remaining") == Some(0)
@@ -169,7 +169,8 @@ fn is_limit(headers: &HeaderMap, text: &str) -> bool {
         || contains(text, "abuse detection")
 }
 
-/// In GitHub's order: `retry-after`, then the reset of a used-up window, then at least a minute.
+/// Returns the rate-limit error. The time is `retry-after`, or else the reset of a used-up window, or else in one
+/// minute.
 pub(super) fn limited(headers: &HeaderMap, now: Millis) -> GithubError {
     let reset = match number(headers, "x-ratelimit-remaining") {
         Some(0) => number(headers, "x-ratelimit-reset").map(|seconds| Millis(seconds.saturating_mul(1000))),
@@ -197,7 +198,7 @@ fn with_asked_permission(text: String, headers: &HeaderMap) -> String {
     }
 }
 
-/// GitHub's words: the message, and the details, which are texts in some refusals and objects in others.
+/// Returns GitHub's message with its details, which are texts in some answers and objects in others.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the enum is not ours: it has many variants, and more will come"

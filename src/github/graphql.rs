@@ -1,4 +1,4 @@
-//! What only GraphQL offers.
+//! The calls that only GraphQL offers.
 
 use super::{
     error::{GithubError, clip, contains, limited},
@@ -17,7 +17,7 @@ const ISSUE_EDIT: &str = "query($login: String!, $repo: String!, $issue: Int!) {
 const MARK_READY: &str = "mutation($id: ID!) { \
     markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }";
 
-/// Words of errors that pass; they come with 200 and without a type.
+/// Messages of temporary errors. They come with status 200 and without a type.
 const PASSING: [&str; 2] = [
     "something went wrong while executing your query",
     "couldn't respond to your request in time",
@@ -26,9 +26,9 @@ const PASSING: [&str; 2] = [
 /// The last edit of an issue's title or body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueEdit {
-    /// When.
+    /// The time of the edit.
     pub at: Millis,
-    /// Login of who did it; `None` for a deleted account.
+    /// The editor's login; `None` for a deleted account.
     pub editor: Option<String>,
 }
 
@@ -70,7 +70,7 @@ struct Editor {
 }
 
 impl Repo<'_> {
-    /// The last edit of an issue; `None` if it was never edited.
+    /// Returns the last edit of an issue; `None` if it was never edited.
     pub async fn last_edit(&self, number: IssueNumber) -> Result<Option<IssueEdit>, GithubError> {
         let name = self.name().await?;
         let variables = json!({"login": name.owner, "repo": name.name, "issue": number});
@@ -85,7 +85,7 @@ impl Repo<'_> {
         }))
     }
 
-    /// Takes a pull request out of draft. One that is no draft is left as it is.
+    /// Marks a draft pull request as ready. Leaves one alone that is no draft.
     pub async fn mark_ready(&self, number: PullNumber) -> Result<(), GithubError> {
         let pull = self.pull(number).await?;
         if !pull.draft {
@@ -113,7 +113,7 @@ impl Repo<'_> {
     }
 }
 
-/// GraphQL answers 200 whatever happened.
+/// Reads an answer. GraphQL answers with status 200 even after an error.
 fn read<T: DeserializeOwned>(reply: &Reply, now: Millis) -> Result<T, GithubError> {
     let answer: Answer<T> = reply.json()?;
     let Some(problem) = answer.errors.first() else {
@@ -126,7 +126,7 @@ fn read<T: DeserializeOwned>(reply: &Reply, now: Millis) -> Result<T, GithubErro
         Some("RATE_LIMITED") => limited(&reply.headers, now),
         Some("FORBIDDEN") => GithubError::Forbidden { what: text },
         Some("NOT_FOUND") => GithubError::NotFound,
-        // What GitHub says of a time-out or an error of its own.
+        // These are GitHub's messages for a time-out or an internal error.
         None if PASSING.iter().any(|words| contains(&text, words)) => GithubError::Transient {
             source: text.into(),
             retry_after: None,

@@ -9,22 +9,22 @@ use domain::ids::Millis;
 use http::Method;
 use serde::Deserialize;
 
-/// One attempt to deliver.
+/// One delivery attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct HookDelivery {
-    /// Its id.
+    /// The attempt's id.
     pub id: u64,
-    /// Which event it tells of; attempts at the same one share it.
+    /// The id of the event; all attempts to deliver it share it.
     pub guid: String,
-    /// The event.
+    /// The event's name.
     pub event: String,
-    /// When it was sent.
+    /// The time at which it was sent.
     #[serde(default, deserialize_with = "time")]
     pub delivered_at: Option<Millis>,
-    /// How it went, in GitHub's words.
+    /// The result in GitHub's words.
     #[serde(default)]
     pub status: String,
-    /// What the service answered; 0: nothing.
+    /// The status of the service's answer; 0 for no answer.
     #[serde(default)]
     pub status_code: u16,
 }

@@ -1,7 +1,7 @@
 //! One request and its answer, on top of octocrab.
 //!
-//! Only paths are asked for, never absolute URLs: octocrab sends those without credentials. octocrab's own retries are
-//! off. A read is tried again here, twice; a write never.
+//! Requests use only paths, never absolute URLs, which octocrab sends without credentials. octocrab's own retries are
+//! off. A read is retried here twice, a write never.
 
 use super::{
     app::App,
@@ -26,27 +26,27 @@ use std::{error::Error, time::Duration};
 const CONNECT: Duration = Duration::from_secs(10);
 const WRITE: Duration = Duration::from_secs(30);
 
-/// The whole exchange. octocrab's read time-out is of no use: on a connection from the pool it also counts the time
-/// before the request, and would cut a fresh one.
+/// The time limit of the whole exchange. octocrab's read time-out is useless: for a pooled connection it also counts
+/// the time before the request, and would interrupt a new request.
 const WHOLE_CALL: Duration = Duration::from_secs(60);
 
-/// A page of a hundred of the longest comments fits; nothing bigger is read into memory.
+/// The largest answer in bytes. A page of a hundred of the longest comments fits.
 const MAX_ANSWER: usize = 32 * 1024 * 1024;
 
-/// Pauses before a read is tried again, unless others are set.
+/// The default pauses before a read is tried again.
 pub const READ_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(800)];
 
-/// Whether a request changes anything: a lost reply means something else then.
+/// Whether a request changes anything. A lost reply has a different meaning for a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Intent {
     Read,
     Write,
 }
 
-/// One request: everything but who asks.
+/// One request without its credentials.
 pub(super) struct Call<'a> {
     pub(super) method: Method,
-    /// Path and query below the API's base.
+    /// The path and query below the API's base.
     pub(super) path: &'a str,
     pub(super) body: Option<&'a Value>,
     pub(super) intent: Intent,
@@ -65,17 +65,17 @@ impl<'a> Call<'a> {
 
 /// A request to either API.
 pub(super) enum Question<'a> {
-    /// To the REST API.
+    /// A request to the REST API.
     Rest(Call<'a>),
-    /// To GraphQL; what its answer says is the caller's to read.
+    /// A request to GraphQL. The caller interprets the answer.
     Graphql { document: &'a Value, intent: Intent },
 }
 
-/// Who asks.
+/// The sender of a request.
 pub(super) enum Credential<'a> {
     /// The App itself, with a fresh JWT.
     App,
-    /// One of its installations.
+    /// One of the App's installations.
     Token(&'a SecretString),
 }
 
@@ -93,7 +93,7 @@ impl Reply {
     }
 }
 
-/// The connections of one App to one GitHub. Several Apps may share them: each request brings its own credentials.
+/// The connections of one App to one GitHub. Several Apps may share them, since each request has its own credentials.
 pub(super) struct Wire {
     rest: Octocrab,
     graphql: Octocrab,
@@ -105,7 +105,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Must be called within a tokio runtime: octocrab starts a task.
+    /// Prepares the connections. Must be called within a tokio runtime, because octocrab starts a task.
     pub(super) fn new(urls: &GithubUrls, app: &App, clock: Clock) -> octocrab::Result<Self> {
         let rest = connect(urls.api())?;
         let graphql = match urls.graphql_base() {
@@ -123,7 +123,7 @@ impl Wire {
         })
     }
 
-    /// The same connections for another App.
+    /// Returns the same connections for another App.
     pub(super) fn of(&self, app: &App) -> Self {
         Self {
             rest: self.rest.clone(),
@@ -136,17 +136,17 @@ impl Wire {
         }
     }
 
-    /// Masks these in everything that is sent.
+    /// Masks these secrets in everything that is sent.
     pub(super) fn mask(&mut self, secrets: Secrets) {
         self.secrets = secrets;
     }
 
-    /// Pauses so long before a read is tried again.
+    /// Sets the pauses before a read is tried again.
     pub(super) fn pause(&mut self, read_pauses: [Duration; 2]) {
         self.read_pauses = read_pauses;
     }
 
-    /// Masks this as well, everywhere, until it ends.
+    /// Masks this token too, everywhere, until it expires.
     pub(super) fn learn(&self, token: &SecretString, until: Millis) {
         self.secrets.learn(token, until, self.now());
     }
@@ -155,12 +155,12 @@ impl Wire {
         (self.clock)()
     }
 
-    /// Makes a call of the REST API.
+    /// Makes a call to the REST API.
     pub(super) async fn rest(&self, who: &Credential<'_>, call: &Call<'_>) -> Result<Reply, GithubError> {
         self.send(&self.rest, who, call).await
     }
 
-    /// Asks either API.
+    /// Makes a call to either API.
     pub(super) async fn ask(&self, who: &Credential<'_>, question: &Question<'_>) -> Result<Reply, GithubError> {
         match question {
             Question::Rest(call) => self.rest(who, call).await,
@@ -176,7 +176,7 @@ impl Wire {
         }
     }
 
-    /// Asks a GitHub's pages, as nobody: what the call carries is all that they need.
+    /// Makes a call to GitHub's web pages without credentials of its own; the call contains everything needed.
     pub(super) async fn web(&self, base: &str, call: &Call<'_>) -> Result<Reply, GithubError> {
         let crab = connect(base).map_err(|error| GithubError::Malformed { source: error.into() })?;
         let reply = match tokio::time::timeout(WHOLE_CALL, exchange(&crab, call, call.body)).await {
@@ -189,7 +189,7 @@ impl Wire {
         }
     }
 
-    /// The headers of an answer to somebody without credentials, whatever its status.
+    /// Returns the headers of an answer to a request without credentials, whatever its status.
     pub(super) async fn headers_for_anyone(&self, path: &str) -> Result<HeaderMap, GithubError> {
         match tokio::time::timeout(WHOLE_CALL, exchange(&self.rest, &Call::get(path), None)).await {
             Ok(Ok(reply)) => Ok(reply.headers),
@@ -220,7 +220,7 @@ impl Wire {
             Credential::Token(token) => (*token).clone(),
         };
         let crab = crab.user_access_token(token).map_err(malformed)?;
-        // The one door to GitHub: whatever was overlooked before goes no further.
+        // Every call passes here, so a secret that was overlooked before is masked.
         let body = call.body.map(|body| self.secrets.mask_json(body.clone()));
         let reply = match tokio::time::timeout(WHOLE_CALL, exchange(&crab, call, body.as_ref())).await {
             Ok(result) => result.map_err(|failure| failure.into_error(call.intent))?,
@@ -235,7 +235,7 @@ impl Wire {
     }
 }
 
-/// Makes a call as nobody: what it carries is all that it needs.
+/// Makes a call without credentials of its own; the call contains everything needed.
 pub(super) async fn anonymous(base: &str, call: &Call<'_>, now: Millis) -> Result<Reply, GithubError> {
     let malformed = |error: octocrab::Error| GithubError::Malformed { source: error.into() };
     let crab = connect(base).map_err(malformed)?;
@@ -260,11 +260,11 @@ fn connect(base: &str) -> octocrab::Result<Octocrab> {
 
 /// Why there is no answer.
 enum Failure {
-    /// The request never left.
+    /// The request was not sent.
     Unsent(Cause),
     /// The request may have arrived.
     InFlight(Cause),
-    /// The answer is larger than any that makes sense.
+    /// The answer is larger than the limit.
     TooLarge(Cause),
 }
 
@@ -322,7 +322,7 @@ fn never_connected(error: &octocrab::Error) -> bool {
     false
 }
 
-/// An answer that repeats our token must not carry it into an error.
+/// Masks our token in the answer, so that it cannot get into an error.
 fn without_token(reply: Reply, who: &Credential<'_>) -> Reply {
     let Credential::Token(token) = who else {
         return reply;
@@ -337,7 +337,7 @@ fn without_token(reply: Reply, who: &Credential<'_>) -> Reply {
     }
 }
 
-/// One segment of a path, escaped.
+/// Escapes one segment of a path.
 pub(super) fn segment(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -350,7 +350,7 @@ pub(super) fn segment(text: &str) -> String {
     escaped
 }
 
-/// A branch name within a path, escaped, its slashes kept.
+/// Escapes a branch name within a path, but keeps its slashes.
 pub(super) fn branch_path(branch: &str) -> String {
     branch.split('/').map(segment).collect::<Vec<_>>().join("/")
 }

@@ -1,4 +1,4 @@
-//! What GitHub knows of an App, asked anew each time: for whoever sets the service up or looks after it.
+//! GitHub's current data about an App, for the people who set the service up or maintain it.
 
 use super::{
     app,
@@ -15,21 +15,21 @@ use std::collections::BTreeMap;
 /// The App on one account.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Installation {
-    /// Its id.
+    /// The installation's id.
     pub id: InstallationId,
-    /// The account, by login.
+    /// The account's login.
     #[serde(deserialize_with = "login")]
     pub account: String,
-    /// What the account granted.
+    /// The permissions that the account granted.
     #[serde(default)]
     pub permissions: BTreeMap<String, String>,
-    /// What the account lets through.
+    /// The events that the account allows.
     #[serde(default)]
     pub events: Vec<String>,
-    /// The page on which an owner of the account accepts what the App asks for.
+    /// The page on which an owner of the account accepts the App's requested permissions.
     #[serde(default, rename = "html_url")]
     pub page: String,
-    /// Since when it is suspended.
+    /// The time since which it is suspended.
     #[serde(default, deserialize_with = "time")]
     pub suspended_at: Option<Millis>,
 }
@@ -44,12 +44,12 @@ struct HookConfig {
 }
 
 impl Client {
-    /// How GitHub knows the App now.
+    /// Returns GitHub's current data about the App.
     pub async fn identity_now(&self) -> Result<Identity, GithubError> {
         app::identity(self.wire()).await
     }
 
-    /// Where the App is installed, and what was granted there.
+    /// Returns the App's installations with their granted permissions.
     pub async fn installations(&self) -> Result<Vec<Installation>, GithubError> {
         let mut all = Vec::new();
         for page in 1..=MAX_PAGES {
@@ -65,7 +65,7 @@ impl Client {
         Err(endless())
     }
 
-    /// Where GitHub sends the App's deliveries; none: nowhere.
+    /// Returns the address to which GitHub sends the App's deliveries; `None` if there is none.
     pub async fn hook_address(&self) -> Result<Option<String>, GithubError> {
         match self.wire().rest(&Credential::App, &Call::get("/app/hook/config")).await {
             Ok(reply) => Ok(reply.json::<HookConfig>()?.url.filter(|url| !url.is_empty())),
@@ -74,7 +74,7 @@ impl Client {
         }
     }
 
-    /// What time it is at GitHub, to the second, whatever it thinks of our key; none where it does not say.
+    /// Returns GitHub's time, to the second, even if our key is not accepted; `None` if GitHub does not report it.
     pub async fn githubs_time(&self) -> Result<Option<Millis>, GithubError> {
         let headers = self.wire().headers_for_anyone("/rate_limit").await?;
         let date = headers.get(http::header::DATE).and_then(|date| date.to_str().ok());

@@ -1,4 +1,4 @@
-//! Issues: read, and labelled.
+//! Issues: reads them and adds labels.
 
 use super::{error::GithubError, model::Issue, repo::Repo, rights::Rights};
 use domain::ids::IssueNumber;
@@ -6,12 +6,13 @@ use http::Method;
 use serde_json::json;
 
 impl Repo<'_> {
-    /// An issue as it is now. [`GithubError::Gone`] if it was deleted.
+    /// Returns the current state of an issue. [`GithubError::Gone`] if it was deleted.
     pub async fn issue(&self, number: IssueNumber) -> Result<Issue, GithubError> {
         self.get(Rights::Read, &format!("/issues/{number}")).await
     }
 
-    /// Puts a label on an issue; GitHub makes one that the repository lacks. One that is there already stays.
+    /// Adds a label to an issue. GitHub creates a label that the repository lacks. A label that the issue has already
+    /// stays.
     pub async fn add_label(&self, number: IssueNumber, label: &str) -> Result<(), GithubError> {
         let tail = format!("/issues/{number}/labels");
         let body = json!({"labels": [label]});

@@ -10,14 +10,14 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-/// How the commits are joined.
+/// The way in which the commits are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeMethod {
     /// One commit with all changes.
     Squash,
     /// A merge commit.
     Merge,
-    /// The commits, one by one.
+    /// The single commits, replayed on the base.
     Rebase,
 }
 
@@ -31,21 +31,21 @@ impl MergeMethod {
     }
 }
 
-/// What became of a merge.
+/// The result of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Merge {
     /// It is merged.
     Merged {
-        /// The commit that it became.
+        /// The commit that the merge made.
         sha: Sha,
     },
     /// The head is not the commit that was to be merged.
     HeadMoved,
-    /// GitHub said no.
+    /// GitHub refused.
     Refused {
-        /// Why, as far as it can be told.
+        /// The reason, as far as it is known.
         why: MergeRefusal,
-        /// GitHub's words.
+        /// GitHub's message.
         text: String,
     },
 }
@@ -53,15 +53,15 @@ pub enum Merge {
 /// Why GitHub refuses a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeRefusal {
-    /// The base moved meanwhile: to be tried again.
+    /// The base branch moved meanwhile. Try again.
     Transient,
-    /// The branches conflict, or the pull request is closed: its `mergeable` and state tell.
+    /// The branches conflict, or the pull request is closed. Its `mergeable` and state show which.
     Conflict,
     /// It is still a draft.
     Draft,
     /// The repository does not allow this method.
     Method,
-    /// A rule of the branch: somebody has to do something.
+    /// A rule of the branch: someone has to do something.
     Rule,
 }
 
@@ -71,7 +71,7 @@ struct MergedWire {
 }
 
 impl Repo<'_> {
-    /// Merges a pull request whose head is `head` and nothing else.
+    /// Merges a pull request if its head is the commit `head`.
     pub async fn merge_pull(
         &self,
         number: PullNumber,
@@ -100,7 +100,7 @@ impl Repo<'_> {
 fn refused(status: u16, text: String) -> Result<Merge, GithubError> {
     let says = |words| contains(&text, words);
     let why = if matches!(status, 403 | 404) {
-        // The App may not merge at all: no rule of the branch.
+        // The App may not merge at all, so this is no rule of the branch.
         return Err(GithubError::Refused { status, text });
     } else if status == 409 && says("head branch was modified") {
         return Ok(Merge::HeadMoved);

@@ -1,4 +1,4 @@
-//! What a repository gets when it is set up: labels, and one file on a branch of its own.
+//! The set-up of a repository: makes labels, a branch, and one file on it.
 
 use super::{error::GithubError, http::branch_path, repo::Repo, rights::Rights};
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::json;
 
 impl Repo<'_> {
-    /// Makes a label; one that is there already stays as it is.
+    /// Makes a label. An existing one stays as it is.
     pub async fn make_label(&self, name: &str, color: &str, description: &str) -> Result<(), GithubError> {
         let body = json!({ "name": name, "color": color, "description": description });
         match self.send(Rights::Converse, Method::POST, "/labels", Some(&body)).await {
@@ -16,7 +16,7 @@ impl Repo<'_> {
         }
     }
 
-    /// Makes a branch; one that is there already stays where it is.
+    /// Makes a branch. An existing one stays as it is.
     pub async fn make_branch(&self, branch: &str, at: &Sha) -> Result<(), GithubError> {
         let body = json!({ "ref": format!("refs/heads/{branch}"), "sha": at });
         match self.send(Rights::Push, Method::POST, "/git/refs", Some(&body)).await {
@@ -25,7 +25,7 @@ impl Repo<'_> {
         }
     }
 
-    /// Writes a file that is not there yet, as a commit on a branch.
+    /// Writes a new file, as a commit on a branch.
     pub async fn add_file(&self, branch: &str, path: &str, text: &str, message: &str) -> Result<(), GithubError> {
         let body = json!({ "branch": branch, "message": message, "content": BASE64_STANDARD.encode(text) });
         let tail = format!("/contents/{}", branch_path(path));

@@ -1,4 +1,4 @@
-//! Pull requests: finding, opening, changing.
+//! Pull requests: finds, opens and changes them.
 
 use super::{
     error::GithubError,
@@ -11,63 +11,63 @@ use domain::ids::PullNumber;
 use http::Method;
 use serde_json::{Map, Value, json};
 
-/// A pull request to be opened as a draft where drafts exist.
+/// A pull request to open, as a draft if the repository supports drafts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewPull<'a> {
-    /// Title.
+    /// The title.
     pub title: &'a str,
-    /// Body.
+    /// The body.
     pub body: &'a str,
-    /// Branch to be merged.
+    /// The branch to merge.
     pub head: &'a str,
-    /// Branch to merge into.
+    /// The branch to merge into.
     pub base: &'a str,
-    /// Open it ready for review at once.
+    /// Whether to open it ready for review.
     pub ready: bool,
 }
 
-/// What became of a pull request to be opened.
+/// The result of opening a pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenedPull {
-    /// It is open now.
+    /// It is now open.
     Opened(Box<Pull>),
-    /// One for the same branches was open already.
+    /// One for the same branches was already open.
     Adopted(Box<Pull>),
-    /// The head branch has no commit that the base branch has not.
+    /// The head branch has no commit that the base branch lacks.
     NoCommits,
 }
 
-/// What to change about a pull request; `None` leaves a field as it is.
+/// The changes to a pull request; `None` leaves a field as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PullChange<'a> {
-    /// Open or close it.
+    /// Whether to open or close it.
     pub state: Option<OpenState>,
-    /// New title.
+    /// The new title.
     pub title: Option<&'a str>,
-    /// New body.
+    /// The new body.
     pub body: Option<&'a str>,
 }
 
 impl Repo<'_> {
-    /// A pull request as it is now.
+    /// Returns the current state of a pull request.
     pub async fn pull(&self, number: PullNumber) -> Result<Pull, GithubError> {
         self.get(Rights::Read, &format!("/pulls/{number}")).await
     }
 
-    /// The open pull request from this branch of the repository itself.
+    /// Returns the open pull request from this branch of the repository itself.
     pub async fn find_pull(&self, head: &str) -> Result<Option<Pull>, GithubError> {
         let owner = self.name().await?.owner;
         let tail = format!("/pulls?state=open&head={}:{}", segment(&owner), segment(head));
         let found: Vec<Pull> = self.list(Rights::Read, &tail, |reply| reply.json()).await?;
-        // A filter that GitHub does not understand is a filter that it ignores.
+        // GitHub ignores a filter that it does not understand, so filter again.
         Ok(found
             .into_iter()
             .filter(|pull| pull.head.branch == head && pull.is_from(self.id))
             .max_by_key(|pull| pull.number))
     }
 
-    /// Opens a pull request; where one is open already for these branches, that one is returned. Call
-    /// [`Repo::find_pull`] first if an earlier try may have succeeded.
+    /// Opens a pull request. If one is already open for these branches, returns that one. Call [`Repo::find_pull`]
+    /// first if an earlier attempt may have succeeded.
     pub async fn create_pull(&self, new: NewPull<'_>) -> Result<OpenedPull, GithubError> {
         let first = self.post_pull(new, !new.ready).await;
         let second = match first {
@@ -100,7 +100,7 @@ impl Repo<'_> {
             .json()
     }
 
-    /// Changes title, body or state of a pull request.
+    /// Changes the title, body or state of a pull request.
     pub async fn update_pull(&self, number: PullNumber, change: PullChange<'_>) -> Result<Pull, GithubError> {
         let state = change.state.map(|state| match state {
             OpenState::Open => "open",

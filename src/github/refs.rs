@@ -1,4 +1,4 @@
-//! Branches and commits, by the API.
+//! Branches and commits, with the API.
 
 use super::{error::GithubError, http::branch_path, repo::Repo, rights::Rights};
 use domain::ids::Sha;
@@ -17,20 +17,20 @@ struct ObjectWire {
 }
 
 impl Repo<'_> {
-    /// The tip of a branch; `None` if there is no such branch.
+    /// Returns the tip of a branch; `None` if there is no such branch.
     pub async fn branch_head(&self, branch: &str) -> Result<Option<Sha>, GithubError> {
         let tail = format!("/git/ref/heads/{}", branch_path(branch));
         match self.get::<RefWire>(Rights::Read, &tail).await {
             Ok(found) => Ok(Some(found.object.sha)),
             Err(GithubError::NotFound) => Ok(None),
-            // So it answers, with 409, for a repository that nobody pushed to yet.
+            // GitHub answers with this and a 409 if nobody has pushed to the repository yet.
             Err(error) if error.says("repository is empty") => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Makes a commit of objects that GitHub holds, on no branch. Without an author it is the App's own, and GitHub signs it
-    /// ("Commit signature verification for bots").
+    /// Makes a commit from objects that GitHub already has, on no branch. Without an author, the App is the author and
+    /// GitHub signs it ("Commit signature verification for bots").
     pub async fn create_commit(&self, tree: &Sha, parents: &[Sha], message: &str) -> Result<Sha, GithubError> {
         let body = json!({"tree": tree, "parents": parents, "message": message});
         let reply = self

@@ -1,4 +1,4 @@
-//! The end of a registration from a manifest: the code that GitHub gave a browser, exchanged for the App's credentials.
+//! The end of a registration from a manifest: exchanges the code that GitHub gave a browser for the App's credentials.
 
 use super::http::{Call, Credential, Intent, anonymous, segment};
 use crate::github::{Identity, client::Client, clock::Clock, error::GithubError, urls::GithubUrls};
@@ -6,31 +6,31 @@ use http::Method;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
 
-/// An App that was just registered. GitHub tells its credentials this once.
+/// An App that was just registered. GitHub shows its credentials only this once.
 #[derive(Debug, Deserialize)]
 pub struct Registered {
-    /// What it is and may do.
+    /// The App's data and permissions.
     #[serde(flatten)]
     pub identity: Identity,
-    /// Who owns it.
+    /// The owner.
     pub owner: Owner,
-    /// Its page on GitHub.
+    /// The App's page on GitHub.
     #[serde(rename = "html_url")]
     pub page: String,
-    /// Its key, as PEM.
+    /// The private key, as PEM.
     #[serde(rename = "pem", deserialize_with = "secret")]
     pub private_key: SecretString,
-    /// What its webhooks are signed with, where it has any.
+    /// The secret that signs its webhooks, if it has any.
     #[serde(default, deserialize_with = "secret_if_any")]
     pub webhook_secret: Option<SecretString>,
-    /// By what people sign in with it.
+    /// The client id for signing in.
     pub client_id: String,
-    /// The secret for that.
+    /// The client secret for signing in.
     #[serde(deserialize_with = "secret")]
     pub client_secret: SecretString,
 }
 
-/// Who owns an App.
+/// The owner of an App.
 #[derive(Debug, Deserialize)]
 pub struct Owner {
     /// The account's name.
@@ -40,7 +40,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The account's name, where it is an organisation's.
+    /// Returns the account's name if it is an organisation.
     pub fn organization(&self) -> Option<&str> {
         let is_one = self.kind.as_deref() == Some("Organization");
         is_one.then_some(self.login.as_str())
@@ -53,11 +53,11 @@ struct Owned {
 }
 
 impl Client {
-    /// Who owns the App.
+    /// Returns the owner of the App.
     ///
     /// # Errors
     ///
-    /// GitHub did not answer, or does not know the App.
+    /// If GitHub does not answer, or does not know the App.
     pub async fn owner(&self) -> Result<Owner, GithubError> {
         let reply = self.wire().rest(&Credential::App, &Call::get("/app")).await?;
         Ok(reply.json::<Owned>()?.owner)
@@ -72,11 +72,11 @@ fn secret_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretStri
     Option::<String>::deserialize(from).map(|secret| secret.map(SecretString::from))
 }
 
-/// Exchanges a code. GitHub takes each once, within an hour; it knows no other ([`GithubError::NotFound`]).
+/// Exchanges a code. GitHub accepts each code once, within an hour, and answers others with [`GithubError::NotFound`].
 ///
 /// # Errors
 ///
-/// GitHub did not answer, or did not take the code.
+/// If GitHub does not answer, or does not accept the code.
 pub async fn exchange(urls: &GithubUrls, code: &str, clock: Clock) -> Result<Registered, GithubError> {
     let path = format!("/app-manifests/{}/conversions", segment(code));
     let call = Call {

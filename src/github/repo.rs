@@ -1,4 +1,4 @@
-//! The calls about one repository: by its id, whatever it is called.
+//! The calls about one repository, which is known by its id, whatever its name.
 
 use super::{
     app::{MAX_PAGES, PER_PAGE, endless, has_more},
@@ -14,7 +14,8 @@ use http::Method;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// One repository through one installation. Cheap; names are looked up by id and looked up again when they have changed.
+/// One repository through one installation. Cheap to make. Names are looked up by id, and again after they have
+/// changed.
 #[derive(Clone, Copy)]
 pub struct Repo<'a> {
     pub(super) client: &'a Client,
@@ -31,12 +32,12 @@ impl<'a> Repo<'a> {
         }
     }
 
-    /// The repository as it is now, by its id.
+    /// Returns the current data of the repository, by its id.
     pub async fn repository(&self) -> Result<Repository, GithubError> {
         self.repository_with(Rights::Read).await
     }
 
-    /// What the repository is called: remembered, until a call finds it renamed.
+    /// Returns the repository's name. It is remembered until a call finds that the repository was renamed.
     pub async fn name(&self) -> Result<RepoName, GithubError> {
         self.name_with(Rights::Read).await
     }
@@ -72,7 +73,7 @@ impl<'a> Repo<'a> {
         self.send(rights, Method::GET, tail, None).await?.json()
     }
 
-    /// Reads all pages of a list in order; `page_of` finds the entries in an answer.
+    /// Reads all pages of a list in order. `page_of` returns the entries of an answer.
     pub(super) async fn list<T: DeserializeOwned>(
         &self,
         rights: Rights,
@@ -94,8 +95,9 @@ impl<'a> Repo<'a> {
         Err(endless())
     }
 
-    /// Sends to `/repos/OWNER/NAME` + `tail`. A renamed repository answers with a redirect, which would turn a POST into
-    /// a GET: instead of following it, the name is read again by id and the request, which was not done, made once more.
+    /// Sends to `/repos/OWNER/NAME` + `tail`. For a renamed repository, GitHub answers with a redirect, which would turn
+    /// a POST into a GET. So it is not followed: the name is looked up by id, and the request, which was not executed, is
+    /// sent once more.
     pub(super) async fn send(
         &self,
         rights: Rights,

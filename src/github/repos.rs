@@ -1,4 +1,4 @@
-//! Who may do what in a repository, and which rules its branches have.
+//! The access of people to a repository, and the rules of its branches.
 
 use super::{
     error::GithubError,
@@ -9,7 +9,7 @@ use super::{
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What somebody may do in a repository; each level includes those before it.
+/// A level of access to a repository. Each level includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AccessLevel {
     /// Nothing.
@@ -26,22 +26,22 @@ pub enum AccessLevel {
     Admin,
 }
 
-/// Somebody's access to a repository.
+/// A person's access to a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryAccess {
     /// The level.
     pub level: AccessLevel,
-    /// GitHub's name of the role, which may be one that the organisation made up.
+    /// GitHub's name of the role, which may be a custom one of the organisation.
     pub role: String,
 }
 
-/// One rule that holds for a branch.
+/// One rule that applies to a branch.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Rule {
     /// GitHub's name of it: `creation`, `pull_request`, `required_status_checks`, …
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its parameters, whatever they are.
+    /// The parameters, unparsed.
     #[serde(default)]
     pub parameters: Value,
     /// The ruleset that it belongs to.
@@ -49,17 +49,17 @@ pub struct Rule {
     pub ruleset: Option<u64>,
 }
 
-/// Whether commits are signed.
+/// Whether AutoBuild's commits are signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commits {
-    /// They are not.
+    /// They are unsigned.
     Unsigned,
     /// GitHub makes and signs them.
     Signed,
 }
 
 impl Rule {
-    /// Whether it keeps AutoBuild from making the branch, or from bringing such commits to it.
+    /// Returns `true` if the rule stops AutoBuild from making the branch, or from pushing such commits to it.
     pub fn forbids(&self, branch: &str, commits: Commits) -> bool {
         match self.kind.as_str() {
             "creation" | "update" | "pull_request" | "merge_queue" => true,
@@ -69,7 +69,7 @@ impl Rule {
         }
     }
 
-    /// Whether the name is as the rule wants it; of a regular expression the push itself tells.
+    /// `true` if the name fits the rule, as far as we can tell. Regular expressions are left to the push itself.
     fn fits(&self, branch: &str) -> bool {
         let text = |key: &str| self.parameters.get(key).and_then(Value::as_str);
         let negate = self.parameters.get("negate").and_then(Value::as_bool);
@@ -83,7 +83,7 @@ impl Rule {
         found != negate.unwrap_or(false)
     }
 
-    /// How many approvals it asks for.
+    /// Returns the number of approvals that it requires.
     pub fn approvals(&self) -> u64 {
         let count = self.parameters.get("required_approving_review_count");
         count.and_then(Value::as_u64).unwrap_or(0)
@@ -103,7 +103,7 @@ struct RulesetWire {
 }
 
 impl Repo<'_> {
-    /// What `login` may do here, asked now. Bots, strangers and accounts that do not exist may do nothing.
+    /// Returns the current access of `login`. Bots, strangers and accounts that do not exist have none.
     pub async fn access_of(&self, login: &str) -> Result<RepositoryAccess, GithubError> {
         let tail = format!("/collaborators/{}/permission", segment(login));
         match self.get::<PermissionWire>(Rights::Read, &tail).await {
@@ -116,7 +116,7 @@ impl Repo<'_> {
         }
     }
 
-    /// The rules that hold for a branch of this name, whether it is there or not. An older Enterprise Server knows none.
+    /// Returns the rules for a branch of this name, even if it does not exist. An older Enterprise Server has no rules.
     pub async fn rules_for(&self, branch: &str) -> Result<Vec<Rule>, GithubError> {
         let tail = format!("/rules/branches/{}", branch_path(branch));
         match self.list(Rights::Read, &tail, |reply| reply.json()).await {
@@ -127,7 +127,7 @@ impl Repo<'_> {
 }
 
 impl Repo<'_> {
-    /// Whether the App may always pass over the rule. A ruleset that we may not see is not ours to pass over.
+    /// Returns `true` if the App may always bypass the rule. It may not bypass a ruleset that it cannot see.
     pub async fn may_bypass(&self, rule: &Rule) -> Result<bool, GithubError> {
         let Some(id) = rule.ruleset else { return Ok(false) };
         match self.get::<RulesetWire>(Rights::Read, &format!("/rulesets/{id}")).await {
@@ -138,7 +138,8 @@ impl Repo<'_> {
     }
 }
 
-/// The role says more than the permission, which knows neither triage nor maintain; but a role may be made up.
+/// Returns the access. The role is more precise than the permission, which has neither triage nor maintain. The
+/// permission is used for a custom role.
 fn access(wire: PermissionWire) -> RepositoryAccess {
     let role = wire.role_name.unwrap_or_default();
     let level = level(&role)

@@ -11,7 +11,7 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What a review says.
+/// The verdict of a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewEvent {
     /// The change may be merged.
@@ -32,48 +32,48 @@ impl ReviewEvent {
     }
 }
 
-/// A comment on lines that the diff shows, on its new side.
+/// A comment on lines that the diff shows, on its right side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlineComment {
     /// Path within the repository.
     pub path: String,
     /// The last line.
     pub line: u32,
-    /// The first line, where it is not the last.
+    /// The first line, if it differs from the last.
     pub start_line: Option<u32>,
-    /// Text.
+    /// The text.
     pub body: String,
 }
 
-/// A review to be posted.
+/// A review to post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewReview<'a> {
-    /// What it says.
+    /// The verdict.
     pub event: ReviewEvent,
     /// The commit that was reviewed.
     pub commit: &'a Sha,
-    /// Text.
+    /// The text.
     pub body: &'a str,
-    /// Comments on lines.
+    /// The comments on lines.
     pub inline: &'a [InlineComment],
 }
 
-/// What became of a review.
+/// The result of posting a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PostedReview {
-    /// It stands.
+    /// It was posted.
     Posted(Review),
-    /// GitHub does not accept the inline comments: to be posted again with their text in the body.
+    /// GitHub does not accept the inline comments. Post the review again with their text in its body.
     InlineRefused {
-        /// GitHub's words.
+        /// GitHub's message.
         text: String,
     },
-    /// The App opened this pull request: only a comment review is allowed.
+    /// The App opened this pull request, so only a review with a comment is allowed.
     OwnPullRequest,
 }
 
 impl Repo<'_> {
-    /// Posts a review. Call [`Repo::find_review`] first if an earlier try may have succeeded.
+    /// Posts a review. Call [`Repo::find_review`] first if an earlier attempt may have succeeded.
     pub async fn create_review(&self, number: PullNumber, new: NewReview<'_>) -> Result<PostedReview, GithubError> {
         let tail = format!("/pulls/{number}/reviews");
         let body = json!({
@@ -92,21 +92,21 @@ impl Repo<'_> {
         }
     }
 
-    /// All reviews of a pull request, oldest first.
+    /// Returns all reviews of a pull request, oldest first.
     pub async fn reviews(&self, number: PullNumber) -> Result<Vec<Review>, GithubError> {
         let tail = format!("/pulls/{number}/reviews");
         self.list(Rights::Pulls, &tail, |reply| reply.json()).await
     }
 
-    /// The comments on lines that belong to a review. They are picked from all of the pull request: GitHub's list of one
-    /// review's comments leaves their lines out.
+    /// Returns the comments on lines of a review. They are picked from all comments of the pull request, because
+    /// GitHub's list of one review's comments lacks the line numbers.
     pub async fn review_comments(&self, number: PullNumber, id: ReviewId) -> Result<Vec<LineComment>, GithubError> {
         let tail = format!("/pulls/{number}/comments");
         let all: Vec<LineComment> = self.list(Rights::Pulls, &tail, |reply| reply.json()).await?;
         Ok(all.into_iter().filter(|comment| comment.review == Some(id)).collect())
     }
 
-    /// Our own review that holds `marker`.
+    /// Returns our own review that contains `marker`.
     pub async fn find_review(&self, number: PullNumber, marker: &str) -> Result<Option<Review>, GithubError> {
         let me = self.client.bot(self.installation).await?.id;
         let ours = |review: &Review| review.author.as_ref().is_some_and(|author| author.user.id == me);
@@ -116,7 +116,7 @@ impl Repo<'_> {
             .find(|review| ours(review) && review.body.contains(marker)))
     }
 
-    /// Withdraws the verdict of a review, whoever wrote it; `message` says why.
+    /// Dismisses a review by any author; `message` says why.
     pub async fn dismiss_review(&self, number: PullNumber, id: ReviewId, message: &str) -> Result<(), GithubError> {
         let tail = format!("/pulls/{number}/reviews/{id}/dismissals");
         let body = json!({"message": message, "event": "DISMISS"});
@@ -124,7 +124,7 @@ impl Repo<'_> {
     }
 }
 
-/// GitHub refuses a range of one line.
+/// Returns a comment for the API. GitHub refuses a range of one line, so such a comment has no start line.
 fn inline(comment: &InlineComment) -> Value {
     match comment.start_line.filter(|start| *start < comment.line) {
         Some(start) => json!({
@@ -148,16 +148,16 @@ fn is_about_lines(text: &str) -> bool {
     SIGNS.iter().any(|sign| contains(text, sign))
 }
 
-/// What became of a request for a review.
+/// The result of asking for a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReviewRequest {
-    /// They are asked now, and told so.
+    /// The person is asked now, and notified.
     Requested,
-    /// They were asked before and did not review yet: GitHub tells them nothing new.
+    /// The person was asked before and has not reviewed yet. GitHub does not notify them again.
     StoodBefore,
-    /// They cannot be asked: they opened the pull request, are no collaborator, or an App.
+    /// The person cannot be asked: they opened the pull request, are no collaborator, or are an App.
     Refused {
-        /// GitHub's words.
+        /// GitHub's message.
         text: String,
     },
 }
@@ -175,7 +175,7 @@ struct Pull {
 }
 
 impl Repo<'_> {
-    /// Asks `person` for a review of a pull request. Who may not be asked is told by the answer.
+    /// Asks `person` for a review of a pull request. GitHub's answer shows if that person cannot be asked.
     pub async fn request_review(&self, number: PullNumber, person: &User) -> Result<ReviewRequest, GithubError> {
         let is_asked = |list: &[Actor]| list.iter().any(|actor| actor.user.id == person.id);
         let tail = format!("/pulls/{number}/requested_reviewers");
@@ -186,7 +186,7 @@ impl Repo<'_> {
         let body = json!({"reviewers": [person.login]});
         match self.send(Rights::Pulls, Method::POST, &tail, Some(&body)).await {
             Ok(reply) if is_asked(&reply.json::<Pull>()?.requested_reviewers) => Ok(ReviewRequest::Requested),
-            // GitHub leaves out whom it cannot ask, and says nothing.
+            // GitHub silently leaves out people whom it cannot ask.
             Ok(_) => Ok(ReviewRequest::Refused { text: String::new() }),
             Err(GithubError::Refused { text, .. } | GithubError::Forbidden { what: text }) => {
                 Ok(ReviewRequest::Refused { text })

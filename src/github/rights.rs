@@ -1,6 +1,6 @@
-//! What our Apps may do, and which part of it a token gets.
+//! The permissions of our Apps, and the part of them that each token gets.
 
-/// Permissions that the AutoBuild App asks for; `app-manifest.yml` says the same.
+/// The permissions that the AutoBuild App requests, the same as in `app-manifest.yml`.
 pub const AUTOBUILD_PERMISSIONS: &[(&str, &str)] = &[
     ("checks", "write"),
     ("contents", "write"),
@@ -10,11 +10,12 @@ pub const AUTOBUILD_PERMISSIONS: &[(&str, &str)] = &[
     ("statuses", "read"),
 ];
 
-/// Permissions that the AutoBuild Coach App asks for.
+/// The permissions that the AutoBuild Coach App requests.
 pub const COACH_PERMISSIONS: &[(&str, &str)] = &[("metadata", "read"), ("pull_requests", "write")];
 
-/// Events that the AutoBuild App subscribes to; those of installations, and the buttons of its check runs and suites, come
-/// by themselves. `status` is dropped until CI is read from deliveries: registered Apps have it by then.
+/// The events that the AutoBuild App subscribes to. Installation events and the buttons of its check runs and suites
+/// need no subscription. `status` is dropped until CI is read from deliveries; Apps registered now will have it by
+/// then.
 pub const AUTOBUILD_EVENTS: &[&str] = &[
     "issue_comment",
     "issues",
@@ -25,10 +26,10 @@ pub const AUTOBUILD_EVENTS: &[&str] = &[
     "status",
 ];
 
-/// What a token is for. Each kind of call gets a token that can do no more.
+/// The purpose of a token. Each kind of call gets a token that allows nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rights {
-    /// Knowing that a repository is there.
+    /// Seeing that a repository exists.
     Metadata,
     /// Reading issues, pull requests and rules.
     Read,
@@ -40,16 +41,16 @@ pub enum Rights {
     Converse,
     /// Opening and changing pull requests, and reviewing them.
     Pulls,
-    /// Marking ready, merging and dismissing reviews: those need both rights.
+    /// Marking as ready, merging and dismissing reviews, which need both permissions.
     Land,
     /// Check runs.
     Checks,
-    /// Reading what others' checks say of a commit.
+    /// Reading other Apps' checks of a commit.
     Evidence,
 }
 
 impl Rights {
-    /// The permissions by GitHub's names.
+    /// Returns the permissions with GitHub's names.
     pub fn permissions(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Metadata => &[("metadata", "read")],
@@ -116,7 +117,7 @@ mod tests {
             .collect()
     }
 
-    /// The highest level of each permission that tokens are minted with.
+    /// Returns the highest level of each permission that tokens are minted with.
     fn minted(rights: &[Rights]) -> BTreeMap<String, String> {
         let mut highest = BTreeMap::new();
         for (name, level) in rights.iter().flat_map(|one| one.permissions()) {

@@ -1,5 +1,5 @@
-//! Signing in: GitHub tells who somebody is. The code of their browser becomes a token of theirs, which is asked for its
-//! person and forgotten; what they may see is asked with the App's own credentials.
+//! Signing in with GitHub. The code from a person's browser is exchanged for a token, which is used to ask who the
+//! person is and then forgotten. What the person may see is asked with the App's own credentials.
 
 use super::{
     error::GithubError,
@@ -15,28 +15,28 @@ use serde::Deserialize;
 use serde_json::json;
 use url::Url;
 
-/// How long a token of a person is good for, in milliseconds: what was learnt of it is masked as long.
+/// The lifetime of a person's token in milliseconds. The token is masked for this long.
 const TOKEN_MS: i64 = 8 * 3_600_000;
 
-/// By what people sign in with the App.
+/// The App's credentials for signing in.
 #[derive(Clone, Debug)]
 pub struct OAuthApp {
-    /// Its client id.
+    /// The client id.
     pub id: String,
-    /// Its client secret.
+    /// The client secret.
     pub secret: SecretString,
 }
 
-/// Why nobody is signed in.
+/// Why the sign-in failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
-    /// GitHub does not take the code: it was used, is too old, or is another browser's.
+    /// GitHub does not accept the code: it was used, is too old, or belongs to another browser.
     #[error("GitHub does not take the code")]
     Code,
     /// GitHub refuses the service: its client secret or its callback address is wrong.
     #[error("GitHub refuses the sign-in: {0}")]
     Refused(String),
-    /// GitHub was not reached.
+    /// GitHub could not be reached, or its answer was a failure.
     #[error(transparent)]
     Github(#[from] GithubError),
 }
@@ -54,7 +54,7 @@ struct AccessWire {
 }
 
 impl Client {
-    /// The page on which a person lets GitHub tell us who they are. `challenge` is the hash of the verifier.
+    /// Returns the page on which a person lets GitHub tell us who they are. `challenge` is the hash of the verifier.
     pub fn sign_in_page(&self, app: &OAuthApp, state: &str, challenge: &str) -> Option<Url> {
         let mut page = Url::parse(&format!("{}/login/oauth/authorize", self.urls().web())).ok()?;
         page.query_pairs_mut().extend_pairs([
@@ -66,7 +66,7 @@ impl Client {
         Some(page)
     }
 
-    /// Who came back from that page with this code.
+    /// Returns the person who came back from that page with this code.
     pub async fn signed_in(&self, app: &OAuthApp, code: &str, verifier: &str) -> Result<User, SignInError> {
         let body = json!({
             "client_id": app.id, "client_secret": app.secret.expose_secret(), "code": code, "code_verifier": verifier,
@@ -78,7 +78,7 @@ impl Client {
             intent: Intent::Write,
         };
         let reply = self.wire().web(self.urls().web(), &call).await?;
-        // The answer may hold a token: no word of it goes into an error.
+        // The answer may contain a token, so no part of it goes into an error.
         let unreadable = || GithubError::Malformed {
             source: "the answer to a code".into(),
         };
@@ -97,7 +97,8 @@ impl Client {
 }
 
 impl Repo<'_> {
-    /// Whether this very person may read the repository, asked now. A login that was given to somebody else is not theirs.
+    /// Returns `true` if exactly this person may read the repository now. The id must match, since a login can be
+    /// reused.
     pub async fn may_be_read_by(&self, person: &User) -> Result<bool, GithubError> {
         let tail = format!("/collaborators/{}/permission", segment(&person.login));
         match self.get::<AccessWire>(Rights::Metadata, &tail).await {

@@ -1,4 +1,4 @@
-//! When the next write to GitHub may go out.
+//! Decides when the next write to GitHub may be sent.
 
 use domain::ids::{InstallationId, Millis};
 use std::{
@@ -18,11 +18,11 @@ const PER_HOUR: usize = 500;
 pub enum Caps {
     /// At most 80 writes a minute and 500 an hour.
     Github,
-    /// A local forge: none.
+    /// None, for a local forge.
     None,
 }
 
-/// Spaces the writes of each installation. It never waits: it says when, and the engine puts the effect off.
+/// Spaces the writes of each installation. It never waits: it returns the time, and the engine postpones the effect.
 #[derive(Debug)]
 pub struct WriteSpacing {
     gap_ms: i64,
@@ -34,12 +34,12 @@ pub struct WriteSpacing {
 struct Seen {
     /// Times of the writes of the last hour, oldest first.
     writes: VecDeque<Millis>,
-    /// GitHub said: not before.
+    /// The time until which GitHub asked us to wait.
     held_until: Option<Millis>,
 }
 
 impl WriteSpacing {
-    /// At least `gap_ms` between two writes of one installation (0: no gap).
+    /// Keeps at least `gap_ms` milliseconds between two writes of one installation (0 for no gap).
     pub fn new(gap_ms: u32, caps: Caps) -> Self {
         Self {
             gap_ms: i64::from(gap_ms),
@@ -48,7 +48,7 @@ impl WriteSpacing {
         }
     }
 
-    /// Counts a write at `now`, or says from when on it may be tried again.
+    /// Counts a write at `now`, or returns the time from which it may be tried again.
     pub fn try_reserve(&self, installation: InstallationId, now: Millis) -> Result<(), Millis> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = seen.entry(installation).or_default();
@@ -69,7 +69,7 @@ impl WriteSpacing {
         }
     }
 
-    /// Remembers that GitHub limits this installation until then.
+    /// Remembers that GitHub limits this installation until the given time.
     pub fn hold(&self, installation: InstallationId, until: Millis) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = seen.entry(installation).or_default();
@@ -77,7 +77,7 @@ impl WriteSpacing {
     }
 }
 
-/// From when on a write may follow `writes` (oldest first); `None` is now.
+/// Returns the time from which a write may follow `writes` (oldest first); `None` for now.
 fn not_before(writes: &VecDeque<Millis>, now: Millis, gap_ms: i64, caps: Caps) -> Option<Millis> {
     let nth_last = |count: usize| writes.len().checked_sub(count).and_then(|index| writes.get(index));
     let capped = |count, window| match caps {

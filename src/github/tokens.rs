@@ -1,4 +1,4 @@
-//! Installation tokens: each for one repository and one purpose, kept in memory, minted one at a time.
+//! Installation tokens: each for one repository and one purpose, kept in memory, and never minted twice at once.
 
 use super::{
     http::{Call, Credential, Intent, Reply, Wire},
@@ -15,24 +15,24 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// A token is not handed out in its last minutes: a push must not outlive it.
+/// A token is not given out in its last minutes, because a push must not outlast it. In milliseconds.
 const MARGIN_MS: i64 = 5 * 60_000;
 
-/// So many tokens are kept before those that have ended are swept out.
+/// The number of tokens from which expired ones are removed.
 const SWEEP_AT: usize = 1024;
 
-/// What a token is limited to.
+/// The limits of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TokenKey {
-    /// The installation it acts for.
+    /// The installation that it acts for.
     pub installation: InstallationId,
-    /// The only repository it opens; `None` only where a call is about no repository.
+    /// The only repository that it covers; `None` only for calls that are about no repository.
     pub repo: Option<RepoId>,
-    /// What it may do there.
+    /// The permissions.
     pub rights: Rights,
 }
 
-/// The tokens that are good now. Minting holds the key's own lock, so that many callers cost one mint.
+/// The current tokens. Minting holds the key's own lock, so that many callers cause only one mint.
 #[derive(Default)]
 pub struct Tokens {
     slots: Mutex<HashMap<TokenKey, Slot>>,
@@ -60,7 +60,7 @@ impl Tokens {
         Ok(text)
     }
 
-    /// Forgets `refused`, and not the token that somebody else minted meanwhile.
+    /// Forgets the token `refused`, but not one that another caller has minted meanwhile.
     pub(super) async fn forget(&self, key: TokenKey, refused: &SecretString) {
         let Some(slot) = self.lock().get(&key).map(Arc::clone) else {
             return;
@@ -74,7 +74,7 @@ impl Tokens {
         }
     }
 
-    /// Forgets all tokens of an installation: it was suspended or removed.
+    /// Forgets all tokens of an installation that was suspended or removed.
     pub(super) fn forget_installation(&self, installation: InstallationId) {
         self.lock().retain(|key, _| key.installation != installation);
     }
@@ -82,7 +82,7 @@ impl Tokens {
     fn slot(&self, key: TokenKey, now: Millis) -> Slot {
         let mut slots = self.lock();
         if slots.len() >= SWEEP_AT {
-            // A slot that is locked is being filled.
+            // A locked slot is being filled.
             slots.retain(|_, slot| slot.try_lock().map_or(true, |kept| is_good(&kept, now)));
         }
         Arc::clone(slots.entry(key).or_default())
@@ -113,7 +113,7 @@ async fn mint(wire: &Wire, key: TokenKey) -> Result<Token, GithubError> {
         method: Method::POST,
         path: &path,
         body: Some(&body),
-        // A token too many does no harm, so that minting may be repeated like a read.
+        // An extra token is harmless, so minting may be repeated like a read.
         intent: Intent::Read,
     };
     match wire.rest(&Credential::App, &call).await {
@@ -150,7 +150,7 @@ struct Minted {
     expires_at: Option<Millis>,
 }
 
-/// The answer holds the token: no word of it goes into an error.
+/// Reads the answer. It contains the token, so no part of it goes into an error.
 fn read(reply: &Reply, now: Millis) -> Result<Token, GithubError> {
     let minted: Minted = serde_json::from_slice(&reply.body).map_err(|_| GithubError::Malformed {
         source: "the answer to a request for a token".into(),

@@ -1,4 +1,4 @@
-//! What a repository holds, without a clone: its files, its labels.
+//! Reads a repository's files and labels without a clone.
 
 use super::{error::GithubError, http::segment, repo::Repo, rights::Rights};
 use domain::ids::Sha;
@@ -18,7 +18,7 @@ struct EntryWire {
 }
 
 impl Repo<'_> {
-    /// The files of a commit; of a very large repository those that GitHub lists.
+    /// Returns the files of a commit. For a very large repository, only those that GitHub lists.
     pub async fn files(&self, at: &Sha) -> Result<Vec<String>, GithubError> {
         let tail = format!("/git/trees/{at}?recursive=1");
         let found: TreeWire = self.get(Rights::Read, &tail).await?;
@@ -26,7 +26,7 @@ impl Repo<'_> {
         Ok(files.map(|entry| entry.path).collect())
     }
 
-    /// Whether the repository knows a label.
+    /// Returns `true` if the repository has this label.
     pub async fn knows_label(&self, label: &str) -> Result<bool, GithubError> {
         let tail = format!("/labels/{}", segment(label));
         match self.get::<Value>(Rights::Read, &tail).await {

@@ -1,4 +1,4 @@
-//! Where GitHub is: github.com, an Enterprise Server, or a local forge.
+//! The addresses of GitHub: github.com, an Enterprise Server, or a local forge.
 
 use url::{Host, Url};
 
@@ -12,20 +12,20 @@ pub struct GithubUrls {
 /// Why an address is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// Not a URL.
+    /// The text is not a URL.
     #[error("{0:?} is not a URL")]
     NotAUrl(String),
-    /// A scheme other than `https` (or `http` on loopback).
+    /// The scheme is not `https` (or `http` on loopback).
     #[error("{0}: only https is allowed, and plain http on loopback")]
     Insecure(Url),
-    /// A user name, password, query or fragment, or no host.
+    /// There is a user name, password, query or fragment, or no host.
     #[error("{0:?} must be a scheme, a host and a path, nothing else")]
     NotPlain(String),
 }
 
 impl GithubUrls {
-    /// The addresses of the REST API (`https://api.github.com`, `https://HOST/api/v3`, a local forge's root) and of the
-    /// pages and git repositories.
+    /// Takes the address of the REST API (`https://api.github.com`, `https://HOST/api/v3`, or a local forge's root) and
+    /// the address of the web pages and git repositories.
     pub fn new(api: &str, web: &str) -> Result<Self, UrlError> {
         Ok(Self {
             api: plain(api)?,
@@ -33,12 +33,13 @@ impl GithubUrls {
         })
     }
 
-    /// Base of the REST API, without a slash at the end.
+    /// Returns the base of the REST API, without a slash at the end.
     pub fn api(&self) -> &str {
         self.api.as_str().trim_end_matches('/')
     }
 
-    /// What `/graphql` is appended to. An Enterprise Server serves `/api/v3` and `/api/graphql` side by side.
+    /// Returns the base to which `/graphql` is appended. An Enterprise Server has `/api/v3` and `/api/graphql` side by
+    /// side.
     pub fn graphql_base(&self) -> &str {
         let api = self.api();
         match api.strip_suffix("/v3") {
@@ -47,7 +48,7 @@ impl GithubUrls {
         }
     }
 
-    /// Base of the pages, without a slash at the end.
+    /// Returns the base of the web pages, without a slash at the end.
     pub fn web(&self) -> &str {
         self.web.as_str().trim_end_matches('/')
     }
@@ -57,7 +58,7 @@ fn plain(text: &str) -> Result<Url, UrlError> {
     let url = Url::parse(text).map_err(|_| UrlError::NotAUrl(text.chars().take(200).collect()))?;
     let named = !url.username().is_empty() || url.password().is_some();
     if named || url.query().is_some() || url.fragment().is_some() || url.host().is_none() {
-        // The text may hold a password: only what is harmless is repeated.
+        // The text may contain a password, so only the host is repeated.
         return Err(UrlError::NotPlain(url.host_str().unwrap_or_default().to_owned()));
     }
     match url.scheme() {

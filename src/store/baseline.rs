@@ -1,4 +1,5 @@
-//! What set-up and tests found on commits of the default branch: found again by every Feature on the same commit.
+//! Baselines: the results of set-up and tests on commits of the default branch. Every Feature on the same commit reuses
+//! them.
 
 use crate::store::{
     error::StoreError,
@@ -16,14 +17,15 @@ statements! {
 }
 
 impl Store {
-    /// What these commands, named by a hash of them, found on the commit.
+    /// Returns the stored result of these commands on the commit, if there is one. `commands` is a hash of the
+    /// commands.
     pub async fn baseline(&self, repo: RepoId, commit: &Sha, commands: &str) -> Result<Option<String>, StoreError> {
         let key = args![stored(repo.0)?, commit.as_str(), commands];
         let row = self.db.row(FIND, key).await?;
         row.map(|row| row.text("body")).transpose()
     }
 
-    /// Keeps what the commands found on the commit, in place of what they found there before.
+    /// Stores the result of the commands on the commit. It replaces an earlier result.
     pub async fn keep_baseline(
         &self,
         repo: RepoId,
@@ -37,7 +39,8 @@ impl Store {
         Ok(())
     }
 
-    /// Drops what was found before `before`: it is found again where it is needed. Says how many there were.
+    /// Deletes the baselines made before `before` and returns how many there were. A later Feature makes them again if
+    /// it needs them.
     pub async fn forget_baselines(&self, before: Millis) -> Result<u64, StoreError> {
         self.db.run(FORGET, args![before.0]).await
     }

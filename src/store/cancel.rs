@@ -1,4 +1,4 @@
-//! Effects that are no longer wanted: those that wait are cancelled, those that run are asked to stop.
+//! Cancels effects that are no longer wanted. Waiting ones are cancelled at once; running ones are asked to stop.
 
 use crate::store::{
     error::StoreError,
@@ -13,29 +13,29 @@ statements! {
               AND subject = COALESCE($2, subject) AND waits >= $3 AND kind = COALESCE($4, kind)";
 }
 
-/// Which unfinished effects of a Feature are no longer wanted: those that match all that is given.
+/// The unfinished effects of a Feature that are no longer wanted: those that match every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CancelRule {
-    /// Only those about this.
+    /// Only effects about this subject.
     pub subject: Option<String>,
-    /// Only those that go on with the work, or the others too.
+    /// Only effects that continue the work, or all effects.
     pub which: Which,
-    /// Only those of this kind.
+    /// Only effects of this kind.
     pub kind: Option<String>,
 }
 
-/// Whether only effects that go on with the work are no longer wanted.
+/// The effects that a [`CancelRule`] covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Which {
     /// All effects.
     #[default]
     All,
-    /// Those that are not claimed while their Feature is held.
+    /// Effects that continue the work. They are not claimed while their Feature is held.
     Work,
 }
 
 impl Store {
-    /// Cancels effects of a Feature outside any event; returns how many were cancelled or asked to stop.
+    /// Cancels effects of a Feature outside any event. Returns how many were cancelled or asked to stop.
     pub async fn cancel_effects(&self, feature: &FeatureKey, rule: &CancelRule) -> Result<u64, StoreError> {
         let mut tx = self.db.write().await?;
         let touched = cancel(&mut tx, &feature.to_string(), rule).await?;

@@ -1,4 +1,5 @@
-//! Who works on what: claims are fair between installations and exact about every limit; lost work is taken back.
+//! Assigns effects to workers. Claims are fair between installations and never exceed a limit. Effects of workers that
+//! vanished are taken back.
 
 use crate::store::{
     effect,
@@ -11,16 +12,17 @@ use crate::store::{
 };
 use domain::{effect::Lane, ids::Millis};
 
-/// One process at a time claims or takes back, so that every count it decides by is true.
+/// The advisory lock for claiming and taking back. Only one process does so at a time, so the counts behind each
+/// decision are exact.
 const LOCK: i64 = 0x6175_746f_0002;
 
 statements! {
-    // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server.
-    // `waiting` walks the index from installation to installation, so that a thousand waiting effects of one cost no
-    // more than one. Each offers its first effect that nothing holds back; the one with the fewest running goes first.
-    // The outer `state` is for PostgreSQL: whoever waited there for the row sees it as it is by then, perhaps cancelled,
-    // while what was chosen inside stays chosen.
-    // CAST: a bare parameter beside a partial index on `lane` makes SQLite plan the statement anew for every value.
+    // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server. `waiting` steps
+    // through the index from one installation to the next, so a thousand waiting effects of one installation cost no
+    // more than one. Each installation offers its first effect that nothing holds back. The installation with the
+    // fewest running effects wins. The outer `state` is for PostgreSQL: the inner choice is fixed before the statement
+    // waits for the row, and the row may have been cancelled meanwhile. CAST: with a bare parameter and a partial index
+    // on `lane`, SQLite plans the statement again for every value.
     CLAIM = concat!(
         "UPDATE effect SET state = 'running', worker = $2, lease_until = $3, fence = fence + 1 WHERE seq = (",
         "WITH RECURSIVE waiting (installation_id) AS (",
@@ -58,21 +60,21 @@ statements! {
                  WHERE state = 'running' AND lease_until <= $1 RETURNING id, kind, subject, crashes";
 }
 
-/// The free slots of one lane and its limits, counted over all workers of the database.
+/// One lane and its limits. Running effects are counted over all workers of the database.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneLimits {
     /// The lane.
     pub lane: Lane,
-    /// How many of it may run at once for one installation.
+    /// The most effects of the lane that may run at once for one installation.
     pub per_installation: Option<u32>,
-    /// How many of it may run at once for one repository.
+    /// The most effects of the lane that may run at once for one repository.
     pub per_repository: Option<u32>,
-    /// How many of it may run at once in all.
+    /// The most effects of the lane that may run at once in total.
     pub in_all: Option<u32>,
 }
 
 impl LaneLimits {
-    /// A lane that is limited by nothing but the rules of its order.
+    /// A lane without limits. The rules of its order still apply.
     pub fn none(lane: Lane) -> Self {
         Self {
             lane,
@@ -83,43 +85,44 @@ impl LaneLimits {
     }
 }
 
-/// A worker's wish for something to do.
+/// A worker's request for an effect to perform.
 #[derive(Clone, Debug)]
 pub struct ClaimRequest<'a> {
     /// The worker's name, fresh at every start.
     pub worker: &'a str,
-    /// The lanes with free slots, in the order in which they are served.
+    /// The lanes with free slots, in the order in which they are tried.
     pub lanes: &'a [LaneLimits],
     /// The time.
     pub now: Millis,
-    /// How long the claim holds unless it is renewed, in milliseconds.
+    /// How long the claim lasts unless it is renewed, in milliseconds.
     pub lease_ms: i64,
 }
 
 /// An effect and the right to perform it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claimed {
-    /// What every write about the effect must show.
+    /// The proof that every write about the effect must carry.
     pub hold: Hold,
-    /// The effect. One with many `crashes` is better given up than tried again.
+    /// The effect. If its `crashes` are many, it is better to give it up than to try it again.
     pub effect: StoredEffect,
 }
 
-/// An effect whose holder vanished; it is ready again, one crash older.
+/// An effect whose lease ended without a result. It is ready again, or cancelled if that was asked for, and `crashes`
+/// is one higher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenBack {
-    /// The effect.
+    /// The effect's id.
     pub id: String,
-    /// What was being done.
+    /// The effect's kind.
     pub kind: String,
-    /// What it was about.
+    /// The subject of the effect.
     pub subject: String,
-    /// How many workers vanished while they held it.
+    /// How often a worker vanished or panicked while it held the effect.
     pub crashes: u32,
 }
 
 impl Store {
-    /// Gives the worker the effect whose turn it is, if any.
+    /// Claims the effect whose turn it is for the worker. Returns `None` if there is none.
     pub async fn claim(&self, request: &ClaimRequest<'_>) -> Result<Option<Claimed>, StoreError> {
         let mut tx = self.db.write().await?;
         tx.alone(LOCK).await?;
@@ -149,13 +152,14 @@ impl Store {
         Ok(None)
     }
 
-    /// Takes back the effects whose lease is over: they are ready again, or cancelled where that was asked for.
+    /// Takes back the effects whose lease has ended. They become ready again, or cancelled if that was asked for.
     pub async fn reap(&self, now: Millis) -> Result<Vec<TakenBack>, StoreError> {
         self.take_back_until(now, now).await
     }
 
-    /// Takes back, at start, what a process that is gone still held. On SQLite the lock file proves that all others are
-    /// gone; on PostgreSQL others may live, and only leases tell.
+    /// Takes back, at start, the effects that a dead process still holds. On SQLite the lock file proves that all other
+    /// processes are gone, so every running effect is taken back. On PostgreSQL others may be alive, so only effects
+    /// with an ended lease are.
     pub async fn take_back(&self, now: Millis) -> Result<Vec<TakenBack>, StoreError> {
         let moment = match self.db.pools {
             Pools::Sqlite { .. } => Millis(i64::MAX),

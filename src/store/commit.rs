@@ -1,4 +1,4 @@
-//! An event, the state it leads to and the effects it asks for: all stored, or nothing.
+//! Stores an event, the state it leads to and the effects it asks for, all in one transaction or not at all.
 
 use crate::store::{
     cancel,
@@ -22,11 +22,11 @@ use domain::ids::{AppId, TaskId};
 /// One step of a Feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// The version that was read, or none if the Feature is new.
+    /// The version that was read; `None` if the Feature is new.
     pub expected: Option<i64>,
-    /// What happened.
+    /// The event.
     pub event: NewEvent,
-    /// The Feature as it is now.
+    /// The Feature after the event.
     pub feature: FeatureRow,
     /// Tasks that are new or changed.
     pub tasks: Vec<TaskRow>,
@@ -34,39 +34,39 @@ pub struct Commit {
     pub removed: Vec<TaskId>,
     /// Turns that are new or changed.
     pub turns: Vec<TurnRow>,
-    /// Effects of the Feature that are no longer wanted; those of this commit are not meant.
+    /// Rules for effects of the Feature that are no longer wanted. They do not apply to the effects of this commit.
     pub cancel: Vec<CancelRule>,
-    /// What is to be done.
+    /// The effects that the step asks for.
     pub effects: Vec<NewEffect>,
-    /// The effect whose result the event is.
+    /// The end of the effect whose result is the event.
     pub finish: Option<Finish>,
-    /// The delivery that the event came from.
+    /// The delivery that caused the event.
     pub delivery: Option<DeliveryOutcome>,
 }
 
-/// What came of a delivery.
+/// The outcome of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryOutcome {
-    /// The App it was sent to.
+    /// The App that received it.
     pub app: AppId,
-    /// Its id.
+    /// The delivery's id.
     pub id: String,
-    /// What came of it.
+    /// The outcome, in words.
     pub outcome: String,
 }
 
-/// What became of a commit.
+/// The result of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Committed {
-    /// All of it is stored.
+    /// Everything is stored.
     Done,
-    /// The cause has changed the Feature before: only `finish` and `delivery` are stored.
+    /// The same cause has changed the Feature before. Only `finish` and `delivery` are stored.
     KnownCause,
-    /// The Feature is no longer at the version that was read: nothing is stored; read it and step again.
+    /// The Feature has another version than the one that was read. Nothing is stored; read it and step again.
     LostRace,
-    /// The effect is no longer ours: nothing is stored; stop.
+    /// The effect of `finish` no longer belongs to this worker. Nothing is stored; stop.
     LostFence,
-    /// The issue has this run already, or one that is not finished: nothing is stored.
+    /// The issue already has this run, or another unfinished one. Nothing is stored.
     RunExists,
 }
 
@@ -75,7 +75,7 @@ impl Store {
     pub async fn commit(&self, commit: &Commit) -> Result<Committed, StoreError> {
         commit.effects.iter().try_for_each(effect::check)?;
         match self.try_commit(commit).await {
-            // PostgreSQL broke a deadlock between two steps: the one that lost reads again.
+            // PostgreSQL broke a deadlock between two steps. The loser reads the Feature again.
             Err(StoreError::Busy(_)) if commit.expected.is_some() && self.db.lock.is_none() => Ok(Committed::LostRace),
             done => done,
         }
@@ -97,7 +97,7 @@ impl Store {
     }
 }
 
-/// Ends the effect first: whoever lost it may write nothing at all.
+/// Ends the effect before anything else is written: a worker that lost it may write nothing at all.
 async fn ended(tx: &mut Tx, commit: &Commit) -> Result<Fenced, StoreError> {
     match &commit.finish {
         None => Ok(Fenced::Written),

@@ -1,4 +1,4 @@
-//! Webhook deliveries: stored before they are acknowledged, known again when they are repeated.
+//! Webhook deliveries. Each is stored before it is acknowledged, and recognized if it is repeated.
 
 use crate::store::{
     effect,
@@ -15,14 +15,15 @@ statements! {
     READ = "SELECT app_id, id, event, action, installation_id, repo_id, payload, received_at, source, outcome \
             FROM delivery WHERE app_id = $1 AND id = $2";
     CONCLUDE = "UPDATE delivery SET outcome = $3 WHERE app_id = $1 AND id = $2";
-    // What has ended badly is done again. The payload may have been blanked; patience is counted from now.
+    // Retries a delivery whose effect failed. Its payload may have been blanked, so the new one is stored. The time
+    // limits count from now.
     TRY_AGAIN = "UPDATE effect SET state = 'ready', attempt = 0, crashes = 0, run_at = $2, last_error = NULL \
                  WHERE id = $1 AND state = 'failed'";
     SENT_AGAIN = "UPDATE delivery SET payload = $3, received_at = $4, outcome = NULL WHERE app_id = $1 AND id = $2";
     BLANK = "UPDATE delivery SET payload = NULL WHERE payload IS NOT NULL AND received_at < $1";
 }
 
-/// Stores deliveries and tells which of them are new.
+/// Inserts deliveries and returns those that are new.
 pub(super) static ACCEPT: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::new(
         "INSERT INTO delivery (app_id, id, event, action, installation_id, repo_id, payload, received_at, source)",
@@ -31,14 +32,14 @@ pub(super) static ACCEPT: LazyLock<Bulk> = LazyLock::new(|| {
     )
 });
 
-/// How a delivery reached us.
+/// The way in which a delivery reached us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// GitHub sent it.
+    /// GitHub sent it to the webhook.
     Webhook,
     /// It was fetched from GitHub's log of missed deliveries.
     Replay,
-    /// The sweep found what it would have told.
+    /// The sweep found the change itself and made up the delivery that would have reported it.
     Sweep,
 }
 
@@ -51,66 +52,66 @@ domain::words!(Source {
 /// A delivery as it came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDelivery {
-    /// The App it was sent to.
+    /// The App that received it.
     pub app: AppId,
-    /// GitHub's id of the delivery; a repeat has the same.
+    /// GitHub's id of the delivery. A repeat has the same id.
     pub id: String,
-    /// The event's name.
+    /// The name of the event, such as `issues`.
     pub event: String,
-    /// The event's action, where it has one.
+    /// The event's action, if it has one.
     pub action: Option<String>,
-    /// The installation it came from, where it names one.
+    /// The installation, if the payload names one.
     pub installation: Option<InstallationId>,
-    /// The repository, where it names one.
+    /// The repository, if the payload names one.
     pub repo: Option<RepoId>,
     /// The body.
     pub payload: String,
-    /// When it arrived.
+    /// The time at which it arrived.
     pub received_at: Millis,
-    /// How it reached us.
+    /// The way in which it reached us.
     pub source: Source,
 }
 
-/// Whether a delivery was seen before. Either way it is stored durably.
+/// Whether a delivery is new. In each case it is stored durably.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accepted {
-    /// Stored just now, with its effect.
+    /// Stored now, together with its effect.
     New,
-    /// Stored before: a repeat, nothing changed.
+    /// Stored before: a repeat. Nothing changed.
     Known,
-    /// Stored before, and what came of it failed: it is done again.
+    /// Stored before, and its effect failed. The effect is ready again.
     Again,
 }
 
-/// A delivery as it is remembered.
+/// A stored delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredDelivery {
-    /// The App it was sent to.
+    /// The App that received it.
     pub app: AppId,
     /// GitHub's id of the delivery.
     pub id: String,
-    /// The event's name.
+    /// The name of the event, such as `issues`.
     pub event: String,
-    /// The event's action, where it has one.
+    /// The event's action, if it has one.
     pub action: Option<String>,
-    /// The installation it came from, where it names one.
+    /// The installation, if the payload names one.
     pub installation: Option<InstallationId>,
-    /// The repository, where it names one.
+    /// The repository, if the payload names one.
     pub repo: Option<RepoId>,
-    /// The body, until it is blanked.
+    /// The body; `None` once it is blanked.
     pub payload: Option<String>,
-    /// When it arrived.
+    /// The time at which it arrived.
     pub received_at: Millis,
-    /// How it reached us.
+    /// The way in which it reached us.
     pub source: Source,
-    /// What came of it, once it was taken in.
+    /// The outcome, once the delivery was processed.
     pub outcome: Option<String>,
 }
 
 impl Store {
-    /// Stores a delivery and the effect that takes it in, once; returns when both would survive a power cut.
+    /// Stores a delivery and the effect that processes it, once. Returns when both would survive a power cut.
     ///
-    /// Calls that arrive together share one transaction.
+    /// Concurrent calls share one transaction.
     pub async fn accept_delivery(
         &self,
         delivery: NewDelivery,
@@ -121,20 +122,20 @@ impl Store {
         self.inbox.accept(delivery, ingest).await
     }
 
-    /// The delivery with this id, if it was ever accepted.
+    /// Returns the delivery with this id, if it was ever accepted.
     pub async fn delivery(&self, app: AppId, id: &str) -> Result<Option<StoredDelivery>, StoreError> {
         let row = self.db.row(READ, args![stored(app.0)?, id]).await?;
         row.map(|row| read(&row)).transpose()
     }
 
-    /// Records what came of a delivery.
+    /// Records the outcome of a delivery.
     pub async fn finish_delivery(&self, app: AppId, id: &str, outcome: &str) -> Result<(), StoreError> {
         let outcome = explained(outcome);
         self.db.run(CONCLUDE, args![stored(app.0)?, id, &outcome]).await?;
         Ok(())
     }
 
-    /// Forgets the bodies of deliveries older than `before`; their ids stay. Returns how many it blanked.
+    /// Deletes the bodies of deliveries older than `before`; the rows stay. Returns how many bodies were deleted.
     pub async fn blank_payloads(&self, before: Millis) -> Result<u64, StoreError> {
         self.db.run(BLANK, args![before.0]).await
     }
@@ -152,7 +153,7 @@ pub(super) async fn insert_all(
         let (piece, later) = rest.split_at(count);
         let mut new = insert(tx, sql, piece).await?;
         for (delivery, ingest) in piece {
-            // The same delivery may stand twice in one batch: the first is the new one.
+            // The same delivery may occur twice in one batch. The first counts as new.
             if new.remove(&(delivery.app, delivery.id.clone())) {
                 accepted.push(Accepted::New);
                 ingests.extend(ingest);
@@ -166,7 +167,7 @@ pub(super) async fn insert_all(
     Ok(accepted)
 }
 
-/// A repeat is done again where the first try failed, and only there.
+/// Retries a repeated delivery if its effect failed, and only then.
 async fn sent_again(tx: &mut Tx, delivery: &NewDelivery, ingest: Option<&NewEffect>) -> Result<Accepted, StoreError> {
     let Some(ingest) = ingest else {
         return Ok(Accepted::Known);
@@ -180,7 +181,7 @@ async fn sent_again(tx: &mut Tx, delivery: &NewDelivery, ingest: Option<&NewEffe
     Ok(Accepted::Again)
 }
 
-/// Stores as many deliveries as the text takes; those that were new.
+/// Stores as many deliveries as the statement takes, and returns the ids of the new ones.
 async fn insert(
     tx: &mut Tx,
     sql: &'static str,
@@ -206,7 +207,7 @@ async fn insert(
         .collect()
 }
 
-/// Records what came of a delivery, in the transaction that made it come.
+/// Records the outcome of a delivery within the transaction that produced it.
 pub(super) async fn conclude(tx: &mut Tx, app: AppId, id: &str, outcome: &str) -> Result<(), StoreError> {
     let outcome = explained(outcome);
     tx.run(CONCLUDE, args![stored(app.0)?, id, &outcome]).await?;

@@ -1,4 +1,4 @@
-//! Effects: what is to be done outside, written down before it is done.
+//! Effects: work outside the database, stored before it is done.
 
 use crate::store::{
     error::StoreError,
@@ -13,7 +13,7 @@ use domain::{
 };
 use std::sync::LazyLock;
 
-/// The columns that make a [`StoredEffect`].
+/// The columns of a [`StoredEffect`].
 macro_rules! columns {
     () => {
         "seq, id, kind, lane, subject, feature_id, ordered, installation_id, repo_id, payload, state, priority, \
@@ -30,7 +30,7 @@ statements! {
     UNFINISHED = concat!("SELECT ", columns!(), " FROM effect WHERE state IN ('ready', 'running') ORDER BY seq");
 }
 
-/// Stores effects; those with a known id are left out.
+/// Inserts effects. Those with a known id are skipped.
 pub(super) static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::new(
         "INSERT INTO effect (id, kind, lane, subject, feature_id, feature_limit, ordered, waits, installation_id, \
@@ -43,51 +43,52 @@ pub(super) static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
 /// The longest payload of an effect, in bytes.
 pub const MAX_EFFECT_PAYLOAD: usize = 4 << 20;
 
-/// An effect to be stored; one with a known id is the same effect and is not stored again.
+/// An effect to be stored. If its id is known, it is the same effect and is not stored again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEffect {
-    /// What makes it the same effect.
+    /// The id. Two effects with the same id are one effect.
     pub id: String,
-    /// What is to be done.
+    /// The kind of effect, such as `ingest`.
     pub kind: String,
-    /// The slots it is worked off in.
+    /// The lane whose slots it uses.
     pub lane: Lane,
-    /// What it is about: the unit of order (forge) and of exclusion (agent).
+    /// The subject that it is about. Effects of one subject are ordered (forge lane) or exclude each other (agent
+    /// lane).
     pub subject: String,
     /// The Feature that asked for it.
     pub feature: Option<FeatureKey>,
-    /// How many effects of this lane may run at once for the Feature.
+    /// The most effects of this lane that may run at once for the Feature.
     pub feature_limit: Option<u32>,
     /// Whether it keeps the order of its subject.
     pub ordered: Ordered,
-    /// Whether it is not claimed while its Feature is held.
+    /// `true` if it is not claimed while its Feature is held.
     pub waits: bool,
-    /// The installation it is charged to; 0 where there is none.
+    /// The installation it is charged to; 0 if there is none.
     pub installation: InstallationId,
     /// The repository it is about.
     pub repo: Option<RepoId>,
-    /// Its details, JSON.
+    /// Its details, as JSON.
     pub payload: String,
-    /// Lower goes first.
+    /// The priority; lower goes first.
     pub priority: i64,
-    /// Not before this moment.
+    /// The earliest time at which it may run.
     pub run_at: Millis,
-    /// After this moment it is no longer worth doing.
+    /// The time after which it is no longer worth doing.
     pub deadline: Option<Millis>,
 }
 
-/// An effect as it is remembered.
+/// A stored effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEffect {
-    /// The order in which effects were stored.
+    /// Its number in the order in which effects were stored.
     pub seq: i64,
-    /// What makes it the same effect.
+    /// The id. Two effects with the same id are one effect.
     pub id: String,
-    /// What is to be done.
+    /// The kind of effect, such as `ingest`.
     pub kind: String,
-    /// The slots it is worked off in.
+    /// The lane whose slots it uses.
     pub lane: Lane,
-    /// What it is about.
+    /// The subject; see [`NewEffect::subject`].
     pub subject: String,
     /// The Feature that asked for it.
     pub feature: Option<FeatureKey>,
@@ -97,60 +98,61 @@ pub struct StoredEffect {
     pub installation: InstallationId,
     /// The repository it is about.
     pub repo: Option<RepoId>,
-    /// Its details, JSON.
+    /// Its details, as JSON.
     pub payload: String,
-    /// Where it is on its way.
+    /// Its state.
     pub state: EffectState,
-    /// Lower goes first.
+    /// The priority; lower goes first.
     pub priority: i64,
-    /// Not before this moment.
+    /// The earliest time at which it may run.
     pub run_at: Millis,
-    /// How many tries failed.
+    /// The number of failed tries.
     pub attempt: u32,
-    /// How many workers vanished while they held it.
+    /// How often a worker vanished or panicked while it held the effect.
     pub crashes: u32,
-    /// Raised by every claim.
+    /// A number that every claim raises, so that writes under an older claim are recognized.
     pub fence: i64,
-    /// Who holds it.
+    /// The name of the worker that holds it.
     pub worker: Option<String>,
-    /// Until when, unless renewed.
+    /// The end of the lease, unless it is renewed.
     pub lease_until: Option<Millis>,
-    /// After this moment it is no longer worth doing.
+    /// The time after which it is no longer worth doing.
     pub deadline: Option<Millis>,
-    /// Whether its holder is asked to stop.
+    /// `true` if its holder is asked to stop.
     pub cancel_requested: bool,
-    /// What it made outside, as far as is known.
+    /// What it made outside, as far as is known; for a Player, JSON about its finished or partial run.
     pub external_id: Option<String>,
-    /// Why the last try failed.
+    /// The error of the last failed try.
     pub last_error: Option<String>,
-    /// How often it was put off because the provider of its model did not serve it.
+    /// How often it was put off because the provider of its model refused it.
     pub parked: u32,
-    /// Since when it waits for a provider.
+    /// Since when it waits for a provider or for GitHub.
     pub parked_since: Option<Millis>,
-    /// The provider that it waits for.
+    /// The provider that it waits for, or `github`.
     pub waits_for: Option<String>,
 }
 
 impl Store {
-    /// The effect with this id.
+    /// Returns the effect with this id.
     pub async fn effect(&self, id: &str) -> Result<Option<StoredEffect>, StoreError> {
         let row = self.db.row(ONE, args![id]).await?;
         row.map(|row| read(&row)).transpose()
     }
 
-    /// Every effect that a Feature ever asked for, oldest first.
+    /// Returns every effect that a Feature ever asked for, oldest first.
     pub async fn effects_of(&self, feature: &FeatureKey) -> Result<Vec<StoredEffect>, StoreError> {
         let rows = self.db.rows(OF_FEATURE, args![&feature.to_string()]).await?;
         rows.iter().map(read).collect()
     }
 
-    /// Every effect that is ready or running, oldest first.
+    /// Returns every effect that is ready or running, oldest first.
     pub async fn unfinished_effects(&self) -> Result<Vec<StoredEffect>, StoreError> {
         let rows = self.db.rows(UNFINISHED, args![]).await?;
         rows.iter().map(read).collect()
     }
 
-    /// Makes due at once what waits for its time in an installation: what it waited for is over.
+    /// Makes the waiting effects of an installation due now, because the reason for their wait is over. Returns how
+    /// many there were.
     pub async fn hurry(&self, installation: InstallationId, now: Millis) -> Result<u64, StoreError> {
         let mut tx = self.db.write().await?;
         let touched = tx.run(HURRY, args![stored(installation.0)?, now.0]).await?;
@@ -158,7 +160,7 @@ impl Store {
         Ok(touched)
     }
 
-    /// Stores effects that follow from no event of a Feature; known ids are left as they are.
+    /// Stores effects that follow from no event of a Feature. Those with a known id stay as they are.
     pub async fn add_effects(&self, effects: &[NewEffect]) -> Result<(), StoreError> {
         effects.iter().try_for_each(check)?;
         let mut tx = self.db.write().await?;
@@ -168,7 +170,7 @@ impl Store {
     }
 }
 
-/// Refuses what no transaction could store, before one begins.
+/// Refuses an effect that no transaction could store, before one begins.
 pub(super) fn check(new: &NewEffect) -> Result<(), StoreError> {
     stored(new.installation.0)?;
     new.repo.map_or(Ok(0), |repo| stored(repo.0))?;
@@ -182,7 +184,7 @@ pub(super) fn check(new: &NewEffect) -> Result<(), StoreError> {
     }
 }
 
-/// Stores effects in their order.
+/// Stores effects in the given order.
 pub(super) async fn insert_all(tx: &mut Tx, effects: &[&NewEffect]) -> Result<(), StoreError> {
     let mut rest = effects;
     while let Some((count, sql)) = INSERT.piece(rest.len()) {

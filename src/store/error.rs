@@ -1,24 +1,24 @@
-//! What can go wrong with a database, shaped by what the caller does next.
+//! Errors of the database, grouped by what the caller does next.
 
 use sqlx::{error::DatabaseError, postgres::PgDatabaseError, sqlite::SqliteError};
 use std::{path::PathBuf, sync::Arc};
 
-/// Why a statement or a transaction did not happen. Nothing of it was written.
+/// The reason why a statement or a transaction failed. Nothing of it was written.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Others hold what was needed; the same call may succeed at once.
+    /// Another connection holds a lock. The same call may succeed at once.
     #[error("the database is busy")]
     Busy(#[source] Arc<sqlx::Error>),
     /// The database cannot be reached; the same call may succeed later.
     #[error("the database cannot be reached")]
     Unavailable(#[source] Arc<sqlx::Error>),
-    /// The database can be reached but takes no writes: full, read-only, or its disk fails.
+    /// The database can be reached but accepts no writes: it is full or read-only, or its disk fails.
     #[error("the database cannot be written")]
     CannotWrite(#[source] Arc<sqlx::Error>),
-    /// The statement cannot succeed however often it is tried: damage, or a value the database refuses.
+    /// The statement fails however often it is tried: the file is damaged, or the database refuses a value.
     #[error("the database refused the statement")]
     Refused(#[source] Arc<sqlx::Error>),
-    /// A stored value does not read as what its column holds.
+    /// A stored value does not have the form that its column should have.
     #[error("a stored value of {column} cannot be read: {problem}")]
     Unreadable {
         /// The column.
@@ -29,14 +29,14 @@ pub enum StoreError {
     /// A number too large for a database column.
     #[error("{0} is too large a number to be stored")]
     TooLarge(u64),
-    /// A text longer than the store takes.
+    /// A text is longer than the store allows.
     #[error("{what} has {bytes} bytes, at most {limit} are stored")]
     TooLong {
-        /// Which text.
+        /// The text, in words.
         what: &'static str,
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
-        /// The longest that is stored.
+        /// The longest text that is stored, in bytes.
         limit: usize,
     },
     /// The store was closed.
@@ -44,19 +44,19 @@ pub enum StoreError {
     Closed,
 }
 
-/// What a failure of the store is about.
+/// The cause of a store failure, for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreFailure {
     /// The disk of the database is full.
     Disk,
-    /// A stored value that this version does not read.
+    /// A stored value that this version cannot read.
     Value,
-    /// Anything else of the database.
+    /// Any other failure of the database.
     Database,
 }
 
 impl StoreError {
-    /// What failed, for those who are told.
+    /// Returns the cause that people are told.
     pub fn what_failed(&self) -> StoreFailure {
         match self {
             Self::CannotWrite(error) if is_full(error) => StoreFailure::Disk,
@@ -71,7 +71,7 @@ impl StoreError {
         }
     }
 
-    /// Whether a rule of the tables (a unique index) refused the row.
+    /// Whether a unique index refused the row.
     pub(super) fn is_unique_violation(&self) -> bool {
         match self {
             Self::Refused(error) => error
@@ -116,7 +116,7 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// `SQLITE_FULL`, or PostgreSQL's `disk_full`.
+/// Whether the error is `SQLITE_FULL` or PostgreSQL's `disk_full`.
 fn is_full(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(|error| match error.code() {
         Some(code) if error.try_downcast_ref::<SqliteError>().is_some() => {
@@ -158,13 +158,13 @@ fn of_postgres(code: &str) -> Kind {
     }
 }
 
-/// Why the store could not be opened; every text names the next step or the cause.
+/// The reason why the store could not be opened. Every message names the cause or the next step.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The address names no database that AutoBuild knows.
     #[error("the database address {0}")]
     Address(String),
-    /// Another process works with this file.
+    /// Another process uses this database file.
     #[error("the database is in use by another process (it holds {}); stop it, or use another database", .0.display())]
     InUse(PathBuf),
     /// The file or its lock file cannot be created or opened.
@@ -172,7 +172,7 @@ pub enum OpenError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
@@ -184,7 +184,7 @@ pub enum OpenError {
         /// The newest version that this program knows.
         known: i64,
     },
-    /// The database was written by an older AutoBuild, and may not be changed here.
+    /// The database was written by an older AutoBuild, and this call may not migrate it.
     #[error("the database is at version {found}, this program reads version {known}; start `autobuild serve` once")]
     Older {
         /// The version of the database.
@@ -195,7 +195,7 @@ pub enum OpenError {
     /// The file is not a database, or is damaged.
     #[error("the database is damaged or not a database; restore it from a backup, or move it away")]
     Damaged(#[source] Arc<sqlx::Error>),
-    /// An acknowledgement would not be a promise.
+    /// The database might lose a commit that it has acknowledged.
     #[error("the database does not keep what it acknowledges: {0}")]
     NotDurable(String),
     /// Any other error of the database.

@@ -1,4 +1,4 @@
-//! What happened to a Feature, in order, one event per cause.
+//! The events of a Feature in their order, one per cause.
 
 use crate::store::{
     error::StoreError,
@@ -12,7 +12,8 @@ statements! {
     APPEND = "INSERT INTO event (stream, seq, kind, body, cause, actor, at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
     KNOWN = "SELECT seq FROM event WHERE stream = $1 AND cause = $2";
     READ = "SELECT stream, seq, kind, body, cause, actor, at FROM event WHERE stream = $1 ORDER BY seq";
-    // What people always do, and what happens beside the Feature, is no help.
+    // Does not count what people do in any case (label, merge), nor what happens around the Feature (pushes to the
+    // default branch, suspensions).
     HELP = "SELECT COUNT(*) AS deeds FROM event WHERE stream = $1 AND actor <> 'autobuild' AND kind NOT IN \
             ('labelled', 'pull_merged', 'default_pushed', 'default_conflicts', 'suspended', 'unsuspended')";
 }
@@ -20,19 +21,19 @@ statements! {
 /// An event to be recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEvent {
-    /// Which event it is.
+    /// The event's kind.
     pub kind: String,
-    /// The event, JSON.
+    /// The event as JSON.
     pub body: String,
-    /// The fact behind it; the same fact changes a Feature once.
+    /// The id of the fact behind it. One fact changes a Feature only once.
     pub cause: String,
-    /// Who made it happen.
+    /// Who caused it: a person's login, `autobuild` or `installation`.
     pub actor: String,
-    /// When.
+    /// When it was recorded.
     pub at: Millis,
 }
 
-/// An event as it is remembered.
+/// A stored event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
     /// The version of the Feature that it led to.
@@ -42,13 +43,13 @@ pub struct StoredEvent {
 }
 
 impl Store {
-    /// How often people did something about a Feature between its label and its merge.
+    /// Returns how often people acted on a Feature between its label and its merge.
     pub async fn deeds_of_people(&self, stream: &FeatureKey) -> Result<u64, StoreError> {
         let row = self.db.row(HELP, args![&stream.to_string()]).await?;
         row.map_or(Ok(0), |row| row.count("deeds"))
     }
 
-    /// Everything that happened to a Feature, oldest first.
+    /// Returns all events of a Feature, oldest first.
     pub async fn events(&self, stream: &FeatureKey) -> Result<Vec<StoredEvent>, StoreError> {
         let rows = self.db.rows(READ, args![&stream.to_string()]).await?;
         rows.iter().map(read).collect()

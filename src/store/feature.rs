@@ -1,4 +1,4 @@
-//! A Feature's row, and the whole Feature as it stands at one moment.
+//! A Feature's row, and a whole Feature read from one snapshot.
 
 use crate::store::{
     error::StoreError,
@@ -10,7 +10,7 @@ use crate::store::{
 };
 use domain::ids::{FeatureKey, InstallationId, PullNumber};
 
-/// The columns that make a [`FeatureRow`] and its version.
+/// The columns of a [`FeatureRow`] and its version.
 macro_rules! columns {
     () => {
         "id, installation_id, state, version, branch, pull_number, held, data"
@@ -26,31 +26,31 @@ statements! {
             held = $7, data = $8 WHERE id = $1 AND version = $2";
 }
 
-/// What is written of a Feature itself.
+/// The row of a Feature, without its Tasks and Turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureRow {
-    /// Which Feature.
+    /// The Feature's key.
     pub key: FeatureKey,
-    /// The installation through which it is reached.
+    /// The installation that gives access to its repository.
     pub installation: InstallationId,
-    /// Its state's word.
+    /// The word for its state.
     pub state: String,
-    /// The integration branch, once there is one.
+    /// The integration branch, once it exists.
     pub branch: Option<String>,
-    /// Its own pull request, once there is one.
+    /// The feature pull request, once it exists.
     pub pull: Option<PullNumber>,
-    /// Whether effects that wait for it are held back.
+    /// `true` if its waiting effects (see `waits`) are held back.
     pub held: bool,
-    /// The rest, JSON.
+    /// The rest of the Feature, as JSON.
     pub data: String,
 }
 
-/// A Feature with its Tasks and Turns, all of one moment.
+/// A Feature with its Tasks and Turns, all read from one snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFeature {
     /// The Feature itself.
     pub row: FeatureRow,
-    /// What a change must name to be made.
+    /// The version. A change must name it, or is refused.
     pub version: i64,
     /// Its Tasks, by wave and name.
     pub tasks: Vec<TaskRow>,
@@ -58,18 +58,18 @@ pub struct StoredFeature {
     pub turns: Vec<TurnRow>,
 }
 
-/// What became of a feature's row.
+/// The result of writing a Feature's row.
 pub(super) enum Saved {
-    /// It is stored, at this version.
+    /// The row is stored, with this version.
     At(i64),
-    /// Someone else changed it first.
+    /// Another writer changed it first.
     LostRace,
-    /// The issue already has this run, or one that is not finished.
+    /// The issue already has this run, or another unfinished one.
     RunExists,
 }
 
 impl Store {
-    /// The Feature, if there is one of this key.
+    /// Returns the Feature with this key, if there is one.
     pub async fn feature(&self, key: &FeatureKey) -> Result<Option<StoredFeature>, StoreError> {
         let id = key.to_string();
         let mut tx = self.db.snapshot().await?;
@@ -101,7 +101,7 @@ pub(super) fn read(row: &Row) -> Result<FeatureRow, StoreError> {
     })
 }
 
-/// Writes the row if it is still at `expected`, or creates it where none is expected.
+/// Writes the row if its version is still `expected`, or creates it if none is expected.
 pub(super) async fn save(tx: &mut Tx, row: &FeatureRow, expected: Option<i64>) -> Result<Saved, StoreError> {
     match expected {
         None => create(tx, row).await,
@@ -146,7 +146,7 @@ async fn swap(tx: &mut Tx, row: &FeatureRow, version: i64) -> Result<Saved, Stor
     match tx.run(SWAP, arguments).await {
         Ok(0) => Ok(Saved::LostRace),
         Ok(_) => Ok(Saved::At(version.saturating_add(1))),
-        // A finished run that would go on beside another unfinished one.
+        // A finished run would continue beside another unfinished one.
         Err(error) if error.is_unique_violation() => Ok(Saved::RunExists),
         Err(error) => Err(error),
     }

@@ -1,4 +1,4 @@
-//! Finding Features by what GitHub names: an issue, a branch, a pull request, a repository, an installation.
+//! Finds Features by an issue, a branch, a pull request, a repository or an installation.
 
 use crate::store::{
     error::StoreError,
@@ -10,14 +10,14 @@ use crate::store::{
 };
 use domain::ids::{FeatureKey, InstallationId, IssueNumber, PullNumber, RepoId, TaskId};
 
-/// What counts as unfinished, word for word as the unique index has it.
+/// The condition for an unfinished Feature. It must have the same text as in the partial unique index.
 macro_rules! unfinished {
     () => {
         "state NOT IN ('completed', 'cancelled', 'failed')"
     };
 }
 
-/// A Feature by its own column, or by one of its Tasks.
+/// Finds a Feature by a column of its own or of one of its Tasks.
 macro_rules! by {
     ($column:literal) => {
         concat!(
@@ -36,7 +36,7 @@ macro_rules! by {
     };
 }
 
-/// The columns of a feature beside a table with the same names.
+/// The columns of a Feature, prefixed because a joined table has the same names.
 macro_rules! prefixed {
     () => {
         "f.id, f.installation_id, f.state, f.version, f.branch, f.pull_number, f.held, f.data"
@@ -63,14 +63,14 @@ statements! {
                          " id LIMIT $1");
 }
 
-/// Whose Features.
+/// The Features to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Everyone's.
+    /// All Features.
     All,
-    /// Those of one installation.
+    /// Features of one installation.
     Installation(InstallationId),
-    /// Those of one repository.
+    /// Features of one repository.
     Repo(RepoId),
 }
 
@@ -79,59 +79,59 @@ pub enum Scope {
 pub struct FoundFeature {
     /// The Feature.
     pub feature: FeatureRow,
-    /// The Task whose branch or pull request it is; none if it is the Feature's own.
+    /// The Task whose branch or pull request it is; `None` if it is the Feature's own.
     pub task: Option<TaskId>,
 }
 
-/// A Feature in a list, and which version of it is stored.
+/// A Feature in a list, with its stored version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedFeature {
     /// The Feature.
     pub key: FeatureKey,
-    /// The installation through which it is reached.
+    /// The installation that gives access to its repository.
     pub installation: InstallationId,
-    /// Raised by every change of it.
+    /// The version, which every change raises.
     pub version: i64,
 }
 
 impl Store {
-    /// The newest run of an issue, finished or not.
+    /// Returns the newest run of an issue, finished or not.
     pub async fn latest_run(&self, repo: RepoId, issue: IssueNumber) -> Result<Option<FeatureRow>, StoreError> {
         self.one(LATEST, args![stored(repo.0)?, stored(issue.0)?]).await
     }
 
-    /// The one run of an issue that is not finished.
+    /// Returns the unfinished run of an issue. There is at most one.
     pub async fn unfinished_run(&self, repo: RepoId, issue: IssueNumber) -> Result<Option<FeatureRow>, StoreError> {
         self.one(UNFINISHED_RUN, args![stored(repo.0)?, stored(issue.0)?]).await
     }
 
-    /// The Feature to which a branch belongs.
+    /// Returns the Feature to which a branch belongs.
     pub async fn by_branch(&self, repo: RepoId, branch: &str) -> Result<Option<FoundFeature>, StoreError> {
         self.found(BY_BRANCH, args![stored(repo.0)?, branch]).await
     }
 
-    /// The Feature to which a pull request belongs.
+    /// Returns the Feature to which a pull request belongs.
     pub async fn by_pull(&self, repo: RepoId, pull: PullNumber) -> Result<Option<FoundFeature>, StoreError> {
         self.found(BY_PULL, args![stored(repo.0)?, stored(pull.0)?]).await
     }
 
-    /// The Features that are not finished.
+    /// Returns the unfinished Features.
     pub async fn unfinished(&self, scope: Scope) -> Result<Vec<FeatureRow>, StoreError> {
         self.many(UNFINISHED, scope).await
     }
 
-    /// All Features, by repository, issue and run.
+    /// Returns all Features, ordered by repository, issue and run.
     pub async fn features(&self, scope: Scope) -> Result<Vec<FeatureRow>, StoreError> {
         self.many(ALL, scope).await
     }
 
-    /// The Features that are not finished, by repository and issue.
+    /// Lists the unfinished Features, ordered by repository and issue.
     pub async fn list_unfinished(&self) -> Result<Vec<ListedFeature>, StoreError> {
         let rows = self.db.rows(LIST_UNFINISHED, args![]).await?;
         rows.iter().map(listed).collect()
     }
 
-    /// The Features that ended last, the newest first.
+    /// Lists at most `most` Features that ended, the newest first.
     pub async fn list_ended(&self, most: u32) -> Result<Vec<ListedFeature>, StoreError> {
         let rows = self.db.rows(LIST_ENDED, args![i64::from(most)]).await?;
         rows.iter().map(listed).collect()

@@ -1,4 +1,5 @@
-//! What the holder of an effect may do with it. Every write shows id, worker and fence; a lost hold changes nothing.
+//! The operations of an effect's holder. Every write names the effect, the worker and the fence; with a lost hold it
+//! changes nothing.
 
 use crate::store::{
     error::StoreError,
@@ -9,7 +10,7 @@ use crate::store::{
 };
 use domain::ids::Millis;
 
-/// Only the one that still holds the effect.
+/// Matches the effect only if this claim still holds it.
 macro_rules! held {
     () => {
         " WHERE id = $1 AND worker = $2 AND fence = $3 AND state = 'running'"
@@ -17,7 +18,7 @@ macro_rules! held {
 }
 pub(super) use held;
 
-/// Gives the effect back, unless it was cancelled meanwhile.
+/// Makes the effect ready again, or cancelled if that was asked for meanwhile.
 macro_rules! given_back {
     () => {
         "worker = NULL, lease_until = NULL, state = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE 'ready' END"
@@ -38,71 +39,71 @@ statements! {
                      "last_error = COALESCE($6, last_error), worker = NULL, lease_until = NULL", held!());
 }
 
-/// Proof of a claim: the effect, the worker, and the fence that the claim raised.
+/// The proof of a claim: the effect, the worker, and the fence that the claim raised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hold {
     /// The effect's id.
     pub effect: String,
-    /// Who claimed it.
+    /// The worker that claimed it.
     pub worker: String,
-    /// Which claim it was.
+    /// The number of the claim.
     pub fence: i64,
 }
 
-/// Whether a write under a hold happened.
+/// The result of a write under a hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fenced {
-    /// The hold was good and the write is stored.
+    /// The hold was valid and the write is stored.
     Written,
-    /// The hold is lost: someone else has the effect, or it has ended. Nothing was written.
+    /// The hold is lost: another worker has the effect, or it has ended. Nothing was written.
     Lost,
 }
 
-/// What a look at a hold, or its renewal, tells.
+/// The state of a hold, as a look or a renewal finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lease {
-    /// The effect is still held.
+    /// The effect is still held and wanted.
     Mine,
-    /// It is still held, and no longer wanted: stop, then finish it as cancelled.
+    /// The effect is still held but no longer wanted: stop, then finish it as cancelled.
     CancelRequested,
-    /// It is lost: stop at once and write nothing.
+    /// The hold is lost: stop at once and write nothing.
     Lost,
 }
 
 /// How an effect ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It happened.
+    /// It was performed.
     Done {
         /// What it made outside, if that has an id.
         external_id: Option<String>,
     },
-    /// It is given up.
+    /// It was given up.
     Failed {
-        /// Why.
+        /// The reason.
         error: String,
     },
     /// It was no longer wanted.
     Cancelled,
 }
 
-/// The end of an effect, to be written with the event that follows from it.
+/// The end of an effect, to be stored together with the event that follows from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finish {
-    /// Proof that it is ours to end.
+    /// The proof that this worker may end it.
     pub hold: Hold,
     /// How it ended.
     pub outcome: Outcome,
 }
 
 impl Store {
-    /// Whether the effect is still held and wanted, without a renewal.
+    /// Returns whether the effect is still held and wanted, without renewing the lease.
     pub async fn look(&self, hold: &Hold) -> Result<Lease, StoreError> {
         let arguments = args![&hold.effect, &hold.worker, hold.fence];
         lease(self.db.row(LOOK, arguments).await?)
     }
 
-    /// Holds the effect until `lease_until`.
+    /// Extends the lease to `lease_until`.
     pub async fn renew(&self, hold: &Hold, lease_until: Millis) -> Result<Lease, StoreError> {
         let mut tx = self.db.write().await?;
         let arguments = args![&hold.effect, &hold.worker, hold.fence, lease_until.0];
@@ -111,18 +112,19 @@ impl Store {
         lease(row)
     }
 
-    /// Gives the effect back to wait until `run_at`, as one that is limited does; counts as nothing.
+    /// Gives the effect back to wait until `run_at`, for example because of a rate limit. This counts neither as a try
+    /// nor as a crash.
     pub async fn postpone(&self, hold: &Hold, run_at: Millis, reason: &str) -> Result<Fenced, StoreError> {
         self.fenced(POSTPONE, hold, args![run_at.0, &explained(reason)]).await
     }
 
-    /// Gives the effect back to be tried again at `run_at`; counts as a failed attempt.
+    /// Gives the effect back to be tried again at `run_at`. This counts as a failed try.
     pub async fn fail_attempt(&self, hold: &Hold, run_at: Millis, error: &str) -> Result<Fenced, StoreError> {
         self.fenced(FAIL_ATTEMPT, hold, args![run_at.0, &explained(error)])
             .await
     }
 
-    /// Gives the effect back to be tried again at `run_at`, one crash older: who held it ended in the middle.
+    /// Gives the effect back to be tried again at `run_at`, because its worker task panicked. This counts as a crash.
     pub async fn crash(&self, hold: &Hold, run_at: Millis, error: &str, now: Millis) -> Result<Fenced, StoreError> {
         let mut tx = self.db.write().await?;
         let why = explained(error);
@@ -133,17 +135,17 @@ impl Store {
         Ok(fenced)
     }
 
-    /// Gives the effect back as it was, as a worker that shuts down does; counts as nothing.
+    /// Gives the effect back unchanged, because the worker shuts down. This counts neither as a try nor as a crash.
     pub async fn release(&self, hold: &Hold) -> Result<Fenced, StoreError> {
         self.fenced(RELEASE, hold, args![]).await
     }
 
-    /// Remembers what the effect made outside, before it is finished.
+    /// Stores what the effect made outside, before it is finished.
     pub async fn record_external(&self, hold: &Hold, external_id: &str) -> Result<Fenced, StoreError> {
         self.fenced(RECORD, hold, args![external_id]).await
     }
 
-    /// Ends the effect where no event follows from it; [`Commit`](crate::store::Commit) ends it where one does.
+    /// Ends the effect if no event follows from it. If one does, [`Commit`](crate::store::Commit) ends it.
     pub async fn finish(&self, hold: &Hold, outcome: &Outcome) -> Result<Fenced, StoreError> {
         let mut tx = self.db.write().await?;
         let fenced = end(&mut tx, hold, outcome).await?;

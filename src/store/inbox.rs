@@ -1,5 +1,5 @@
-//! Group commit: deliveries that wait together are stored by one transaction, so one flush of the disk serves them all.
-//! A panic while a batch is stored ends that batch alone: its senders are told that it is not stored and send again.
+//! Group commit: one transaction stores all deliveries that wait together, so one flush of the disk serves them all. If
+//! storing a batch panics, only that batch fails: its senders learn that it is not stored and send again.
 
 use crate::store::{
     delivery,
@@ -10,20 +10,20 @@ use crate::store::{
 };
 use tokio::sync::{mpsc, oneshot};
 
-/// The most deliveries that one transaction takes.
+/// The most deliveries in one transaction.
 const BATCH: usize = 256;
 
-/// The most bytes of payload that one transaction takes, unless one delivery alone has more.
+/// The most bytes of payload in one transaction, unless a single delivery has more.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// How many may wait before senders wait themselves.
+/// The most deliveries that may wait in the queue. If it is full, senders wait.
 const QUEUE: usize = 1_024;
 
-/// The one task that stores deliveries; ends with the last handle of the store.
+/// The queue to the task that stores deliveries. The task ends with the last handle of the store.
 #[derive(Clone, Debug)]
 pub(super) struct Inbox(mpsc::Sender<Waiting>);
 
-/// A delivery and whom to tell that it is stored.
+/// A delivery, and the channel for the answer to its sender.
 struct Waiting {
     delivery: NewDelivery,
     ingest: Option<NewEffect>,
@@ -53,13 +53,13 @@ impl Inbox {
     }
 }
 
-/// Takes batch after batch, each in a task of its own, so that none can end this one.
+/// Stores batch after batch, each in a task of its own, so that no panic ends this loop.
 async fn serve<T>(mut queue: mpsc::Receiver<Waiting>, settle: impl Fn(Vec<Waiting>) -> T)
 where
     T: Future<Output = ()> + Send + 'static,
 {
     while let Some(first) = queue.recv().await {
-        // Lets everyone who is about to send do so: no delay, but fuller batches.
+        // Lets senders that are ready send first. This adds no delay but makes batches fuller.
         tokio::task::yield_now().await;
         let batch = drain(first, &mut queue);
         if let Err(error) = tokio::spawn(settle(batch)).await {
@@ -68,17 +68,17 @@ where
     }
 }
 
-/// Stores a batch, and tells each sender what became of its delivery.
+/// Stores a batch and answers each sender.
 async fn settle(db: Db, batch: Vec<Waiting>) {
     match store(&db, &batch).await {
         Ok(stored) => answer(batch, stored),
-        // One delivery's fault is not its neighbours': each is tried alone.
+        // One bad delivery must not fail the others, so each is tried alone.
         Err(StoreError::Refused(_) | StoreError::Busy(_)) if batch.len() > 1 => alone(&db, batch).await,
         Err(error) => refuse(batch, &error),
     }
 }
 
-/// Takes whatever waits, up to the limits of one transaction.
+/// Takes the waiting deliveries, up to the limits of one transaction.
 fn drain(first: Waiting, queue: &mut mpsc::Receiver<Waiting>) -> Vec<Waiting> {
     let mut bytes = first.delivery.payload.len();
     let mut batch = vec![first];
@@ -113,7 +113,7 @@ async fn alone(db: &Db, batch: Vec<Waiting>) {
 
 fn answer(batch: impl IntoIterator<Item = Waiting>, stored: Vec<Accepted>) {
     for (waiting, accepted) in batch.into_iter().zip(stored) {
-        // A sender that went away will deliver again and be told that it is known.
+        // If the sender is gone, GitHub can deliver again and then learns that the delivery is known.
         let _ = waiting.answer.send(Ok(accepted));
     }
 }

@@ -1,26 +1,26 @@
-//! The words that tell in which order an effect is worked off, and how far it is.
+//! The order of effects and their states, with the words that are stored for them.
 
-/// Whether an effect of the forge lane waits for the older ones of its subject.
+/// Whether an effect of the forge lane waits for older effects of its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ordered {
-    /// It runs after all older effects of its subject that are in order.
+    /// It runs after all older ordered effects of its subject.
     InOrder,
-    /// It stands outside that order: it waits only for older ones of its own kind and subject.
+    /// It is outside that order: it waits only for older unordered effects of its own kind and subject.
     Free,
 }
 
-/// Where an effect is on its way.
+/// The state of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EffectState {
     /// It waits for its time and a worker.
     Ready,
     /// A worker holds it.
     Running,
-    /// It happened.
+    /// It was performed.
     Done,
     /// It was given up.
     Failed,
-    /// It is no longer wanted.
+    /// It was no longer wanted.
     Cancelled,
 }
 

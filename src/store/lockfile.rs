@@ -1,4 +1,4 @@
-//! The file that proves that one process alone works with an SQLite database.
+//! The lock file, which proves that only one process uses an SQLite database.
 
 use crate::store::error::OpenError;
 use std::{
@@ -8,9 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Creates the database file where it is missing and takes its lock, which ends with the process whatever happens.
+/// Creates the database file if it is missing and takes its lock. The operating system frees the lock when the process
+/// ends, however it ends. Returns the resolved path and the locked file.
 ///
-/// Payloads may hold what only the repository's people may read, so the files belong to their owner alone.
+/// Payloads may hold private repository data, so only the owner can read the files (mode 0600).
 pub(super) fn take(database: &Path) -> Result<(PathBuf, File), OpenError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
@@ -29,12 +30,12 @@ pub(super) fn take(database: &Path) -> Result<(PathBuf, File), OpenError> {
         Err(TryLockError::WouldBlock) => return Err(OpenError::InUse(path)),
         Err(TryLockError::Error(source)) => return Err(OpenError::File { path, source }),
     }
-    // Only under the lock: closing a file takes away the locks that this process holds on it elsewhere.
+    // Done only under the lock: closing a file drops every POSIX lock that this process holds on it.
     create(&database).map_err(failed(&database))?;
     Ok((database, lock))
 }
 
-/// The one name of a file that may have several, and need not exist yet.
+/// Resolves the path to its canonical form, also if the file does not exist yet.
 fn resolved(database: &Path) -> io::Result<PathBuf> {
     match (database.canonicalize(), database.parent(), database.file_name()) {
         (Err(error), Some(folder), Some(name)) if error.kind() == io::ErrorKind::NotFound => {

@@ -5,16 +5,16 @@ use crate::store::{
     sql::{Db, Pools, args, statements},
 };
 
-/// One step of the tables' history.
+/// One migration.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
     /// Its number, from 1, without gaps.
     pub number: i64,
-    /// What it brings.
+    /// Its name, as in the file name.
     pub name: &'static str,
-    /// Its text for SQLite.
+    /// Its SQL for SQLite.
     pub sqlite: &'static str,
-    /// Its text for PostgreSQL.
+    /// Its SQL for PostgreSQL.
     pub postgres: &'static str,
 }
 
@@ -42,10 +42,10 @@ migrations! {
     9 "most_of_a_run";
 }
 
-/// Where the history itself is kept; made before anything can be asked of it.
+/// The table of applied migrations. It is created before it is read.
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS migration (number BIGINT PRIMARY KEY, name TEXT NOT NULL)";
 
-/// No two processes migrate one database at once.
+/// The advisory lock for migrating. Only one process migrates a database at a time.
 const LOCK: i64 = 0x6175_746f_0001;
 
 statements! {
@@ -54,7 +54,7 @@ statements! {
     DONE = "INSERT INTO migration (number, name) VALUES ($1, $2)";
 }
 
-/// Brings the tables to the newest version that this program knows, or refuses a database that is newer.
+/// Migrates the tables to the newest version that this program knows, or refuses a database that is newer.
 pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
     let mut tx = db.write().await.map_err(opening)?;
     tx.alone(LOCK).await?;
@@ -78,13 +78,13 @@ pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Whether there is a database at all, whatever its tables.
+/// Fails unless the database answers a query. Its tables do not matter.
 pub(super) async fn answers(db: &Db) -> Result<(), OpenError> {
     db.row(ANSWERS, args![]).await.map_err(opening)?;
     Ok(())
 }
 
-/// Whether the tables are exactly those that this program knows.
+/// Fails unless the tables have exactly the version that this program knows.
 pub(super) async fn is_current(db: &Db) -> Result<(), OpenError> {
     let row = db.row(NEWEST, args![]).await.map_err(opening)?;
     let found = row.map(|row| row.int("newest")).transpose()?.unwrap_or_default();
@@ -95,7 +95,7 @@ pub(super) async fn is_current(db: &Db) -> Result<(), OpenError> {
     }
 }
 
-/// A file that is no database shows it at the first real read.
+/// Turns a refused first read into [`OpenError::Damaged`] if SQLite says that the file is no database.
 fn opening(error: StoreError) -> OpenError {
     match error {
         StoreError::Refused(cause) => match std::sync::Arc::try_unwrap(cause) {

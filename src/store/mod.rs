@@ -1,10 +1,11 @@
-//! What is remembered: deliveries, Features, Tasks, Turns, events, effects, leases and baselines, on SQLite or PostgreSQL.
+//! The database: deliveries, Features, Tasks, Turns, events, effects, leases and baselines, on SQLite or PostgreSQL.
 //!
-//! All SQL of AutoBuild lives here, as constants that run unchanged on both databases. The store keeps rows: the JSON in
-//! them is text that it never reads, the time is always told to it, and it decides nothing but who may claim what.
+//! All SQL of AutoBuild is here, in constants that run unchanged on both databases. The store does not read the JSON in
+//! its rows, is given the time by its callers, and decides only who may claim what.
 //!
-//! Reading order: [`Store::commit`] (an event, its state and its effects in one transaction) → [`Store::claim`] (who
-//! works on what) → [`Hold`] (what the holder may do) → [`Store::accept_delivery`] (the durable acknowledgement).
+//! Reading order: [`Store::commit`] (an event, its state and its effects in one transaction) → [`Store::claim`]
+//! (assigns effects to workers) → [`Hold`] (what the holder may do) → [`Store::accept_delivery`] (the durable
+//! acknowledgement).
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -66,7 +67,7 @@ pub use tally::Tally;
 pub use task::{TaskRow, TurnRow};
 pub use wake::Wakeups;
 
-/// Every SQL text that must run unchanged on both databases, for the test that prepares them.
+/// Returns every SQL text that must run unchanged on both databases, for the test that prepares them.
 pub fn statements() -> Vec<&'static str> {
     let mut texts = [
         baseline::STATEMENTS,

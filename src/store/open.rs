@@ -1,4 +1,4 @@
-//! Opening a database: its address, its promises, its migrations.
+//! Opens a database: reads its address, checks that commits are durable, and migrates it.
 
 use crate::store::{
     error::{OpenError, StoreError},
@@ -17,12 +17,12 @@ use sqlx::{
 use std::{path::Path, sync::Arc, time::Duration};
 use tokio::sync::watch;
 
-/// How a store is opened.
+/// The options with which a store is opened.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
-    /// Connections that read (SQLite), or all connections (PostgreSQL).
+    /// The number of reading connections (SQLite) or of all connections (PostgreSQL).
     pub connections: u32,
-    /// How long SQLite waits for others before a write is tried anew.
+    /// How long SQLite waits for a lock before a write is tried again.
     pub busy_timeout: Duration,
     /// How long to wait for a free connection, and for a server to answer.
     pub patience: Duration,
@@ -38,14 +38,14 @@ impl Default for OpenOptions {
     }
 }
 
-/// The largest write-ahead log that is kept on disk between checkpoints.
+/// The largest write-ahead log that stays on disk between checkpoints, in bytes.
 const WAL_KEPT: &str = "67108864";
 
-/// How long the last connection may take that is only made to learn what is wrong.
+/// How long the extra connection may take that only finds out what is wrong.
 const LAST_TRY: Duration = Duration::from_secs(2);
 
 impl Store {
-    /// Opens the database at `url` (`sqlite:<path>` or `postgres://…`), creating or migrating its tables.
+    /// Opens the database at `url` (`sqlite:<path>` or `postgres://…`). Creates or migrates its tables.
     pub async fn open(url: &str, options: OpenOptions) -> Result<Self, OpenError> {
         let wake = Arc::new(watch::Sender::new(0));
         let (pools, lock) = match url.parse()? {
@@ -65,8 +65,8 @@ impl Store {
         Ok(Self { db, inbox, hint })
     }
 
-    /// Opens the database for reading, beside a service that may be working with it: nothing is created, migrated or
-    /// locked, and every write fails.
+    /// Opens the database for reading, beside a service that may be using it. Nothing is created, migrated or locked.
+    /// Callers must not write: SQLite refuses it.
     pub async fn open_to_read(url: &str, options: OpenOptions) -> Result<Self, OpenError> {
         let db = to_read(url, &options).await?;
         migrate::is_current(&db).await?;
@@ -74,8 +74,8 @@ impl Store {
         Ok(Self { db, inbox, hint: None })
     }
 
-    /// Opens the database to give an order beside a service that may be working with it: nothing is created, migrated or
-    /// locked, and whoever works sees what was written at the latest when they look for work again.
+    /// Opens the database to write an order, beside a service that may be using it. Nothing is created, migrated or
+    /// locked. The service sees the order when it next polls for work, if not earlier.
     pub async fn open_beside(url: &str, options: OpenOptions) -> Result<Self, OpenError> {
         let pools = match url.parse()? {
             Address::File(path) => {
@@ -91,7 +91,7 @@ impl Store {
         Ok(Self { db, inbox, hint: None })
     }
 
-    /// What a start would find at `url`; nothing is created, migrated or locked.
+    /// Reports what a start would find at `url`. Nothing is created, migrated or locked.
     pub async fn inspect(url: &str, options: OpenOptions) -> Result<FoundDatabase, OpenError> {
         if let Address::File(path) = url.parse::<Address>()?
             && !path.exists()
@@ -102,7 +102,7 @@ impl Store {
         migrate::answers(&db).await?;
         let found = match migrate::is_current(&db).await {
             Ok(()) => Ok(FoundDatabase::Current),
-            // A server's database without our tables answers that it knows none.
+            // A PostgreSQL database without our tables fails this query with an unknown table.
             Err(OpenError::Older { .. } | OpenError::Store(_)) => Ok(FoundDatabase::ToMigrate),
             Err(error) => Err(error),
         };
@@ -114,14 +114,14 @@ impl Store {
     }
 }
 
-/// What a start would find at a database's address.
+/// The state of the database before a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundDatabase {
-    /// No file yet: the start makes it.
+    /// There is no file yet. The start creates it.
     None,
-    /// Our tables, as this program knows them.
+    /// The tables have the version that this program knows.
     Current,
-    /// No tables, or those of an older version: the start brings them up to date.
+    /// There are no tables, or those of an older version. The start migrates them.
     ToMigrate,
 }
 
@@ -162,7 +162,7 @@ async fn to_read(url: &str, options: &OpenOptions) -> Result<Db, OpenError> {
 }
 
 impl Store {
-    /// Waits for the transactions in flight and gives the database free; every later call fails.
+    /// Waits for open transactions and closes the database. Every later call fails.
     pub async fn close(&self) {
         if let Some(hint) = &self.hint {
             hint.abort();
@@ -191,8 +191,9 @@ async fn open_sqlite(path: &Path, options: &OpenOptions) -> Result<Pools, OpenEr
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .pragma("journal_size_limit", WAL_KEPT);
-    // After a full disk or a failed write SQLite ends the transaction by itself. The ROLLBACK that follows fails, and sqlx
-    // takes the connection to be in that transaction for ever. Such a connection is closed and another one opened.
+    // After a full disk or a failed write, SQLite ends the transaction by itself. The ROLLBACK that follows fails, and
+    // sqlx believes for ever that the connection is in that transaction. Such a connection is closed and another one
+    // opened.
     let write = SqlitePoolOptions::new()
         .max_connections(1)
         .min_connections(1)
@@ -212,7 +213,8 @@ async fn open_sqlite(path: &Path, options: &OpenOptions) -> Result<Pools, OpenEr
     Ok(Pools::Sqlite { write, read })
 }
 
-/// An acknowledgement is a promise: SQLite must flush each commit, which it tells only when asked.
+/// Checks that SQLite flushes each commit, since an acknowledged delivery must not be lost. The settings may have been
+/// ignored silently, so they are read back.
 async fn keeps_promises(write: &SqlitePool) -> Result<(), OpenError> {
     let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(write).await?;
     let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(write).await?;
@@ -241,7 +243,8 @@ async fn open_postgres(server: PgConnectOptions, options: &OpenOptions) -> Resul
     Ok(Pools::Postgres(pool))
 }
 
-/// Why a server did not answer: the pool only knows that it waited in vain, one more connection knows what stood in the way.
+/// Finds out why a server did not answer. The pool only knows that it waited in vain; one more connection returns the
+/// real error.
 async fn unreachable(server: &PgConnectOptions) -> OpenError {
     let once = tokio::time::timeout(LAST_TRY, PgConnection::connect_with(server)).await;
     let cause = match once {

@@ -1,5 +1,6 @@
-//! What running agents were last seen to do, for people who wait. Only of runs whose effect is still held: whatever a
-//! process that was killed left behind is no news.
+//! The progress of running agents: what each was last seen to do, for people who wait. Only the current holder of an
+//! effect can write it. [`Store::at_work`] reads only runs whose effect is still held, so runs of a killed process do
+//! not show.
 
 use crate::store::{
     effect,
@@ -29,8 +30,8 @@ statements! {
 }
 
 impl Store {
-    /// Writes down what the run `id` was seen to do, and stores `show` unless an effect of its kind waits already: that one
-    /// shows it too.
+    /// Stores what the run `id` was last seen to do. Also stores the effect `show`, unless one of its kind waits
+    /// already, which will show it too.
     pub async fn saw_run(
         &self,
         hold: &Hold,
@@ -62,7 +63,7 @@ impl Store {
         Ok(Fenced::Written)
     }
 
-    /// Writes down the last tool calls of the run `id`, for who watches it.
+    /// Stores the last tool calls of the run `id`, for people who watch it.
     pub async fn saw_calls(&self, hold: &Hold, id: &str, calls: &[&str]) -> Result<Fenced, StoreError> {
         let calls = serde_json::Value::from(calls).to_string();
         let arguments = args![id, &hold.effect, &hold.worker, hold.fence, &calls];
@@ -72,7 +73,7 @@ impl Store {
         Ok(if written == 0 { Fenced::Lost } else { Fenced::Written })
     }
 
-    /// The last tool calls of the runs of a Feature that are under way, by run.
+    /// Returns the last tool calls of a Feature's running runs, by run id.
     pub async fn calls(&self, feature: &FeatureKey) -> Result<BTreeMap<String, Vec<String>>, StoreError> {
         let rows = self.db.rows(CALLS_OF, args![&feature.to_string()]).await?;
         let read = |row: &Row| {
@@ -82,7 +83,7 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// The runs of a Feature that are under way and were seen to do something.
+    /// Returns the running runs of a Feature that were seen to do something.
     pub async fn at_work(&self, feature: &FeatureKey) -> Result<Vec<AtWork>, StoreError> {
         let rows = self.db.rows(AT_WORK, args![&feature.to_string()]).await?;
         rows.iter().map(read).collect()

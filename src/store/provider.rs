@@ -1,5 +1,5 @@
-//! Providers of models that do not serve us now: nobody asks them before their time, one asks first, and when it is
-//! served the others go on.
+//! Providers of models that do not serve us now. Nobody asks such a provider before its time. Then one effect asks
+//! first, and if it is served, the others continue.
 
 use crate::store::{
     effect,
@@ -12,12 +12,12 @@ use crate::store::{
 };
 use domain::ids::Millis;
 
-/// No moment of any provider.
+/// A time that no provider can have.
 const NEVER: Millis = Millis(-1);
-/// In place of a provider: what waits for it waits for GitHub, or for the way to it.
+/// The value of `waits_for` for an effect that waits for GitHub or the network.
 const FORGE: &str = "github";
 
-/// Work that waits for one provider is spread over at most this many spacings.
+/// Effects that wait for one provider resume one spacing apart, up to this many spacings.
 const MOST_SPACINGS: i64 = 15;
 
 statements! {
@@ -43,12 +43,12 @@ statements! {
               AND waits_for IS NOT NULL AND (run_at > $2 OR waits_for = 'github') ORDER BY run_at, seq";
 }
 
-/// Why a provider does not serve us.
+/// The reason why a provider does not serve us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// It limits the rate.
+    /// It limits our rate.
     RateLimited,
-    /// It is overloaded, failing or out of reach.
+    /// It is overloaded, failing or unreachable.
     Unavailable,
     /// It refuses the credentials or the account.
     NotAuthorised,
@@ -60,37 +60,37 @@ domain::words!(Trouble {
     NotAuthorised = "not_authorised",
 });
 
-/// A provider that did not serve us when it was asked last.
+/// A provider that refused us when it was last asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderTrouble {
-    /// The agent, and the model where one is named.
+    /// The kind of agent, and the model if one is named: `claude/sonnet`.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub cause: Trouble,
-    /// Its words, for operators.
+    /// The provider's message, for operators.
     pub said: String,
-    /// Failures in a row.
+    /// The number of failures in a row.
     pub failures: u32,
-    /// Since when.
+    /// The time of the first of these failures.
     pub since: Millis,
-    /// Nobody asks before.
+    /// The time before which nobody asks it.
     pub until: Millis,
 }
 
-/// An effect that waits for a provider.
+/// An effect that waits for a provider or for GitHub.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parked {
-    /// What it is about: a task, or a Feature.
+    /// The subject: a task or a Feature.
     pub subject: String,
-    /// What is to be done.
+    /// The kind of effect.
     pub kind: String,
-    /// For what.
+    /// The service that it waits for.
     pub on: WaitsOn,
-    /// When it goes on.
+    /// The time at which it is tried again.
     pub until: Millis,
 }
 
-/// What an effect waits for.
+/// The service that an effect waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitsOn {
     /// A provider of models.
@@ -109,49 +109,50 @@ impl WaitsOn {
 }
 
 impl StoredEffect {
-    /// Since when the effect waits for GitHub, if it does.
+    /// Returns since when the effect waits for GitHub, if it does.
     pub fn waits_for_forge_since(&self) -> Option<Millis> {
         let waits = self.waits_for.as_deref() == Some(FORGE);
         self.parked_since.filter(|_| waits)
     }
 
-    /// Since when the effect waits for a provider of models, if it does.
+    /// Returns since when the effect waits for a provider of models, if it does.
     pub fn waits_for_provider_since(&self) -> Option<Millis> {
         let waits = self.waits_for.as_deref() != Some(FORGE);
         self.parked_since.filter(|_| waits)
     }
 }
 
-/// How an effect comes to wait.
+/// The reason why an effect must wait for a provider.
 #[derive(Clone, Debug)]
 pub enum ParkCause<'a> {
-    /// The provider was asked and did not serve.
+    /// The effect asked the provider and was refused.
     Refused {
-        /// Why.
+        /// The reason.
         cause: Trouble,
-        /// Its words.
+        /// The provider's message.
         said: &'a str,
     },
-    /// Others were refused, and it was not asked.
+    /// Other effects were refused, so this one did not ask.
     Closed,
 }
 
-/// When an effect comes to wait, and for how long.
+/// The times of a wait.
 #[derive(Clone, Copy, Debug)]
 pub struct ParkTimes {
-    /// Now.
+    /// The current time.
     pub now: Millis,
-    /// Nobody asks the provider before.
+    /// The time before which nobody asks the provider.
     pub until: Millis,
-    /// Milliseconds between one that waits and the next.
+    /// The time between one waiting effect and the next, in milliseconds.
     pub spacing: i64,
-    /// Until when this work alone might ask, where it did: the answer is known now.
+    /// The end of the time in which only this effect could ask the provider, if it asked. Its answer is known now and
+    /// may set an earlier `until`.
     pub lease: Option<Millis>,
 }
 
 impl Store {
-    /// Gives the effect back to wait for a provider until `until`, behind those that wait already; counts as nothing.
-    /// `shown` is what is to be done so that people see it.
+    /// Gives the effect back to wait for a provider until `until`, behind the effects that wait already. This counts
+    /// neither as a try nor as a crash. `shown` are effects that show people the wait.
     pub async fn park(
         &self,
         hold: &Hold,
@@ -190,8 +191,8 @@ impl Store {
         Ok(fenced)
     }
 
-    /// Gives the effect back to wait for GitHub until its time; counts as nothing. `shown` is what is to be done so that
-    /// people see it.
+    /// Gives the effect back to wait for GitHub until its time. This counts neither as a try nor as a crash. `shown`
+    /// are effects that show people the wait.
     pub async fn wait_for_forge(
         &self,
         hold: &Hold,
@@ -208,7 +209,7 @@ impl Store {
         Ok(fenced)
     }
 
-    /// Remembers a provider that did not serve us `now`, and is not to be asked before `until`.
+    /// Records that a provider refused us `now` and must not be asked before `until`.
     pub async fn provider_refused(
         &self,
         provider: &str,
@@ -223,7 +224,7 @@ impl Store {
         Ok(())
     }
 
-    /// The provider served the effect: those that wait for it go on.
+    /// Records that the provider served the effect. The effects that wait for it become due.
     pub async fn provider_served(&self, provider: &str, effect: &str, now: Millis) -> Result<(), StoreError> {
         if self.db.row(ONE, args![provider]).await?.is_none() {
             self.db.run(SERVED, args![effect]).await?;
@@ -236,20 +237,20 @@ impl Store {
         self.db.publish(tx).await
     }
 
-    /// What is known against a provider.
+    /// Returns the current trouble of a provider, if any.
     pub async fn provider_trouble(&self, provider: &str) -> Result<Option<ProviderTrouble>, StoreError> {
         let row = self.db.row(ONE, args![provider]).await?;
         row.map(|row| trouble(&row)).transpose()
     }
 
-    /// Every provider that did not serve us when it was asked last.
+    /// Returns every provider that refused us when it was last asked.
     pub async fn troubled_providers(&self) -> Result<Vec<ProviderTrouble>, StoreError> {
         let rows = self.db.rows(ALL, args![]).await?;
         rows.iter().map(trouble).collect()
     }
 
-    /// The effects of a Feature that wait for a provider or for GitHub, the first to go on first. What waits for GitHub
-    /// waits until it was reached, also where it is about to be tried again.
+    /// Returns the effects of a Feature that wait for a provider or for GitHub, the next one due first. An effect waits
+    /// for GitHub until GitHub answers, so it is included even if its next try is due.
     pub async fn parked(&self, feature: &domain::ids::FeatureKey, now: Millis) -> Result<Vec<Parked>, StoreError> {
         let rows = self.db.rows(PARKED, args![&feature.to_string(), now.0]).await?;
         let parked = |row: &Row| {
@@ -264,13 +265,13 @@ impl Store {
     }
 }
 
-/// Until when the provider is not to be asked.
+/// Returns the time until which the provider must not be asked, if there is one.
 pub(super) async fn closed(tx: &mut Tx, provider: &str, now: Millis) -> Result<Option<Millis>, StoreError> {
     let row = tx.row(CLOSED, args![provider, now.0]).await?;
     Ok(row.map(|row| row.int("until")).transpose()?.map(Millis))
 }
 
-/// The first to ask a provider that did not serve keeps the others away for a while.
+/// Lets one effect ask a provider in trouble: the others wait until `until`.
 pub(super) async fn probe(tx: &mut Tx, provider: &str, until: Millis) -> Result<(), StoreError> {
     tx.run(PROBE, args![provider, until.0]).await?;
     Ok(())

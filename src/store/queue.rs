@@ -1,4 +1,5 @@
-//! The queue as people see it: what is to be done, what holds it back, what was given up. And the order to try that again.
+//! The queue as people see it: what is ready or running, what holds it back, and what was given up. Also retries what
+//! was given up.
 
 use crate::store::{
     effect,
@@ -34,16 +35,16 @@ statements! {
                  WHERE id = $1 AND state = 'failed'";
 }
 
-/// What holds an effect back that may run as far as time goes.
+/// The reason, other than time, why a ready effect does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldBy {
     /// Its Feature is paused, blocked or suspended.
     Feature,
-    /// An agent works on the same subject.
+    /// An agent already works on the same subject.
     Agent,
-    /// An earlier effect of the same subject comes first.
+    /// An earlier effect of the same subject must run first.
     Earlier,
-    /// So many of its Feature run that no more may.
+    /// Its Feature already has as many running effects as it may.
     Limit,
 }
 
@@ -57,13 +58,13 @@ domain::words!(HeldBy {
 /// An effect that is ready or running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuedEffect {
-    /// What makes it the same effect.
+    /// The id of the effect.
     pub id: String,
-    /// What is to be done.
+    /// The kind of effect, such as `ingest`.
     pub kind: String,
-    /// The slots it is worked off in.
+    /// The lane whose slots it uses.
     pub lane: Lane,
-    /// What it is about.
+    /// The subject: a task, a Feature or something else that it is about.
     pub subject: String,
     /// The Feature that asked for it.
     pub feature: Option<FeatureKey>,
@@ -73,34 +74,35 @@ pub struct QueuedEffect {
     pub repo: Option<RepoId>,
     /// Whether it is ready or running.
     pub state: EffectState,
-    /// Not before this moment.
+    /// The earliest time at which it may run.
     pub run_at: Millis,
-    /// When it might first have run.
+    /// The time at which it first could have run.
     pub first_due: Millis,
-    /// How many tries failed.
+    /// The number of failed tries.
     pub attempt: u32,
-    /// Why the last try failed.
+    /// The error of the last failed try.
     pub last_error: Option<String>,
     /// The service that it waits for.
     pub waits_on: Option<WaitsOn>,
-    /// What else holds it back.
+    /// The other reason that holds it back.
     pub held_by: Option<HeldBy>,
 }
 
 impl Store {
-    /// The effects that are ready or running, the oldest first.
+    /// Returns at most `most` effects that are ready or running, the oldest first.
     pub async fn queue(&self, most: u32) -> Result<Vec<QueuedEffect>, StoreError> {
         let rows = self.db.rows(QUEUE, args![i64::from(most)]).await?;
         rows.iter().map(read).collect()
     }
 
-    /// The effects that were given up, the newest first.
+    /// Returns at most `most` effects that were given up, the newest first.
     pub async fn failed_effects(&self, most: u32) -> Result<Vec<StoredEffect>, StoreError> {
         let rows = self.db.rows(FAILED, args![i64::from(most)]).await?;
         rows.iter().map(effect::read).collect()
     }
 
-    /// Makes an effect due that was given up, as if it was never tried. Tells whether there was one to make due.
+    /// Makes an effect that was given up due again, as if it had never been tried. Returns `false` if no such effect
+    /// was given up.
     pub async fn try_again(&self, id: &str, now: Millis) -> Result<bool, StoreError> {
         let mut tx = self.db.write().await?;
         let touched = tx.run(TRY_AGAIN, args![id, now.0]).await?;

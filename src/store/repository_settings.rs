@@ -1,4 +1,4 @@
-//! What repositories' settings files said, and since when that is in doubt.
+//! Settings files of repositories as they were last read, and whether they may have changed since.
 
 use crate::store::{
     error::StoreError,
@@ -16,7 +16,7 @@ statements! {
             file = excluded.file, shared_repo = excluded.shared_repo, asked_at = excluded.asked_at";
     SHARED = "SELECT shared_repo FROM repository_settings WHERE owner = $1 AND shared_repo IS NOT NULL \
               ORDER BY asked_at DESC LIMIT 1";
-    // The row may not be there yet while its first reading is under way.
+    // The row may not exist yet, because the first read is still running.
     DOUBT = "INSERT INTO repository_settings (repo_id, owner, asked_at, doubted_at) VALUES ($1, $2, 0, $3) \
              ON CONFLICT (repo_id) DO UPDATE SET doubted_at = excluded.doubted_at";
     DOUBT_OWNER = "UPDATE repository_settings SET doubted_at = $2 WHERE owner = $1";
@@ -26,27 +26,27 @@ statements! {
 /// A settings file as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownSettings {
-    /// The commit of the default branch; none where the repository has no commits.
+    /// The commit of the default branch; `None` if the repository has no commits.
     pub commit: Option<Sha>,
-    /// What was found, JSON.
+    /// The result of the read, as JSON.
     pub file: String,
-    /// The organisation's `.github` repository, where that was looked at.
+    /// The organisation's `.github` repository, if it was read.
     pub shared: Option<RepoId>,
-    /// When the reading began.
+    /// The time at which the read began.
     pub asked_at: Millis,
 }
 
-/// Whether something happened since the reading that may have changed the file.
+/// Whether an event since the read may have changed the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Nothing did.
+    /// No such event happened.
     Certain,
-    /// Something did: only the commit tells.
+    /// Such an event happened: compare the commit to find out.
     InDoubt,
 }
 
 impl Store {
-    /// What the settings file of a repository said when it was last read.
+    /// Returns the settings file of a repository as it was last read.
     pub async fn known_settings(&self, repo: RepoId) -> Result<Option<(KnownSettings, Standing)>, StoreError> {
         let Some(row) = self.db.row(READ, args![stored(repo.0)?]).await? else {
             return Ok(None);
@@ -68,7 +68,7 @@ impl Store {
         Ok(Some((known, standing)))
     }
 
-    /// The `.github` repository of an owner, where one of the owner's repositories was last found to follow it.
+    /// Returns the owner's `.github` repository, if the last read of one of the owner's repositories used it.
     pub async fn shared_settings_of(&self, owner: &str) -> Result<Option<RepoId>, StoreError> {
         let owner = owner.to_lowercase();
         let row = self.db.row(SHARED, args![&owner]).await?;
@@ -76,7 +76,7 @@ impl Store {
         Ok(shared.flatten().map(RepoId))
     }
 
-    /// Keeps what was read, in place of what was read before.
+    /// Stores what was read. It replaces the earlier result.
     pub async fn keep_settings(&self, repo: RepoId, owner: &str, known: &KnownSettings) -> Result<(), StoreError> {
         let owner = owner.to_lowercase();
         let row = args![
@@ -91,21 +91,21 @@ impl Store {
         Ok(())
     }
 
-    /// The repository's file may have changed.
+    /// Records that the repository's file may have changed.
     pub async fn doubt_settings(&self, repo: RepoId, owner: &str, at: Millis) -> Result<(), StoreError> {
         let owner = owner.to_lowercase();
         self.db.run(DOUBT, args![stored(repo.0)?, &owner, at.0]).await?;
         Ok(())
     }
 
-    /// The file that holds for all of an owner's repositories may have changed.
+    /// Records that the file shared by all repositories of an owner may have changed.
     pub async fn doubt_settings_of_owner(&self, owner: &str, at: Millis) -> Result<(), StoreError> {
         let owner = owner.to_lowercase();
         self.db.run(DOUBT_OWNER, args![&owner, at.0]).await?;
         Ok(())
     }
 
-    /// Any file may have changed: nobody listened.
+    /// Records that any file may have changed, because deliveries may have been missed.
     pub async fn doubt_all_settings(&self, at: Millis) -> Result<(), StoreError> {
         self.db.run(DOUBT_ALL, args![at.0]).await?;
         Ok(())

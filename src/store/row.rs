@@ -1,4 +1,4 @@
-//! Reading columns of either driver's rows, and the values that columns can hold.
+//! Reads columns of rows from both drivers, and converts values for columns.
 
 use crate::store::error::StoreError;
 use sqlx::{Row as _, postgres::PgRow, sqlite::SqliteRow};
@@ -9,7 +9,7 @@ pub(super) enum Row {
     Postgres(PgRow),
 }
 
-/// Reads a column as one type from either driver's row.
+/// Reads a column from the row of either driver.
 macro_rules! column {
     ($row:expr, $name:expr) => {
         match $row {
@@ -37,7 +37,7 @@ impl Row {
         column!(self, name)
     }
 
-    /// A number that is never negative.
+    /// Reads a number that is not negative.
     pub(super) fn count(&self, name: &'static str) -> Result<u64, StoreError> {
         unsigned(name, self.int(name)?)
     }
@@ -46,12 +46,12 @@ impl Row {
         self.opt_int(name)?.map(|value| unsigned(name, value)).transpose()
     }
 
-    /// A number that is never negative and fits 32 bits.
+    /// Reads a number that is not negative and fits 32 bits.
     pub(super) fn small(&self, name: &'static str) -> Result<u32, StoreError> {
         u32::try_from(self.int(name)?).map_err(|error| StoreError::unreadable(name, error))
     }
 
-    /// A text that reads as `T`.
+    /// Reads a text and parses it as `T`.
     pub(super) fn parsed<T>(&self, name: &'static str) -> Result<T, StoreError>
     where
         T: std::str::FromStr<Err: ToString>,
@@ -76,12 +76,12 @@ fn read<T: std::str::FromStr<Err: ToString>>(name: &'static str, text: &str) -> 
         .map_err(|error: T::Err| StoreError::unreadable(name, error.to_string()))
 }
 
-/// An id of GitHub as a column holds it.
+/// Converts a GitHub id to the type of a column.
 pub(super) fn stored(id: u64) -> Result<i64, StoreError> {
     i64::try_from(id).map_err(|_| StoreError::TooLarge(id))
 }
 
-/// A text that explains an error, without what PostgreSQL cannot hold and no longer than a person reads.
+/// Shortens a text that explains an error to 4000 bytes and replaces NUL, which PostgreSQL cannot store.
 pub(super) fn explained(text: &str) -> String {
     const LONGEST: usize = 4_000;
     let mut short = text.replace('\0', "\u{fffd}");

@@ -1,7 +1,7 @@
-//! The ledger of runs: what is set aside before an agent starts, and what it used when it ended.
+//! The ledger of agent runs: the share of the budget reserved before a run, and what the run used.
 //!
-//! A budget is checked and drawn on in one transaction, alone among all processes: tasks at once and several replicas
-//! never spend the same money twice. A run that nobody ended counts with what was set aside for it.
+//! One transaction checks a budget and reserves a share of it, under a lock that all processes share. So parallel tasks
+//! and several replicas never spend the same money twice. A run that nobody ended counts with its share.
 
 use crate::store::{
     error::StoreError,
@@ -19,13 +19,13 @@ use domain::{
     usage::Usage,
 };
 
-/// One process at a time draws on budgets.
+/// The advisory lock for reserving. Only one process reserves budget at a time.
 const LOCK: i64 = 0x6175_746f_0003;
 
-/// The most that is kept of the events of one run, in bytes.
+/// The most bytes of a run's events that are stored.
 pub const MAX_RUN_EVENTS: usize = 1 << 20;
 
-/// What was used and what is set aside, of the runs that the condition names.
+/// Sums what the matching runs used and what is reserved for them.
 macro_rules! sums {
     ($which:expr) => {
         concat!(
@@ -44,7 +44,8 @@ macro_rules! sums {
     };
 }
 
-/// A run that nobody will end any more: it counts with its share, and with the time since it began.
+/// Marks the matching running runs as lost: nobody will end them. Each counts with its share, and with the time since
+/// it began (at most its reserved time).
 macro_rules! lost {
     ($which:expr) => {
         concat!(
@@ -81,73 +82,73 @@ pub struct NewRun {
     pub installation: InstallationId,
     /// The Feature it belongs to.
     pub feature: FeatureKey,
-    /// The task; a planner has none.
+    /// The task; `None` for the planner.
     pub task: Option<TaskId>,
     /// The turn.
     pub turn: TurnNumber,
-    /// The role's word.
+    /// The word for the role.
     pub role: String,
-    /// The agent, as it is configured.
+    /// The kind of agent.
     pub agent: String,
-    /// The model that is asked for.
+    /// The requested model.
     pub model: Option<String>,
-    /// Characters of its prompt.
+    /// The length of its prompt, in characters.
     pub prompt_chars: u64,
-    /// Whose service it needs: work that one provider does not serve waits together.
+    /// The provider whose service it needs. All work that needs a refusing provider waits together.
     pub provider: String,
-    /// For how long the first to ask a provider that did not serve keeps others away, in milliseconds.
+    /// How long the first run to ask a provider in trouble keeps the others away, in milliseconds.
     pub spacing: i64,
-    /// Now.
+    /// The current time.
     pub at: Millis,
 }
 
 /// Whether a run may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Started {
-    /// It is written down, under this id, with what it may use.
+    /// It may begin, and is recorded with its share.
     Run {
-        /// Names it in the ledger.
+        /// Its id in the ledger.
         id: String,
-        /// What was set aside.
+        /// The share that was reserved for it.
         share: Share,
     },
     /// A budget is used up.
     Spent(Spent),
-    /// What is left of a budget is set aside for others.
+    /// The rest of a budget is reserved for other runs.
     Held,
-    /// Its provider is not asked before this moment.
+    /// Its provider must not be asked yet.
     Waits {
-        /// When to come back.
+        /// The time at which to try again.
         until: Millis,
     },
     /// The effect belongs to another worker now.
     Lost,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedRun {
     /// Its id in the ledger.
     pub id: String,
-    /// The model that worked, where it is known.
+    /// The model that worked, if it is known.
     pub model: Option<String>,
-    /// How far it was kept apart.
+    /// The isolation level under which it ran.
     pub level: Option<Level>,
     /// What it used.
     pub usage: Usage,
-    /// Programs that were started: 2 with a repair.
+    /// The number of programs that were started: 2 if a bad answer was asked for again.
     pub runs: u32,
-    /// The failure's word; none where it answered.
+    /// The word for its failure; `None` if it answered.
     pub failure: Option<String>,
-    /// What happened, as JSON lines; what is over [`MAX_RUN_EVENTS`] is left out.
+    /// Its events as JSON lines. Those beyond [`MAX_RUN_EVENTS`] are dropped.
     pub events: Option<String>,
-    /// Now.
+    /// The current time.
     pub at: Millis,
 }
 
 impl Store {
-    /// Checks every budget and sets a share aside, both or nothing. Earlier runs of the effect that nobody ended are
-    /// lost from now on.
+    /// Checks every budget and reserves a share, both or neither. Also marks earlier runs of the effect that nobody
+    /// ended as lost.
     pub async fn start_run(
         &self,
         hold: &Hold,
@@ -189,7 +190,7 @@ impl Store {
         Ok(Started::Run { id, share })
     }
 
-    /// Writes down what a run used; the first end of a run is the one that counts, also of one that was given up as
+    /// Records what a run used. Only the first end of a run counts; it also replaces the estimate of a run marked as
     /// lost.
     pub async fn end_run(&self, ended: &EndedRun) -> Result<(), StoreError> {
         let tokens = ended.usage.tokens;
@@ -216,7 +217,7 @@ impl Store {
     }
 }
 
-/// Marks the runs lost whose effect nobody holds any more.
+/// Marks running runs as lost if nobody holds their effect any more.
 pub(super) async fn lose_unheld(tx: &mut Tx, now: Millis) -> Result<(), StoreError> {
     tx.run(LOSE_UNHELD, args![now.0]).await?;
     Ok(())
@@ -298,14 +299,14 @@ async fn insert(tx: &mut Tx, hold: &Hold, new: &NewRun, share: &Share) -> Result
     Ok(id)
 }
 
-/// A count as a column holds it.
+/// Converts a count to the type of a column.
 fn bounded(count: u64) -> i64 {
-    // Sums of a month stay within 64 bits, whatever a program says that it used.
+    // Capped so that sums over a month fit 64 bits, whatever an agent reports.
     const MOST: u64 = 1 << 48;
     i64::try_from(count.min(MOST)).unwrap_or(i64::MAX)
 }
 
-/// Whole lines, as many as are kept.
+/// Cuts the events to whole lines within [`MAX_RUN_EVENTS`].
 fn shortened(events: &str) -> String {
     let kept = events
         .get(..events.floor_char_boundary(MAX_RUN_EVENTS))

@@ -1,4 +1,4 @@
-//! Reading the ledger: what work cost, run by run and in sums.
+//! Reads the ledger: the cost of single runs, and sums.
 
 use crate::store::{
     error::StoreError,
@@ -14,14 +14,14 @@ use domain::{
 };
 use std::collections::BTreeMap;
 
-/// What a run used: of a lost one, what was set aside for it.
+/// The money that a run used. A lost run counts with its reserved share.
 macro_rules! money {
     () => {
         "CASE WHEN state = 'lost' AND reserved_micros > 0 THEN reserved_micros ELSE usd_micros END"
     };
 }
 
-/// What a [`StoredRun`] is made of.
+/// The columns of a [`StoredRun`].
 macro_rules! columns {
     () => {
         "id, effect_id, feature_id, task, turn, role, agent, model, level, state, estimated, input_tokens, cached_tokens, \
@@ -61,14 +61,14 @@ statements! {
                GROUP BY feature_id, task) AS per_task WHERE spent > 0";
 }
 
-/// Where a run is on its way.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
     /// It began and has not ended.
     Running,
-    /// It ended, and what it used is known as far as it ever will be.
+    /// It ended, and its usage is as complete as it will ever be.
     Ended,
-    /// Its service ended first; it counts with what was set aside for it.
+    /// The process that ran it ended first. It counts with its reserved share.
     Lost,
 }
 
@@ -78,7 +78,7 @@ domain::words!(RunState {
     Lost = "lost",
 });
 
-/// A run as it is remembered; its events are read apart.
+/// A stored run, without its events; see [`Store::run_events`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRun {
     /// Its id in the ledger.
@@ -87,63 +87,63 @@ pub struct StoredRun {
     pub effect: String,
     /// The Feature.
     pub feature: FeatureKey,
-    /// The task; a planner has none.
+    /// The task; `None` for the planner.
     pub task: Option<TaskId>,
     /// The turn.
     pub turn: TurnNumber,
-    /// The role's word.
+    /// The word for the role.
     pub role: String,
-    /// The agent, as it is configured.
+    /// The kind of agent.
     pub agent: String,
     /// The model.
     pub model: Option<String>,
-    /// How far it was kept apart.
+    /// The isolation level under which it ran.
     pub level: Option<Level>,
-    /// Where it is on its way.
+    /// Its state.
     pub state: RunState,
-    /// What it used; of a lost run its share.
+    /// What it used; for a lost run, its reserved share of money.
     pub usage: Usage,
-    /// Characters of its prompt; none where it began before they were counted.
+    /// The length of its prompt, in characters; `None` if an older version, which did not count them, started it.
     pub prompt_chars: Option<u64>,
-    /// Programs that were started.
+    /// The number of programs that were started.
     pub runs: u32,
-    /// The failure's word; none where it answered or has not ended.
+    /// The word for its failure; `None` if it answered or has not ended.
     pub failure: Option<String>,
-    /// When it began.
+    /// The time at which it began.
     pub started_at: Millis,
-    /// When it ended.
+    /// The time at which it ended.
     pub ended_at: Option<Millis>,
 }
 
-/// All runs of one kind.
+/// The sum over all runs with the same role, agent, model and outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunTotal {
-    /// The role's word.
+    /// The word for the role.
     pub role: String,
-    /// The agent.
+    /// The kind of agent.
     pub agent: String,
-    /// The model; empty where it is not known.
+    /// The model; empty if it is not known.
     pub model: String,
-    /// `ok`, a failure's word, `running` or `lost`.
+    /// `ok`, the word for a failure, `running` or `lost`.
     pub outcome: String,
-    /// What they cost.
+    /// Their cost.
     pub cost: Cost,
 }
 
-/// What runs of one day cost in a repository.
+/// The cost of one day's runs in a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DaySpent {
     /// The installation that pays.
     pub installation: InstallationId,
     /// The repository.
     pub repo: RepoId,
-    /// The day's first moment, UTC.
+    /// The beginning of the day, UTC.
     pub day: Millis,
-    /// What is known of the money, in millionths of a US dollar.
+    /// The known cost, in millionths of a US dollar.
     pub usd_micros: u64,
-    /// Runs that began.
+    /// The number of runs that began.
     pub runs: u32,
-    /// Ended runs whose money nobody knows.
+    /// The number of runs that are over and whose cost is unknown.
     pub unknown: u32,
 }
 
@@ -151,7 +151,7 @@ pub struct DaySpent {
 const DAY_MS: i64 = 86_400_000;
 
 impl Store {
-    /// What was spent from `from` to `to`, by day and repository, the oldest day first.
+    /// Returns what was spent from `from` up to `to` (exclusive), by day and repository, the oldest day first.
     pub async fn spent_by_day(&self, from: Millis, to: Millis) -> Result<Vec<DaySpent>, StoreError> {
         let rows = self.db.rows(SPENT_BY_DAY, args![from.0, to.0]).await?;
         let spent = |row: &Row| {
@@ -167,20 +167,20 @@ impl Store {
         rows.iter().map(spent).collect()
     }
 
-    /// The runs of a Feature, or of one of its tasks, oldest first.
+    /// Returns the runs of a Feature, or of one of its tasks, oldest first.
     pub async fn runs_of(&self, feature: &FeatureKey, task: Option<TaskId>) -> Result<Vec<StoredRun>, StoreError> {
         let (feature, task) = (feature.to_string(), task.map(|task| task.to_string()));
         let rows = self.db.rows(RUNS, args![&feature, task.as_deref()]).await?;
         rows.iter().map(read).collect()
     }
 
-    /// What happened in a run, as JSON lines.
+    /// Returns the events of a run, as JSON lines.
     pub async fn run_events(&self, id: &str) -> Result<Option<String>, StoreError> {
         let row = self.db.row(EVENTS, args![id]).await?;
         Ok(row.map(|row| row.opt_text("events")).transpose()?.flatten())
     }
 
-    /// What a Feature cost so far, by task; what belongs to none stands under `None`.
+    /// Returns what a Feature has cost so far, by task. `None` holds the cost that belongs to no task.
     pub async fn costs(&self, feature: &FeatureKey) -> Result<BTreeMap<Option<TaskId>, Cost>, StoreError> {
         let rows = self.db.rows(COSTS, args![&feature.to_string()]).await?;
         rows.iter()
@@ -188,7 +188,7 @@ impl Store {
             .collect()
     }
 
-    /// All runs ever, by role, agent, model and outcome.
+    /// Returns the sums over all runs ever, by role, agent, model and outcome.
     pub async fn run_totals(&self) -> Result<Vec<RunTotal>, StoreError> {
         let rows = self.db.rows(TOTALS, args![]).await?;
         let total = |row: &Row| {
@@ -203,8 +203,8 @@ impl Store {
         rows.iter().map(total).collect()
     }
 
-    /// What a task of the repository cost on average since `since`, in millionths of a dollar, and how many tasks that
-    /// is the average of.
+    /// Returns the average cost of a task of the repository since `since`, in millionths of a US dollar, and the number
+    /// of tasks in the average.
     pub async fn usual_cost(&self, repo: domain::ids::RepoId, since: Millis) -> Result<Option<(u64, u64)>, StoreError> {
         let row = self
             .db

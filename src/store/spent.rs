@@ -1,4 +1,4 @@
-//! What counts once, or no more, for all who work on this database: sign-ins that came back, and sessions that people ended.
+//! Names that count only once for all processes on this database: used sign-ins, and sessions that people ended.
 
 use crate::store::{
     error::StoreError,
@@ -13,17 +13,17 @@ statements! {
     IS_SPENT = "SELECT name FROM spent WHERE name = $1";
 }
 
-/// Whether something was spent before.
+/// Whether a name was used up before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spent {
-    /// It counts for whoever asked.
+    /// This call used it up.
     Now,
-    /// It counts no more.
+    /// An earlier call used it up.
     Before,
 }
 
 impl Store {
-    /// Spends a name, which must be remembered `until` it would count no more anyway.
+    /// Uses up a name. It is remembered until `until`, when it would expire anyway.
     pub async fn spend(&self, name: &str, until: Millis, now: Millis) -> Result<Spent, StoreError> {
         let mut tx = self.db.write().await?;
         tx.run(FORGET, args![now.0]).await?;
@@ -32,7 +32,7 @@ impl Store {
         Ok(if added == 0 { Spent::Before } else { Spent::Now })
     }
 
-    /// Whether a name was spent.
+    /// Returns whether a name was used up.
     pub async fn is_spent(&self, name: &str) -> Result<bool, StoreError> {
         Ok(self.db.row(IS_SPENT, args![name]).await?.is_some())
     }

@@ -1,11 +1,12 @@
-//! The narrow door to both drivers: a transaction, its arguments and its rows. The macro stamps each call for both.
+//! The only code that calls the two database drivers: transactions, arguments and rows. Each call is written out for
+//! both, since their types differ.
 
 use crate::store::{error::StoreError, row::Row, wake};
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
 use std::{fs::File, sync::Arc};
 use tokio::sync::watch;
 
-/// Names SQL texts and lists them, so that no text escapes the test that prepares them all.
+/// Declares SQL texts as constants and lists them, so that the test that prepares them all misses none.
 macro_rules! statements {
     ($($name:ident = $sql:expr;)*) => {
         $(const $name: &str = $sql;)*
@@ -52,13 +53,13 @@ impl<'a> From<Option<&'a str>> for Arg<'a> {
     }
 }
 
-/// The arguments of a statement, in the order of their numbers.
+/// The arguments of a statement: the first is `$1`.
 macro_rules! args {
     ($($value:expr),* $(,)?) => { &[$($crate::store::sql::Arg::from($value)),*] };
 }
 pub(super) use args;
 
-/// A statement with its arguments, for whichever driver the executor is of.
+/// Builds a query with its arguments. The executor decides for which driver.
 macro_rules! bound {
     ($sql:expr, $args:expr) => {{
         let mut query = sqlx::query($sql);
@@ -72,13 +73,13 @@ macro_rules! bound {
     }};
 }
 
-/// A statement that inserts many rows in few trips to the database: one text for each number of rows it takes at once.
+/// A statement that inserts many rows in few round trips. It has one text each for 16, 4 and 1 rows.
 pub(super) struct Bulk {
     texts: [(usize, String); 3],
 }
 
 impl Bulk {
-    /// `head` ends before `VALUES`, `tail` begins after the rows.
+    /// Builds the texts. `head` ends before `VALUES`; `tail` begins after the rows.
     pub(super) fn new(head: &str, columns: usize, tail: &str) -> Self {
         let text = |rows: usize| {
             let row = |row: usize| {
@@ -95,13 +96,13 @@ impl Bulk {
         }
     }
 
-    /// The text that takes the most of the rows that are left, and how many it takes.
+    /// Returns the largest text for at most `left` rows, and its number of rows.
     pub(super) fn piece(&self, left: usize) -> Option<(usize, &str)> {
         let mut texts = self.texts.iter().map(|(rows, text)| (*rows, text.as_str()));
         texts.find(|(rows, _)| *rows <= left)
     }
 
-    /// All texts, for the test that prepares them.
+    /// Returns all texts, for the test that prepares them.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(|(_, text)| text.as_str())
     }
@@ -110,7 +111,7 @@ impl Bulk {
 /// The connections of an open database.
 #[derive(Clone, Debug)]
 pub(super) enum Pools {
-    /// One connection writes, several read.
+    /// One connection for writing, several for reading.
     Sqlite {
         write: SqlitePool,
         read: SqlitePool,
@@ -123,11 +124,12 @@ pub(super) enum Pools {
 pub(super) struct Db {
     pub(super) pools: Pools,
     pub(super) wake: Arc<watch::Sender<u64>>,
-    /// Held as long as anything may still write.
+    /// The locked lock file. It is held while anything may still write.
     pub(super) lock: Option<Arc<File>>,
 }
 
-/// How often a write waits once more when others keep the SQLite file busy, each time for the whole busy time-out.
+/// How often SQLite is asked to begin a write while others keep the file busy. Each time it waits for the whole busy
+/// timeout.
 const BUSY_TRIES: u32 = 4;
 
 impl Db {
@@ -146,7 +148,7 @@ impl Db {
         }
     }
 
-    /// Begins a transaction that reads one state of the database, whatever is written meanwhile.
+    /// Begins a read transaction that sees one state of the database, whatever is written meanwhile.
     pub(super) async fn snapshot(&self) -> Result<Tx, StoreError> {
         Ok(match &self.pools {
             Pools::Sqlite { read, .. } => Tx::Sqlite(read.begin().await?),
@@ -173,7 +175,7 @@ impl Db {
         })
     }
 
-    /// Runs one statement in a transaction of its own; the number of rows it touched.
+    /// Runs one statement in a transaction of its own. Returns the number of changed rows.
     pub(super) async fn run(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, StoreError> {
         let mut tx = self.write().await?;
         let touched = tx.run(sql, args).await?;
@@ -181,7 +183,7 @@ impl Db {
         Ok(touched)
     }
 
-    /// Commits what may have made work and wakes the workers, of this process and of others.
+    /// Commits a transaction that may have created work, and wakes the workers of this process and of others.
     pub(super) async fn publish(&self, mut tx: Tx) -> Result<(), StoreError> {
         tx.hint().await?;
         tx.commit().await?;
@@ -194,14 +196,14 @@ impl Db {
     }
 }
 
-/// A transaction; dropped, it is rolled back.
+/// A transaction. If it is dropped, it is rolled back.
 pub(super) enum Tx {
     Sqlite(Transaction<'static, Sqlite>),
     Postgres(Transaction<'static, Postgres>),
 }
 
 impl Tx {
-    /// Runs a statement; the number of rows it touched.
+    /// Runs a statement. Returns the number of changed rows.
     pub(super) async fn run(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, StoreError> {
         Ok(match self {
             Self::Sqlite(tx) => bound!(sql, args).execute(&mut **tx).await?.rows_affected(),
@@ -209,7 +211,7 @@ impl Tx {
         })
     }
 
-    /// Runs a statement and reads its rows.
+    /// Runs a statement and returns its rows.
     pub(super) async fn rows(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
         Ok(match self {
             Self::Sqlite(tx) => wrapped(bound!(sql, args).fetch_all(&mut **tx).await?, Row::Sqlite),
@@ -217,7 +219,7 @@ impl Tx {
         })
     }
 
-    /// Runs a statement and reads its first row.
+    /// Runs a statement and returns its first row.
     pub(super) async fn row(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<Row>, StoreError> {
         Ok(match self {
             Self::Sqlite(tx) => bound!(sql, args).fetch_optional(&mut **tx).await?.map(Row::Sqlite),
@@ -225,7 +227,7 @@ impl Tx {
         })
     }
 
-    /// Runs a text of several statements without arguments.
+    /// Runs a script of several statements without arguments.
     pub(super) async fn script(&mut self, sql: &'static str) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(tx) => sqlx::raw_sql(sql).execute(&mut **tx).await.map(drop)?,
@@ -234,7 +236,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Waits until no other process is in a transaction under the same lock. SQLite has one writer anyway.
+    /// Waits until no other transaction holds the same lock (PostgreSQL). SQLite has only one writer anyway.
     pub(super) async fn alone(&mut self, lock: i64) -> Result<(), StoreError> {
         if let Self::Postgres(tx) = self {
             sqlx::query("SELECT pg_advisory_xact_lock($1)")
@@ -245,7 +247,8 @@ impl Tx {
         Ok(())
     }
 
-    /// Lets other processes know, once this is committed, that there is work. A hint: polling is the truth.
+    /// Notifies other processes, once this is committed, that there may be work. Notifications may be lost; workers
+    /// also poll.
     async fn hint(&mut self) -> Result<(), StoreError> {
         if let Self::Postgres(tx) = self {
             sqlx::query("SELECT pg_notify($1, '')")

@@ -1,4 +1,4 @@
-//! How much work there is, and when the next is due: whether the system rests can be decided, not guessed.
+//! Counts the work that is left and finds when the next effect is due, so that callers know whether the system is idle.
 
 use crate::store::{
     error::StoreError,
@@ -21,12 +21,12 @@ statements! {
     NEXT_DUE = "SELECT MIN(run_at) AS next FROM effect WHERE state = 'ready' AND run_at > $1";
 }
 
-/// Unfinished effects, counted; what waits because its Feature is held is no work.
+/// The number of unfinished effects. Those that wait because their Feature is held do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Ready and due; an older one of the same subject or a limit may still hold them back.
+    /// Ready and due. An older effect of the same subject or a limit may still hold them back.
     pub due: u64,
-    /// Ready, waiting for their time.
+    /// Ready, but their time has not come.
     pub waiting: u64,
     /// Held by a worker.
     pub running: u64,
@@ -45,14 +45,15 @@ impl Store {
         })
     }
 
-    /// Whether anything is left to do that may move a Feature: effects of its own, or deliveries that nobody has read yet.
+    /// Returns whether an unfinished effect may still change a Feature: one of its own, or one of no Feature, such as
+    /// an unread delivery.
     pub async fn busy(&self, feature: Option<&FeatureKey>) -> Result<bool, StoreError> {
         let feature = feature.map(ToString::to_string).unwrap_or_default();
         let row = self.db.row(BUSY, args![feature.as_str()]).await?;
         Ok(row.map(|row| row.count("busy")).transpose()?.unwrap_or(0) > 0)
     }
 
-    /// The first moment after `now` at which a waiting effect becomes due.
+    /// Returns the first time after `now` at which a waiting effect becomes due.
     pub async fn next_due(&self, now: Millis) -> Result<Option<Millis>, StoreError> {
         let row = self.db.row(NEXT_DUE, args![now.0]).await?;
         let next = row.map(|row| row.opt_int("next")).transpose()?;

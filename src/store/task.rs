@@ -1,4 +1,4 @@
-//! Tasks, what they need, and their Turns.
+//! Tasks, their dependencies, and their Turns.
 
 use crate::store::{
     error::StoreError,
@@ -32,51 +32,51 @@ statements! {
                 ended_at = excluded.ended_at";
 }
 
-/// What is written of a Task.
+/// The row of a Task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskRow {
-    /// Which Task of its Feature.
+    /// The Task's id within its Feature.
     pub id: TaskId,
     /// The wave it runs in.
     pub wave: u32,
-    /// Its state's word.
+    /// The word for its state.
     pub state: String,
-    /// Its branch, once there is one.
+    /// Its branch, once it exists.
     pub branch: Option<String>,
-    /// The head that was last seen or pushed.
+    /// The head of its branch that was last seen or pushed.
     pub head: Option<Sha>,
-    /// Its pull request, once there is one.
+    /// Its pull request, once it exists.
     pub pull: Option<PullNumber>,
-    /// The rest, JSON.
+    /// The rest of the Task, as JSON.
     pub data: String,
     /// The Tasks that must be done before it.
     pub needs: Vec<TaskId>,
 }
 
-/// What is written of a Turn.
+/// The row of a Turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnRow {
     /// The Task it belongs to.
     pub task: TaskId,
     /// Its number.
     pub number: TurnNumber,
-    /// Its state's word.
+    /// The word for its state.
     pub state: String,
-    /// What the Player started from.
+    /// The commit that the Player started from.
     pub base: Option<Sha>,
-    /// What was pushed.
+    /// The commit that was pushed.
     pub head: Option<Sha>,
-    /// The Player's report, JSON.
+    /// The Player's report and the rest of the Turn, as JSON.
     pub report: Option<String>,
-    /// The decision or verdict, JSON.
+    /// The verdict, as JSON.
     pub decision: Option<String>,
-    /// What the Gates found, JSON.
+    /// The results of the Gates, as JSON.
     pub evidence: Option<String>,
-    /// What it cost, JSON.
+    /// The cost, as JSON.
     pub usage: Option<String>,
-    /// When it began.
+    /// The time at which it began.
     pub started_at: Option<Millis>,
-    /// When it ended.
+    /// The time at which it ended.
     pub ended_at: Option<Millis>,
 }
 
@@ -124,7 +124,7 @@ fn read_turn(row: &Row) -> Result<TurnRow, StoreError> {
     })
 }
 
-/// Takes Tasks out that a new plan no longer has, with their Turns.
+/// Deletes Tasks that a new plan no longer has, with their Turns.
 pub(super) async fn remove(tx: &mut Tx, feature: &FeatureKey, gone: &[TaskId]) -> Result<(), StoreError> {
     for task in gone {
         tx.run(REMOVE_TASK, args![&id(feature, *task)]).await?;
@@ -132,7 +132,7 @@ pub(super) async fn remove(tx: &mut Tx, feature: &FeatureKey, gone: &[TaskId]) -
     Ok(())
 }
 
-/// Writes Tasks, new or changed, and then what they need, which may be each other.
+/// Writes new and changed Tasks first, then their dependencies, since these may refer to any of the Tasks.
 pub(super) async fn put_tasks(tx: &mut Tx, feature: &FeatureKey, tasks: &[TaskRow]) -> Result<(), StoreError> {
     let feature_id = feature.to_string();
     for task in tasks {
@@ -161,7 +161,7 @@ pub(super) async fn put_tasks(tx: &mut Tx, feature: &FeatureKey, tasks: &[TaskRo
     Ok(())
 }
 
-/// Writes Turns, new or changed.
+/// Writes new and changed Turns.
 pub(super) async fn put_turns(tx: &mut Tx, feature: &FeatureKey, turns: &[TurnRow]) -> Result<(), StoreError> {
     for turn in turns {
         let task_id = id(feature, turn.task);

@@ -1,4 +1,4 @@
-//! Which runs of agents are remembered, for whoever wants to read what happened in them.
+//! Lists the tasks with stored agent runs, for people who want to read what happened in them.
 
 use crate::store::{
     error::StoreError,
@@ -13,7 +13,7 @@ statements! {
 }
 
 impl Store {
-    /// The tasks of which runs are remembered, newest first; a planner's have none.
+    /// Returns the newest 1000 tasks with stored runs, newest first. The task of a planner's run is `None`.
     pub async fn traced(&self) -> Result<Vec<(FeatureKey, Option<TaskId>)>, StoreError> {
         let rows = self.db.rows(TRACED, args![]).await?;
         rows.iter()

@@ -4,7 +4,7 @@ use crate::store::error::OpenError;
 use sqlx::postgres::PgConnectOptions;
 use std::{path::PathBuf, str::FromStr};
 
-/// Where the database is.
+/// The parsed address of a database.
 pub(super) enum Address {
     File(PathBuf),
     Server(Box<PgConnectOptions>),

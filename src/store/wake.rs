@@ -1,4 +1,5 @@
-//! Waking workers: every commit of this process wakes those that wait, and PostgreSQL tells of the commits of others.
+//! Wakes waiting workers: after every published commit of this process, and when PostgreSQL notifies us of a commit of
+//! another.
 
 use crate::store::{sql::Db, store::Store};
 use sqlx::{PgPool, postgres::PgListener};
@@ -6,18 +7,18 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
-/// The name under which PostgreSQL passes hints on.
+/// The PostgreSQL notification channel.
 pub(super) const CHANNEL: &str = "autobuild_work";
 
-/// How long to wait before listening again after the connection broke; polling serves meanwhile.
+/// How long to wait before listening again after the connection broke. Meanwhile workers poll.
 const LISTEN_AGAIN: Duration = Duration::from_secs(5);
 
-/// Tells when there may be new work. A change between two calls of [`Wakeups::next`] is never lost.
+/// Signals when there may be new work. A change between two calls of [`Wakeups::next`] is never lost.
 #[derive(Clone, Debug)]
 pub struct Wakeups(watch::Receiver<u64>);
 
 impl Wakeups {
-    /// Returns after the next change, at once if there was one since the last call.
+    /// Returns after the next change, or at once if there was one since the last call.
     pub async fn next(&mut self) {
         if self.0.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -26,13 +27,13 @@ impl Wakeups {
 }
 
 impl Store {
-    /// A listener for new work, woken by every change from now on.
+    /// Returns a listener that every change from now on wakes.
     pub fn wakeups(&self) -> Wakeups {
         Wakeups(self.db.wake.subscribe())
     }
 }
 
-/// The task that listens for the hints of other processes; ends with the last handle of the store.
+/// The task that listens for notifications of other processes. It ends with the last handle of the store.
 pub(super) type Hint = AbortOnDropHandle<()>;
 
 pub(super) fn listen(pool: PgPool, db: &Db) -> Arc<Hint> {

@@ -1,11 +1,11 @@
-//! Telemetry: spans of the work, sent to a collector as OTLP over HTTP in JSON, where one is configured.
+//! Telemetry: sends spans of the work to an OpenTelemetry collector as OTLP over HTTP in JSON, if one is configured.
 //!
-//! A Feature is a trace; its Tasks, their Turns, and the runs and Gates of these are its spans, joined by ids that follow
-//! from their names, so that each is sent when it ends and nothing is held meanwhile. Never waits for the collector, never
-//! fails the work, and says nothing that an agent, an issue or a tool said.
+//! A Feature is a trace. Its Tasks, their Turns, and the runs and Gates of these are its spans. Ids are hashes of
+//! names, so each span can be sent when it ends and no open span is kept. Telemetry never waits for the collector,
+//! never makes work fail, and never sends text written by an agent, an issue or a tool.
 //!
-//! The wire format is one small file (`otlp.rs`) on the HTTP client that is here already: the OpenTelemetry crates would
-//! bring a dozen more and a second HTTP client for the same JSON.
+//! The wire format is one small file (`otlp.rs`) on top of the HTTP client that AutoBuild uses anyway. The
+//! OpenTelemetry crates would add a dozen dependencies and a second HTTP client for the same JSON.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -27,16 +27,16 @@ use std::{
 };
 use tokio::sync::{mpsc, oneshot};
 
-/// Spans that wait to be sent; what is more is lost and counted.
+/// The most spans that wait to be sent. Further ones are lost and counted.
 const WAITING: usize = 4_096;
 
-/// How long the end of the service waits for the last spans.
+/// How long a flush waits for the last spans.
 const LAST: Duration = Duration::from_secs(5);
 
-/// Characters of one text.
+/// The most characters of a text attribute.
 const MAX_TEXT: usize = 200;
 
-/// Where spans go; a default one drops them. Cheap to clone.
+/// A handle for sending spans. The default one drops them. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Telemetry(Option<Arc<Open>>);
 
@@ -47,36 +47,36 @@ struct Open {
     secrets: Secrets,
 }
 
-/// Something that took a while.
+/// A step of the work that took time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
-    /// What makes it this span and no other: the same name is the same span.
+    /// The names from the Feature down to this span. The same path is the same span.
     pub path: Vec<String>,
-    /// What it is called where many are listed.
+    /// The name shown in lists of spans.
     pub name: String,
-    /// When it began.
+    /// The time at which it began.
     pub from: Millis,
-    /// When it ended.
+    /// The time at which it ended; a time before `from` is sent as `from`.
     pub to: Millis,
     /// How it ended.
     pub ending: Ending,
-    /// What is known of it.
+    /// Its attributes.
     pub facts: Vec<(&'static str, Fact)>,
 }
 
 /// How a span ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// As it should.
+    /// It succeeded.
     Well,
-    /// In one of the failures that the service knows, by its word.
+    /// It failed. The word names a kind of failure that AutoBuild knows.
     Failed(String),
 }
 
-/// A fact of a span.
+/// The value of a span attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
-    /// A word or a name of the service's own; never a text of others.
+    /// A word or name of AutoBuild's own, never text written by others.
     Text(String),
     /// A count.
     Count(u64),
@@ -85,8 +85,8 @@ pub enum Fact {
 }
 
 impl Span {
-    /// A span that went well and of which nothing more is known. `path` leads from its Feature to it, and what it belongs
-    /// to is the path without its last part.
+    /// Creates a span that succeeded, without attributes. `path` leads from its Feature to it; the path without its
+    /// last part is the parent's.
     #[must_use]
     pub fn new(path: Vec<String>, name: &str, from: Millis, to: Millis) -> Self {
         Self {
@@ -99,7 +99,7 @@ impl Span {
         }
     }
 
-    /// The same with one more text, shortened.
+    /// Adds a text attribute. Control characters are removed and the text is shortened.
     #[must_use]
     pub fn text(mut self, key: &'static str, text: &str) -> Self {
         let text = text.chars().filter(|c| !c.is_control()).take(MAX_TEXT).collect();
@@ -107,14 +107,14 @@ impl Span {
         self
     }
 
-    /// The same with one more count.
+    /// Adds a count attribute.
     #[must_use]
     pub fn count(mut self, key: &'static str, count: u64) -> Self {
         self.facts.push((key, Fact::Count(count)));
         self
     }
 
-    /// The same, failed.
+    /// Marks the span as failed.
     #[must_use]
     pub fn failed(mut self, word: &str) -> Self {
         self.ending = Ending::Failed(word.to_owned());
@@ -123,12 +123,12 @@ impl Span {
 }
 
 impl Telemetry {
-    /// Starts the task that sends. Must be called within a tokio runtime. `instance` names this process among others;
-    /// no name that is sent shows one of `secrets`.
+    /// Starts the task that sends spans. Must be called within a tokio runtime. `instance` distinguishes this process
+    /// from others. `secrets` are masked in text attributes.
     ///
     /// # Errors
     ///
-    /// What stands in the way of TLS.
+    /// Fails if TLS cannot be set up.
     pub fn start(settings: TelemetrySettings, instance: &str, secrets: Secrets) -> std::io::Result<Self> {
         let (orders, waiting) = mpsc::channel(WAITING);
         let sender = sender::Sender::new(settings, instance)?;
@@ -137,13 +137,13 @@ impl Telemetry {
         Ok(Self(Some(Arc::new(Open { orders, lost, secrets }))))
     }
 
-    /// Whether anybody listens.
+    /// Returns whether a collector is configured.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Sends a span some time soon, or loses it: never waits.
+    /// Queues a span to be sent. Never waits: if the queue is full, the span is lost.
     pub fn send(&self, mut span: Span) {
         let Some(open) = &self.0 else { return };
         for (_, fact) in &mut span.facts {
@@ -157,13 +157,13 @@ impl Telemetry {
         }
     }
 
-    /// Sends what waits, for a few seconds at most.
+    /// Sends the queued spans, waiting at most 5 seconds.
     pub async fn flush(&self) {
         let Some(open) = &self.0 else { return };
         let (done, sent) = oneshot::channel();
         let flushed = async {
             if open.orders.send(Order::Flush(done)).await.is_ok() {
-                // An error says that the task has ended, and nothing waits.
+                // An error means that the task has ended, so nothing waits.
                 let _ = sent.await;
             }
         };
@@ -173,12 +173,12 @@ impl Telemetry {
     }
 }
 
-/// The id of the trace of a Feature, as lower-case digits of base 16.
+/// Returns the trace id of a Feature, as lower-case hexadecimal digits.
 fn trace_id(feature: &str) -> String {
     digits(&["trace", feature], 16)
 }
 
-/// The id of a span by the path that leads to it.
+/// Returns the id of the span with this path.
 fn span_id(path: &[String]) -> String {
     let parts: Vec<&str> = std::iter::once("span").chain(path.iter().map(String::as_str)).collect();
     digits(&parts, 8)

@@ -1,4 +1,5 @@
-//! Spans as OTLP has them in JSON: `ExportTraceServiceRequest`, ids as digits of base 16, times and whole numbers as texts.
+//! Encodes spans as OTLP/JSON (`ExportTraceServiceRequest`). OTLP/JSON writes ids in hexadecimal, and times and whole
+//! numbers as strings.
 
 use crate::telemetry::{Ending, Fact, Span, span_id, trace_id};
 use domain::ids::Millis;
@@ -10,7 +11,7 @@ const INTERNAL: u8 = 1;
 const OK: u8 = 1;
 const ERROR: u8 = 2;
 
-/// One request with these spans.
+/// Builds one request with these spans.
 pub(super) fn request(service: &str, instance: &str, spans: &[Span]) -> Value {
     let resource = [
         ("service.name", service),

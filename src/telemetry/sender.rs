@@ -1,4 +1,4 @@
-//! Sends spans in batches. What a collector does not take after two tries is dropped; the work goes on.
+//! Sends spans in batches. A batch that the collector does not accept after two tries is dropped; the work continues.
 
 use crate::telemetry::{Span, TelemetrySettings, otlp};
 use bytes::Bytes;
@@ -15,24 +15,24 @@ use tokio::{
     time::Instant,
 };
 
-/// Spans of one request.
+/// The most spans in one request.
 const BATCH: usize = 512;
-/// How long the first span of a batch waits for others.
+/// How long the first span of a batch waits for more.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Between two tries.
+/// The pause between two tries.
 const PAUSE: Duration = Duration::from_secs(1);
 const TRIES: u32 = 2;
 
-/// What the task is told.
+/// A message to the sending task.
 #[derive(Debug)]
 pub(super) enum Order {
-    /// A span to be sent.
+    /// Send this span.
     Span(Box<Span>),
-    /// Send everything, then say so.
+    /// Send everything, then answer.
     Flush(oneshot::Sender<()>),
 }
 
-/// The task that sends.
+/// The state of the sending task.
 pub(super) struct Sender {
     settings: TelemetrySettings,
     instance: String,
@@ -40,14 +40,14 @@ pub(super) struct Sender {
     troubled: Trouble,
 }
 
-/// Whether the last request failed: that is said once, not with every batch.
+/// Whether a failure was logged already. It is logged once, not for every batch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trouble {
     None,
     Said,
 }
 
-/// Why a batch was not taken.
+/// The reason why the collector did not accept a batch.
 #[derive(Debug, thiserror::Error)]
 enum NotTaken {
     #[error("it cannot be reached: {0}")]
@@ -82,7 +82,7 @@ impl Sender {
         })
     }
 
-    /// Works until nobody can give orders any more.
+    /// Runs until all senders of messages are dropped.
     pub(super) async fn work(mut self, mut orders: mpsc::Receiver<Order>) {
         let mut batch: Vec<Span> = Vec::new();
         let mut due = Instant::now();
@@ -106,7 +106,7 @@ impl Sender {
                 }
                 Some(Order::Flush(done)) => {
                     self.send(&mut batch).await;
-                    // Whoever asked may have stopped waiting.
+                    // The caller of `flush` may have stopped waiting.
                     let _ = done.send(());
                 }
                 None => return self.send(&mut batch).await,
@@ -145,7 +145,8 @@ impl Sender {
     async fn once(&self, body: Bytes) -> Result<(), NotTaken> {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
-        // An address that was read as one is one here too; a collector at `/` would answer 404, which is said.
+        // The settings checked the address, so this does not fail. If it did, the collector at `/` would answer 404,
+        // which is logged.
         *request.uri_mut() = self.settings.endpoint.as_str().parse().unwrap_or_default();
         let headers = request.headers_mut();
         headers.insert(CONTENT_TYPE, http::HeaderValue::from_static("application/json"));

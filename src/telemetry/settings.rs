@@ -1,4 +1,5 @@
-//! Where spans go: the variables that OpenTelemetry gives to every program. Only what is meant for traces is read.
+//! The telemetry settings, read from the environment variables that OpenTelemetry defines. Only those for traces, and
+//! the general ones, are read.
 
 use http::{HeaderName, HeaderValue};
 use std::{fmt, time::Duration};
@@ -10,19 +11,19 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub struct TelemetrySettings {
     pub(super) endpoint: Url,
-    /// Their values may be keys.
+    /// Values may be secret keys.
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) timeout: Duration,
     pub(super) service: String,
 }
 
-/// A variable that cannot be used.
+/// A variable with an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{variable}: {problem}")]
 pub struct TelemetryMistake {
-    /// Its name.
+    /// The name of the variable.
     pub variable: &'static str,
-    /// What is wrong, without its value.
+    /// What is wrong, without the value, which may be secret.
     pub problem: String,
 }
 
@@ -35,11 +36,11 @@ impl fmt::Debug for TelemetrySettings {
 }
 
 impl TelemetrySettings {
-    /// Reads the variables by `get`; none where no collector is named, or telemetry is switched off.
+    /// Reads the variables with `get`. Returns `None` if no collector is named or telemetry is switched off.
     ///
     /// # Errors
     ///
-    /// The first variable that cannot be used.
+    /// Returns the first variable with an invalid value.
     pub fn of(get: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, TelemetryMistake> {
         let given = |name: &str| {
             get(name)
@@ -61,7 +62,8 @@ impl TelemetrySettings {
         }))
     }
 
-    /// The values of its headers, which nobody may read.
+    /// Returns the values of its headers, which are secret, and the last word of each value (such as the token after
+    /// `Bearer`).
     #[must_use]
     pub fn secrets(&self) -> Vec<secrecy::SecretString> {
         let values = self.headers.iter().filter_map(|(_, value)| value.to_str().ok());
@@ -119,7 +121,7 @@ fn headers(given: Get<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, TelemetryMi
     pairs.map(pair).collect()
 }
 
-/// `%20` and its like, as the specification has them in values.
+/// Decodes percent-encoding such as `%20`, which the specification allows in values.
 fn decoded(text: &str) -> String {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 type Arrived = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
 
-/// A collector on this machine that keeps what arrives.
+/// Starts a local collector that gives `answer` and stores the requests it receives.
 async fn collector(answer: StatusCode) -> (String, Arrived) {
     let arrived = Arrived::default();
     let take = move |State(arrived): State<Arrived>, headers: HeaderMap, body: String| async move {

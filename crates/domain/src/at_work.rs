@@ -1,47 +1,48 @@
-//! What a running agent does, as people are told while they wait, and how often they are told.
+//! The activity of a running agent, as people see it while they wait, and how often it is stored and shown.
 
 use crate::ids::{Millis, TaskId, TurnNumber};
 
-/// A run that is under way.
+/// A run of an agent that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtWork {
-    /// The task; none for the Feature's own work.
+    /// The task; `None` for the Feature's own work.
     pub task: Option<TaskId>,
     /// The turn.
     pub turn: TurnNumber,
-    /// The role's word.
+    /// The role's name, for example `player`.
     pub role: String,
-    /// What it was seen to do.
+    /// The last activity that was stored.
     pub seen: Seen,
-    /// When that was.
+    /// The time of that activity.
     pub at: Millis,
 }
 
-/// What an agent was seen to do so far.
+/// The activity of an agent from the start of its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Tools that it called.
+    /// The number of tool calls so far.
     pub tool_calls: u32,
-    /// What it does now.
+    /// Its current state.
     pub doing: Doing,
 }
 
-/// What an agent does now.
+/// The current state of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Doing {
     /// It works.
     #[default]
     Working,
-    /// Its model's API does not serve it for the moment.
+    /// It waits, because its model's API does not serve it at the moment.
     WaitingForApi,
 }
 
-/// Keeps what is told of one run rare: every time costs a write to the store, and every time shown one to the forge.
+/// Limits how often the activity of one run is stored and shown: each update costs a write to the store, and each shown
+/// one also a request to the forge.
 #[derive(Debug)]
 pub struct Pace {
-    /// Least time between two that are written down, in milliseconds.
+    /// The shortest time between two stored updates, in milliseconds.
     every: i64,
-    /// Least time between two that are shown.
+    /// The shortest time between two shown updates, in milliseconds.
     shown_every: i64,
     told: Option<Seen>,
     told_at: Millis,
@@ -60,21 +61,21 @@ impl Pace {
         }
     }
 
-    /// How long nothing may be told yet, in milliseconds.
+    /// Returns for how many milliseconds no update may be stored yet; 0 if one may be stored now.
     pub fn wait(&self, now: Millis) -> i64 {
         let since = now.0.saturating_sub(self.told_at.0);
-        // A clock that was set back is no reason to be silent for longer.
+        // If the clock was set back, the wait must not get longer.
         self.every.saturating_sub(since).clamp(0, self.every)
     }
 
-    /// From when on `seen` may be shown; none where it is no news.
+    /// Records `seen` as stored at `now`. Returns the time from which it may be shown, or `None` if nothing changed.
     pub fn tell(&mut self, seen: Seen, now: Millis) -> Option<Millis> {
         if self.told == Some(seen) {
             return None;
         }
         (self.told, self.told_at) = (Some(seen), now);
         let from = self.shown_at.map_or(now, |shown| shown.plus(self.shown_every).max(now));
-        // A time that is still to come stands: what is shown then is what is known then.
+        // If an update is already due to be shown later, it keeps its time: it will show what is known by then.
         if self.shown_at.is_none_or(|shown| shown <= now) {
             self.shown_at = Some(from);
         }

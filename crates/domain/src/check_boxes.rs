@@ -1,23 +1,23 @@
-//! The check boxes of an issue: what its author wants to hold, each bound to a check or not yet. It checks nothing else:
-//! whether the criteria make a valid task is `plan`'s part.
+//! Reads the check boxes of an issue: the conditions that its author names, each bound to a check or still unbound.
+//! `plan` checks whether these criteria make a valid task.
 
 use crate::plan::Check;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// The most boxes that are read: one more than a task may have criteria, so that too many are refused.
+/// The most boxes that are read: one more than a task may have criteria, so that an issue with too many is refused.
 const MOST: usize = 51;
 
 /// A check box that is not ticked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckBox {
-    /// What must hold, without its binding.
+    /// The condition, without its binding.
     pub text: String,
-    /// What it is bound to; `None` if it names nothing.
+    /// The check that it is bound to; `None` if it is unbound.
     pub check: Option<Check>,
 }
 
-/// The open check boxes of `markdown`, in order, outside code, quotes and HTML comments. A box is bound by a code span
-/// such as `` `test: auth::wired` ``, `` `file: src/auth.rs` ``, `` `command: make docs` `` or `` `human` ``.
+/// Returns the unticked check boxes of `markdown`, in order, outside code, quotes and HTML comments. A code span such
+/// as `` `test: auth::wired` ``, `` `file: src/auth.rs` ``, `` `command: make docs` `` or `` `human` `` binds a box.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "Markdown has many more events than are read"
@@ -83,7 +83,9 @@ fn binding(code: &str) -> Option<Check> {
     }
 }
 
-/// The box without what its binding left behind: empty brackets, a dash, a colon.
+/// Removes what is left of the text when the binding is taken out: empty brackets, a dash, a colon. A text that is then
+/// empty is replaced by a sentence about the check, for example "the file docs/a.md exists". `None` if there is nothing
+/// to say.
 fn finished(mut open: CheckBox) -> Option<CheckBox> {
     let words: Vec<&str> = open.text.split_whitespace().collect();
     let text = words.join(" ").replace("()", "").replace("[]", "");

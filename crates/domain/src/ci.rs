@@ -1,6 +1,7 @@
-//! The repository's own CI as evidence: what the checks of others on a commit come to, and when to look again.
+//! The repository's own CI as evidence: turns the checks that others report on a commit into a Gate result, and says
+//! when to read them again.
 //!
-//! How they are read is the adapters' part. Nothing here ever turns what could not be read into a failure.
+//! The adapters read the checks. A check that cannot be read never counts as failed.
 
 use crate::{
     decision::Issue,
@@ -9,37 +10,37 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Whether the repository's own CI is evidence.
+/// Whether the repository's own CI is used as evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CiPolicy {
-    /// A commit's checks are waited for.
+    /// AutoBuild waits for a commit's checks.
     #[default]
     Wait,
-    /// They are not looked at.
+    /// AutoBuild does not look at the checks.
     Ignore,
 }
 
-/// How long CI is waited for, in milliseconds.
+/// The times for which AutoBuild waits for CI, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CiTimes {
-    /// Between two readings.
+    /// The time between two readings.
     pub every: i64,
-    /// Without any check this long after the push, no CI ran.
+    /// If no check has appeared this long after the push, no CI ran.
     pub silence: i64,
-    /// What still runs this long after the push is no evidence.
+    /// A check that still runs this long after the push counts as absent evidence.
     pub deadline: i64,
 }
 
 impl CiTimes {
-    /// The product's: every 30 seconds, 2 minutes, 30 minutes.
+    /// The product's times: every 30 seconds, 2 minutes, 30 minutes.
     pub const PRODUCT: Self = Self {
         every: 30_000,
         silence: 120_000,
         deadline: 1_800_000,
     };
 
-    /// Where a check that comes at all is there with the push, as on the local forge.
+    /// For a forge such as the local one, where each check exists as soon as the push is done.
     pub const AT_ONCE: Self = Self {
         every: 1_000,
         silence: 0,
@@ -47,48 +48,50 @@ impl CiTimes {
     };
 }
 
-/// One check of someone else on the commit: the newest of its name.
+/// The newest check of its name on the commit, reported by someone other than AutoBuild.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CiCheck {
-    /// Its name or context.
+    /// The name of the check run, or the context of the commit status.
     pub name: String,
-    /// What it says.
+    /// The check's state.
     pub says: CiSays,
-    /// When it last said something, where the forge tells.
+    /// The time of its last report, if the forge gives it.
     pub at: Option<Millis>,
 }
 
-/// What a check says.
+/// The state of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CiSays {
-    /// It has not ended; the forge's word for where it is.
+    /// It has not ended. Holds the forge's word for its state, for example `in_progress`.
     Running(String),
-    /// Nothing against the commit.
+    /// It ended and reports no problem.
     Passed,
-    /// The commit does not hold: the output, which may be empty.
+    /// It reports a problem with the commit. Holds its output, which may be empty.
     Failed(String),
-    /// It ended without an answer; the forge's word for how.
+    /// It ended without a result. Holds the forge's word for that, for example `cancelled`.
     NoAnswer(String),
 }
 
-/// What follows from one reading.
+/// The outcome of one reading of the checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CiReading {
-    /// To be read again, not before this moment.
+    /// The checks must be read again, not before this time.
     Again(Millis),
-    /// This is what CI has to say of the commit.
+    /// CI has ended with this result.
     Ended(Box<GateResult>),
 }
 
-/// How many checks a sentence names.
+/// The most checks that one sentence names.
 const NAMED: usize = 10;
 
-/// How many failing checks become items.
+/// The most failing checks that become items for the Player.
 const MOST_ITEMS: usize = 20;
 
-/// What the checks on a commit come to, `since` being when CI could first see it. Nothing is taken for the last word
-/// before the time in which CI may still begin is over, nor right after a check ended: others may only start then. A
-/// failure is told once everything has ended, so that one turn mends it all.
+/// Judges the checks on a commit; `since` is when CI could first see it.
+///
+/// No result is final while CI may still begin (`silence`), nor directly after a check ended, because other checks may
+/// start only then. Failures are reported once all checks have ended, so that one turn can fix them all. After the
+/// deadline, every result is final.
 pub fn reading(checks: &[CiCheck], since: Millis, now: Millis, times: &CiTimes) -> CiReading {
     let late = now >= since.plus(times.deadline);
     let again = |until: Millis| CiReading::Again(until.min(since.plus(times.deadline)));
@@ -110,7 +113,8 @@ pub fn reading(checks: &[CiCheck], since: Millis, now: Millis, times: &CiTimes) 
     CiReading::Ended(Box::new(ended(checks)))
 }
 
-/// What follows when the checks could not be read: never the Player's fault, and no approval.
+/// Returns the outcome if the checks could not be read: read again until the deadline, then absent evidence. It is
+/// never the Player's fault, and never an approval.
 pub fn unreadable(why: &str, since: Millis, now: Millis, times: &CiTimes) -> CiReading {
     let deadline = since.plus(times.deadline);
     if now < deadline {
@@ -120,7 +124,7 @@ pub fn unreadable(why: &str, since: Millis, now: Millis, times: &CiTimes) -> CiR
     CiReading::Ended(Box::new(result(Evidence::Absent(Absence::Unfinished { what }))))
 }
 
-/// The result of a commit on which no check of anyone else ran: shown, and no part of the profile.
+/// The result for a commit on which no CI ran. It is informational and no part of the profile.
 pub fn none_ran() -> GateResult {
     let what = "no CI ran".to_owned();
     GateResult {
@@ -129,7 +133,7 @@ pub fn none_ran() -> GateResult {
     }
 }
 
-/// The result of a commit whose own Gates failed: CI is not waited for, and nothing rests on it.
+/// The result for a commit whose own Gates failed: AutoBuild does not wait for CI, and the result is informational.
 pub fn not_reached() -> GateResult {
     GateResult {
         weight: Weight::Shown,

@@ -1,6 +1,6 @@
-//! A Player's report against the tree and the Gates. What only looks different is no lie: another spelling of a path, an
-//! ignored file that the work was taken out without, a file that an earlier turn changed. What is found is shown, to the
-//! Coach and in the review, and decides nothing.
+//! Compares a Player's report with the tree and the Gates. An apparent difference is no contradiction: another spelling
+//! of a path, a file that the ignore rules leave out of the commit, a file that an earlier turn changed. The Coach and
+//! the review show the contradictions; no decision rests on them.
 
 mod spelling;
 mod tests_written;
@@ -14,32 +14,32 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// Discrepancies shown of one report.
+/// The most discrepancies that are kept of one report.
 const MOST_DISCREPANCIES: usize = 50;
 
-/// Entries looked at of one list of a report; beyond that nobody reads either.
+/// The most entries that are checked of each list of a report.
 const MOST_CLAIMS: usize = 500;
 
-/// What code knows of the commit that a report is about.
+/// The facts about the commit that a report describes.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
-    /// What this turn changed.
+    /// The files that this turn changed.
     pub turn: &'a ChangedPaths,
-    /// What the task changed as a whole, and what its earlier turns did.
+    /// The files that the whole task changed, and those that any of its earlier turns changed.
     pub task: &'a ChangedPaths,
-    /// Whether the commit has a file of that path, in whatever case.
+    /// Whether the commit has a file of this path, ignoring case.
     pub has_file: &'a dyn Fn(&str) -> bool,
-    /// Whether the base's ignore rules leave a file of that path out of the work.
+    /// Whether the base commit's ignore rules leave a file of this path out of the commit.
     pub is_ignored: &'a dyn Fn(&str) -> bool,
-    /// Whether a file that the task changed holds these words.
+    /// Whether a file that the task changed contains this text.
     pub is_written: &'a dyn Fn(&str) -> bool,
-    /// What the Gates found.
+    /// The results of the Gates.
     pub gates: &'a GateReport,
     /// The task's criteria.
     pub criteria: &'a [Criterion],
 }
 
-/// The claims of a report that the tree or the Gates contradict.
+/// Returns the claims of a report that the tree or the Gates contradict.
 pub fn discrepancies(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
     let mut found = files(report, known);
     found.extend(tests_written::invented(report, known));
@@ -58,7 +58,7 @@ fn contradiction(key: &str, what: &str, fact: &str) -> Discrepancy {
     }
 }
 
-/// Paths in lower case, with the folders that hold them.
+/// Paths in lower case, together with all their parent folders.
 struct Paths(BTreeSet<String>);
 
 impl Paths {
@@ -113,7 +113,8 @@ fn files(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
     found
 }
 
-/// A file that is left out of the work is not in the tree, whatever the Player did to it.
+/// `true` if the file is ignored and the commit does not have it: then the tree cannot show whether the Player changed
+/// it.
 fn ignored(spelled: &[String], known: &Known<'_>) -> bool {
     spelled
         .iter()
@@ -178,7 +179,8 @@ fn requirements(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
     numbers.into_iter().filter_map(failed).collect()
 }
 
-/// The number of the criterion that a claim is about: by its words, or by a number such as `2`, `#2` or `criterion 2`.
+/// The number of the criterion that a claim is about. The claim contains its text, or begins with a number such as `2`,
+/// `#2` or `criterion 2`.
 fn criterion_named(claim: &str, criteria: &[Criterion]) -> Option<usize> {
     let said = plain(claim);
     let by_words = criteria.iter().position(|criterion| {
@@ -188,7 +190,7 @@ fn criterion_named(claim: &str, criteria: &[Criterion]) -> Option<usize> {
     by_words.map(|index| index + 1).or_else(|| number_of(&said))
 }
 
-/// Words in lower case, one blank between them, without what closes a sentence.
+/// The text in lower case, with single blanks and without punctuation or quotes at its ends.
 fn plain(text: &str) -> String {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let joined = words.join(" ");
@@ -220,7 +222,7 @@ fn number_of(said: &str) -> Option<usize> {
         .and_then(|digits| digits.parse().ok())
 }
 
-/// What only a person can judge may remain: nobody is asked to pretend otherwise.
+/// A criterion that only a person can judge may stay open in a report that is otherwise ready.
 fn readiness(report: &PlayerReport, criteria: &[Criterion]) -> Option<Discrepancy> {
     if !report.ready_for_validation {
         return None;

@@ -1,8 +1,9 @@
-//! Takes out of a text what cannot be seen: terminal colours, controls, marks that turn the reading direction.
+//! Removes what a reader cannot see from a text: terminal colours, control characters, marks that change the reading
+//! direction.
 
 use std::{iter::Peekable, str::Chars};
 
-/// The text without terminal colours and invisible characters, with plain line ends.
+/// Returns the text without terminal colours and invisible characters, with `\n` as its only line end.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -22,7 +23,7 @@ pub fn clean(text: &str) -> String {
     out
 }
 
-/// How long the terminal's control sequence is that a text begins with, in bytes.
+/// Returns the length of the terminal control sequence at the start of `text`, in bytes.
 pub(super) fn escape_length(text: &str) -> usize {
     let mut chars = text.chars().peekable();
     chars.next();
@@ -30,7 +31,7 @@ pub(super) fn escape_length(text: &str) -> usize {
     text.len() - chars.map(char::len_utf8).sum::<usize>()
 }
 
-/// The rest of a terminal's control sequence: `[`, parameters, a letter.
+/// Skips the rest of a terminal control sequence after its escape character: `[`, parameters, a letter.
 fn skip_escape(chars: &mut Peekable<Chars<'_>>) {
     if chars.next_if_eq(&'[').is_some() {
         while chars.next_if(|c| ('\u{20}'..='\u{3f}').contains(c)).is_some() {}
@@ -38,7 +39,7 @@ fn skip_escape(chars: &mut Peekable<Chars<'_>>) {
     }
 }
 
-/// Controls, and what GitHub shows as nothing or lets change the order of other characters.
+/// `true` for control characters, and for characters that GitHub shows as nothing or that change the order of others.
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(

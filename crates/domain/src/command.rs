@@ -1,22 +1,22 @@
-//! Commands that people write in comments: `/autobuild resume use the existing parser`. Who may give one, and whether it
-//! makes sense now, is decided elsewhere.
+//! Commands that people write in comments, for example `/autobuild resume use the existing parser`. Who may give a
+//! command, and whether it makes sense now, is decided elsewhere.
 
 use crate::{ids::TaskId, markdown, nearest::nearest, plan_block, shorten};
 use serde::{Deserialize, Serialize};
 
 const WORD: &str = "/autobuild";
 
-/// The most turns that one `resume` may grant.
+/// The most turns that one `resume` may add.
 pub const MAX_TURNS: u32 = 100;
 
-/// A comment, read as a command.
+/// The result of reading a comment as a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parsed {
-    /// Nothing: no line outside quotes and code starts with `/autobuild`.
+    /// No command: no line outside quotes and code starts with `/autobuild`.
     None,
     /// A well-formed command.
     Command(Command),
-    /// An attempt at one.
+    /// A command with a mistake.
     Malformed {
         /// The mistake.
         reason: CommandMistake,
@@ -29,91 +29,91 @@ pub enum Parsed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandMistake {
-    /// No command is given.
+    /// The comment names no command after `/autobuild`.
     NoCommand,
-    /// This is no command.
+    /// There is no such command.
     Unknown {
         /// The wrong word.
         given: String,
     },
-    /// The command takes no argument.
+    /// The command takes no argument, and one was given.
     Argument {
-        /// Which command.
+        /// The command's word.
         verb: String,
         /// The wrong word.
         given: String,
     },
     /// The command takes one argument, and more were given.
     SecondArgument {
-        /// Which command.
+        /// The command's word.
         verb: String,
         /// The second argument.
         given: String,
     },
-    /// This is not the hash of a plan.
+    /// The argument is not the hash of a plan.
     Hash {
         /// The wrong word.
         given: String,
     },
-    /// The task that is given up must be named.
+    /// `skip` does not name a task.
     NoTask,
-    /// This is not the id of a task.
+    /// The argument is not the id of a task.
     Task {
         /// The wrong word.
         given: String,
     },
-    /// This names no number of turns that may be granted.
+    /// The number of turns is missing, not a number, or outside 1 to [`MAX_TURNS`].
     Turns {
         /// The wrong word.
         given: String,
     },
     /// The number of turns is given more than once.
     TurnsTwice,
-    /// The sentence that an older version stored.
+    /// A sentence that an older version stored.
     #[serde(untagged)]
     Stored(String),
 }
 
-/// A command of product section 4.
+/// A command, as in section 4 of the product description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verb")]
 pub enum Command {
     /// Lists the commands.
     Help,
-    /// Plans again; with neither words nor YAML from the issue alone.
+    /// Makes a new plan; without words and YAML, from the issue alone.
     Plan {
-        /// Words for the planner.
+        /// Instructions to the planner.
         words: Option<String>,
-        /// A fenced plan that replaces the present one.
+        /// The text of a fenced YAML plan that replaces the current one.
         yaml: Option<String>,
     },
-    /// Starts a plan that waits, or overrides the Coach.
+    /// Starts a plan that waits for approval, or overrides the Coach.
     Approve {
-        /// The first digits, 8 at least, of the hash of the plan that is meant.
+        /// The plan's hash, or its first digits, at least 8.
         hash: Option<String>,
     },
-    /// Goes on.
+    /// Continues blocked or paused work.
     Resume {
         /// Guidance for the Player, word for word.
         guidance: Option<String>,
-        /// How many more turns.
+        /// The number of turns to add.
         max_turns: Option<u32>,
     },
     /// Starts a task again from the integration branch.
     Retry {
-        /// The task; absent on a task's own pull request.
+        /// The task; `None` in a comment on the task's own pull request.
         task: Option<TaskId>,
     },
-    /// Gives a task up.
+    /// Gives up a task.
     Skip {
         /// The task.
         task: TaskId,
     },
-    /// Stops after the running agents.
+    /// Pauses the work once the running agents have ended.
     Pause,
-    /// Stops at once.
+    /// Stops the work at once.
     Cancel,
-    /// Asks for the state.
+    /// Asks for the current state.
     Status,
 }
 
@@ -133,7 +133,7 @@ impl Command {
         }
     }
 
-    /// Every form that a command may have, each with what it does.
+    /// Returns every form that a command may have, each with what it does.
     pub fn usage() -> [(&'static str, &'static str); 9] {
         [
             ("/autobuild help", "Lists the commands and the repository's settings."),
@@ -161,13 +161,13 @@ impl Command {
     }
 }
 
-/// The part of a comment that is no command: what stands before the first.
+/// Returns the part of a comment before its first command.
 pub fn spoken(comment: &str) -> &str {
     let command = markdown::from_line_starting_with(comment, WORD).map_or(0, str::len);
     comment.get(..comment.len() - command).unwrap_or_default()
 }
 
-/// Reads a comment. Only its first command counts; the arguments run to the comment's end.
+/// Reads a comment. Only its first command counts; its arguments may extend to the end of the comment.
 pub fn parse(comment: &str) -> Parsed {
     let Some(arguments) = markdown::from_line_starting_with(comment, WORD).and_then(|found| found.strip_prefix(WORD))
     else {
@@ -205,7 +205,7 @@ fn cut(word: &str) -> String {
     shorten::start(word, 40)
 }
 
-/// The form of the command that was probably meant, or that of `help`.
+/// The form of the command that was probably meant; that of `help` if none is near.
 fn nearest_form(word: &str) -> &'static str {
     let forms = Command::usage().map(|(form, _)| form);
     let verb = |form: &'static str| form.split(' ').nth(1).unwrap_or_default();
@@ -214,7 +214,8 @@ fn nearest_form(word: &str) -> &'static str {
     form.unwrap_or("/autobuild help")
 }
 
-/// The task that was probably meant: `TASK-002` for `2`, `task2` or `TASK-2`.
+/// The task id that was probably meant: `TASK-002` for `2`, `task2` or `TASK-2`; `TASK-001` if there is no valid
+/// number.
 fn nearest_task(word: &str) -> TaskId {
     let digits: String = word.chars().filter(char::is_ascii_digit).collect();
     let number = digits.parse().ok().filter(|number| (1..=999).contains(number));
@@ -222,7 +223,7 @@ fn nearest_task(word: &str) -> TaskId {
     word.to_ascii_uppercase().parse().unwrap_or_else(|_| planned())
 }
 
-/// A command without arguments. Lines below it are not its own: a signature or a quoted mail does not spoil it.
+/// Reads a command without arguments. Later lines are ignored, so a signature or a quoted mail below it does no harm.
 fn alone(command: Command, line: &str) -> Parsed {
     match line.split_whitespace().next() {
         None => Parsed::Command(command),
@@ -340,7 +341,7 @@ fn turns(option: &str) -> Option<u32> {
         .filter(|turns| plain && (1..=MAX_TURNS).contains(turns))
 }
 
-/// The guidance word for word, without the option and the blank before it.
+/// Returns the guidance unchanged except for the removed option and one blank before it.
 fn without(rest: &str, option: &str) -> Option<String> {
     let (before, after) = rest.split_once(option)?;
     let before = before.strip_suffix(' ').unwrap_or(before);
@@ -483,7 +484,7 @@ mod tests {
         }
     }
 
-    /// A comment, its mistake, the nearest valid form.
+    /// A comment, the mistake in it, and the nearest valid form.
     const MISTAKES: &[(&str, &str, &str)] = &[
         ("/autobuild", "no_command", "/autobuild help"),
         (

@@ -5,16 +5,16 @@ use std::{fmt, str::FromStr};
 
 const MAX_CHARS: usize = 4_000;
 
-/// First words that a shell does itself.
+/// First words that only a shell understands: builtins and keywords.
 const SHELL_WORDS: [&str; 14] = [
     "!", "{", "(", "[[", "cd", "pushd", "export", "source", ".", "set", "if", "for", "while", "case",
 ];
-/// Words between two commands. A last one of them changes nothing, and may be what `find -exec` is given.
+/// Words between two commands of a shell. As the last word they are allowed: `find -exec` needs a final `;`.
 const OPERATORS: [&str; 5] = ["&&", "||", "|", "&", ";"];
-/// How words begin that send output elsewhere.
+/// Beginnings of words that redirect input or output.
 const REDIRECTIONS: [&str; 6] = [">", "1>", "2>", "&>", "<<", "|&"];
 
-/// A command split into words like a POSIX shell's, and run without a shell.
+/// A command that is split into words as a POSIX shell would, but runs without a shell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct CommandLine {
@@ -46,22 +46,22 @@ impl fmt::Display for CommandLine {
     }
 }
 
-/// Why a text is not a command.
+/// The reason why a text is not a command that can run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotACommand {
-    /// There is no word in it.
+    /// It contains no program.
     #[error("the command is empty")]
     Empty,
     /// A quote is opened and never closed.
     #[error("a quote in the command is never closed")]
     OpenQuote,
-    /// No system takes such an argument.
+    /// It contains a zero byte, which no system accepts in an argument.
     #[error("the command contains a zero byte")]
     ZeroByte,
-    /// Part of it means something to a shell alone.
+    /// It contains a word that only a shell understands.
     #[error("{0:?} is for a shell, and commands run without one: write it as sh -c '…'")]
     NeedsShell(String),
-    /// Longer than anybody writes by hand.
+    /// It has more than 4,000 characters.
     #[error("the command is longer than {MAX_CHARS} characters")]
     TooLong,
 }
@@ -98,7 +98,7 @@ impl FromStr for CommandLine {
     }
 }
 
-/// The text with something plain in the place of everything that is quoted or escaped.
+/// Replaces each quoted or escaped part by a `q`, so that only words outside quotes are left.
 fn unquoted(text: &str) -> String {
     let (mut bare, mut open) = (String::new(), None);
     let mut chars = text.chars();
@@ -120,7 +120,7 @@ fn unquoted(text: &str) -> String {
     bare
 }
 
-/// The first word that only a shell would understand.
+/// Returns the first word that only a shell understands.
 fn for_a_shell(bare: &str) -> Option<&str> {
     let words: Vec<&str> = bare.split_whitespace().collect();
     let first = words
@@ -151,7 +151,7 @@ impl From<CommandLine> for String {
 impl TryFrom<String> for CommandLine {
     type Error = NotACommand;
 
-    /// Takes what was stored, also what is not taken from people any more.
+    /// Reads a stored command. It skips the check for shell words, because older versions accepted them.
     fn try_from(text: String) -> Result<Self, NotACommand> {
         Self::split(&text)
     }

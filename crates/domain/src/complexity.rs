@@ -1,4 +1,4 @@
-//! How hard a task and a Feature are, computed from what the plan names. No agent's own estimate is ever taken.
+//! Computes the complexity of a task and of a Feature from the plan. An agent's own estimate is never used.
 
 use crate::{
     plan::{Plan, PlannedTask, TestEffort},
@@ -7,7 +7,7 @@ use crate::{
 
 const HIGHEST: usize = 10;
 
-/// Complexity of one task, 1 to 10.
+/// Returns the complexity of one task, 1 to 10.
 pub fn task(task: &PlannedTask) -> u8 {
     let factors = &task.factors;
     at_most_ten(
@@ -18,7 +18,8 @@ pub fn task(task: &PlannedTask) -> u8 {
     )
 }
 
-/// Complexity of a Feature, 1 to 10: its hardest task, one more above four tasks, one more above two waves.
+/// Returns the complexity of a Feature, 1 to 10: that of its hardest task, plus 1 if there are more than four tasks,
+/// plus 1 if there are more than two waves.
 pub fn feature(plan: &Plan) -> u8 {
     let hardest = plan.tasks.iter().map(task).max().unwrap_or(1);
     let many_tasks = usize::from(plan.tasks.len() > 4);

@@ -1,5 +1,5 @@
-//! What code demands of agents, and the one function that turns a Coach's decision into a verdict. A verdict may be lower
-//! than the decision, never higher.
+//! The contracts that agents must keep, and the one function that turns a Coach's decision into a verdict. A verdict
+//! may be lower than the decision, never higher.
 
 use crate::{
     decision::{CoachDecision, DecisionKind, Issue, Outcome, Severity, Verdict},
@@ -12,25 +12,25 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
 
-/// A promise that an agent's definition names and that code checks against the turn.
+/// A promise that an agent's definition names and that code checks in each turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Contract {
     /// The Player's report has the right shape.
     ReportValid,
-    /// Only allowed paths changed.
+    /// The change touches only allowed paths.
     PathsAllowed,
-    /// The Player's word never ends a task.
+    /// The Player's own statement never ends a task.
     NeverDeclaresDone,
-    /// The Coach's decision has the right shape and asks for something that can be done.
+    /// The Coach's decision has the right shape and asks only for what can be done.
     DecisionValid,
     /// Every Gate of the profile passed on this commit.
     GatesPassed,
-    /// Every criterion that is not for a person is met, with evidence that exists.
+    /// Every criterion is met and has evidence that exists, except those for a person.
     CriteriaEvidenced,
-    /// Nothing is left that sends work back.
+    /// No `must_fix` issue is left.
     NoMustFix,
-    /// The checkout of an agent that may only read is as it was.
+    /// An agent that may only read left its checkout unchanged.
     CheckoutUnchanged,
     /// The designer's answer has the right shape.
     DesignValid,
@@ -48,17 +48,17 @@ words!(Contract {
     DesignValid = "design_valid",
 });
 
-/// A contract that an approval broke.
+/// A contract that a decision or a change broke.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredBroken")]
 pub struct BrokenContract {
-    /// Which.
+    /// The contract.
     pub contract: Contract,
-    /// How.
+    /// The reason why it is broken.
     pub why: String,
 }
 
-/// A broken contract as it may be stored: once it was its name, a colon and the rest.
+/// A broken contract in one of its stored forms. Older versions stored a sentence: the name, a colon and the reason.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum StoredBroken {
@@ -86,7 +86,7 @@ impl fmt::Display for BrokenContract {
     }
 }
 
-/// What a comparison of the Coach's checkout before and after its turn found.
+/// The difference between the Coach's checkout before and after its turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckoutState {
@@ -97,7 +97,7 @@ pub enum CheckoutState {
 }
 
 impl CheckoutState {
-    /// What is so if both are.
+    /// Combines two comparisons: unchanged only if both are, else all the changed paths.
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unchanged, other) => other,
@@ -113,37 +113,36 @@ impl CheckoutState {
 /// Categories of items about a path that no change may touch.
 const FORBIDDEN: [&str; 3] = ["protected_path", "escaping_link", "submodule"];
 
-/// What code knows of the turn that a decision is about.
+/// The facts about the turn that a decision judges.
 #[derive(Clone, Copy)]
 pub struct TurnFacts<'a> {
-    /// The task's kind.
+    /// The task's type.
     pub kind: TaskType,
-    /// Its criteria.
+    /// The task's criteria.
     pub criteria: &'a [Criterion],
-    /// What the Gates found on this very commit.
+    /// The results of the Gates on exactly this commit.
     pub gates: &'a GateReport,
-    /// How many lines the commit's file of exactly that path has; `None` if it has no such file, the most where nobody
-    /// counted.
+    /// The number of lines of the file of exactly this path; `None` if the commit has no such file, [`u32::MAX`] if its
+    /// lines were not counted.
     pub lines_of: &'a dyn Fn(&str) -> Option<u32>,
-    /// The Coach's checkout after its turn.
+    /// The state of the Coach's checkout after its turn.
     pub checkout: &'a CheckoutState,
 }
 
-/// What follows from a decision.
+/// The outcome of judging a decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
     /// A verdict that may be stored and posted.
     Verdict(Box<Verdict>),
-    /// A Gate that the task's kind demands could not run. That is never the Player's fault: the task blocks, each reason
-    /// being a sentence for a person.
+    /// A Gate that the task's type requires could not run. That is never the Player's fault: the task blocks.
     EvidenceAbsent {
-        /// What could not run and why.
+        /// For each such Gate, why it could not run, as a sentence for a person.
         reasons: Vec<String>,
     },
 }
 
-/// Turns a decision into what stands: approval if every contract holds, else feedback that says which one does not.
+/// Turns a decision into a verdict: approval if every contract holds, else feedback that names the broken ones.
 pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
     let gate_failures = match evidence::profile(facts.kind, facts.gates) {
         Profile::Absent(reasons) => return Judgement::EvidenceAbsent { reasons },
@@ -158,7 +157,7 @@ pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
     Judgement::Verdict(Box::new(verdict))
 }
 
-/// The verdict on a turn that no Coach saw: the reasons are the Player's to mend.
+/// The verdict on a turn that no Coach reviewed. The Player must fix the items.
 pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
     Verdict {
         outcome: Outcome::Feedback,
@@ -186,7 +185,7 @@ pub fn held(items: Vec<Issue>) -> Verdict {
     }
 }
 
-/// The verdict on a turn that changed nothing.
+/// The verdict on a turn that changed no file.
 pub fn no_change() -> Verdict {
     let words = "no change: the turn ended without a change to any file";
     feedback_without_coach(vec![Issue::must_fix("requirement", words)])
@@ -231,15 +230,15 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
     }
 }
 
-/// A Coach that asks a second time what it may ask once did not decide: that is no approval.
+/// A Coach may ask for commands once per turn. If it asks again instead of deciding, the verdict is feedback.
 fn probe_left(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Verdict {
     let why = "the Coach asked for commands to be run instead of deciding";
     let items = evidence::items(facts.kind, facts.gates);
     feedback(decision, vec![broken(Contract::DecisionValid, why)], items)
 }
 
-/// Feedback with everything to mend: what code found, then what the Coach found. Where neither found anything in the
-/// work, the Coach's own words, or what was wrong with the review itself.
+/// Returns feedback with everything to fix: what the code found, then what the Coach found. If neither found a problem
+/// in the work, the only item is the broken contract, or the Coach's own text if no contract is broken.
 fn feedback(decision: &CoachDecision, broken_contracts: Vec<BrokenContract>, mut items: Vec<Issue>) -> Verdict {
     items.extend(decision.issues.iter().cloned());
     if items.is_empty() {
@@ -262,7 +261,7 @@ fn in_words(decision: &CoachDecision) -> Issue {
     Issue::must_fix("requirement", first.unwrap_or("the Coach gave no reason"))
 }
 
-/// What the Player is told when only the review was at fault.
+/// The item for the Player if only the review itself was at fault.
 fn without_a_finding(broken: &BrokenContract) -> Issue {
     let words = format!(
         "The review does not count: {broken}. That is no finding about the work. Look once more whether every criterion \

@@ -1,4 +1,4 @@
-//! What work cost so far, with what is not known about it.
+//! The cost of the work so far, and how much of it is unknown.
 
 use crate::{
     at_work::AtWork,
@@ -8,23 +8,24 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, ops::AddAssign};
 
-/// What runs of agents cost.
+/// The cost of agent runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cost {
-    /// Runs of agents, failed ones too.
+    /// The number of runs, including failed ones.
     pub agent_runs: u32,
-    /// Time that agents ran, in milliseconds.
+    /// The time that agents ran, in milliseconds.
     pub agent_ms: u64,
-    /// Money in millionths of a US dollar, as far as it is known; `None` where no run's is.
+    /// The known cost in millionths of a US dollar; `None` if no run's cost is known.
     pub usd_micros: Option<u64>,
-    /// Runs whose money is an estimate: of a price table, or the whole share of a run that could not tell.
+    /// The number of runs whose cost is an estimate: from a price table, or the full share of a run that reported no
+    /// cost.
     pub estimated_runs: u32,
-    /// Ended runs whose money nobody knows.
+    /// The number of ended runs whose cost is unknown.
     pub unknown_runs: u32,
-    /// Runs that have not ended.
+    /// The number of runs that have not ended.
     pub open_runs: u32,
-    /// Tokens, where they were told.
+    /// The tokens that runs reported.
     pub tokens: Tokens,
 }
 
@@ -43,26 +44,26 @@ impl AddAssign for Cost {
     }
 }
 
-/// What a Feature cost so far, and what it is expected to.
+/// The cost of a Feature so far, and its estimated total.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spending {
-    /// By task; what belongs to none, as the planner's run, stands under `None`.
+    /// The cost by task. Work that belongs to no task, such as the planner's run, is under `None`.
     pub by_task: BTreeMap<Option<TaskId>, Cost>,
-    /// A guess made before the work, where one can be made.
+    /// An estimate made before the work; `None` if none can be made.
     pub estimate: Option<Estimate>,
-    /// What waits for a model's API or for GitHub now.
+    /// The work that waits for a model's API or for GitHub now.
     pub waiting: Vec<Waiting>,
-    /// What runs now.
+    /// The runs of agents that have not ended.
     pub at_work: Vec<AtWork>,
 }
 
 impl Spending {
-    /// What one task cost.
+    /// Returns the cost of one task.
     pub fn of(&self, task: TaskId) -> Cost {
         self.by_task.get(&Some(task)).copied().unwrap_or_default()
     }
 
-    /// What everything cost.
+    /// Returns the total cost.
     pub fn in_all(&self) -> Cost {
         let mut sum = Cost::default();
         for cost in self.by_task.values() {
@@ -72,45 +73,47 @@ impl Spending {
     }
 }
 
-/// What work waits for.
+/// The service that work waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitsOn {
     /// A model's API.
     Model,
-    /// GitHub, or the network between.
+    /// GitHub, or the network between GitHub and AutoBuild.
     GitHub,
 }
 
-/// Work that waits for something that passes.
+/// Work that waits for an outage or a limit to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// For what.
+    /// The service that it waits for.
     pub on: WaitsOn,
-    /// The task; none for the Feature's own work.
+    /// The task; `None` for the Feature's own work.
     pub task: Option<TaskId>,
-    /// When it goes on.
+    /// The time at which it continues.
     pub until: Millis,
 }
 
-/// What the work may cost, in millionths of a US dollar: guessed, and said to be so.
+/// The estimated cost of the work, in millionths of a US dollar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// If every task is approved in its first turn.
+    /// The cost if every task is approved in its first turn.
     pub least: u64,
-    /// If every task uses up its turns.
+    /// The cost if every task uses all its turns.
     pub most: u64,
-    /// How many earlier tasks of the repository it is based on; none: on complexity alone.
+    /// The number of earlier tasks of the repository that the estimate is based on; `None` if it is based on complexity
+    /// alone.
     pub tasks_before: Option<u64>,
 }
 
-/// One turn of Player and Coach on work of complexity 1, in millionths of a US dollar. A rule of thumb.
+/// The assumed cost of one turn of Player and Coach on work of complexity 1, in millionths of a US dollar. A rule of
+/// thumb.
 const TURN_MICROS: u64 = 80_000;
 
-/// A task's history says more than a rule of thumb from this many tasks on.
+/// From this many earlier tasks on, their average cost replaces the rule of thumb.
 const ENOUGH_TASKS: u64 = 5;
 
-/// Guesses what tasks of these complexities cost. `earlier` is what a task of the repository cost on average, and of how
-/// many tasks that is; no task costs more than its own limit.
+/// Estimates the cost of tasks of these complexities. `earlier` is the average cost of the repository's earlier tasks
+/// and their number. No task is estimated above `limit`. Returns `None` if there are no tasks.
 pub fn estimate(complexities: &[u8], turns: u32, earlier: Option<(u64, u64)>, limit: Option<u64>) -> Option<Estimate> {
     if complexities.is_empty() {
         return None;

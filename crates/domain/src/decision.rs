@@ -1,4 +1,4 @@
-//! What a Coach says of a Turn, and what stands of it in the end.
+//! The Coach's decision on a turn, and the verdict that follows from it.
 
 pub use crate::decision_parse::{parse_decision, schema};
 
@@ -10,57 +10,57 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The Coach's answer to one Turn, as parsed from its report.
+/// The Coach's decision on one turn, as parsed from its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoachDecision {
-    /// Which way the Coach went.
+    /// The kind of decision.
     pub decision: DecisionKind,
-    /// Why, in a paragraph.
+    /// The reasons, in a paragraph.
     pub summary: String,
-    /// One entry per criterion that the Coach looked at.
+    /// One entry per criterion that the Coach checked.
     pub criteria: Vec<CriterionFinding>,
-    /// What the Coach says of the tests.
+    /// The Coach's statement about the tests.
     pub tests: Option<CoachTests>,
-    /// What it found wrong or worth saying.
+    /// The problems and remarks.
     pub issues: Vec<Issue>,
-    /// Free words to the Player.
+    /// Free text for the Player.
     pub feedback: String,
-    /// Commands to be run as Gates, for `probe` only.
+    /// The commands to run as Gates, for `probe` only.
     pub commands: Vec<String>,
-    /// Keys of the answer that no rule knows: they are ignored and shown.
+    /// Unknown keys of the answer. They are ignored and shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<String>,
 }
 
-/// The word of a decision.
+/// The kind of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionKind {
     /// The work may be merged.
     Approve,
-    /// The Player must do more.
+    /// The Player must continue.
     Feedback,
-    /// Once per Turn: run these commands, then ask again.
+    /// AutoBuild must run these commands and ask again; allowed once per turn.
     Probe,
 }
 
-/// Whether a Coach may still ask for commands to be run: once per Turn.
+/// Whether a Coach may still ask for commands; it may do so once per turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probing {
-    /// It may.
+    /// It may ask.
     Allowed,
-    /// It did.
+    /// It has asked.
     Over,
 }
 
-/// What the Coach found of one acceptance criterion.
+/// The Coach's finding about one acceptance criterion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriterionFinding {
     /// The criterion's number, from 1.
     pub criterion: usize,
     /// Whether it is met.
     pub met: CriterionMet,
-    /// A file, test or command that shows it.
+    /// A file, test or command that shows the finding.
     pub evidence: String,
 }
 
@@ -68,20 +68,20 @@ pub struct CriterionFinding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CriterionMet {
-    /// It is.
+    /// The criterion is met.
     Met,
-    /// It is not.
+    /// The criterion is not met.
     NotMet,
 }
 
-/// What the Coach says of the tests; shown, never believed.
+/// The Coach's statement about the tests. It is shown and never relied on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoachTests {
-    /// Command it refers to.
+    /// The test command.
     pub command: String,
-    /// Tests said to pass.
+    /// The number of tests that passed, as claimed.
     pub passed: u64,
-    /// Tests said to fail.
+    /// The number of tests that failed, as claimed.
     pub failed: u64,
     /// Coverage in percent.
     pub coverage: Option<f64>,
@@ -89,26 +89,26 @@ pub struct CoachTests {
     pub failures: Vec<String>,
 }
 
-/// One thing that the Coach, a Gate or a person found.
+/// One problem or remark of the Coach, a Gate or a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredIssue")]
 pub struct Issue {
     /// Whether it sends work back.
     pub severity: Severity,
-    /// For example correctness, requirement, test, design or security.
+    /// A category, for example correctness, requirement, test, design or security.
     pub category: String,
-    /// What is wrong.
+    /// The problem.
     pub description: String,
     /// The file it is about.
     pub file: Option<String>,
     /// The line it is about, from 1, in the new version of the file.
     pub line: Option<u32>,
-    /// What to do; shown as a suggestion block where it replaces the line.
+    /// The fix. If it replaces the line, it is shown as a suggestion block.
     pub suggestion: Option<String>,
-    /// The rule of integrity that it is about.
+    /// The rule of integrity that is broken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
-    /// What is there, for the sentence that is the description.
+    /// The names, code or numbers from which the description is worded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<Detail>,
 }
@@ -116,7 +116,7 @@ pub struct Issue {
 /// The category of items about integrity.
 const INTEGRITY: &str = "integrity";
 
-/// An issue as it may be stored: older ones tell their rule only by the beginning of their description.
+/// An issue in one of its stored forms. In older ones, only the beginning of the description names the rule.
 #[derive(Deserialize)]
 struct StoredIssue {
     severity: Severity,
@@ -150,43 +150,43 @@ impl From<StoredIssue> for Issue {
     }
 }
 
-/// How much an issue weighs.
+/// The severity of an issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Sends work back.
+    /// It sends work back.
     MustFix,
-    /// A comment.
+    /// A comment that should be followed.
     ShouldFix,
-    /// A comment.
+    /// A comment that may be followed.
     NiceToHave,
 }
 
-/// What stands after the contracts were checked. Code may lower a decision, never raise it.
+/// The outcome of a turn once the contracts are checked. Code may lower a decision, never raise it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Approval or feedback.
     pub outcome: Outcome,
-    /// The decision it was made from; absent when there was no Coach run (no change, a commit that may not be pushed).
+    /// The Coach's decision; `None` if no Coach ran, because nothing changed or the commit may not be pushed.
     pub decision: Option<CoachDecision>,
-    /// Contracts that the approval broke; empty for an honest decision.
+    /// The contracts that the decision or the change broke.
     pub broken_contracts: Vec<BrokenContract>,
-    /// Everything the Player is told to mend, `must_fix` first.
+    /// Everything that the Player must or may fix, `must_fix` first.
     pub items: Vec<Issue>,
 }
 
-/// Which way a Turn ended.
+/// The outcome of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The work may be merged.
     Approve,
-    /// Another turn, or blocked.
+    /// Another turn follows, or the task blocks.
     Feedback,
 }
 
 impl Issue {
-    /// An issue that sends work back, about no file in particular.
+    /// An issue that sends work back and names no file.
     pub fn must_fix(category: &str, description: &str) -> Self {
         Self {
             severity: Severity::MustFix,
@@ -200,14 +200,15 @@ impl Issue {
         }
     }
 
-    /// Whether no person may waive it.
+    /// `true` if no person may waive it.
     pub fn is_never_waived(&self) -> bool {
         self.rule.is_some_and(|rule| !rule.can_be_waived())
     }
 }
 
 impl IntegrityFinding {
-    /// The finding as an item for the Player and for people; its description is worded where it is told.
+    /// Returns the finding as an issue for the Player and for people. Its description is the rule's name; the full
+    /// sentence is worded where the issue is shown.
     pub fn item(&self, kind: TaskType) -> Issue {
         let severity = match self.weight(kind) {
             Weight::Demanded => Severity::MustFix,

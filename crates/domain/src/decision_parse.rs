@@ -1,5 +1,5 @@
-//! Reads a Coach's answer. Shape only: whether an approval holds is the contracts' part. What is cut for its length is never
-//! what speaks against the work: a criterion that is not met and a `must_fix` stay before all others.
+//! Parses a Coach's answer and checks its shape; the contracts decide whether an approval holds. If the answer is too
+//! long, the entries that speak against the work stay: criteria that are not met and `must_fix` issues.
 
 use crate::{
     decision::{CoachDecision, CoachTests, CriterionFinding, CriterionMet, DecisionKind, Issue, Probing, Severity},
@@ -11,13 +11,13 @@ use crate::{
 };
 use serde_json::json;
 
-/// Commands that one probe may ask for.
+/// The most commands of one probe.
 const MOST_COMMANDS: usize = 3;
 
-/// The longest of them.
+/// The most characters of one such command.
 const LONGEST_COMMAND: usize = 1_000;
 
-/// Reads a Coach's answer on a task with these criteria.
+/// Parses a Coach's answer about a task with these criteria.
 pub fn parse_decision(answer: &serde_json::Value, criteria: &[Criterion]) -> Result<CoachDecision, Mistakes> {
     let (node, reading) = (Node::from_json(answer), Reading::default());
     let fields = reading.fields(&node, "a decision", "");
@@ -87,7 +87,7 @@ fn demanded_by_kind(decision: &CoachDecision, reading: &Reading) {
     }
 }
 
-/// What `read` makes of the items of a list.
+/// Applies `read` to each item of a list, and drops the items without a result.
 fn each<T>(field: Option<Field<'_>>, read: impl Fn(&Field<'_>) -> Option<T>) -> Vec<T> {
     let items = field.map(|field| field.list()).unwrap_or_default();
     items.iter().filter_map(read).collect()
@@ -107,7 +107,7 @@ fn finding(item: &Field<'_>, criteria: &[Criterion]) -> Option<CriterionFinding>
     })
 }
 
-/// A criterion's number, from itself or from the criterion's exact text.
+/// Returns the number of a criterion that is named by its number or by its exact text.
 fn number(field: &Field<'_>, criteria: &[Criterion]) -> Option<usize> {
     let by_text = |text| criteria.iter().position(|criterion| criterion.text == text);
     let by_number = |number: i64| usize::try_from(number).ok();
@@ -168,7 +168,7 @@ fn issue(item: &Field<'_>) -> Option<Issue> {
     })
 }
 
-/// The JSON Schema of a Coach's answer.
+/// Returns the JSON Schema of a Coach's answer.
 pub fn schema(probing: Probing) -> serde_json::Value {
     let demanded = |kind: &str, key: &str| {
         json!({
@@ -250,7 +250,7 @@ const MOST_SUMMARY: usize = 20_000;
 const MOST_TEXT: usize = 4_000;
 const MOST_NAME: usize = 500;
 
-/// The decision without repetitions and within its limits.
+/// Removes repeated issues, and shortens every list and text to its limit.
 pub(super) fn bounded(mut decision: CoachDecision) -> CoachDecision {
     shorten_to(&mut decision.summary, MOST_SUMMARY);
     shorten_to(&mut decision.feedback, MOST_SUMMARY);

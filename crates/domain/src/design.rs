@@ -1,5 +1,5 @@
-//! What a designer says of a task before its first turn: a plan of the change, a pattern, and a review of both. It is
-//! advice to the Player and material for people; no verdict rests on it.
+//! A designer's answer about a task before its first turn: a plan of the change, a pattern, and a review of both. It is
+//! advice to the Player and information for people; no verdict rests on it.
 
 use crate::{
     check_boxes::CheckBox,
@@ -17,7 +17,7 @@ const MOST_TEXT: usize = 4_000;
 const MOST_FINDINGS: usize = 30;
 const LONGEST_NAME: usize = 200;
 
-/// Keys of a designer's answer that make a task.
+/// Keys of a designer's answer that belong to the planned task.
 const OF_A_TASK: [&str; 4] = ["type", "acceptance_criteria", "files", "factors"];
 
 /// The design of one task.
@@ -26,15 +26,15 @@ const OF_A_TASK: [&str; 4] = ["type", "acceptance_criteria", "files", "factors"]
 pub struct Design {
     /// The steps of the change.
     pub plan: String,
-    /// The pattern chosen, and why.
+    /// The chosen pattern and the reason for it.
     pub pattern: String,
-    /// The designer's score of its own architecture, 0 to 100.
+    /// The designer's score for its own architecture, 0 to 100.
     pub score: Option<u8>,
-    /// What the architecture review found.
+    /// The findings of the architecture review.
     pub findings: Vec<String>,
-    /// The designer's own estimate, 1 to 10; AutoBuild computes the one that counts.
+    /// The designer's estimate of the complexity, 1 to 10. It is informational: AutoBuild computes the one that counts.
     pub complexity: Option<u8>,
-    /// Keys of the answer that no rule knows: they are ignored and shown.
+    /// Unknown keys of the answer. They are ignored and shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<String>,
 }
@@ -43,17 +43,17 @@ pub struct Design {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreLoop {
-    /// It is not.
+    /// No design is wanted.
     #[default]
     Off,
-    /// It will be.
+    /// The design is still to be made.
     Due,
-    /// It is.
+    /// The design is made.
     Done(Box<Design>),
 }
 
 impl PreLoop {
-    /// The design, if there is one.
+    /// Returns the design, if there is one.
     pub fn design(&self) -> Option<&Design> {
         match self {
             Self::Done(design) => Some(design),
@@ -62,7 +62,7 @@ impl PreLoop {
     }
 }
 
-/// Reads a designer's answer. Keys that make a task are not looked at here.
+/// Parses a designer's answer, without the keys that belong to the planned task.
 pub fn parse_design(answer: &Value) -> Result<Design, Mistakes> {
     let (node, reading) = (Node::from_json(answer), Reading::default());
     let design = reading.fields(&node, "a design", "").map(design);
@@ -81,7 +81,7 @@ fn design(mut fields: Fields<'_>) -> Design {
         score = review.required("score").and_then(|field| field.within(0, 100));
         findings = review.texts("findings");
     }
-    // Those are read with the plan of a single task.
+    // `one_task` reads these keys.
     for key in OF_A_TASK {
         fields.optional(key);
     }
@@ -97,7 +97,7 @@ fn design(mut fields: Fields<'_>) -> Design {
     }
 }
 
-/// A text, or a list of texts as its paragraphs.
+/// Returns a text, or a list of texts joined by line ends, shortened to `most` characters.
 fn prose(field: &Field<'_>, most: usize) -> String {
     let text = match field.node.items() {
         Some(_) => field.texts().join("\n"),
@@ -106,16 +106,16 @@ fn prose(field: &Field<'_>, most: usize) -> String {
     shorten::middle(&text, most)
 }
 
-/// What the designer is asked for besides the design.
+/// The parts of the answer that the designer is asked for.
 #[derive(Clone, Copy, Debug)]
 pub enum Asked<'a> {
-    /// Nothing: the task has its criteria.
+    /// Only the design: the task has its criteria.
     Design,
-    /// Criteria as well, for an issue with these check boxes.
+    /// The design and criteria, for an issue with these check boxes.
     Criteria(&'a [CheckBox]),
 }
 
-/// The JSON Schema of a designer's answer.
+/// Returns the JSON Schema of a designer's answer.
 pub fn schema(asked: Asked<'_>) -> Value {
     let mut properties = json!({
         "plan": { "type": "string", "minLength": 1, "description": "The steps of the change, in order." },
@@ -148,8 +148,8 @@ pub fn schema(asked: Asked<'_>) -> Value {
     })
 }
 
-/// The plan of a Feature of one task, as the JSON object that a planner would answer: from the issue's own check boxes,
-/// and from a designer's answer where there is one.
+/// Returns the plan of a Feature with a single task, as the JSON object that a planner would answer. It is made from
+/// the issue's check boxes and, if there is one, from a designer's answer.
 pub fn one_task(title: &str, description: &str, boxes: &[CheckBox], answer: Option<&Value>) -> Result<Value, Mistakes> {
     let name = name(title);
     let of_answer = |key: &str| {
@@ -177,7 +177,7 @@ pub fn one_task(title: &str, description: &str, boxes: &[CheckBox], answer: Opti
     Ok(json!({ "name": name, "description": description, "tasks": [task] }))
 }
 
-/// A file that a criterion of the only task names may be new: nobody else could make it.
+/// Adds the files that criteria name to the task's files: this is the only task, so no other could create them.
 fn with_checked_files(files: Option<&Value>, criteria: &[Value]) -> Value {
     let checked = criteria
         .iter()
@@ -185,7 +185,7 @@ fn with_checked_files(files: Option<&Value>, criteria: &[Value]) -> Value {
         .cloned();
     match files {
         Some(Value::Array(files)) => files.iter().cloned().chain(checked).collect(),
-        // What is no list is for the plan's rules to refuse.
+        // The rules of plans refuse a value that is no list.
         Some(other) => other.clone(),
         None => checked.collect(),
     }
@@ -199,13 +199,14 @@ fn name(title: &str) -> String {
         .collect();
     match line.trim() {
         "" => "The issue".to_owned(),
-        // A name that looks like a path would have to be one within the repository.
+        // A name without blanks would be read as a path, which must stay within the repository.
         line if !line.contains(char::is_whitespace) => format!("Do {line}").chars().take(LONGEST_NAME).collect(),
         line => line.to_owned(),
     }
 }
 
-/// The boxes, each with its check or the designer's for the same words; without boxes, the designer's criteria.
+/// Returns the boxes, each with its own check or with the one that the designer gave for the same words. Without boxes,
+/// returns the designer's criteria.
 fn criteria(boxes: &[CheckBox], given: Option<&Value>) -> Result<Vec<Value>, Mistakes> {
     let given = given.and_then(Value::as_array).cloned().unwrap_or_default();
     if boxes.is_empty() {
@@ -241,13 +242,13 @@ fn found<'a>(given: &'a [Value], text: &str) -> Option<&'a Value> {
         .filter(|check| !check.is_null())
 }
 
-/// Whether a criterion's words are these but for white space.
+/// `true` if a criterion has this text, ignoring white space.
 fn same_words(text: &str, criterion: &Value) -> bool {
     let other = criterion.get("text").and_then(Value::as_str);
     other.is_some_and(|other| text.split_whitespace().eq(other.split_whitespace()))
 }
 
-/// Whether the boxes make criteria without anyone's help: each is bound, and one of them not for a person alone.
+/// `true` if the boxes are enough as criteria: each is bound, and at least one to something that a program can check.
 pub fn are_enough(boxes: &[CheckBox]) -> bool {
     let for_machines = |found: &CheckBox| !matches!(found.check, None | Some(Check::Human));
     boxes.iter().all(|found| found.check.is_some()) && boxes.iter().any(for_machines)

@@ -1,21 +1,21 @@
-//! The rows of `doctor`, one for each thing that it looked at.
+//! The rows of `doctor`: one result for each subject that it checked.
 
 use serde::Serialize;
 
-/// How something stands.
+/// The state of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// As it should be.
+    /// Everything is in order.
     Ok,
-    /// It works; somebody should look at it.
+    /// It works, but somebody should look at it.
     Warning,
-    /// It does not work, or nothing can be done with it.
+    /// It does not work, or it cannot be used.
     Broken,
 }
 
 impl Standing {
-    /// The word for it.
+    /// Returns the word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -25,7 +25,7 @@ impl Standing {
     }
 }
 
-/// A subject of the doctor's rows.
+/// The subject of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
     /// The program itself.
@@ -38,9 +38,9 @@ pub enum Topic {
     DataFolder,
     /// The database and its tables.
     Database,
-    /// The repository in front of a person.
+    /// The repository in the current folder.
     OwnRepository,
-    /// How far programs are kept apart.
+    /// The isolation of programs.
     Isolation,
     /// An agent's program and key.
     Agent,
@@ -62,20 +62,20 @@ pub enum Topic {
     BranchRules,
     /// The weight of the Coach's approval under the rules.
     Approval,
-    /// How pull requests may be merged.
+    /// The allowed ways of merging pull requests.
     MergeMethods,
-    /// GitHub Actions that run what an agent wrote.
+    /// GitHub Actions workflows that would run what an agent wrote.
     Workflows,
-    /// The repository's settings.
+    /// The repository's settings file.
     SettingsFile,
     /// The labels that start something.
     Labels,
-    /// How tests are run.
+    /// The command that runs the tests.
     TestCommand,
 }
 
 impl Topic {
-    /// Every one, in the order of the table.
+    /// All topics, in the order of the table.
     pub const ALL: [Self; 22] = [
         Self::Program,
         Self::Git,
@@ -101,7 +101,7 @@ impl Topic {
         Self::TestCommand,
     ];
 
-    /// Its name in the table.
+    /// Returns the topic's name in the table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Program => "AutoBuild",
@@ -129,7 +129,7 @@ impl Topic {
         }
     }
 
-    /// The question that its rows answer, for the docs.
+    /// Returns the question that the topic's rows answer, for the docs.
     pub fn about(self) -> &'static str {
         match self {
             Self::Program => "Which version runs? Was its file replaced since it started?",
@@ -158,23 +158,23 @@ impl Topic {
     }
 }
 
-/// One row: its subject, how that stands, the finding, and the way to mend it.
+/// One row: the subject, its state, the finding, and the next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The subject.
     pub topic: Topic,
-    /// Which one, where there are several: an agent, an account.
+    /// The name of the agent or account, if the subject has several.
     pub of: Option<String>,
-    /// How it stands.
+    /// The state.
     pub standing: Standing,
     /// The finding.
     pub found: String,
-    /// The next step; nothing where nothing is to be done.
+    /// The next step; `None` if nothing needs to be done.
     pub remedy: Option<String>,
 }
 
 impl Row {
-    /// Everything is as it should be.
+    /// A row for a subject in order.
     pub fn ok(topic: Topic, found: impl Into<String>) -> Self {
         Self {
             topic,
@@ -185,7 +185,7 @@ impl Row {
         }
     }
 
-    /// It works, and this would be better.
+    /// A row for a subject that works and could be improved.
     pub fn warning(topic: Topic, found: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             standing: Standing::Warning,
@@ -194,7 +194,7 @@ impl Row {
         }
     }
 
-    /// It does not work until this is done.
+    /// A row for a subject that does not work until the remedy is applied.
     pub fn broken(topic: Topic, found: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             standing: Standing::Broken,
@@ -202,7 +202,7 @@ impl Row {
         }
     }
 
-    /// The same of one among several.
+    /// Returns the row with the name of one among several, such as an agent.
     #[must_use]
     pub fn of(self, name: impl Into<String>) -> Self {
         Self {
@@ -211,7 +211,7 @@ impl Row {
         }
     }
 
-    /// The name of its subject, for people.
+    /// Returns the subject's name for people, for example `agent claude`.
     pub fn what(&self) -> String {
         match &self.of {
             Some(of) => format!("{} {of}", self.topic.name()),
@@ -219,7 +219,7 @@ impl Row {
         }
     }
 
-    /// The same row on one line each, with `mask` over what it says.
+    /// Returns the row with each text on one line and passed through `mask`.
     #[must_use]
     pub fn masked(&self, mask: impl Fn(&str) -> String) -> Self {
         let clean = |text: &str| mask(&text.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -232,7 +232,7 @@ impl Row {
         }
     }
 
-    /// For programs.
+    /// Returns the row as JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::json!({
             "what": self.topic.name(), "of": self.of, "state": self.standing, "found": self.found, "remedy": self.remedy,
@@ -240,13 +240,13 @@ impl Row {
     }
 }
 
-/// All rows for programs, and whether nothing is broken.
+/// Returns all rows as JSON, with `ok`: whether nothing is broken.
 pub fn report(rows: &[Row]) -> serde_json::Value {
     let rows_json: Vec<_> = rows.iter().map(Row::json).collect();
     serde_json::json!({ "ok": !is_broken(rows), "rows": rows_json })
 }
 
-/// Tells if something is broken.
+/// `true` if a row is broken.
 pub fn is_broken(rows: &[Row]) -> bool {
     rows.iter().any(|row| row.standing == Standing::Broken)
 }

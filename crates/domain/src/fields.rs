@@ -1,4 +1,5 @@
-//! Takes values out of what someone wrote, noting every wrong type with its key, so that one answer names all mistakes.
+//! Reads typed values from JSON or YAML that a person or an agent wrote. Every wrong type is noted with its key, so
+//! that one reply names all mistakes.
 
 use crate::{
     mistake::{Mistakes, Place},
@@ -7,24 +8,24 @@ use crate::{
 };
 use std::cell::RefCell;
 
-/// The most names of unknown keys that are kept, and how much of each.
+/// Limits of the list of unknown keys: how many are kept, and how many characters of each.
 const MOST_IGNORED: usize = 20;
 const LONGEST_IGNORED: usize = 80;
 
-/// What is found while a text is read, besides its values.
+/// The mistakes and unknown keys that were found while reading.
 #[derive(Default)]
 pub struct Reading {
     mistakes: RefCell<Mistakes>,
     unknown: RefCell<Vec<UnknownKey>>,
 }
 
-/// A key that nobody asked for.
+/// A key that is not known.
 pub struct UnknownKey {
-    /// Its name with what stands before it, for example `issues[0].mood`.
+    /// The key with its prefix, for example `issues[0].mood`.
     pub name: String,
-    /// The keys that are known there.
+    /// The keys that are known at this place.
     pub known: String,
-    /// Where it stands.
+    /// The key's place in the text.
     pub place: Option<Place>,
 }
 
@@ -34,13 +35,13 @@ impl Reading {
         self.mistakes.borrow_mut().add(sentence, place);
     }
 
-    /// How many mistakes were noted so far.
+    /// Returns the number of mistakes so far.
     pub fn noted(&self) -> usize {
         self.mistakes.borrow().0.len()
     }
 
-    /// The keys of `node`, or a mistake if it is not a map. `name` is what the map is called in a sentence, `prefix` what
-    /// stands before its keys there: nothing, `issues[0].` or `TASK-001: `.
+    /// Returns the keys of `node`, or notes a mistake if it is not a map. `name` is the map's name in a sentence.
+    /// `prefix` precedes its keys there: nothing, `issues[0].` or `TASK-001: `.
     pub fn fields<'a>(&'a self, node: &'a Node, name: &str, prefix: &str) -> Option<Fields<'a>> {
         let Some(entries) = node.entries() else {
             let sentence = format!("{name} must be a map with keys, not {}", node.kind());
@@ -56,12 +57,13 @@ impl Reading {
         })
     }
 
-    /// Every mistake, and every key that nobody asked for.
+    /// Returns every mistake and every unknown key.
     pub fn end(self) -> (Mistakes, Vec<UnknownKey>) {
         (self.mistakes.into_inner(), self.unknown.into_inner())
     }
 
-    /// What was read, given the names of unknown keys as far as they are shown; or every mistake.
+    /// Returns the value that was read, or every mistake. `ignored` receives the names of the unknown keys, at most 20
+    /// of them.
     pub fn value<T>(self, read: Option<T>, ignored: impl FnOnce(&mut T, Vec<String>)) -> Result<T, Mistakes> {
         let (mistakes, unknown) = self.end();
         let Some(mut read) = read.filter(|_| mistakes.0.is_empty()) else {
@@ -74,7 +76,7 @@ impl Reading {
     }
 }
 
-/// The keys of one map. Every key that is asked for counts as known.
+/// The keys of one map. Every key that is read counts as known.
 pub struct Fields<'a> {
     reading: &'a Reading,
     prefix: String,
@@ -84,7 +86,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The value of `key`; a null is as good as none.
+    /// Returns the value of `key`; a null counts as missing.
     pub fn optional(&mut self, key: &'static str) -> Option<Field<'a>> {
         self.known.push(key);
         let (_, node) = self.entries.iter().find(|(known, _)| known.name == key)?;
@@ -96,7 +98,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The value of `key`, or a mistake.
+    /// Returns the value of `key`, or notes a mistake if it is missing.
     pub fn required(&mut self, key: &'static str) -> Option<Field<'a>> {
         let found = self.optional(key);
         if found.is_none() {
@@ -106,17 +108,17 @@ impl<'a> Fields<'a> {
         found
     }
 
-    /// The text of `key`; empty where there is none.
+    /// Returns the text of `key`, or an empty text.
     pub fn text(&mut self, key: &'static str) -> String {
         self.optional(key).and_then(|field| field.text()).unwrap_or_default()
     }
 
-    /// The texts of `key`; none where there is no list.
+    /// Returns the texts of `key`, or an empty list.
     pub fn texts(&mut self, key: &'static str) -> Vec<String> {
         self.optional(key).map(|field| field.texts()).unwrap_or_default()
     }
 
-    /// Notes the keys that nobody asked for, once every known key was.
+    /// Notes the unknown keys. Call it once every known key has been read.
     pub fn end(self) {
         let keys = self.entries.iter().map(|(key, _)| key);
         let unknown = keys.filter(|key| !self.known.contains(&key.name.as_str()));
@@ -129,22 +131,22 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A value with the name that sentences give it.
+/// A value and the name that sentences give it.
 pub struct Field<'a> {
     reading: &'a Reading,
-    /// For example `issues[0].line`.
+    /// The name, for example `issues[0].line`.
     pub name: String,
     /// The value.
     pub node: &'a Node,
 }
 
 impl<'a> Field<'a> {
-    /// What reading found so far.
+    /// Returns the reading that this value belongs to.
     pub fn reading(&self) -> &'a Reading {
         self.reading
     }
 
-    /// Notes that this value should have been something else.
+    /// Notes that this value has the wrong type or is not allowed; `expected` says what it must be.
     pub fn wrong(&self, expected: &str) {
         let is_scalar = matches!(self.node.value, Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_));
         let hint = if is_scalar && expected == TEXT {
@@ -155,7 +157,7 @@ impl<'a> Field<'a> {
         self.refuse(&format!("must be {expected}, not {}{hint}", self.node.kind()));
     }
 
-    /// Notes a mistake about this value: `rule` goes on after its name.
+    /// Notes a mistake about this value. `rule` continues the sentence after the value's name.
     pub fn refuse(&self, rule: &str) {
         self.reading.note(format!("{} {rule}", self.name), self.node.place);
     }
@@ -167,34 +169,34 @@ impl<'a> Field<'a> {
         found
     }
 
-    /// The value as text.
+    /// Returns the value as text, or notes a mistake.
     pub fn text(&self) -> Option<String> {
         self.expect(self.node.text().map(str::to_owned), TEXT)
     }
 
-    /// The value as a boolean.
+    /// Returns the value as a boolean, or notes a mistake.
     pub fn flag(&self) -> Option<bool> {
         self.expect(self.node.flag(), "true or false")
     }
 
-    /// The value as a whole number.
+    /// Returns the value as a whole number, or notes a mistake.
     pub fn whole(&self) -> Option<i64> {
         self.expect(self.node.whole(), "a whole number")
     }
 
-    /// The value as a whole number from `least` to `most`.
+    /// Returns the value as a whole number from `least` to `most`, or notes a mistake.
     pub fn within(&self, least: u8, most: u8) -> Option<u8> {
         let fits = u8::try_from(self.whole()?).ok();
         let fits = fits.filter(|number| (least..=most).contains(number));
         self.expect(fits, &format!("a whole number from {least} to {most}"))
     }
 
-    /// The value as a number.
+    /// Returns the value as a number, or notes a mistake.
     pub fn number(&self) -> Option<f64> {
         self.expect(self.node.number(), "a number")
     }
 
-    /// The items of a list.
+    /// Returns the items of a list, or notes a mistake.
     pub fn list(&self) -> Vec<Field<'a>> {
         let items = self.expect(self.node.items(), "a list").unwrap_or_default();
         let item = |(index, node): (usize, &'a Node)| Field {
@@ -205,19 +207,19 @@ impl<'a> Field<'a> {
         items.iter().enumerate().map(item).collect()
     }
 
-    /// The texts of a list of texts.
+    /// Returns the texts of a list, and notes a mistake for every other item.
     pub fn texts(&self) -> Vec<String> {
         self.list().iter().filter_map(Field::text).collect()
     }
 
-    /// The value as one of `words`.
+    /// Returns the value that belongs to one of `words`, or notes a mistake.
     pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Option<T> {
         let text = self.node.text();
         let found = words.iter().find(|(word, _)| Some(*word) == text);
         self.expect(found.map(|(_, value)| *value), &choices(words))
     }
 
-    /// The value as a map with keys of its own.
+    /// Returns the value as a map with its own keys, or notes a mistake.
     pub fn map(&self) -> Option<Fields<'a>> {
         self.reading.fields(self.node, &self.name, &format!("{}.", self.name))
     }

@@ -1,6 +1,6 @@
-//! Which criteria are shown to hold, and whether a Coach's evidence names something real and specific: a file of the
-//! commit, a test that passed on it, or a command that AutoBuild ran. It does not tell whether the evidence is good, only
-//! that it is not made up.
+//! Checks whether a Coach's evidence for a criterion names something real and specific: a file of the commit, a test
+//! that passed on it, or a command that AutoBuild ran. It cannot judge whether the evidence is good, only that it is
+//! not invented.
 
 mod words;
 
@@ -14,21 +14,21 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// Wrong numbers that are named; a decision may have any number of them.
+/// The most wrong numbers that are reported; a decision may have any number of them.
 const MOST_WRONG: usize = 10;
 
-/// How much of a Coach's own words goes into a sentence.
+/// The most characters of a criterion or of the Coach's text in one sentence.
 const MOST_WORDS: usize = 600;
 
 /// A criterion that is not shown to hold.
 pub struct Open {
-    /// Why, as a sentence about the decision.
+    /// The reason, as a sentence about the decision.
     pub why: String,
-    /// What the Player can do about it; `None` where the Gates say it already.
+    /// The item for the Player; `None` if the Gates report the same already.
     pub item: Option<Issue>,
 }
 
-/// The numbers that no criterion has, each as a sentence.
+/// Returns a sentence for each criterion number in the decision that does not exist.
 pub fn wrong_numbers(decision: &CoachDecision, criteria: &[Criterion]) -> Vec<String> {
     let wrong = |number: &usize| *number == 0 || *number > criteria.len();
     let all = decision.criteria.iter().map(|finding| finding.criterion);
@@ -40,7 +40,8 @@ pub fn wrong_numbers(decision: &CoachDecision, criteria: &[Criterion]) -> Vec<St
         .collect()
 }
 
-/// The paths that a decision's evidence may name with a line: their lines have to be counted to judge it.
+/// Returns the paths that a decision's evidence may name together with a line. Judging it needs the line counts of
+/// these files.
 pub fn cited_with_lines(decision: &CoachDecision) -> BTreeSet<String> {
     let places = decision.criteria.iter().flat_map(|finding| words(&finding.evidence));
     places
@@ -49,7 +50,7 @@ pub fn cited_with_lines(decision: &CoachDecision) -> BTreeSet<String> {
         .collect()
 }
 
-/// The criteria that are not shown to hold. Those for a person are never among them.
+/// Returns the criteria that are not shown to hold. Criteria for a person are never among them.
 pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<Open> {
     let demanded = (1..)
         .zip(facts.criteria)
@@ -96,7 +97,7 @@ fn open(decision: &CoachDecision, facts: &TurnFacts<'_>, number: usize, criterio
         }
         _ => "is said to be met, and its evidence names no file, test or command that exists on this commit",
     };
-    // The Coach's fault alone: the Player hears what would leave it no way to err again.
+    // Only the review is at fault here. The Player is asked for a proof that the next review cannot miss.
     let plain = format!(
         "{name} was not shown to hold: the Coach named nothing on this commit that proves it. Prove it with a test, or \
          make the proof that is there easy to find, and name it in the report."
@@ -115,7 +116,7 @@ fn failed_check<'a>(facts: &TurnFacts<'a>, number: usize) -> Option<(&'a Finding
     }
 }
 
-/// Whether `evidence` names a file of the commit, a test that passed on it, the criterion's own check where that passed,
+/// `true` if `evidence` names a file of the commit, a test that passed on it, the criterion's own check if that passed,
 /// or a command that ran.
 fn is_real(evidence: &str, number: usize, criterion: &Criterion, facts: &TurnFacts<'_>) -> bool {
     let found = words(evidence);
@@ -143,7 +144,7 @@ fn names_bound_check(evidence: &str, number: usize, criterion: &Criterion, facts
     }
 }
 
-/// Everything that ran on this commit.
+/// Returns the findings of everything that ran on this commit.
 fn ran<'a>(facts: &TurnFacts<'a>) -> impl Iterator<Item = &'a Finding> {
     let first = facts.gates.setup.iter().chain(std::iter::once(&facts.gates.tests));
     first
@@ -154,7 +155,8 @@ fn ran<'a>(facts: &TurnFacts<'a>) -> impl Iterator<Item = &'a Finding> {
         })
 }
 
-/// A command of one plain word, such as `make` or `true`, is an English word too: it has to be marked as code.
+/// `true` if a command that ran is named. A command of one plain word, such as `make` or `true`, is also an English
+/// word, so it must be marked as code.
 fn names_command(evidence: &str, facts: &TurnFacts<'_>) -> bool {
     ran(facts).any(|finding| {
         let command = finding.command.trim();
@@ -163,7 +165,8 @@ fn names_command(evidence: &str, facts: &TurnFacts<'_>) -> bool {
     })
 }
 
-/// Whether a test is named that passed. A skip is not a pass; without results by name the runner's output has to know it.
+/// `true` if a test that passed is named; a skipped test did not pass. If the runner gives no results by name, its
+/// output must contain the name and not list it as failing.
 fn names_test(evidence: &str, found: &[Word<'_>], facts: &TurnFacts<'_>) -> bool {
     ran(facts).any(|finding| match &finding.names {
         Some(names) => names.passed.iter().any(|test| names_this_test(evidence, found, test)),
@@ -177,7 +180,7 @@ fn names_test(evidence: &str, found: &[Word<'_>], facts: &TurnFacts<'_>) -> bool
 
 fn names_this_test(evidence: &str, found: &[Word<'_>], test: &str) -> bool {
     let test = test.trim();
-    // A sentence, as JavaScript's runners name tests.
+    // Runners for JavaScript name tests by sentences.
     if test.contains(' ') && mentions(evidence, test) {
         return true;
     }
@@ -191,7 +194,7 @@ fn names_this_test(evidence: &str, found: &[Word<'_>], test: &str) -> bool {
     })
 }
 
-/// More than a plain word.
+/// `true` if it is more than a plain word.
 fn looks_like_a_test(name: &str) -> bool {
     name.len() >= 4 && (name.contains("::") || name.contains(['_', '#', '.']))
 }

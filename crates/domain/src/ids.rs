@@ -1,9 +1,9 @@
-//! Names of things: numeric ids that GitHub gives, and the ids that AutoBuild makes from them.
+//! Names of things: the numeric ids of GitHub, and the ids that AutoBuild makes from them.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// Lets serde write a type as its text and read it from there.
+/// Lets serde store a type as its text.
 macro_rules! stored_as_text {
     ($name:ident, $error:ty) => {
         impl From<$name> for String {
@@ -57,13 +57,13 @@ numeric_id! {
     IssueNumber;
     /// Number of a pull request within its repository.
     PullNumber;
-    /// Number of an effect's emission among those of its task or Feature. It makes the effect's id, and tells a late
-    /// result from the one that is waited for.
+    /// Number of an effect's emission, counted per task or Feature. The effect's id contains it, and it distinguishes a
+    /// late result from the expected one.
     Emission;
 }
 
 impl Emission {
-    /// The one after it.
+    /// Returns the number after this one.
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
@@ -75,13 +75,13 @@ impl Emission {
 pub struct Millis(pub i64);
 
 impl Millis {
-    /// The moment `ms` milliseconds later.
+    /// Returns the time `ms` milliseconds later.
     pub fn plus(self, ms: i64) -> Self {
         Self(self.0.saturating_add(ms))
     }
 }
 
-/// Identifies one Feature: run `run` (from 1) of one issue of one repository. Written `<repository id>/<issue>/<run>`.
+/// The id of one Feature: run `run` (from 1) of one issue of one repository. Written `<repository id>/<issue>/<run>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct FeatureKey {
@@ -89,12 +89,12 @@ pub struct FeatureKey {
     pub repo: RepoId,
     /// The labelled issue.
     pub issue: IssueNumber,
-    /// Which run of this issue, from 1.
+    /// The number of the run of this issue, from 1.
     pub run: u32,
 }
 
 impl FeatureKey {
-    /// The name that people see: `FEAT-42`, or `FEAT-42-R2` for the second run.
+    /// Returns the name that people see: `FEAT-42`, or `FEAT-42-R2` for the second run.
     pub fn shown(&self) -> String {
         match self.run {
             1 => format!("FEAT-{}", self.issue),
@@ -102,7 +102,7 @@ impl FeatureKey {
         }
     }
 
-    /// The folder of this run's branches: `autobuild/42` or `autobuild/42-r2`.
+    /// Returns the common prefix of this run's branches: `autobuild/42` or `autobuild/42-r2`.
     pub fn branch_prefix(&self) -> String {
         match self.run {
             1 => format!("autobuild/{}", self.issue),
@@ -110,7 +110,7 @@ impl FeatureKey {
         }
     }
 
-    /// The branch into which this run's tasks are merged.
+    /// Returns the branch into which this run's tasks are merged.
     pub fn integration_branch(&self) -> String {
         format!("{}/integration", self.branch_prefix())
     }
@@ -146,7 +146,7 @@ impl FromStr for FeatureKey {
 
 stored_as_text!(FeatureKey, NotAFeatureKey);
 
-/// Name of a Task within its Feature: `TASK-001`…, or one of those that AutoBuild adds.
+/// Id of a task within its Feature: `TASK-001` and so on, or one of those that AutoBuild adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum TaskId {
@@ -154,14 +154,14 @@ pub enum TaskId {
     Planned(u16),
     /// Resolves a conflict with the default branch, `TASK-SYNC-<k>`.
     Sync(u16),
-    /// Mends what a wave gate found broken, `TASK-FIX-<k>`.
+    /// Fixes the failures of a wave gate, `TASK-FIX-<k>`.
     Fix(u16),
-    /// Answers a person's review of the feature pull request, `TASK-REVIEW-<k>`.
+    /// Answers a person's review of the Feature's pull request, `TASK-REVIEW-<k>`.
     Review(u16),
 }
 
 impl TaskId {
-    /// The lower-case form used in branch names: `task-001`.
+    /// Returns the lower-case form for branch names: `task-001`.
     pub fn slug(&self) -> String {
         self.to_string().to_lowercase()
     }
@@ -210,7 +210,7 @@ impl FromStr for TaskId {
 
 stored_as_text!(TaskId, NotATaskId);
 
-/// Number of a Turn of one Task, from 1.
+/// Number of a turn of one task, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TurnNumber(pub u32);
@@ -219,7 +219,7 @@ impl TurnNumber {
     /// The first turn.
     pub const FIRST: Self = Self(1);
 
-    /// The turn after this one.
+    /// Returns the number of the turn after this one.
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
@@ -237,12 +237,12 @@ impl fmt::Display for TurnNumber {
 pub struct Sha(String);
 
 impl Sha {
-    /// The whole id.
+    /// Returns the whole id.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The first seven digits, as people read them.
+    /// Returns the first seven digits, the short form for people.
     pub fn short(&self) -> &str {
         self.0.get(..7).unwrap_or(&self.0)
     }
@@ -273,7 +273,7 @@ impl FromStr for Sha {
 
 stored_as_text!(Sha, NotASha);
 
-/// A person or bot as GitHub names it: the id counts, the login is for reading.
+/// A person or bot on GitHub. The id identifies it; the login is for reading.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct User {
     /// Numeric id.
@@ -282,7 +282,7 @@ pub struct User {
     pub login: String,
 }
 
-/// `owner/name` of a repository as it is called now.
+/// The current `owner/name` of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RepoName {
     /// Login of the owner.

@@ -1,14 +1,15 @@
-//! What a Player could do to look finished: the rules, what each weighs by task type, and what was found.
+//! The rules of integrity: the ways in which a change can look finished without being so, and what each weighs by task
+//! type.
 //!
-//! How things are found is the Gates' part; here stands what follows from them.
+//! The Gates find the violations; this module says what follows from them.
 
 use crate::{plan::TaskType, weight::Weight};
 use serde::{Deserialize, Serialize};
 
-/// The rules as a table: what a rule is about, its variant, its name as people read it in reviews, and what it weighs.
+/// The rules as a table: a description, the variant, its name in reviews, and its weight.
 macro_rules! rules {
     ($($(#[$doc:meta])* $rule:ident = $name:literal, $weight:ident;)*) => {
-        /// One way to look finished without being so.
+        /// A way to look finished without being so.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Rule {
@@ -16,17 +17,17 @@ macro_rules! rules {
         }
 
         impl Rule {
-            /// Every rule, in the order in which people read them.
+            /// All rules, in the order in which reviews list them.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$rule),*];
 
-            /// Its name, as people read it in reviews.
+            /// Returns the rule's name in reviews.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$rule => $name),*
                 }
             }
 
-            /// What it weighs in most tasks. A finding that is demanded sends work back.
+            /// Returns the rule's weight in most tasks. A required rule that is broken sends work back.
             fn usual_weight(self) -> Weight {
                 match self {
                     $(Self::$rule => Weight::$weight),*
@@ -37,70 +38,70 @@ macro_rules! rules {
 }
 
 rules! {
-    /// A test is gone, its name or its file.
+    /// A test is gone, or its file is.
     TestDeleted = "test deleted", Demanded;
-    /// A test is gone, and as many new ones of its file may stand in its place; or only a condition let it run.
+    /// A test is gone, and as many new tests of its file may replace it; or only a condition let it run.
     TestReplaced = "test replaced", Shown;
     /// A test has no body any more.
     TestEmptied = "test emptied", Demanded;
-    /// A test is called or placed so that its runner does not find it.
+    /// A test has a name or place in which its runner does not find it.
     TestRenamedAway = "test renamed away", Demanded;
-    /// A test that ran on the base did not run here, and no line of the change says why.
+    /// A test ran on the base and did not run here, and no changed line explains it.
     TestVanished = "test no longer runs", Demanded;
-    /// A mark that skips or ignores a test is new.
+    /// A new mark skips or ignores a test.
     SkipAdded = "test skipped", Demanded;
-    /// A test runs only under a condition; whether it ran here is for running to show.
+    /// A test runs only under a condition. Its run shows whether it ran here.
     SkipConditional = "test on a condition", Shown;
     /// A test checks less than before.
     AssertionRemoved = "assertion removed", Demanded;
-    /// A test checks something that always holds, or holds of any value.
+    /// A test checks something that always holds, or that holds for any value.
     AssertionTrivial = "assertion always true", Demanded;
-    /// A new test passes although every function that it is about does nothing.
+    /// A new test passes with every function under test emptied (extreme mutation).
     PseudoTested = "pseudo-tested", Demanded;
-    /// A new test passes although each of its assertions fails.
+    /// A new test passes even if each of its assertions fails.
     SwallowedFailure = "swallowed failure", Demanded;
-    /// A new test passes whatever value of the same type the code returns.
+    /// A new test passes for any returned value of the right type.
     WeakAssertion = "weak assertion", Demanded;
-    /// A rewritten test no longer notices that the code does nothing.
+    /// A rewritten test passes on emptied code; its old form failed.
     WeakenedTest = "weakened test", Demanded;
     /// Tests rewrite the stored files that they compare with.
     GoldenFileRewritten = "golden file rewritten", Demanded;
-    /// Settings of the test runner exclude, tolerate or shorten.
+    /// Settings of the test runner exclude tests, tolerate failures or shorten runs.
     RunnerWeakened = "test runner weakened", Demanded;
-    /// Settings of the coverage tool exclude or ask for less.
+    /// Settings of the coverage tool exclude code or ask for less.
     CoverageWeakened = "coverage weakened", Demanded;
-    /// The repository's CI does less.
+    /// The repository's CI checks less.
     CiWeakened = "CI weakened", Demanded;
-    /// A function that is only a promise, or only holds the answers of its tests.
+    /// A function only promises its work, or only returns the answers of its tests.
     Stub = "stub", Demanded;
-    /// Results of tests written by hand.
+    /// Test results are written by hand.
     ResultsByHand = "results by hand", Demanded;
-    /// A stored snapshot changed and nothing that it shows did, or the tests write it themselves.
+    /// A stored snapshot changed but nothing that it shows did, or the tests write it themselves.
     SnapshotByHand = "snapshot by hand", Demanded;
-    /// A module that shadows a real one.
+    /// A new module takes the place of a real one.
     ShadowModule = "module shadowed", Demanded;
-    /// A test that ends the process.
+    /// A test ends its process.
     ExitInTest = "exit in test", Demanded;
-    /// Set-up rewrites tests, what they need, or the settings of their runner.
+    /// Set-up rewrites tests, files that they need, or the settings of their runner.
     RewrittenBySetup = "rewritten by set-up", Demanded;
-    /// A path that no Player may change.
+    /// A Player changed a protected path.
     ProtectedPath = "protected path", Demanded;
-    /// Something that looks like a credential.
+    /// A line contains something that looks like a credential.
     Secret = "secret", Demanded;
-    /// A conflict marker.
+    /// A file contains a merge conflict marker.
     MergeMarker = "merge marker", Demanded;
-    /// A file over the size limit.
+    /// A file is over the size limit.
     FileTooLarge = "file too large", Demanded;
-    /// Code that behaves differently under test.
+    /// Code behaves differently under test.
     DiffersUnderTest = "differs under test", Shown;
     /// A file is gone that the task does not name.
     FileDeleted = "file deleted", Shown;
-    /// A file that cannot be parsed, so that only what needs no knowledge of a language was looked for.
+    /// A file cannot be parsed, so only the rules that need no syntax were checked.
     Unreadable = "file not readable", Shown;
 }
 
 impl Rule {
-    /// What it weighs in a task of this type: scaffolding may leave stubs.
+    /// Returns the rule's weight in a task of this type. Scaffolding may leave stubs.
     pub fn weight(self, kind: TaskType) -> Weight {
         match kind {
             TaskType::Scaffolding if self == Self::Stub => Weight::Shown,
@@ -112,105 +113,104 @@ impl Rule {
         }
     }
 
-    /// Whether a person may waive it by overriding the Coach: everything but a secret.
+    /// `true` if a person may waive it by overriding the Coach: every rule but `Secret`.
     pub fn can_be_waived(self) -> bool {
         self != Self::Secret
     }
 }
 
-/// One place where a rule is broken.
+/// A violation of a rule at one place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct IntegrityFinding {
-    /// Which rule.
+    /// The rule.
     pub rule: Rule,
-    /// The file, relative to the root.
+    /// The path, relative to the repository's root.
     pub path: String,
-    /// The line, from 1, in the new version of the file; none where the line is gone.
+    /// The line, from 1, in the new version of the file; `None` if the line is gone.
     pub line: Option<u32>,
-    /// What is there. Never a secret's value.
+    /// The details. Never a secret's value.
     pub what: Detail,
-    /// Whose lines these are.
+    /// The author of the lines.
     pub by: Author,
 }
 
-/// What is there, as far as a sentence about it needs it: names, code as it is written, numbers. Code in it is shortened and
-/// in code marks.
+/// The details that a sentence about a finding needs: names, code, numbers. Code in it is shortened and in code marks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Detail {
-    /// The rule and the place say it all.
+    /// No details: the rule and the place are enough.
     Nothing,
-    /// What is written there.
+    /// The code at that place.
     Code(String),
     /// A test, by its title.
     Test(String),
-    /// A test, and how many more of its file.
+    /// A test, and the number of further tests in the same file.
     Tests {
-        /// The first of them.
+        /// The first test.
         first: String,
-        /// How many more.
+        /// The number of further tests.
         more: usize,
     },
-    /// What a test says, or no longer says.
+    /// Code that a test has, or no longer has.
     InTest {
         /// The test.
         test: String,
-        /// What it says.
+        /// The code.
         code: String,
     },
-    /// What a test said, and what it says in its place.
+    /// Code that a test replaced.
     Instead {
         /// The test.
         test: String,
-        /// What it said.
+        /// The old code.
         was: String,
-        /// What it says now.
+        /// The new code.
         is: String,
     },
     /// A function, by its name.
     Function(String),
     /// Another path.
     Path(String),
-    /// A number, and the most that is allowed.
+    /// A number, and the largest that is allowed.
     Size {
         /// The number.
         is: u64,
-        /// The most.
+        /// The largest that is allowed.
         most: u64,
     },
-    /// A value of a settings file.
+    /// A changed value of a settings file.
     Setting {
-        /// Its name.
+        /// The setting's name.
         name: String,
-        /// What it does less.
+        /// The kind of weakening.
         change: SettingChange,
     },
-    /// A sentence; what running found is told so.
+    /// A sentence, for findings that come from running something.
     Sentence(String),
 }
 
-/// What a value of a settings file does less than before.
+/// A way in which a value of a settings file was weakened.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingChange {
-    /// It asked for more; for how much it asks now, if it still does.
+    /// It asks for less, or no longer asks.
     Lowered {
-        /// What it asked for.
+        /// The old value.
         from: String,
-        /// What it asks for.
+        /// The new value, if there is one.
         to: Option<String>,
     },
-    /// It leaves this out now.
+    /// It now excludes this.
     LeavesOut(String),
-    /// It no longer takes this in.
+    /// It no longer includes this.
     NoLongerTakesIn(String),
-    /// It was switched on, and tolerates.
+    /// It is now switched on; it tolerates something.
     SwitchedOn,
-    /// It was switched off, and demanded.
+    /// It is now switched off; it required something.
     SwitchedOff,
-    /// This option, program, package or value decides now what runs.
+    /// It is now this option, program, package or value, which decides what runs.
     Is(String),
-    /// It ran this.
+    /// It was this, and is gone.
     Ran(String),
 }
 
@@ -226,18 +226,18 @@ impl From<&str> for Detail {
     }
 }
 
-/// Whose lines a finding is about.
+/// The author of the lines of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Author {
-    /// The Player's.
+    /// The Player wrote them.
     Player,
-    /// Lines that only people touched: shown, never sent back.
+    /// Only people touched them. The finding is informational and never sends work back.
     Person,
 }
 
 impl IntegrityFinding {
-    /// What it weighs in a task of this type.
+    /// Returns the finding's weight in a task of this type.
     pub fn weight(&self, kind: TaskType) -> Weight {
         match self.by {
             Author::Person => Weight::Shown,

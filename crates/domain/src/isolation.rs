@@ -1,5 +1,5 @@
-//! How far a foreign program is kept apart from the machine, and what it may use up. How it is done is the sandbox's
-//! part.
+//! Levels of isolation between a foreign program and the machine, and the limits on what it may use. The sandbox
+//! enforces both.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -8,18 +8,18 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "u8", try_from = "u8")]
 pub enum Level {
-    /// None: limits of time and output, and everything is cleaned up.
+    /// No isolation. Only time and output are limited, and everything is cleaned up.
     L0,
     /// Landlock, seccomp and resource limits in the machine's own namespaces.
     L1,
-    /// Namespaces of its own with a bare root, over the machine's `/proc`; and all of [`Level::L1`].
+    /// Its own namespaces and a bare root, with the machine's `/proc`; and everything of [`Level::L1`].
     L2,
-    /// Namespaces of its own with a bare root and its own `/proc`; and all of [`Level::L1`].
+    /// Its own namespaces, a bare root and its own `/proc`; and everything of [`Level::L1`].
     L3,
 }
 
 impl Level {
-    /// What the level is, in a few words.
+    /// Returns a short description of the level.
     pub fn means(self) -> &'static str {
         match self {
             Self::L0 => "none",
@@ -30,12 +30,12 @@ impl Level {
     }
 }
 
-/// Between which levels programs are run.
+/// The levels between which programs run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Below it nothing is run at all.
+    /// The weakest level allowed. If the machine offers less, nothing runs.
     pub least: Level,
-    /// Above it isolation is not used although the machine offers it: some programs do not work under it.
+    /// The strongest level used, even if the machine offers more: some programs do not work at a stronger one.
     pub most: Level,
 }
 
@@ -49,7 +49,7 @@ impl Default for Bounds {
 }
 
 impl Level {
-    /// This level or the best above it.
+    /// Returns bounds that allow this level and all stronger ones.
     pub fn or_more(self) -> Bounds {
         Bounds {
             least: self,
@@ -89,23 +89,23 @@ impl fmt::Display for Level {
     }
 }
 
-/// A number that is no level.
+/// A number that is not a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is no level of isolation; valid: 0, 1, 2, 3")]
 pub struct NoSuchLevel(u8);
 
-/// What a program with everything that it starts may use up.
+/// The limits for a program together with everything that it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Bytes of memory in use at one time.
+    /// Bytes of memory in use at the same time.
     pub memory: u64,
-    /// Processes alive at one time.
+    /// Processes alive at the same time.
     pub processes: u64,
-    /// Seconds of processors' time, all of them together.
+    /// Seconds of processor time, summed over all processors.
     pub cpu: u64,
-    /// Bytes of the largest file that is written.
+    /// The size of the largest file that may be written, in bytes.
     pub file: u64,
-    /// Bytes in all that it may write to.
+    /// The total size of everything that it may write to, in bytes.
     pub disk: u64,
 }
 
@@ -121,18 +121,18 @@ impl Default for Limits {
     }
 }
 
-/// A limit that was passed.
+/// A limit that was exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Limit {
     /// Bytes of memory.
     Memory(u64),
-    /// Processes.
+    /// The number of processes.
     Processes(u64),
     /// Seconds of processor time.
     Cpu(u64),
     /// Bytes on disk.
     Disk(u64),
-    /// Whichever: what is used could not be looked at.
+    /// An unknown limit: the use could not be measured.
     Unmeasured,
 }
 

@@ -1,6 +1,6 @@
-//! The rules: plans, waves, turns, verdicts, blocked reports, and the two machines that follow from them.
+//! The rules: plans, waves, turns, verdicts, blocked reports, and the state machines of tasks and Features.
 //!
-//! Nothing here waits, reads a clock or touches the world: every function takes data and returns data.
+//! Nothing here waits, reads a clock or does input and output: every function takes data and returns data.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

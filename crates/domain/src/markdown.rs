@@ -1,11 +1,12 @@
-//! Reads what people write on GitHub: which lines are speech and which are code. It renders nothing.
+//! Reads the Markdown that people write on GitHub: separates text from code, and puts words in the place of images. It
+//! renders nothing.
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::ops::Range;
 
-/// The part of `text` from the first line on that starts with `word`, outside code, quotes and HTML comments.
+/// Returns the rest of `text` from the first line that starts with `word`, outside code, quotes and HTML comments.
 ///
-/// The word must stand alone, and only blanks may stand before it on its line.
+/// The word must stand alone, with nothing but blanks before it on its line.
 pub fn from_line_starting_with<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let candidates = line_starts(text).filter_map(|start| {
         let line = text.get(start..)?;
@@ -27,7 +28,7 @@ pub fn from_line_starting_with<'a>(text: &'a str, word: &str) -> Option<&'a str>
     None
 }
 
-/// The texts of all fenced blocks of `text` outside quotes, each with the first word of its info string.
+/// Returns the content of each fenced code block outside quotes, together with the first word of its info string.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "Markdown has many more events than are read"
@@ -56,7 +57,8 @@ pub fn fenced_blocks(text: &str) -> Vec<(String, String)> {
     blocks
 }
 
-/// `text` with every image outside code named in words: nobody who reads the text sees it.
+/// Replaces each image outside code by words such as `[image, not read: alt, address]`, because a reader of the plain
+/// text does not see it.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "Markdown has many more events than are read"
@@ -89,7 +91,7 @@ fn named_image(alt: &str, address: &str) -> String {
     }
 }
 
-/// The words between the brackets of an image.
+/// Returns the alt text between the brackets of an image.
 fn alt_of(source: &str) -> &str {
     let inside = source.strip_prefix("![").unwrap_or_default();
     let end = inside
@@ -99,7 +101,7 @@ fn alt_of(source: &str) -> &str {
     end.and_then(|end| inside.get(..end)).unwrap_or_default()
 }
 
-/// HTML with its `img` tags named.
+/// Replaces the `img` tags of `html` by words.
 fn without_image_tags(html: &str) -> String {
     let lower = html.to_ascii_lowercase();
     let mut named = String::new();
@@ -118,7 +120,7 @@ fn without_image_tags(html: &str) -> String {
     named
 }
 
-/// The value of an attribute of a tag; empty where it has none.
+/// Returns the value of a tag's attribute, or an empty text.
 fn attribute<'a>(tag: &'a str, name: &str) -> &'a str {
     let lower = tag.to_ascii_lowercase();
     let value = lower
@@ -135,8 +137,8 @@ fn line_starts(text: &str) -> impl Iterator<Item = usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1))
 }
 
-/// Where nothing counts as said: code blocks, code spans and HTML comments. Quoted lines start with `>`, so a line that
-/// starts with a word is never one of them.
+/// Returns the ranges in which no line counts as text: code blocks, code spans and HTML comments. Quotes need no range:
+/// a quoted line starts with `>`, never with the word.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "Markdown has many more events than are read"

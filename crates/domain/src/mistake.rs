@@ -1,12 +1,12 @@
-//! What is wrong with something that a person or an agent wrote, in words that help to mend it.
+//! Mistakes in a text that a person or an agent wrote, worded so that the author can correct them.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Mistakes shown at once; who mends these will find the others.
+/// The most mistakes shown at once. Once these are corrected, the next reading shows the others.
 const MOST_SHOWN: usize = 20;
 
-/// A place in a text, both from 1.
+/// A place in a text; line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     /// The line.
@@ -16,7 +16,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The beginning of the text.
+    /// The start of the text.
     pub const START: Self = Self { line: 1, column: 1 };
 }
 
@@ -26,12 +26,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// One mistake: a sentence that names the task or key and the rule, and the place where the text has one.
+/// One mistake: a sentence that names the key or the task and the rule, and the place in the text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mistake {
     /// For example "TASK-002: `type` is missing".
     pub sentence: String,
-    /// Where; JSON has no places.
+    /// The place; `None` for JSON, which is read without places.
     pub place: Option<Place>,
 }
 
@@ -45,39 +45,39 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// What is wrong with the settings file of a repository.
+/// A mistake in the settings file of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingsMistake {
-    /// It is larger than is read.
+    /// The file is too large.
     TooLarge {
         /// The most bytes that are read.
         most: usize,
     },
-    /// A folder, a submodule or a dead link stands in its place.
+    /// A folder, a submodule or a dead link is in its place.
     NoFile,
-    /// Something in it is not valid.
+    /// Something in the file is not valid.
     Invalid {
-        /// Where it stands.
+        /// The place in the file.
         place: Place,
-        /// The key with those around it, for example `budget.usd_per_task`; empty for the file as a whole.
+        /// The key with its parents, for example `budget.usd_per_task`; empty for the file as a whole.
         key: String,
-        /// What the parser says of it.
+        /// The parser's message.
         said: String,
-        /// What would be valid.
+        /// The values that would be valid.
         valid: String,
     },
-    /// The sentence that an older version stored.
+    /// A sentence that an older version stored.
     #[serde(untagged)]
     Stored(String),
 }
 
-/// Everything that is wrong with one text; never empty as an error.
+/// All mistakes in one text; never empty when used as an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub struct Mistakes(pub Vec<Mistake>);
 
 impl Mistakes {
-    /// A single mistake.
+    /// Returns a list of one mistake.
     pub fn one(sentence: impl Into<String>, place: Option<Place>) -> Self {
         Self(vec![Mistake {
             sentence: sentence.into(),
@@ -85,7 +85,7 @@ impl Mistakes {
         }])
     }
 
-    /// Notes another mistake.
+    /// Adds a mistake.
     pub fn add(&mut self, sentence: impl Into<String>, place: Option<Place>) {
         self.0.push(Mistake {
             sentence: sentence.into(),
@@ -93,7 +93,7 @@ impl Mistakes {
         });
     }
 
-    /// `value` if there is no mistake.
+    /// Returns `value` if there is no mistake.
     pub fn or_else_value<T>(self, value: T) -> Result<T, Self> {
         match self.0.is_empty() {
             true => Ok(value),
@@ -115,7 +115,7 @@ impl fmt::Display for Mistakes {
     }
 }
 
-/// `text` in back-ticks, on one line and short enough for a sentence.
+/// Returns `text` in backticks, on one line and cut to 80 characters.
 pub fn quoted(text: &str) -> String {
     const MOST: usize = 80;
     let plain = |c: char| if c.is_control() || c == '`' { ' ' } else { c };

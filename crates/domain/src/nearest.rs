@@ -1,8 +1,8 @@
-//! The valid word nearest to a misspelt one. A guess is only ever shown, never obeyed.
+//! Finds the valid word nearest to a misspelt one. A guess is only shown, never acted on.
 
-/// The one of `valid` that `given` most probably meant; `None` when nothing comes near.
+/// Returns the word of `valid` that `given` most probably means; `None` if none is near enough.
 pub fn nearest<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A distance is quadratic in the lengths: nobody misspells a short word at great length.
+    // The time for a distance grows with the product of the lengths, so a long word is cut to 64 characters.
     let given: String = given.chars().take(64).collect::<String>().to_lowercase();
     valid
         .into_iter()

@@ -1,27 +1,27 @@
-//! Names of hosts that foreign programs may reach, and which rule covers which name.
+//! Names of hosts that foreign programs may reach, and the rules that allow them.
 //!
-//! Only names: what a name resolves to, and whether that address may be reached, is found out where the connection is
-//! made. An address in any spelling is no name.
+//! This is about names only: the sandbox resolves a name and checks its address when it connects. An IP address, in any
+//! spelling, is not a name.
 
 use crate::ids::stored_as_text;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// The longest name of the domain name system, in its written form.
+/// The longest host name that DNS allows, in its written form.
 const MAX_NAME: usize = 253;
 const MAX_LABEL: usize = 63;
 
-/// A host's name in its one spelling: lower case, ASCII, without the dot at the end.
+/// A host name in its normal form: lower case, ASCII, without a final dot.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostName(String);
 
 impl HostName {
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether this name lies below `other`.
+    /// `true` if this name is a subdomain of `other`.
     fn is_below(&self, other: &Self) -> bool {
         let rest = self.0.strip_suffix(&other.0);
         rest.is_some_and(|rest| rest.ends_with('.'))
@@ -34,16 +34,16 @@ impl fmt::Display for HostName {
     }
 }
 
-/// Why a text is no host's name.
+/// The reason why a text is not a host name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAHost {
-    /// It is an address, in one of its spellings.
+    /// It is an IP address, in one of its spellings.
     #[error("it is an address; hosts are named")]
     Address,
     /// It is too long.
     #[error("it is longer than a host's name can be")]
     TooLong,
-    /// It holds something that no name holds.
+    /// It contains something that no host name contains.
     #[error("it is not a host's name")]
     Malformed,
 }
@@ -52,14 +52,15 @@ impl FromStr for HostName {
     type Err = NotAHost;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // A name of other scripts is longer in its ASCII form, never more than a few times shorter in its own.
+        // In UTF-8, a name in another script can be longer than its ASCII form, but at most four times: a character
+        // takes up to four bytes.
         if text.len() > MAX_NAME * 4 {
             return Err(NotAHost::TooLong);
         }
         if text.starts_with('[') {
             return Err(NotAHost::Address);
         }
-        // The parser below would decode a percent sign; nothing that needs it is a name.
+        // The parser below would decode a percent sign, but no host name contains one.
         if text.contains('%') {
             return Err(NotAHost::Malformed);
         }
@@ -90,18 +91,18 @@ fn is_label(label: &str) -> bool {
         && label.bytes().all(is_plain)
 }
 
-/// Hosts that may be reached: one by its name, or every one below a name.
+/// A rule for hosts that may be reached: one host, or all subdomains of a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum HostRule {
-    /// This host alone: `example.com`.
+    /// Exactly this host: `example.com`.
     Exactly(HostName),
-    /// Every host below this name, the name itself left out: `*.example.com`.
+    /// Every subdomain of this name, but not the name itself: `*.example.com`.
     Below(HostName),
 }
 
 impl HostRule {
-    /// Whether the rule lets this host be reached.
+    /// `true` if the rule allows this host.
     pub fn covers(&self, host: &HostName) -> bool {
         match self {
             Self::Exactly(name) => name == host,
@@ -109,7 +110,7 @@ impl HostRule {
         }
     }
 
-    /// Whether everything that `other` covers is covered by this rule.
+    /// `true` if this rule covers everything that `other` covers.
     pub fn includes(&self, other: &Self) -> bool {
         match (self, other) {
             (_, Self::Exactly(host)) => self.covers(host),
@@ -141,7 +142,7 @@ impl fmt::Display for HostRule {
 
 stored_as_text!(HostRule, NotAHost);
 
-/// What is asked for, parted by what `ceiling` includes: first what stays, then what is cut.
+/// Splits the requested rules: first those that `ceiling` includes, then those that it does not.
 pub fn cut<'a>(asked: &'a [HostRule], ceiling: &[HostRule]) -> (Vec<&'a HostRule>, Vec<&'a HostRule>) {
     asked
         .iter()

@@ -1,4 +1,4 @@
-//! A JSON or YAML value as someone wrote it, with its place. It knows no rule of ours but the limits of reading.
+//! A JSON or YAML value as it was written, with its place. It enforces the limits of reading and no other rule.
 
 use crate::{
     mistake::{Mistake, Place, quoted},
@@ -11,21 +11,21 @@ use serde::{
 use serde_saphyr::{Spanned, options::DuplicateKeyPolicy};
 use std::fmt;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What was written.
+    /// The value.
     pub value: Shape,
-    /// Where; absent for JSON.
+    /// The place; `None` for JSON.
     pub place: Option<Place>,
 }
 
-/// The shapes that JSON and YAML share.
+/// The kinds of values that JSON and YAML share.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// Nothing.
+    /// Null.
     Null,
-    /// True or false.
+    /// A boolean.
     Flag(bool),
     /// A whole number.
     Whole(i64),
@@ -35,33 +35,34 @@ pub enum Shape {
     Text(String),
     /// A list.
     List(Vec<Node>),
-    /// Keys with values, in the order written; no key twice.
+    /// Keys with values, in the written order; no key occurs twice.
     Map(Vec<(Key, Node)>),
 }
 
-/// A key of a map and where it stands.
+/// A key of a map and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its text.
+    /// The key's text.
     pub name: String,
-    /// Where; absent for JSON.
+    /// The place; `None` for JSON.
     pub place: Option<Place>,
 }
 
 impl Key {
-    /// Where it stands.
+    /// Returns its place, or the start of the text.
     pub fn at(&self) -> Place {
         self.place.unwrap_or(Place::START)
     }
 }
 
 impl Node {
-    /// Reads one YAML document of at most `max_bytes`; an empty one is [`Shape::Null`]. Anchors may be used, within limits
-    /// that a written text never meets.
+    /// Reads one YAML document of at most `max_bytes`; an empty one is [`Shape::Null`]. Anchors are allowed, within
+    /// limits that no hand-written text reaches.
     ///
     /// # Errors
     ///
-    /// Says where the text is no YAML, holds a key twice, or is longer, deeper or more repetitive than allowed.
+    /// Returns the mistake if the text is not YAML, repeats a key in a map, or is longer, deeper or more repetitive
+    /// than allowed.
     pub fn from_yaml(text: &str, max_bytes: usize) -> Result<Self, Mistake> {
         let start = Some(Place::START);
         if text.len() > max_bytes {
@@ -93,12 +94,12 @@ impl Node {
         serde_saphyr::from_str_with_options(text, options).map_err(|error| unreadable(&error))
     }
 
-    /// Where it stands.
+    /// Returns its place, or the start of the text.
     pub fn at(&self) -> Place {
         self.place.unwrap_or(Place::START)
     }
 
-    /// The value as text, if it is one.
+    /// Returns the value, if it is text.
     pub fn text(&self) -> Option<&str> {
         if let Shape::Text(text) = &self.value {
             Some(text)
@@ -107,7 +108,7 @@ impl Node {
         }
     }
 
-    /// The value as a boolean, if it is one.
+    /// Returns the value, if it is a boolean.
     pub fn flag(&self) -> Option<bool> {
         if let Shape::Flag(flag) = self.value {
             Some(flag)
@@ -116,7 +117,7 @@ impl Node {
         }
     }
 
-    /// The value as a whole number, if it is one.
+    /// Returns the value, if it is a whole number.
     pub fn whole(&self) -> Option<i64> {
         if let Shape::Whole(number) = self.value {
             Some(number)
@@ -125,7 +126,7 @@ impl Node {
         }
     }
 
-    /// The value as a number, if it is one.
+    /// Returns the value, if it is a number.
     pub fn number(&self) -> Option<f64> {
         if let Shape::Number(number) = self.value {
             Some(number)
@@ -134,7 +135,7 @@ impl Node {
         }
     }
 
-    /// The items of the value, if it is a list.
+    /// Returns the items, if the value is a list.
     pub fn items(&self) -> Option<&[Self]> {
         if let Shape::List(items) = &self.value {
             Some(items)
@@ -143,7 +144,7 @@ impl Node {
         }
     }
 
-    /// The keys of the value, if it is a map.
+    /// Returns the keys and their values, if the value is a map.
     pub fn entries(&self) -> Option<&[(Key, Self)]> {
         if let Shape::Map(entries) = &self.value {
             Some(entries)
@@ -152,7 +153,7 @@ impl Node {
         }
     }
 
-    /// The value as it would stand in JSON; a number that JSON cannot hold becomes null.
+    /// Returns the value as JSON; a number that JSON cannot hold becomes null.
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {
             Shape::Null => serde_json::Value::Null,
@@ -169,7 +170,7 @@ impl Node {
         }
     }
 
-    /// Takes a JSON value over.
+    /// Converts a JSON value.
     pub fn from_json(json: &serde_json::Value) -> Self {
         let value = match json {
             serde_json::Value::Null => Shape::Null,
@@ -194,7 +195,7 @@ impl Node {
         Self { value, place: None }
     }
 
-    /// What it is, for a sentence like "must be text, not …".
+    /// Returns a description for a sentence such as "must be text, not the number 3".
     pub fn kind(&self) -> String {
         match &self.value {
             Shape::Null => "nothing".to_owned(),
@@ -207,7 +208,7 @@ impl Node {
         }
     }
 
-    /// The value on one line, as JSON would write it, cut to `most` characters.
+    /// Returns the value on one line, much like JSON, cut to `most` characters.
     pub fn shown(&self, most: usize) -> String {
         let mut text = String::new();
         self.write_short(&mut text, most);
@@ -246,7 +247,7 @@ impl Node {
     }
 }
 
-/// A number without a fraction is whole, however it was spelled.
+/// A number without a fraction counts as whole, however it is spelled.
 fn number_shape(number: f64) -> Shape {
     let whole = (number.fract() == 0.0)
         .then(|| format!("{number:.0}").parse::<i64>().ok())
@@ -254,7 +255,8 @@ fn number_shape(number: f64) -> Shape {
     whole.map_or(Shape::Number(number), Shape::Whole)
 }
 
-/// What the YAML reader complains of, without the place, which is shown apart, and without its advice to programmers.
+/// Returns the YAML reader's message without the place, which is shown separately, and without its advice to
+/// programmers.
 fn plain_cause(complaint: &str) -> &str {
     let ends = [
         " at line ",

@@ -1,9 +1,9 @@
-//! Finds a plan that a person wrote into an issue or a comment. It checks nothing: that is `plan`'s part.
+//! Finds a plan that a person wrote into an issue or a comment. It checks nothing; `plan` does.
 
 use crate::markdown;
 
-/// The first fenced `yaml` or `yml` block with a top-level `tasks`. A block that is not valid YAML counts too: its author
-/// meant a plan, and is told what is wrong with it.
+/// Returns the first fenced `yaml` or `yml` block with a top-level `tasks`. A block that is not valid YAML counts too:
+/// its author meant a plan, and the reply names its mistakes.
 pub fn find_plan_block(markdown_text: &str) -> Option<String> {
     markdown::fenced_blocks(markdown_text)
         .into_iter()

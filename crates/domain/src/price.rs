@@ -1,11 +1,11 @@
-//! What tokens cost where the program does not say: the table `prices.json`, with its date, and a rule for names that it
-//! does not know. Everything that comes of it is an estimate.
+//! Estimates the cost of tokens if a program does not report it. Uses the dated table `prices.json`, and a rule for
+//! models that are not in it.
 
 use crate::usage::{Tokens, Usage};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// The one place where prices stand.
+/// The only source of prices.
 const TABLE: &str = include_str!("prices.json");
 
 static PRICES: LazyLock<Vec<Price>> =
@@ -16,7 +16,7 @@ struct Table {
     models: Vec<Price>,
 }
 
-/// US dollars per million tokens, which are millionths of a dollar per token.
+/// Prices in US dollars per million tokens, which equals millionths of a dollar per token.
 #[derive(Deserialize)]
 struct Price {
     prefix: String,
@@ -26,8 +26,8 @@ struct Price {
     output: f64,
 }
 
-/// The usage with an estimate of its money, where the program told tokens and no money. A model that the table does not
-/// know costs as much as the dearest in it: nothing ever costs more than was allowed because its price is unknown.
+/// Adds an estimated cost to the usage if the program reported tokens but no cost. A model that is not in the table
+/// costs as much as the most expensive one in it, so that an unknown price never lets a run exceed its limit.
 pub fn priced(usage: Usage, model: Option<&str>) -> Usage {
     if usage.usd_micros.is_some() || usage.tokens.total() == 0 {
         return usage;
@@ -39,8 +39,8 @@ pub fn priced(usage: Usage, model: Option<&str>) -> Usage {
     }
 }
 
-/// The least and the most that calls of models cost by the table, each at its own price. A model that the table does not
-/// know costs as much as the cheapest in it, or as the dearest.
+/// Returns the least and the most that calls of models cost by the table. For a model that is not in the table, these
+/// are the prices of the cheapest and of the most expensive model.
 pub fn range(used: &[(String, Tokens)]) -> (u64, u64) {
     let of = |(model, tokens): &(String, Tokens)| {
         let cheapest = || PRICES.iter().map(|price| price.of(tokens)).min().unwrap_or(0);
@@ -56,8 +56,8 @@ fn estimate(tokens: &Tokens, model: Option<&str>) -> u64 {
     known.unwrap_or_else(|| PRICES.iter().map(|price| price.of(tokens)).max().unwrap_or(0))
 }
 
-/// The longest prefix that fits; a provider's own prefix (`openai/`, `us.anthropic.`) is left out. What follows it names
-/// a variant, never another version: `gpt-5.9` is no `gpt-5`.
+/// Returns the price with the longest prefix that fits. A provider's own prefix (`openai/`, `us.anthropic.`) is
+/// skipped. The rest of the name may add a variant but no version number: `gpt-5.9` is not `gpt-5`.
 fn price_of(model: &str) -> Option<&'static Price> {
     let name = model.to_lowercase();
     let fits = |price: &&Price| {
@@ -83,7 +83,7 @@ impl Price {
     }
 }
 
-/// Rounded up to whole millionths, in whole thousandths of a price.
+/// Returns the cost in millionths of a dollar, rounded up. The price is first rounded to thousandths.
 fn times(count: u64, price: f64) -> u64 {
     let thousandths = format!("{:.0}", price * 1_000.0).parse::<u64>().unwrap_or(0);
     count.saturating_mul(thousandths).div_ceil(1_000)

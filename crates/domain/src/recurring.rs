@@ -1,4 +1,5 @@
-//! What comes up again turn after turn: the sign that a loop is stuck. It compares words, it does not understand them.
+//! Finds issues that come up again turn after turn, the sign that a task is stuck. It compares words and does not
+//! understand them.
 
 use crate::{
     decision::{Issue, Severity},
@@ -7,25 +8,25 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Turns with the same issues after which a task is stuck.
+/// The number of turns in a row with the same issues after which a task is stuck.
 const SAME_ISSUES_TURNS: usize = 3;
 
 /// An issue that came up in more than one turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recurring {
-    /// What is wrong, in the words of the last turn that said so.
+    /// The issue in the words of the last turn that named it.
     pub description: String,
     /// The issue's category.
     pub category: String,
-    /// The file it is about.
+    /// The file that it is about.
     pub file: Option<String>,
-    /// In how many turns it came up.
+    /// The number of turns in which it came up.
     pub count: usize,
-    /// Those turns.
+    /// The turns in which it came up.
     pub turns: Vec<TurnNumber>,
 }
 
-/// Groups equal issues over turns, leaving out those of a single turn; the most frequent first.
+/// Groups equal issues over all turns and returns those of more than one turn, the most frequent first.
 pub fn recurring(turns: &[(TurnNumber, &[Issue])]) -> Vec<Recurring> {
     let mut groups: BTreeMap<Key, (&Issue, BTreeSet<TurnNumber>)> = BTreeMap::new();
     for (turn, items) in turns {
@@ -52,9 +53,9 @@ pub fn recurring(turns: &[(TurnNumber, &[Issue])]) -> Vec<Recurring> {
     recurring
 }
 
-/// Whether the last three turns ended with the same set of issues that send work back.
+/// `true` if the last three turns ended with the same set of `must_fix` issues.
 ///
-/// Numbers count here, line numbers apart: "2 failed" after "3 failed" is progress.
+/// Numbers are compared, except line numbers: "2 failed" after "3 failed" is progress.
 pub fn same_issues_three_turns(turns: &[&[Issue]]) -> bool {
     let mut last = turns
         .iter()
@@ -95,8 +96,7 @@ fn key(issue: &Issue, digits: Digits) -> Key {
     )
 }
 
-/// The words of a description without what differs from turn to turn: case, spacing, closing punctuation and the numbers
-/// of lines.
+/// Removes what differs from turn to turn: case, spacing, closing punctuation and line numbers, or all numbers.
 fn normalised(description: &str, digits: Digits) -> String {
     let mut words: Vec<String> = Vec::new();
     for word in description.to_lowercase().split_whitespace() {
@@ -126,7 +126,7 @@ fn without_digits(word: &str) -> String {
     plain
 }
 
-/// `src/a.rs:12:5` and `l12` without their numbers; other words as they are.
+/// Removes line numbers from words such as `src/a.rs:12:5` and `l12`; returns other words unchanged.
 fn without_line_number(word: &str) -> String {
     match word.split_once(':') {
         Some((path, place)) if !place.is_empty() && place.chars().all(|c| c.is_numeric() || c == ':' || c == '-') => {

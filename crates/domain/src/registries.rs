@@ -1,16 +1,16 @@
-//! The public package registries of each ecosystem: one table.
+//! A table of the public package registries of each ecosystem.
 //!
-//! Only hosts from which packages are fetched, as the documents beside them say. Hosts to which anybody could also send
-//! something, code forges above all, are left out on purpose: whoever needs one names it in the settings.
+//! It lists only hosts from which packages are fetched, according to the pages linked in the comments. Hosts to which
+//! anybody can also send data, above all code forges, are left out on purpose; the settings can name them.
 
 use crate::network::HostRule;
 
 /// A family of package managers that share registries.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ecosystem {
-    /// What people call it.
+    /// The name that people use.
     pub name: &'static str,
-    /// Names of files that show that a repository uses it; `*` stands for any beginning.
+    /// Files that show that a repository uses it; `*` stands for any beginning.
     files: &'static [&'static str],
     /// The hosts of its registries.
     hosts: &'static [&'static str],
@@ -18,7 +18,7 @@ pub struct Ecosystem {
     pub programs: &'static [&'static str],
 }
 
-/// Every ecosystem.
+/// All ecosystems.
 pub static ECOSYSTEMS: &[Ecosystem] = &[
     // https://doc.rust-lang.org/cargo/reference/registry-index.html; `dl` of https://index.crates.io/config.json
     Ecosystem {
@@ -27,8 +27,8 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
         hosts: &["index.crates.io", "static.crates.io", "crates.io"],
         programs: &["cargo", "rustc"],
     },
-    // https://docs.npmjs.com/cli/using-npm/registry, https://yarnpkg.com/configuration/yarnrc (classic lock files name the
-    // second host, Corepack fetches Yarn itself from the third)
+    // https://docs.npmjs.com/cli/using-npm/registry, https://yarnpkg.com/configuration/yarnrc (classic lock files name
+    // the second host, Corepack fetches Yarn from the third)
     Ecosystem {
         name: "npm",
         files: &["package.json"],
@@ -87,7 +87,7 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
         hosts: &["rubygems.org", "index.rubygems.org"],
         programs: &["ruby"],
     },
-    // https://packagist.org/apidoc (the packages themselves lie at code forges)
+    // https://packagist.org/apidoc (the packages themselves are on code forges)
     Ecosystem {
         name: "Packagist",
         files: &["composer.json"],
@@ -110,11 +110,11 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
     },
 ];
 
-/// Folders that hold the code of others.
+/// Folders with third-party code.
 const VENDORED: [&str; 4] = ["node_modules", "vendor", "third_party", ".venv"];
 
 impl Ecosystem {
-    /// The hosts of its registries.
+    /// Returns the hosts of its registries.
     pub fn registries(&self) -> Vec<HostRule> {
         self.hosts.iter().filter_map(|host| host.parse().ok()).collect()
     }
@@ -127,7 +127,7 @@ impl Ecosystem {
     }
 }
 
-/// The ecosystems that a repository with these paths uses, in the order of the table.
+/// Returns the ecosystems that a repository with these paths uses, in the order of the table.
 pub fn of_paths(paths: &[String]) -> Vec<&'static Ecosystem> {
     let is_own = |path: &&String| !path.split('/').any(|part| VENDORED.contains(&part));
     let own: Vec<&str> = paths
@@ -141,7 +141,7 @@ pub fn of_paths(paths: &[String]) -> Vec<&'static Ecosystem> {
         .collect()
 }
 
-/// Every public registry of the table.
+/// Returns every public registry of the table.
 pub fn public() -> Vec<HostRule> {
     ECOSYSTEMS.iter().flat_map(Ecosystem::registries).collect()
 }

@@ -1,4 +1,4 @@
-//! What a Player says of its turn. A claim, never a fact.
+//! The Player's report on its turn. It is a claim, never a fact.
 
 use crate::{
     fields::{Fields, Reading},
@@ -8,37 +8,38 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// The Player's own account of its turn. Every field is a claim that code checks against the tree and the Gates.
+/// The Player's own report on its turn. Every field is a claim; code checks some of them against the tree and the
+/// Gates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlayerReport {
-    /// How the work was approached.
+    /// The approach to the work.
     pub approach: String,
-    /// What was done, in a paragraph.
+    /// A summary of the work, in a paragraph.
     pub summary: String,
-    /// Paths said to be modified.
+    /// Paths claimed to be modified.
     pub files_modified: Vec<String>,
-    /// Paths said to be new.
+    /// Paths claimed to be new.
     pub files_created: Vec<String>,
-    /// Tests said to be written.
+    /// Tests claimed to be written.
     pub tests_written: Vec<String>,
-    /// Whether tests are said to have been run.
+    /// Whether the Player claims to have run tests.
     pub tests_run: bool,
-    /// Whether they are said to have passed.
+    /// Whether the Player claims that they passed.
     pub tests_passed: bool,
-    /// What the tests are said to have printed.
+    /// The claimed output of the tests.
     pub test_output_summary: String,
-    /// Remarks for the next reader.
+    /// Notes for the next reader.
     pub implementation_notes: String,
-    /// Doubts.
+    /// Doubts of the Player.
     pub concerns: Vec<String>,
-    /// Criteria said to be met.
+    /// Criteria claimed to be met.
     pub requirements_addressed: Vec<String>,
-    /// Criteria said to be open.
+    /// Criteria named as still open.
     pub requirements_remaining: Vec<String>,
-    /// Whether the Player thinks a Coach should look.
+    /// Whether the Player thinks that the work is ready for review.
     pub ready_for_validation: bool,
-    /// Keys of the answer that no rule knows: they are ignored and shown.
+    /// Unknown keys of the answer. They are ignored and shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<String>,
 }
@@ -46,13 +47,13 @@ pub struct PlayerReport {
 /// A claim that the tree or the Gates contradict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discrepancy {
-    /// What was claimed.
+    /// The claim.
     pub claim: String,
-    /// What is so.
+    /// The fact that contradicts it.
     pub fact: String,
 }
 
-/// Reads a Player's answer.
+/// Parses a Player's answer.
 pub fn parse_report(answer: &serde_json::Value) -> Result<PlayerReport, Mistakes> {
     let (node, reading) = (Node::from_json(answer), Reading::default());
     let report = reading.fields(&node, "a report", "").map(report);
@@ -88,7 +89,7 @@ fn report(mut fields: Fields<'_>) -> PlayerReport {
     report
 }
 
-/// The JSON Schema of a Player's answer.
+/// Returns the JSON Schema of a Player's answer.
 pub fn schema() -> serde_json::Value {
     let text = || json!({ "type": "string" });
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
@@ -116,14 +117,14 @@ pub fn schema() -> serde_json::Value {
     })
 }
 
-/// What a turn changed, read from the tree.
+/// The paths that a turn changed, read from the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedPaths {
-    /// Files with another content or mode.
+    /// Files whose content or mode changed.
     pub modified: Vec<String>,
     /// New files.
     pub created: Vec<String>,
-    /// Files that are gone.
+    /// Deleted files.
     pub deleted: Vec<String>,
 }
 

@@ -1,24 +1,25 @@
-//! What follows from the failure of an agent that is not its verdict: wait, try again, go on, or stop. Pure: times are told.
+//! Decides what follows from an agent's failure: wait, try again, continue, or block. Its inputs include the times, so
+//! it needs no clock.
 
 use crate::blocked::{AgentFailure, FailureClass};
 
-/// How long work waits for a model's API, in milliseconds.
+/// The waits for a model's API, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Waits {
-    /// After the first failure in a row; it doubles from there.
+    /// The wait after the first failure in a row. It doubles with each further failure.
     pub first: i64,
-    /// At most, where the API does not ask for more.
+    /// The longest wait if the API does not ask for more.
     pub most: i64,
-    /// At most, whatever the API asks for.
+    /// The longest wait, whatever the API asks for.
     pub longest: i64,
-    /// In all: after that a person is asked.
+    /// The longest total wait; after it, the work blocks.
     pub in_all: i64,
-    /// Between two pieces of work that waited for the same API.
+    /// The time between the restarts of two pieces of work that waited for the same API.
     pub spacing: i64,
 }
 
 impl Waits {
-    /// The product's.
+    /// The product's waits.
     pub const PRODUCT: Self = Self {
         first: 60_000,
         most: 15 * 60_000,
@@ -28,46 +29,46 @@ impl Waits {
     };
 }
 
-/// An API that names a time is believed so many times in a row.
+/// The number of failures in a row for which an API's own wait is used unchanged.
 const AS_TOLD: u32 = 3;
 
-/// How long it went on before this failure.
+/// The history before this failure.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Before {
-    /// Failures of this API in a row.
+    /// The number of earlier failures of this API in a row.
     pub failures: u32,
-    /// How long this work has waited for it already, in milliseconds.
+    /// The time that this work has already waited for the API, in milliseconds.
     pub waited: i64,
-    /// What the run was allowed, in millionths of a dollar or in tokens; none without a limit.
+    /// The run's share, in millionths of a dollar or in tokens; `None` without a limit.
     pub share: Option<u64>,
-    /// How far the run got.
+    /// The progress of the run.
     pub got: Got,
 }
 
-/// How far a run got before it failed.
+/// The progress of a run before it failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Got {
-    /// Its model did nothing: the next run would ask for the very same.
+    /// Its model did nothing, so the next run would send the same request.
     #[default]
     Nowhere,
-    /// Its model worked. The next run begins with less to read, and with what a Player had done.
+    /// Its model worked. The next run starts with less to read, and with the Player's changes so far.
     ToWork,
 }
 
-/// What comes next.
+/// The next step after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// It waits in the database for so many milliseconds, and counts as nothing.
+    /// Waits in the database for so many milliseconds; the failed run does not count as a try.
     Park(i64),
-    /// It is tried again with backoff, and counts as one of the tries.
+    /// Tries again with backoff; the failed run counts as a try.
     Retry,
-    /// The share is used up, perhaps not the budget: it goes on with the next share.
+    /// Continues with the next share: this share is used up, but perhaps not the budget.
     NextShare,
-    /// A person must act first.
+    /// Blocks until a person acts.
     Block,
 }
 
-/// Decides; `jitter` (0 to 1) spreads what would else come back at the same moment.
+/// Decides the next step. `jitter` (0 to 1) spreads work that would otherwise come back at the same time.
 pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64) -> Route {
     match failure.class() {
         FailureClass::Closed => park(asked_seconds(failure), before, waits, jitter),
@@ -106,12 +107,13 @@ fn park(asked_seconds: Option<u64>, before: &Before, waits: &Waits, jitter: f64)
         None => doubled(waits.first, before.failures).min(waits.most),
     };
     let wait = wait.min(waits.longest);
-    // Never earlier than was asked for.
+    // The jitter only adds, so the wait is never shorter than the API asked for.
     Route::Park(wait.saturating_add(fifth(wait, jitter)))
 }
 
-/// The wait in milliseconds where an API says after how many seconds it may be asked again: that, also where it is
-/// short. Whoever is refused again and again all the same asks ever less often, up to every `most` milliseconds.
+/// Returns the wait in milliseconds if an API says after how many seconds it may be called again. The first three
+/// failures in a row wait exactly so long, even if that is short. Further failures double the wait, up to `most`
+/// milliseconds.
 pub fn told(seconds: i64, failures: u32, most: i64) -> i64 {
     let asked = seconds.max(1).saturating_mul(1_000);
     let patient = doubled(asked, failures.saturating_sub(AS_TOLD - 1));
@@ -122,7 +124,7 @@ fn doubled(first: i64, times: u32) -> i64 {
     first.saturating_mul(2_i64.saturating_pow(times.min(16)))
 }
 
-/// Up to a fifth of a wait.
+/// Returns up to a fifth of a wait.
 fn fifth(wait: i64, jitter: f64) -> i64 {
     let thousandths = format!("{:.0}", jitter.clamp(0.0, 1.0) * 1_000.0)
         .parse::<i64>()

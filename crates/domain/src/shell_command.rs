@@ -6,35 +6,35 @@ use std::{fmt, str::FromStr};
 
 const MAX_CHARS: usize = 4_000;
 
-/// Words that begin more than one command.
+/// Words that begin a compound command.
 const KEYWORDS: [&str; 13] = [
     "!", "{", "[[", "if", "for", "while", "until", "case", "select", "function", "time", "coproc", "((",
 ];
-/// What has a meaning of its own to a shell outside quotes.
+/// Characters with a special meaning to a shell outside quotes.
 const SIGNS: &str = "|&;<>()$`\n";
 
-/// A line for a shell, as it was written. It is handed over whole.
+/// A line for a shell, kept and passed on exactly as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct ShellCommand {
     text: String,
 }
 
-/// A line that is one program with its arguments: a shell would change nothing in them.
+/// A line that is one program with its arguments, in which a shell would change nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimpleCommand {
-    /// Variables that are set for it, as `(name, value)`.
+    /// The environment variables that are set for it, as `(name, value)`.
     pub variables: Vec<(String, String)>,
     /// The program and its arguments, without their quotes.
     pub words: Vec<String>,
 }
 
 impl ShellCommand {
-    /// Reads a command of a settings file or a plan: it stands on one line.
+    /// Reads a command of a settings file or a plan, which must be one line.
     ///
     /// # Errors
     ///
-    /// [`NotACommand`] says why the text is none.
+    /// [`NotACommand`] says why the text is not a command.
     pub fn of_one_line(text: &str) -> Result<Self, NotACommand> {
         let text = text.trim();
         match text.contains(['\n', '\r']) {
@@ -43,25 +43,26 @@ impl ShellCommand {
         }
     }
 
-    /// The line as it was written.
+    /// Returns the line as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The words of the line if it is one plain command, which many are; `None` where only a shell can tell.
+    /// Returns the parts of the line if it is one simple command, as many are; `None` if only a shell can tell.
     pub fn simple(&self) -> Option<SimpleCommand> {
         words(&self.text)
             .filter(|words| !words.iter().any(|word| word.is_pattern))
             .and_then(one_command)
     }
 
-    /// The same where a shell may put several files in the place of one word, as of `test/*.js`: what is written of it, to
-    /// be read and not to be run.
+    /// Returns the same, but also accepts patterns such as `test/*.js`, which a shell may expand to several files. The
+    /// result is for reading, not for running.
     pub fn as_written(&self) -> Option<SimpleCommand> {
         words(&self.text).and_then(one_command)
     }
 
-    /// Every word that may be a path of a file that the line runs or reads.
+    /// Returns every word that may be the path of a file that the line runs or reads. The program of a simple command
+    /// is left out.
     pub fn mentioned(&self) -> Vec<String> {
         match self.simple() {
             Some(simple) => simple.words.into_iter().skip(1).collect(),
@@ -101,9 +102,9 @@ impl fmt::Display for SimpleCommand {
 /// A word without its quotes.
 struct Word {
     value: String,
-    /// How much of its beginning stands outside quotes.
+    /// The number of bytes at its start that are outside quotes.
     bare: usize,
-    /// Whether a shell looks for files that it fits, or makes several words of it.
+    /// Whether a shell would replace it by matching files, or by several words.
     is_pattern: bool,
 }
 
@@ -116,7 +117,7 @@ impl Word {
     }
 }
 
-/// The program that the words start, if they do: variables, then a word that is no keyword of the shell.
+/// Returns the one command that the words form, if they do: variables, then a word that is not a shell keyword.
 fn one_command(words: Vec<Word>) -> Option<SimpleCommand> {
     let mut words = words.into_iter().peekable();
     let mut variables = Vec::new();
@@ -130,7 +131,7 @@ fn one_command(words: Vec<Word>) -> Option<SimpleCommand> {
     is_plain.then_some(SimpleCommand { variables, words })
 }
 
-/// Splits a line in which a shell would replace nothing but patterns, and redirect nothing.
+/// Splits a line into words. Returns `None` if a shell would replace or redirect anything in it, apart from patterns.
 fn words(text: &str) -> Option<Vec<Word>> {
     let (mut words, mut word): (Vec<Word>, Option<Word>) = (Vec::new(), None);
     let mut chars = text.trim().chars();
@@ -188,25 +189,25 @@ fn double(chars: &mut std::str::Chars<'_>) -> Option<String> {
     }
 }
 
-/// Why a text is not a command.
+/// The reason why a text is not a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotACommand {
-    /// There is nothing to run in it.
+    /// It contains nothing to run.
     #[error("the command is empty")]
     Empty,
     /// A quote is opened and never closed.
     #[error("a quote in the command is never closed")]
     OpenQuote,
-    /// No system takes such an argument.
+    /// It contains a zero byte, which no system accepts in an argument.
     #[error("the command contains a zero byte")]
     ZeroByte,
-    /// It is not written in one line.
+    /// It has more than one line.
     #[error(
         "a command is one line: join several with `&&`, or put them into a script in the repository and name that, as in \
          `sh ci/setup.sh`"
     )]
     SeveralLines,
-    /// Longer than anybody writes by hand.
+    /// It has more than 4,000 characters.
     #[error("the command is longer than {MAX_CHARS} characters")]
     TooLong,
 }
@@ -214,7 +215,7 @@ pub enum NotACommand {
 impl FromStr for ShellCommand {
     type Err = NotACommand;
 
-    /// Takes every line that may be one for a shell: the shell itself is asked where the line is run.
+    /// Accepts every line that may be valid for a shell; the shell itself checks it when the line runs.
     fn from_str(text: &str) -> Result<Self, NotACommand> {
         let text = text.trim();
         let is_nothing = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
@@ -227,7 +228,7 @@ impl FromStr for ShellCommand {
         if text.lines().all(is_nothing) {
             return Err(NotACommand::Empty);
         }
-        // With one of these in it, only a shell knows where a quote ends.
+        // If the line contains one of these characters, only a shell knows where a quote ends.
         let is_clear = !text.contains(['$', '`', '#', '<']);
         match shell_words::split(text) {
             Err(_) if is_clear => Err(NotACommand::OpenQuote),

@@ -1,6 +1,6 @@
-//! Long texts made short.
+//! Shortens long texts.
 
-/// The first `max` characters of `text`, with an ellipsis if there are more.
+/// Returns the first `max` characters of `text`, with an ellipsis if there are more.
 pub fn start(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -8,14 +8,14 @@ pub fn start(text: &str, max: usize) -> String {
     }
 }
 
-/// At most `max` characters of `text`, shortened in the middle, because the beginning says what it is and the end how it
-/// ended: its beginning and its end, and between them how many were left out.
+/// Returns at most `max` characters of `text`: its beginning, the number of characters left out, and its end. The
+/// beginning says what the text is, and the end how it ended.
 pub fn middle(text: &str, max: usize) -> String {
     let total = text.chars().count();
     if total <= max {
         return text.to_owned();
     }
-    // The note's own length depends on a number that is no longer than `total`.
+    // The note contains a number that has at most as many digits as `total`.
     let room = max.saturating_sub(note(total).chars().count());
     let (head, tail) = (room / 2, room - room / 2);
     let left_out = note(total - room);

@@ -1,14 +1,14 @@
-//! What happened during one run of an agent, event by event, in the words of no vendor. Everything in it was said or done
-//! by an agent: a record for people, never a fact to decide by.
+//! The events of one run of an agent, in the same form for every vendor. An agent said or did all of this: it is a
+//! record for people, and no decision rests on it.
 
 use crate::{secret::Secrets, shorten, usage::Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Characters of one text of an event that are kept.
+/// The most characters that are kept of one text of an event.
 const MAX_TEXT: usize = 16_000;
 
-/// Bytes of all lines of one run that are kept, and how many of them of its beginning.
+/// The most bytes that are kept of all lines of a run, and the part of them for its beginning.
 pub const MAX_LINES: usize = 1_000_000;
 const MAX_BEGINNING: usize = 600_000;
 
@@ -17,84 +17,85 @@ const MAX_BEGINNING: usize = 600_000;
 pub struct TraceEvent {
     /// Milliseconds since the run started.
     pub ms: u64,
-    /// What happened.
+    /// The kind of event.
     #[serde(flatten)]
     pub kind: TraceKind,
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum TraceKind {
-    /// It was told this.
+    /// The prompt was sent.
     Prompt {
-        /// Word for word, shortened.
+        /// The prompt, shortened.
         text: String,
     },
-    /// The program said what it is and what it may use.
+    /// The program named itself and its tools.
     Started {
         /// The model, as the program names it.
         model: Option<String>,
-        /// The tools that it offers to the model.
+        /// The tools that the program offers to the model.
         tools: Vec<String>,
         /// The program's version.
         version: Option<String>,
     },
-    /// The model said something.
+    /// The model wrote text.
     Text {
-        /// What.
+        /// The text.
         text: String,
     },
-    /// A tool was called.
+    /// The model called a tool.
     ToolCall {
-        /// Joins it with its result.
+        /// The id that its result repeats.
         id: String,
-        /// The tool.
+        /// The tool's name.
         tool: String,
-        /// Its input as JSON text, shortened.
+        /// The input as JSON text, shortened.
         input: String,
     },
-    /// A tool came back.
+    /// A tool returned.
     ToolResult {
-        /// The call.
+        /// The id of the call.
         id: String,
-        /// Whether it failed.
+        /// Whether the call failed.
         failed: bool,
-        /// What it gave, shortened.
+        /// The output, shortened.
         output: String,
     },
-    /// A tool was refused.
+    /// A tool call was refused.
     Denied {
-        /// The tool.
+        /// The tool's name.
         tool: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// The program waits for its model's API.
     Waiting {
-        /// Which try comes next.
+        /// The number of the next try.
         attempt: u32,
-        /// For how long, in milliseconds.
+        /// The wait in milliseconds.
         delay_ms: u64,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// What was used so far.
+    /// The usage so far.
     Used {
-        /// Sums since the start.
+        /// The sums since the start.
         usage: Usage,
-        /// Tokens of the first request that a model answered: as its API counted them, else about what its bytes come to.
+        /// The tokens of the first request that a model answered: as its API counted them, or else estimated from its
+        /// bytes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         first_request: Option<u64>,
     },
-    /// It gave no answer that could be used, and had printed this last.
+    /// The run gave no usable answer; this is what it printed last.
     Printed {
-        /// The end of it, shortened.
+        /// The end of the output, shortened.
         text: String,
     },
-    /// It ended.
+    /// The run ended.
     Ended {
-        /// How, in a sentence.
+        /// The end, in a sentence.
         how: String,
     },
 }
@@ -103,17 +104,17 @@ pub enum TraceKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum TraceLine {
-    /// Something happened.
+    /// An event.
     Event(TraceEvent),
-    /// So many events were left out here, because there were too many.
+    /// The place of events that were left out, because there were too many.
     Omitted {
-        /// How many.
+        /// The number of events left out.
         omitted: usize,
     },
 }
 
-/// The events as JSON lines: masked, each text shortened, and where that is not enough, without those in the middle. The
-/// beginning says what was asked, the end how it ended.
+/// Returns the events as JSON lines, with secrets masked and each text shortened. If that is still too long, the events
+/// in the middle are left out: the beginning shows the task, and the end shows the result.
 pub fn lines(events: &[TraceEvent], secrets: &Secrets) -> String {
     let lines: Vec<String> = events.iter().map(|event| line(event, secrets)).collect();
     let total: usize = lines.iter().map(String::len).sum();
@@ -141,7 +142,7 @@ pub fn lines(events: &[TraceEvent], secrets: &Secrets) -> String {
     kept
 }
 
-/// The lines of a stored trace; what cannot be read is left out.
+/// Returns the lines of a stored trace. Lines that cannot be read are skipped.
 pub fn read(lines: &str) -> impl Iterator<Item = TraceLine> {
     lines.lines().filter_map(|line| serde_json::from_str(line).ok())
 }

@@ -1,23 +1,23 @@
-//! What running agents used: tokens, money, time. Sums only; what may be used stands with the budgets.
+//! The tokens, money and time that agent runs used, as sums. The limits are in `budget`.
 
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
-/// Tokens by how they are priced.
+/// Numbers of tokens, by how they are priced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
-    /// Read at the full price.
+    /// Tokens read at the full price.
     pub input: u64,
-    /// Read from the provider's cache.
+    /// Tokens read from the provider's cache.
     pub cached: u64,
-    /// Read and written to the provider's cache.
+    /// Tokens read and written to the provider's cache.
     pub cache_write: u64,
-    /// Written, thinking included.
+    /// Tokens written, including thinking.
     pub output: u64,
 }
 
 impl Tokens {
-    /// All of them.
+    /// Returns the sum of all kinds.
     pub fn total(&self) -> u64 {
         [self.input, self.cached, self.cache_write, self.output]
             .into_iter()
@@ -34,16 +34,17 @@ impl AddAssign for Tokens {
     }
 }
 
-/// What one or more runs of agents used.
+/// The usage of one or more agent runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens, where the program told them.
+    /// The tokens that the program reported.
     pub tokens: Tokens,
-    /// Money in millionths of a US dollar; `None` where neither the program nor the price table knows.
+    /// The cost in millionths of a US dollar; `None` if neither the program nor the price table knows it.
     pub usd_micros: Option<u64>,
-    /// Whether some of the money is a guess: of the program for a model that it does not know, or of our price table.
+    /// Whether part of the cost is an estimate: by the program for a model that it does not know, or by our price
+    /// table.
     pub estimated: bool,
-    /// How long the programs ran, in milliseconds.
+    /// The time that the programs ran, in milliseconds.
     pub agent_ms: u64,
 }
 

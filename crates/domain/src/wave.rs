@@ -1,4 +1,5 @@
-//! Which tasks may run in parallel. Waves follow from dependencies and files alone; no given grouping is ever taken.
+//! Computes which tasks may run in parallel. Waves follow from dependencies and files alone; a grouping in the plan is
+//! never used.
 
 use crate::{
     ids::TaskId,
@@ -10,14 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The waves of a plan, in the order in which they run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waves {
-    /// Tasks that may run in parallel, by id, wave after wave.
+    /// The waves in order, each with the ids of tasks that may run in parallel.
     pub groups: Vec<Vec<TaskId>>,
-    /// Orders that the plan does not name and that follow from files in common.
+    /// Orderings that the plan does not name and that follow from shared files.
     pub added_edges: Vec<AddedEdge>,
 }
 
 impl Waves {
-    /// The number of the wave that `task` belongs to, from 1.
+    /// Returns the number of the task's wave, from 1.
     pub fn wave_of(&self, task: TaskId) -> Option<usize> {
         self.groups
             .iter()
@@ -26,7 +27,7 @@ impl Waves {
     }
 }
 
-/// Two tasks without a dependency that would change the same file, and so run one after the other.
+/// Two independent tasks that would change the same file, and therefore run one after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddedEdge {
     /// The task that runs first: the lower id.
@@ -39,8 +40,8 @@ pub struct AddedEdge {
 
 type Needs = BTreeMap<TaskId, BTreeSet<TaskId>>;
 
-/// The dependency levels of a checked plan. Two tasks of one level that name the same file are ordered by id, and the
-/// levels computed again, until no two tasks of a level share a file.
+/// Computes the waves of a checked plan. If two tasks of one wave name the same file, the one with the higher id waits
+/// for the other, and the waves are computed again until no two tasks of a wave share a file.
 pub fn waves(plan: &Plan) -> Waves {
     let mut needs: Needs = plan
         .tasks
@@ -61,8 +62,8 @@ pub fn waves(plan: &Plan) -> Waves {
     }
 }
 
-/// Groups tasks by the length of their longest chain of needs. A task whose needs never come true (a cycle, which a
-/// checked plan does not have) is in no group.
+/// Groups tasks by the length of their longest chain of dependencies. A task in a cycle, which a checked plan does not
+/// have, is in no group.
 fn levels(needs: &Needs) -> Vec<Vec<TaskId>> {
     let mut groups = Vec::new();
     let mut done = BTreeSet::new();

@@ -1,13 +1,13 @@
-//! What a result weighs.
+//! The weight of a Gate's result.
 
 use serde::{Deserialize, Serialize};
 
-/// Whether an approval rests on what a Gate found.
+/// Whether an approval rests on a Gate's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
-    /// It must have passed: a failure sends work back, and its absence blocks.
+    /// Required: a failure sends work back, and if the Gate could not run, the task blocks.
     Demanded,
-    /// People and the Coach see it, and nothing follows from it.
+    /// Informational: people and the Coach see it, and nothing follows from it.
     Shown,
 }

@@ -1,24 +1,24 @@
-//! The words of enums without data, as they stand in texts, tables and the database.
+//! Gives each variant of an enum without data a fixed word, as it appears in texts, tables and the database.
 
-/// A text that is none of the words that are known.
+/// The error for a text that is none of the known words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{given:?} is not known; known are {known}")]
 pub struct UnknownWord {
     /// The text.
     pub given: String,
-    /// The words.
+    /// The known words, separated by commas.
     pub known: String,
 }
 
-/// Gives an enum its words, to write them and to read them.
+/// Defines the words of an enum, with functions to write and to read them.
 #[macro_export]
 macro_rules! words {
     ($name:ident { $($variant:ident = $word:literal),* $(,)? }) => {
         impl $name {
-            /// Every one, in order.
+            /// All variants, in order.
             pub const ALL: [Self; [$($word),*].len()] = [$(Self::$variant),*];
 
-            /// Its word.
+            /// Returns its word.
             pub fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word),*

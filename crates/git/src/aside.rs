@@ -1,4 +1,4 @@
-//! Commits outside the branches: put on the remote where nothing starts, and fetched from it by their id.
+//! Commits that are on no branch: pushed to the remote under refs that trigger no CI, and fetched by their id.
 
 use crate::{
     error::GitError,
@@ -11,11 +11,12 @@ use crate::{
 };
 use domain::ids::Sha;
 
-/// Where commits stand on the remote that are on no branch yet.
+/// The prefix of the remote's refs for commits that are on no branch yet.
 const ASIDE: &str = "refs/autobuild/";
 
 impl Mirror {
-    /// The commits that `head` has and no branch had at the last fetch, each after its parents, at most `cap`.
+    /// Returns the commits in the history of `head` that no branch had at the last fetch. Each comes after its parents.
+    /// At most `cap`.
     pub async fn on_no_branch(&self, head: &Sha, cap: usize) -> Result<Vec<Sha>, GitError> {
         self.ready()?;
         let call = GitCall::new(&self.dir, "rev-list").args(["--topo-order", &format!("--max-count={cap}")]);
@@ -27,13 +28,13 @@ impl Mirror {
         Ok(commits)
     }
 
-    /// Puts `sha` with all that it needs on the remote, under a ref that belongs to `branch` and is no branch.
+    /// Pushes `sha` with its history to the remote, under a ref that is named after `branch` but is no branch.
     pub async fn push_aside(&self, remote: &Remote, branch: &BranchName, sha: &Sha) -> Result<(), PushError> {
         self.push_plainly(remote, branch, &format!("+{sha}:{ASIDE}{branch}"))
             .await
     }
 
-    /// Removes what [`Mirror::push_aside`] put there.
+    /// Removes the ref that [`Mirror::push_aside`] made.
     pub async fn remove_aside(&self, remote: &Remote, branch: &BranchName) -> Result<(), PushError> {
         self.push_plainly(remote, branch, &format!(":{ASIDE}{branch}")).await
     }
@@ -49,13 +50,13 @@ impl Mirror {
         }
     }
 
-    /// Which of the run's branches have a commit aside on the remote; `folder` as `autobuild/7/*`.
+    /// Returns the branches below `folder`, such as `autobuild/7/*`, that have a commit aside on the remote.
     pub async fn list_aside(&self, remote: &Remote, folder: &str) -> Result<Vec<String>, GitError> {
         let found = self.list_refs(remote, ASIDE, &[folder]).await?;
         Ok(found.into_keys().collect())
     }
 
-    /// Fetches one commit by its id, and holds it in the mirror under `id`.
+    /// Fetches one commit by its id, and keeps it in the mirror under the held ref `id`.
     pub async fn take(&self, remote: &Remote, sha: &Sha, id: &str) -> Result<(), GitError> {
         let held = held_ref(id)?;
         self.ready()?;

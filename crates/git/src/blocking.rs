@@ -1,8 +1,8 @@
-//! Work that would hold up everybody else, done on a thread of its own. A panic there is one of whoever waits for it.
+//! Runs blocking work on a thread of its own. A panic there is passed on to the caller that waits for it.
 
 use tokio::task::JoinError;
 
-/// Starts `work` at once; what is returned waits for its end.
+/// Starts `work` at once. The returned future waits for its result.
 pub fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> impl Future<Output = Result<T, JoinError>> {

@@ -1,4 +1,4 @@
-//! What an agent did in a checkout, found by walking the tree and comparing it with what stood there before.
+//! The changes that an agent made in a checkout, found by comparing the tree with the record of its first state.
 
 use crate::{
     checkout::TreeRecord,
@@ -8,17 +8,17 @@ use crate::{
 };
 use rustix::fd::OwnedFd;
 
-/// The longest target of a link; the kernel's own limit is about the same.
+/// The longest target of a symbolic link, in bytes; the kernel's limit is about the same.
 const LINK_CAP: u64 = 4_096;
 
-/// How much work may be taken out of one checkout.
+/// The most work that may be taken out of one checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakeOutLimits {
-    /// Bytes of one file.
+    /// The size limit of one file, in bytes.
     pub file_bytes: u64,
-    /// Bytes of all changed files together.
+    /// The size limit of all changed files together, in bytes.
     pub total_bytes: u64,
-    /// Number of changed files.
+    /// The most changed files.
     pub files: usize,
 }
 
@@ -32,22 +32,22 @@ impl Default for TakeOutLimits {
     }
 }
 
-/// Something in the tree that is not taken out.
+/// Something in the tree that cannot be committed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TreeFinding {
-    /// A fifo, a device or a socket; left out.
+    /// A fifo, a device or a socket. It is left out.
     #[error("{path} is neither a file nor a link and was left out")]
     Special {
         /// The path.
         path: RepoPath,
     },
-    /// A file or folder that its own rights close to us.
+    /// A folder whose permissions do not let us read it.
     #[error("{path} cannot be read")]
     Unreadable {
         /// The path.
         path: RepoPath,
     },
-    /// A name that some systems read as `.git`.
+    /// A name that some systems treat as `.git`.
     #[error("{path} has a name that some systems read as .git")]
     RefusedName {
         /// The path.
@@ -64,17 +64,17 @@ pub enum TreeFinding {
     FileTooLarge {
         /// The path.
         path: RepoPath,
-        /// Its size.
+        /// The file's size in bytes.
         size: u64,
-        /// The limit.
+        /// The limit in bytes.
         limit: u64,
     },
     /// All changed files together are over the limit.
     #[error("the changed files have {size} bytes, more than {limit}")]
     TotalTooLarge {
-        /// Their size.
+        /// The size of all changed files in bytes.
         size: u64,
-        /// The limit.
+        /// The limit in bytes.
         limit: u64,
     },
     /// More changed files than the limit.
@@ -83,13 +83,13 @@ pub enum TreeFinding {
         /// The limit.
         limit: usize,
     },
-    /// The checkout's own folder is not there any more.
+    /// The checkout's folder was removed or replaced.
     #[error("the checkout's folder was removed or replaced")]
     CheckoutGone,
 }
 
 impl TreeFinding {
-    /// Whether the turn's work cannot be committed as it is. Otherwise the thing is merely left out.
+    /// `true` if the work cannot be committed because of this finding. Otherwise only the entry is left out.
     #[must_use]
     pub fn rejects(&self) -> bool {
         match self {
@@ -108,7 +108,7 @@ impl TreeFinding {
 /// Why the work could not be taken out.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeOutError {
-    /// Someone still writes in the checkout: take out again once that has ended.
+    /// Something still writes in the checkout. Take the work out again once it has ended.
     #[error("{0} changed while it was read")]
     Changing(RepoPath),
     /// The disk failed.
@@ -126,7 +126,7 @@ impl From<WalkError> for TakeOutError {
     }
 }
 
-/// The work found in a checkout; the bytes are read when it is committed.
+/// The work found in a checkout. The bytes are read when it is committed.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     pub(crate) written: Vec<(RepoPath, Stamp)>,
@@ -135,19 +135,19 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// What was found that cannot be part of a commit.
+    /// Returns the entries that cannot be part of a commit.
     #[must_use]
     pub fn findings(&self) -> &[TreeFinding] {
         &self.findings
     }
 
-    /// Whether nothing was written or deleted.
+    /// `true` if nothing was written or deleted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.written.is_empty() && self.deleted.is_empty()
     }
 
-    /// Whether a finding forbids to commit this work.
+    /// `true` if a finding forbids committing this work.
     #[must_use]
     pub fn rejected(&self) -> bool {
         self.findings.iter().any(TreeFinding::rejects)
@@ -161,7 +161,7 @@ impl Changes {
     }
 }
 
-/// Compares the tree with its record.
+/// Compares the tree with the record of its first state.
 pub(crate) fn take_out(root: &OwnedFd, record: &TreeRecord, limits: &TakeOutLimits) -> Result<Changes, TakeOutError> {
     let walked = match walk(root, Attention::Obey(Ignores::new(record))) {
         Err(WalkError::TooMany) => {
@@ -188,7 +188,7 @@ pub(crate) fn take_out(root: &OwnedFd, record: &TreeRecord, limits: &TakeOutLimi
     Ok(taken)
 }
 
-/// Files of the base that are not there any more. Of a folder that cannot be read nothing is known.
+/// Returns the recorded files that no longer exist. Files in a folder that cannot be read do not count as deleted.
 fn deleted(record: &TreeRecord, walked: &Walked) -> Vec<RepoPath> {
     let closed: Vec<&RepoPath> = walked
         .odd

@@ -1,4 +1,4 @@
-//! Throw-away checkouts: git fills one before an agent starts, and never looks at it again.
+//! Throw-away checkouts. Git fills a checkout before an agent starts, and never reads it again.
 
 use crate::{
     blocking::blocking,
@@ -25,19 +25,19 @@ use std::{
     time::Duration,
 };
 
-/// The largest file that is put in place of another.
+/// The largest file, in bytes, that replaces a file of the commit.
 const MAX_LAID: u64 = 4 << 20;
 
-/// A path with what is put there instead of what the commit has: bytes and mode, or nothing.
+/// A path and its replacement: bytes and mode, or `None` to remove the file.
 type Laid = (RepoPath, Option<(Vec<u8>, u32)>);
 
-/// How long a checkout of the largest repositories may take.
+/// The time limit for filling a checkout, sized for the largest repositories.
 const FILL_DEADLINE: Duration = Duration::from_secs(600);
 
-/// A disk with less room than this is full.
+/// A disk with fewer free bytes than this counts as full.
 const NO_ROOM: u64 = 64 << 10;
 
-/// Why git did not fill a checkout. It does not say when that is for want of room.
+/// Returns why git did not fill a checkout. Git's exit code does not report a full disk, so the free space is measured.
 fn not_filled(work: &Path, output: &GitOutput) -> GitError {
     let room = rustix::fs::statvfs(work).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
     match room < NO_ROOM {
@@ -46,7 +46,7 @@ fn not_filled(work: &Path, output: &GitOutput) -> GitError {
     }
 }
 
-/// What a checkout looked like before anyone worked in it.
+/// The state of a checkout before anyone worked in it.
 #[derive(Debug, Default)]
 pub struct TreeRecord {
     pub(crate) files: BTreeMap<RepoPath, Stamp>,
@@ -55,7 +55,7 @@ pub struct TreeRecord {
 }
 
 impl TreeRecord {
-    /// Every file of the commit.
+    /// Returns the path of every file that was filled in.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.keys().map(RepoPath::as_path)
     }
@@ -73,13 +73,13 @@ impl TreeRecord {
     }
 }
 
-/// One working copy for one use. Dropped, it is moved away at once and deleted in the background.
+/// One working copy for one use. On drop, it is moved away at once and deleted in the background.
 #[derive(Debug)]
 pub struct Checkout {
-    /// The folder that holds the working copy; named at random.
+    /// The folder that holds the working copy.
     home: PathBuf,
     work: PathBuf,
-    /// The working copy's own device and inode, to notice another folder in its place.
+    /// The working copy's device and inode, to notice if another folder has replaced it.
     root: (u64, u64),
     head: Sha,
     tree: Option<Sha>,
@@ -87,7 +87,7 @@ pub struct Checkout {
     trash: TrashHandle,
 }
 
-/// What takes the checkout away in the end.
+/// The handle through which a dropped checkout is deleted.
 struct TrashHandle(Arc<Shared>);
 
 impl std::fmt::Debug for TrashHandle {
@@ -97,37 +97,37 @@ impl std::fmt::Debug for TrashHandle {
 }
 
 impl Checkout {
-    /// The working copy.
+    /// Returns the working copy's folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.work
     }
 
-    /// The folder around the working copy. Whatever else is put there is thrown away with it.
+    /// Returns the folder around the working copy. Everything in it is deleted with the checkout.
     #[must_use]
     pub fn home(&self) -> &Path {
         &self.home
     }
 
-    /// The commit at `HEAD`.
+    /// Returns the commit at `HEAD`.
     #[must_use]
     pub fn head(&self) -> &Sha {
         &self.head
     }
 
-    /// The tree that was filled in where it is not the commit's own: a conflict with its markers.
+    /// Returns the tree that was filled in if it is not the commit's own, such as a merge with conflict markers.
     #[must_use]
     pub fn tree(&self) -> Option<&Sha> {
         self.tree.as_ref()
     }
 
-    /// What the working copy looked like at first.
+    /// Returns the record of the working copy's first state.
     #[must_use]
     pub fn record(&self) -> &TreeRecord {
         &self.record
     }
 
-    /// What was done in the working copy. Every process that could write there must be gone.
+    /// Returns the changes made in the working copy. Every process that could write there must have ended.
     pub async fn take_out(&self, limits: &TakeOutLimits) -> Result<Changes, TakeOutError> {
         let (root, record, limits) = (self.open(), Arc::clone(&self.record), limits.clone());
         let walked = blocking(move || match root {
@@ -137,7 +137,8 @@ impl Checkout {
         walked.await.map_err(|error| TakeOutError::Io(error.into()))?
     }
 
-    /// Every path that is not as it was, ignored files included: empty means that nobody wrote here.
+    /// Returns every path that differs from the first state, ignored files included. Empty means that nobody wrote
+    /// here.
     pub async fn changed_paths(&self) -> Result<Vec<RepoPath>, TakeOutError> {
         let Some(root) = self.open() else {
             return Ok(vec![RepoPath::from(".")]);
@@ -147,7 +148,7 @@ impl Checkout {
         compared.await.map_err(|error| TakeOutError::Io(error.into()))?
     }
 
-    /// A handle on the working copy, unless something else stands in its place.
+    /// Opens the working copy; `None` if another folder has replaced it.
     pub(crate) fn open(&self) -> Option<OwnedFd> {
         let root = open_root(&self.work).ok()?;
         let stat = rustix::fs::fstat(&root).ok()?;
@@ -166,19 +167,19 @@ impl Drop for Checkout {
 }
 
 impl Mirror {
-    /// A fresh working copy of a commit that the mirror holds.
+    /// Makes a fresh working copy of a commit that the mirror holds.
     pub async fn checkout(&self, sha: &Sha) -> Result<Checkout, GitError> {
         self.fill(sha, None, Vec::new(), None).await
     }
 
-    /// The same, always in the folder of this name. There can be only one at a time: what stands there is thrown away.
+    /// Does the same in a folder of this name. An existing checkout in that folder is thrown away.
     pub async fn checkout_at(&self, sha: &Sha, folder: &str) -> Result<Checkout, GitError> {
         self.fill(sha, None, Vec::new(), Some(folder)).await
     }
 
-    /// A fresh working copy of a commit, or of a merge's tree with `HEAD` at it, in which every path that matches one of
-    /// `patterns` (as in a `.gitignore`) is as it is on `base`, but for conflicts. These differences are nobody's work: nothing
-    /// is taken out of them.
+    /// Makes a fresh working copy of the commit `head`, or of the tree `merged` with `HEAD` at `head`. Every path that
+    /// matches one of `patterns` (as in a `.gitignore`) is as it is on `base`, except `merged`'s conflicting paths.
+    /// These differences belong to the first state, so [`Checkout::take_out`] does not report them.
     pub async fn checkout_as_on(
         &self,
         head: &Sha,
@@ -218,7 +219,7 @@ impl Mirror {
             };
             laid.push((change.path.clone(), content));
         }
-        // Taken away first: a file may have become a folder, or the other way round.
+        // Removals come first: a file may have become a folder, or the other way round.
         laid.sort_by_key(|(_, content)| content.is_some());
         self.fill(head, tree, laid, None).await
     }
@@ -246,9 +247,9 @@ impl Mirror {
         self.fill_in(checkout, laid).await
     }
 
-    /// Lets git write the files, then notes how they look.
+    /// Lets git write the files, replaces those in `laid`, then records the result.
     async fn fill_in(&self, mut checkout: Checkout, laid: Vec<Laid>) -> Result<Checkout, GitError> {
-        // More at once than there are cores makes all of them slower.
+        // Running more of these than there are cores makes all of them slower.
         let _permit = self.shared.filling.acquire().await;
         let source = checkout.tree.as_ref().unwrap_or(&checkout.head);
         let call = GitCall::in_work_tree(&checkout.work.join(".git"), &checkout.work, "read-tree");
@@ -286,13 +287,13 @@ impl Mirror {
     }
 }
 
-/// Whether a mode is a file's or a link's.
+/// `true` if the mode is that of a file or a symbolic link.
 fn is_file(mode: u32) -> bool {
     !matches!(mode, 0 | 0o160_000)
 }
 
-/// Writes the repository of a working copy: what `git init --template=`, an alternates file and `update-ref` would do.
-/// Gives the folder's device and inode.
+/// Writes the repository of a working copy, as `git init --template=`, an alternates file and `update-ref` would do.
+/// Returns the work folder's device and inode.
 fn make_work(work: &Path, head: &Sha, objects: &Path) -> std::io::Result<(u64, u64)> {
     let git = work.join(".git");
     fs::create_dir_all(&git)?;
@@ -303,8 +304,8 @@ fn make_work(work: &Path, head: &Sha, objects: &Path) -> std::io::Result<(u64, u
     Ok((meta.dev(), meta.ino()))
 }
 
-/// Notes how every file looks, then waits for the file system's clock to move on: a write after this moment always shows
-/// in a file's change time.
+/// Records the state of every file, then waits until the file system's clock has moved on. So every later write shows
+/// in the file's change time.
 fn record(work: &Path, home: &Path) -> Result<TreeRecord, WalkError> {
     let failed = |error: std::io::Error| WalkError::Io(RepoPath::from("."), error);
     let root = open_root(work).map_err(|error| failed(error.into()))?;

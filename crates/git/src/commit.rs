@@ -1,4 +1,4 @@
-//! Commits that we make: from an agent's work in a repository of its own, and from files that we wrote ourselves.
+//! The commits that we make: from an agent's work, in a quarantine repository, and from files that we wrote ourselves.
 
 use crate::{
     changes::{Changes, TakeOutError},
@@ -17,37 +17,37 @@ use std::{
     sync::Arc,
 };
 
-/// Where a commit stands in its quarantine.
+/// The ref of a commit in its quarantine.
 const TURN_REF: &str = "refs/turns/1";
-/// Where a commit of our own files stands in the mirror until it is pushed.
+/// The ref of a commit of our own files in the mirror until it is pushed.
 const MADE_REF: &str = "refs/autobuild/made";
 
 /// Author and committer of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Author {
-    /// Shown name.
+    /// The displayed name.
     pub name: String,
-    /// E-mail address.
+    /// The e-mail address.
     pub email: String,
 }
 
-/// What a commit says of itself.
+/// The metadata of a commit to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRequest {
-    /// Its parents; the first is what the work started from.
+    /// The parents. The work started from the first one.
     pub parents: Vec<Sha>,
-    /// Subject and body.
+    /// The subject and body.
     pub message: String,
-    /// Trailers, in order.
+    /// The trailers, in order.
     pub trailers: Vec<(String, String)>,
-    /// Author and committer.
+    /// The author, who is also the committer.
     pub author: Author,
-    /// When. The same request at the same time makes the same commit.
+    /// The commit time. The same request at the same time makes the same commit.
     pub at: Millis,
 }
 
 impl CommitRequest {
-    /// The message with its trailers.
+    /// Returns the message with its trailers.
     #[must_use]
     pub fn full_message(&self) -> String {
         let mut text = self.message.replace('\0', "").trim().to_owned();
@@ -65,7 +65,7 @@ impl CommitRequest {
 /// Why an agent's work could not be committed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
-    /// The checkout could not be read, or changed meanwhile.
+    /// The checkout could not be read, or changed while it was read.
     #[error(transparent)]
     TakeOut(#[from] TakeOutError),
     /// Git failed.
@@ -82,8 +82,8 @@ impl From<ImportError> for CommitError {
     }
 }
 
-/// A commit that waits in quarantine: a repository of its own that borrows the mirror's objects. Dropped, it is gone
-/// unless [`Prepared::keep`] copied it.
+/// A commit in quarantine, which is a repository of its own that borrows the mirror's objects. Dropping this value
+/// deletes the commit unless [`Prepared::keep`] copied it.
 pub struct Prepared {
     sha: Sha,
     changes: Vec<RawChange>,
@@ -93,13 +93,13 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// The commit.
+    /// Returns the commit's id.
     #[must_use]
     pub fn sha(&self) -> &Sha {
         &self.sha
     }
 
-    /// How it differs from its first parent.
+    /// Returns the differences from the first parent.
     #[must_use]
     pub fn changes(&self) -> &[RawChange] {
         &self.changes
@@ -109,7 +109,7 @@ impl Prepared {
         &self.quarantine
     }
 
-    /// How large the file was before the work, if it was there.
+    /// Returns the file's size in bytes before the work; `None` if it did not exist.
     pub(crate) fn size_before(&self, path: &RepoPath) -> Option<u64> {
         self.record.files.get(path).map(|stamp| stamp.size)
     }
@@ -119,8 +119,8 @@ impl Prepared {
     pub async fn keep(&self, id: &str) -> Result<(), GitError> {
         let held = held_ref(id)?;
         let _writing = self.mirror.writing.lock().await;
-        // The commit is ours, its names are checked, and what git would object to (a hostile `.gitmodules`) is a finding
-        // of the policy: such a commit is kept like any other.
+        // The commit is ours and its names are checked. What git's fsck would refuse, such as a hostile `.gitmodules`,
+        // is a finding of the policy, so such a commit is kept like any other.
         let call = GitCall::new(&self.mirror.dir, "fetch")
             .talking_to_disk()
             .config("fetch.fsckObjects", "false");
@@ -146,7 +146,7 @@ impl Drop for Prepared {
 }
 
 impl Mirror {
-    /// Commits what was taken out of `checkout`. `None` if the result equals the first parent and there is no second.
+    /// Commits the changes taken out of `checkout`. Returns `None` if the result equals the only parent.
     pub async fn commit_changes(
         &self,
         checkout: &Checkout,
@@ -172,8 +172,8 @@ impl Mirror {
         Ok((!empty).then_some(prepared))
     }
 
-    /// Commits files of our own (path to content, none to remove it) on top of the first parent, in the mirror; names no
-    /// branch.
+    /// Commits files of our own on top of the first parent, in the mirror, without naming a branch. The map goes from
+    /// path to content; `None` removes the file.
     pub async fn commit_files(
         &self,
         files: BTreeMap<String, Option<Vec<u8>>>,
@@ -188,7 +188,7 @@ impl Mirror {
         }
     }
 
-    /// A repository for one commit; the commit itself follows.
+    /// Makes the quarantine repository for one commit. The caller fills in the commit.
     fn quarantine(&self, checkout: &Checkout) -> Result<Prepared, GitError> {
         let making = || GitError::io("making a quarantine");
         let made = tempfile::Builder::new()

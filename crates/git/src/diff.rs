@@ -1,72 +1,72 @@
-//! What lies between two commits: the raw list of changed paths, the same with renames found, and the text for people
-//! and agents.
+//! The differences between two commits: the raw list of changed paths, the list with renames detected, and the text for
+//! people and agents.
 
 use crate::{error::GitError, mirror::Mirror, names::RepoPath, process::GitCall};
 use domain::ids::Sha;
 use std::path::Path;
 
-/// One path that differs between two trees, as `diff-tree --raw` says it, renames not looked for.
+/// One path that differs between two trees, as `diff-tree --raw --no-renames` prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawChange {
     /// The path.
     pub path: RepoPath,
     /// File mode before, `0` if there was none: `0o100644`, `0o100755`, `0o120000` (link), `0o160000` (submodule).
     pub old_mode: u32,
-    /// File mode after, `0` if it is gone.
+    /// File mode after, `0` if the path was deleted.
     pub new_mode: u32,
     /// Object before, all zeroes if there was none.
     pub old_oid: String,
-    /// Object after, all zeroes if it is gone.
+    /// Object after, all zeroes if the path was deleted.
     pub new_oid: String,
 }
 
-/// What happened to a file.
+/// The kind of change to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileStatus {
-    /// New.
+    /// The file is new.
     Added,
-    /// Other content or other rights.
+    /// The content or the permissions changed.
     Modified,
-    /// Gone.
+    /// The file was deleted.
     Deleted,
-    /// Moved, and perhaps modified.
+    /// The file was moved, and perhaps modified.
     Renamed {
-        /// Where it was.
+        /// The path before the move.
         from: RepoPath,
     },
-    /// A file became a link or the like.
+    /// The type changed, for example from a file to a symbolic link.
     TypeChanged,
 }
 
-/// One file that differs between two commits, renames found as GitHub finds them.
+/// One file that differs between two commits, with renames detected as GitHub does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedFile {
-    /// The path after the change; of a deleted file the one before.
+    /// The path after the change; for a deleted file, the path before.
     pub path: RepoPath,
-    /// What happened to it.
+    /// The kind of change.
     pub status: FileStatus,
 }
 
-/// Text that was cut off where it reached a cap.
+/// Text that is cut off at a cap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
     /// The text; bytes that are not UTF-8 are replaced.
     pub text: String,
-    /// Whether there was more.
+    /// Whether the text was cut off.
     pub truncated: bool,
 }
 
-/// Options of every diff: nothing that a repository or its configuration names is run.
+/// The options of every diff. They keep git from running any program that the repository or its configuration names.
 const SAFE: [&str; 4] = ["-r", "--no-ext-diff", "--no-textconv", "--no-color"];
 
 impl Mirror {
-    /// Every path that differs, renames not looked for.
+    /// Returns every path that differs, without detecting renames.
     pub async fn diff_raw(&self, base: &Sha, head: &Sha) -> Result<Vec<RawChange>, GitError> {
         self.ready()?;
         raw_between(&self.dir, base.as_str(), head.as_str()).await
     }
 
-    /// Every file that differs, with its status.
+    /// Returns every file that differs, with its status and with renames detected.
     pub async fn changed_files(&self, base: &Sha, head: &Sha) -> Result<Vec<ChangedFile>, GitError> {
         self.ready()?;
         let call = GitCall::new(&self.dir, "diff-tree")
@@ -80,7 +80,7 @@ impl Mirror {
         files_of(&output.stdout).ok_or_else(|| GitError::unexpected("diff-tree", "a list of files"))
     }
 
-    /// The unified diff, cut off after `cap` bytes.
+    /// Returns the unified diff, cut off after `cap` bytes.
     pub async fn diff_text(&self, base: &Sha, head: &Sha, cap: usize) -> Result<Text, GitError> {
         let output = self.patch(base, head, cap).await?;
         Ok(Text {
@@ -89,7 +89,7 @@ impl Mirror {
         })
     }
 
-    /// The patch as bytes, and whether it was cut off.
+    /// Returns the patch as bytes, and `true` if it was cut off.
     pub(crate) async fn patch(&self, base: &Sha, head: &Sha, cap: usize) -> Result<(Vec<u8>, bool), GitError> {
         self.ready()?;
         let call = GitCall::new(&self.dir, "diff-tree")
@@ -110,7 +110,7 @@ impl Mirror {
     }
 }
 
-/// The raw difference of two revisions in any repository of ours.
+/// Returns the raw differences between two revisions in any repository of ours.
 pub(crate) async fn raw_between(git_dir: &Path, base: &str, head: &str) -> Result<Vec<RawChange>, GitError> {
     let call = GitCall::new(git_dir, "diff-tree")
         .args(SAFE)

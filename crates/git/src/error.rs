@@ -1,52 +1,53 @@
-//! What can go wrong with git, by what the caller does next.
+//! Errors of git, by what the caller does next.
 
 use crate::names::NotABranchName;
 use std::time::Duration;
 
-/// What a call of git works with.
+/// Whether a call of git uses the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
-    /// Repositories of ours alone.
+    /// It uses only our own repositories.
     Disk,
-    /// The forge as well.
+    /// It also connects to the forge.
     Network,
 }
 
-/// A failed git operation. No text in it holds a token.
+/// A failed git operation. No text in it contains a token.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// The forge could not be reached or answered with a passing failure: try again later.
+    /// The forge could not be reached or had a temporary failure. Try again later.
     #[error("the forge could not be reached: {0}")]
     Transient(String),
-    /// The forge refused the token or its rights.
+    /// The forge refused the token, or the token lacks a permission.
     #[error("the forge refused: {0}")]
     Denied(String),
-    /// The forge does not know the repository (any more), or the token may not see it.
+    /// The forge does not know the repository (any more), or the token cannot see it.
     #[error("the repository is gone: {0}")]
     Gone(String),
     /// The named revision, branch or file does not exist.
     #[error("{0} does not exist")]
     Missing(String),
-    /// The history holds an object that could harm whoever checks it out, so git did not take it. Git's own line.
+    /// The history contains an object that could harm those who check it out, so git refused it. The text is git's own
+    /// line.
     #[error("git refuses an object: {0}")]
     History(String),
     /// The disk of this machine is full.
     #[error("the disk is full: {0}")]
     NoSpace(String),
-    /// A name that git must not be given.
+    /// The name is not a valid branch name.
     #[error(transparent)]
     Name(#[from] NotABranchName),
-    /// Git was still busy at its deadline and was stopped.
+    /// Git was stopped at its deadline.
     #[error("git {command} took longer than {} s", .after.as_secs())]
     TimedOut {
         /// The subcommand.
         command: String,
-        /// What it worked with.
+        /// Whether it used the network.
         over: Over,
         /// The deadline.
         after: Duration,
     },
-    /// Git printed more than the caller was ready to hold.
+    /// Git printed more than the caller accepts.
     #[error("git {command} printed more than {cap} bytes")]
     TooLarge {
         /// The subcommand.
@@ -54,22 +55,22 @@ pub enum GitError {
         /// The cap that was exceeded.
         cap: usize,
     },
-    /// Git failed in a way that trying again will not mend.
+    /// Git failed in a way that trying again does not fix.
     #[error("git {command} failed with {code}: {stderr}")]
     Failed {
         /// The subcommand.
         command: String,
         /// Exit code, or −1 for a signal.
         code: i32,
-        /// What git said, shortened, tokens masked.
+        /// Git's error output, shortened, with tokens masked.
         stderr: String,
     },
-    /// Git printed what we do not understand.
+    /// Git printed something that we cannot parse.
     #[error("git {command} printed something unexpected: {what}")]
     Unexpected {
         /// The subcommand.
         command: String,
-        /// What was found.
+        /// A description of the output.
         what: String,
     },
     /// Git itself could not be started.
@@ -82,7 +83,7 @@ pub enum GitError {
     /// The disk or the operating system failed.
     #[error("{what}: {source}")]
     Io {
-        /// What was being done.
+        /// The action that failed.
         what: String,
         /// The cause.
         #[source]
@@ -91,13 +92,13 @@ pub enum GitError {
 }
 
 impl GitError {
-    /// An I/O failure with what was being done.
+    /// Wraps an I/O error with the action that failed.
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();
         move |source| Self::Io { what, source }
     }
 
-    /// Output of `command` that does not read as it should.
+    /// Makes the error for output of `command` that cannot be parsed.
     pub(crate) fn unexpected(command: &str, what: impl Into<String>) -> Self {
         Self::Unexpected {
             command: command.to_owned(),

@@ -1,8 +1,9 @@
-//! A git that failed, sorted by what the caller does next.
+//! Classifies failed git calls by what the caller does next.
 
 use crate::{error::GitError, process::GitOutput};
 
-/// Words by which failures are told apart, in this order. Those of the other side's machine are its own.
+/// Signs in git's messages, for one kind of failure each. A full disk is looked for only in the messages of our own
+/// machine.
 const FULL: [&str; 3] = ["no space left on device", "disk quota exceeded", "file system is full"];
 const OVERLOADED: [&str; 5] = [
     "returned error: 408",
@@ -18,7 +19,7 @@ const DENIED: [&str; 5] = [
     "permission to",
     "archived",
 ];
-/// Git asks for other credentials where those that it was given are not accepted, and is not allowed to ask.
+/// Git asks for other credentials if the given ones are not accepted, but is not allowed to ask.
 const NO_CREDENTIALS: [&str; 2] = ["could not read username", "could not read password"];
 const GONE: [&str; 4] = [
     "not found",
@@ -56,7 +57,7 @@ const NETWORK: [&str; 27] = [
     "everything up-to-date",
 ];
 
-/// Sorts a failed call that spoke to the remote at `url`, whose own name says nothing.
+/// Classifies a failed call to the remote at `url`. The URL is ignored, since it may contain such words.
 pub(crate) fn remote_failure(command: &str, output: &GitOutput, url: &str) -> GitError {
     let text = output.stderr.clone();
     if let Some(branch) = text.split("couldn't find remote ref ").nth(1) {
@@ -99,7 +100,7 @@ pub(crate) fn remote_failure(command: &str, output: &GitOutput, url: &str) -> Gi
     }
 }
 
-/// Sorts a failed call by what git here says; what a remote says is left out.
+/// Classifies a failed call by our own git's messages, without those of a remote.
 pub(crate) fn local_failure(command: &str, output: &GitOutput) -> GitError {
     let ours = || output.stderr.lines().filter(|line| !line.starts_with("remote:"));
     let full = |line: &str| {
@@ -119,7 +120,7 @@ pub(crate) fn local_failure(command: &str, output: &GitOutput) -> GitError {
     }
 }
 
-/// Git's line about an object that it does not take: `error: object <id>: <rule>: <what is wrong>`.
+/// Returns git's line about an object that it refuses: `error: object <id>: <rule>: <what is wrong>`.
 fn refused_object(line: &str) -> Option<&str> {
     let (id, rest) = line.strip_prefix("error: object ")?.split_once(": ")?;
     let (rule, _) = rest.split_once(": ")?;

@@ -1,4 +1,4 @@
-//! The stream that makes one commit: git sees bytes and quoted names, never a folder.
+//! The `fast-import` stream that makes one commit. Git sees bytes and quoted names, never a folder.
 
 use crate::{
     blocking::blocking,
@@ -17,14 +17,14 @@ use rustix::{fd::OwnedFd, io::Errno};
 use std::{collections::BTreeMap, io::Read, path::Path};
 use tokio::sync::mpsc;
 
-/// Bytes handed to git at once.
+/// The number of bytes sent to git at once.
 const CHUNK: usize = 64 << 10;
 
-/// Where the content of a commit comes from.
+/// The source of a commit's content.
 pub(crate) enum Source {
-    /// What was found in a checkout, read from the handle on its top folder.
+    /// The changes found in a checkout, read through the handle of its top folder.
     Tree { root: OwnedFd, changes: Changes },
-    /// Files that we wrote ourselves, or take out.
+    /// Files that we wrote ourselves; `None` removes the file.
     Files(BTreeMap<String, Option<Vec<u8>>>),
 }
 
@@ -37,7 +37,8 @@ pub(crate) enum ImportError {
     Git(#[from] GitError),
 }
 
-/// Makes one commit in `repository` on `refname`, on top of `tree` where that is not the first parent's own.
+/// Makes one commit in `repository` on `refname`. It starts from `tree`, or from the first parent's tree if that is
+/// `None`.
 pub(crate) async fn import(
     repository: &Path,
     refname: &str,
@@ -50,7 +51,7 @@ pub(crate) async fn import(
     let writing = blocking(move || write_stream(&sender, header, source));
     let call = GitCall::new(repository, "fast-import").args(["--quiet", "--done", "--force"]);
     let output = call.stdin_stream(receiver).run().await;
-    // A stream that broke off is the cause; that git then missed the stream's end is not.
+    // If the stream broke off, that is the cause, and git's complaint about the missing end is only its result.
     writing.await.map_err(|error| TakeOutError::Io(error.into()))??;
     let output = output?;
     match (output.code, output.text().parse()) {
@@ -59,7 +60,7 @@ pub(crate) async fn import(
     }
 }
 
-/// Everything before the files.
+/// Returns the part of the stream before the files.
 fn header(refname: &str, request: &CommitRequest, tree: Option<&Sha>) -> Vec<u8> {
     let seconds = request.at.0.div_euclid(1_000);
     let who = format!(
@@ -79,14 +80,14 @@ fn header(refname: &str, request: &CommitRequest, tree: Option<&Sha>) -> Vec<u8>
     text.into_bytes()
 }
 
-/// A name or address without what would end it early.
+/// Removes the characters that would end a name or an address early.
 fn plain(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_control() && !matches!(c, '<' | '>'))
         .collect()
 }
 
-/// The receiving end is gone: git ended early and says why itself.
+/// The receiving end is gone: git ended early and reports the reason itself.
 struct GitEnded;
 
 fn write_stream(out: &mpsc::Sender<Bytes>, header: Vec<u8>, source: Source) -> Result<(), TakeOutError> {
@@ -100,7 +101,7 @@ fn write_stream(out: &mpsc::Sender<Bytes>, header: Vec<u8>, source: Source) -> R
     Ok(())
 }
 
-/// Deletions first: a file may have become a folder.
+/// Writes the files, deletions first, because a file may have become a folder.
 fn write_files(
     out: &mpsc::Sender<Bytes>,
     header: Vec<u8>,
@@ -126,7 +127,7 @@ fn deletion(path: &[u8]) -> Vec<u8> {
     [b"D ".as_slice(), &quoted(path), b"\n"].concat()
 }
 
-/// Deletions first: a file may have become a folder, or the other way round.
+/// Writes the changes, deletions first, because a file may have become a folder, or the other way round.
 fn write_tree(
     out: &mpsc::Sender<Bytes>,
     header: Vec<u8>,

@@ -1,27 +1,27 @@
-//! Which lines a diff shows, so that an inline comment is only put where the forge accepts one.
+//! Finds the lines that a diff shows, so that an inline comment is only put where the forge accepts one.
 
 use crate::{error::GitError, mirror::Mirror, names::RepoPath, quote::unquoted};
 use domain::ids::Sha;
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
-/// The patch is read up to here; files after it count as not shown.
+/// The number of bytes of the patch that are read. Files after it count as not shown.
 const PATCH_CAP: usize = 32 << 20;
 
-/// For each file the lines of its new version that the diff shows: added lines and their context.
+/// For each file, the lines of its new version that the diff shows: added lines and their context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VisibleLines {
     files: BTreeMap<RepoPath, Vec<RangeInclusive<u32>>>,
 }
 
 impl VisibleLines {
-    /// Whether the diff shows `line` (from 1) of the new version of `path`.
+    /// `true` if the diff shows `line` (from 1) of the new version of `path`.
     #[must_use]
     pub fn shows(&self, path: &str, line: u32) -> bool {
         let ranges = self.files.get(&RepoPath::from(path));
         ranges.is_some_and(|ranges| ranges.iter().any(|range| range.contains(&line)))
     }
 
-    /// Reads a unified diff as git prints it.
+    /// Parses a unified diff as git prints it.
     #[must_use]
     pub fn of_patch(patch: &[u8]) -> Self {
         let mut reader = Reader::default();
@@ -32,25 +32,25 @@ impl VisibleLines {
     }
 }
 
-/// For each file the lines that a diff adds, by their number in the new version, with their text.
+/// For each file, the lines that a diff adds: their number in the new version and their text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AddedLines {
     files: BTreeMap<RepoPath, BTreeMap<u32, String>>,
 }
 
 impl AddedLines {
-    /// Every file with its added lines.
+    /// Returns every file with its added lines.
     pub fn files(&self) -> impl Iterator<Item = (&RepoPath, &BTreeMap<u32, String>)> {
         self.files.iter()
     }
 
-    /// The lines added to one file.
+    /// Returns the lines added to one file.
     #[must_use]
     pub fn of(&self, path: &str) -> Option<&BTreeMap<u32, String>> {
         self.files.get(&RepoPath::from(path))
     }
 
-    /// Reads a unified diff as git prints it.
+    /// Parses a unified diff as git prints it.
     #[must_use]
     pub fn of_patch(patch: &[u8]) -> Self {
         let mut reader = Reader::default();
@@ -62,20 +62,23 @@ impl AddedLines {
 }
 
 impl Mirror {
-    /// The lines of `head` that are not in `base`; files after a cap of 32 MiB of patch are left out.
+    /// Returns the lines that the diff from `base` to `head` adds. Files after the first 32 MiB of the patch are left
+    /// out.
     pub async fn added_lines(&self, base: &Sha, head: &Sha) -> Result<AddedLines, GitError> {
         let (patch, _) = self.patch(base, head, PATCH_CAP).await?;
         Ok(AddedLines::of_patch(&patch))
     }
 
-    /// The lines that the diff from `base` to `head` shows on its right side. For a pull request `base` is the merge base.
+    /// Returns the lines that the diff from `base` to `head` shows on its right side. For a pull request, `base` is the
+    /// merge base.
     pub async fn hunks(&self, base: &Sha, head: &Sha) -> Result<VisibleLines, GitError> {
         let (patch, _) = self.patch(base, head, PATCH_CAP).await?;
         Ok(VisibleLines::of_patch(&patch))
     }
 }
 
-/// Where in a patch we are. Inside a hunk the counts of its header say which lines are content, whatever they look like.
+/// The state of reading a patch. Inside a hunk, the counts in its header decide which lines are content, however they
+/// look.
 #[derive(Default)]
 struct Reader {
     files: BTreeMap<RepoPath, Vec<RangeInclusive<u32>>>,
@@ -136,7 +139,7 @@ impl Reader {
     }
 }
 
-/// `12,5` or `12`: first line and number of lines.
+/// Reads `12,5` or `12` as the first line and the number of lines.
 fn span(text: &str) -> Option<(u32, u32)> {
     match text.split_once(',') {
         Some((start, count)) => Some((start.parse().ok()?, count.parse().ok()?)),
@@ -144,7 +147,7 @@ fn span(text: &str) -> Option<(u32, u32)> {
     }
 }
 
-/// The file of a `+++` line; `None` for a deleted one. Git ends names with spaces by a tab.
+/// Returns the file of a `+++` line; `None` if it was deleted. Git puts a tab after a name that contains spaces.
 fn new_name(name: &[u8]) -> Option<RepoPath> {
     let name = name.strip_suffix(b"\t").unwrap_or(name);
     if name == b"/dev/null" {

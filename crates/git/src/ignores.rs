@@ -1,19 +1,19 @@
-//! Ignore rules: which new files of a tree are not part of the work. Files that the base has are never ignored.
+//! Ignore rules: they decide which new files are not part of the work. Files that the base has are never ignored.
 
 use crate::{checkout::TreeRecord, names::RepoPath};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::{cell::OnceCell, collections::HashMap, path::Path};
 
-/// How much text of rules is compiled for one walk; an agent could write any amount.
+/// The number of bytes of rules that are compiled for one walk, since an agent could write any amount.
 const RULES_CAP: usize = 1 << 20;
 
-/// What a walk does about `.gitignore` files.
+/// How a walk treats `.gitignore` files.
 pub(crate) enum Attention<'a> {
-    /// Nothing: every file counts.
+    /// Rules are not read; every file counts.
     Everything,
-    /// Every file counts; the rules are collected, by folder.
+    /// Every file counts; the rules are collected by folder.
     Collect(&'a mut HashMap<RepoPath, Vec<u8>>),
-    /// Files that the record does not have count only if no rule ignores them.
+    /// A file that the record does not have counts only if no rule ignores it.
     Obey(Ignores<'a>),
 }
 
@@ -25,7 +25,7 @@ impl Attention<'_> {
         }
     }
 
-    /// Begins a folder whose own `.gitignore` holds `rules`.
+    /// Enters a folder whose own `.gitignore` contains `rules`.
     pub(crate) fn enter(&mut self, folder: &RepoPath, rules: Option<Vec<u8>>) {
         match (self, rules) {
             (Self::Collect(all), Some(rules)) => drop(all.insert(folder.clone(), rules)),
@@ -34,23 +34,23 @@ impl Attention<'_> {
         }
     }
 
-    /// Ends the folder begun last.
+    /// Leaves the folder entered last.
     pub(crate) fn leave(&mut self) {
         if let Self::Obey(ignores) = self {
             ignores.folders.pop();
         }
     }
 
-    /// Whether a rule matches this entry itself.
+    /// `true` if a rule matches this entry itself.
     pub(crate) fn ignores(&self, path: &RepoPath, folder: bool) -> bool {
         match self {
             Self::Everything | Self::Collect(_) => false,
-            // A folder with files of the base is entered all the same, but what is new in it stays ignored.
+            // A folder with files of the base is entered all the same, but new files in it stay ignored.
             Self::Obey(ignores) => (folder || !ignores.base_has(path, folder)) && ignores.matches(path, folder),
         }
     }
 
-    /// Whether the base has this file, or files in this folder.
+    /// `true` if the base has this file, or files in this folder.
     pub(crate) fn base_has(&self, path: &RepoPath, folder: bool) -> bool {
         match self {
             Self::Everything | Self::Collect(_) => true,
@@ -59,20 +59,20 @@ impl Attention<'_> {
     }
 }
 
-/// The rules in force on the way down to the folder being walked.
+/// The rules of the folders from the root down to the one being walked.
 ///
-/// A folder's rules are those of its `.gitignore` as it is now; where that was deleted, those of the base, so that the
-/// loss of a `.gitignore` does not turn a build folder into work.
+/// A folder's rules are those of its current `.gitignore`. If that was deleted, the rules of the base apply, so that
+/// deleting a `.gitignore` does not turn a build folder into work.
 pub(crate) struct Ignores<'a> {
     record: &'a TreeRecord,
     folders: Vec<Rules>,
     compiled: usize,
 }
 
-/// One folder's rules, compiled when the first unknown file asks for them.
+/// One folder's rules, compiled when the first file needs them.
 struct Rules {
     text: Vec<u8>,
-    /// Length of the folder's path with its slash: what is cut off before matching.
+    /// Length of the folder's path with its slash. This many bytes are cut off a path before it is matched.
     prefix: usize,
     matcher: OnceCell<Gitignore>,
 }
@@ -111,7 +111,7 @@ impl<'a> Ignores<'a> {
         }
     }
 
-    /// The nearest folder with a matching rule decides.
+    /// `true` if the nearest folder with a matching rule ignores the path.
     fn matches(&self, path: &RepoPath, folder: bool) -> bool {
         for rules in self.folders.iter().rev().filter(|rules| !rules.text.is_empty()) {
             let relative = RepoPath::new(path.as_bytes().get(rules.prefix..).unwrap_or_default());
@@ -127,7 +127,7 @@ impl<'a> Ignores<'a> {
     }
 }
 
-/// Compiles the lines of a `.gitignore`; a line that is no pattern is left out, as git does.
+/// Compiles the lines of a `.gitignore`. Like git, leaves out a line that is no pattern.
 fn compile(text: &[u8]) -> Gitignore {
     let mut builder = GitignoreBuilder::new(Path::new(""));
     let text = String::from_utf8_lossy(text);

@@ -1,10 +1,10 @@
-//! The only place where `git` is spawned: one bare mirror per repository, throw-away checkouts that borrow its objects,
-//! work taken out of them, commits, merges, pushes and reading.
+//! The only place where `git` is spawned. Keeps one bare mirror per repository, fills throw-away checkouts that borrow
+//! its objects, takes work out of them, commits, merges, pushes and reads.
 //!
-//! Git never reads a directory that an agent could write. Git fills a checkout before an agent starts ([`Checkout`]);
-//! afterwards our own code walks the tree ([`Checkout::take_out`]) and streams what changed into a repository of our own
-//! ([`Mirror::commit_changes`]), where it is checked ([`Policy`]) before it is pushed ([`Mirror::push`]). An agent's own
-//! `.git` is never read. Tokens reach git only through its environment.
+//! Git never reads a directory that an agent could write. Git fills a checkout before an agent starts ([`Checkout`]).
+//! Afterwards our own code walks the tree ([`Checkout::take_out`]) and streams the changes into a repository of our own
+//! ([`Mirror::commit_changes`]). There the commit is checked ([`Policy`]) before it is pushed ([`Mirror::push`]). An
+//! agent's own `.git` is never read. Tokens reach git only through its environment.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

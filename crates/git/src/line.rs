@@ -1,10 +1,11 @@
-//! The line of commits that a branch grew by.
+//! The commits by which a branch grew.
 
 use crate::{error::GitError, mirror::Mirror, process::GitCall};
 use domain::ids::Sha;
 
 impl Mirror {
-    /// The commits from `head` back along first parents that `base` does not contain, newest first, at most `cap`.
+    /// Returns the first-parent history of `head` without the commits that `base` contains: newest first, at most
+    /// `cap`.
     pub async fn grown(&self, base: &Sha, head: &Sha, cap: usize) -> Result<Vec<Sha>, GitError> {
         self.ready()?;
         let call = GitCall::new(&self.dir, "rev-list").args(["--first-parent", &format!("--max-count={cap}")]);

@@ -1,5 +1,5 @@
-//! What is remembered of commits, so that git is not asked again: nothing that a commit's name stands for ever changes,
-//! and no mirror ever loses a commit.
+//! A cache of facts about commits, so that git is not asked again. A commit's content never changes, and no mirror ever
+//! loses a commit.
 
 use crate::read::TreeEntry;
 use domain::ids::Sha;
@@ -9,17 +9,17 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// The most commits whose files are remembered, of all mirrors together.
+/// The most commits whose files are cached, for all mirrors together.
 const MOST_LISTS: usize = 32;
-/// A longer list of files is read anew each time.
+/// The longest list of files that is cached.
 const LONGEST: usize = 10_000;
-/// The most commits that are remembered to be there.
+/// The most commits whose presence is cached.
 const MOST_COMMITS: usize = 4_096;
 
 /// A mirror's folder and a commit.
 type Key = (Arc<Path>, Sha);
 
-/// What is known of commits.
+/// The cached facts.
 #[derive(Default)]
 pub(crate) struct Memory {
     lists: Mutex<HashMap<Key, Arc<[TreeEntry]>>>,
@@ -27,24 +27,24 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// All files of a commit, if they are known.
+    /// Returns all files of a commit, if they are cached.
     pub(crate) fn files(&self, key: &Key) -> Option<Arc<[TreeEntry]>> {
         known(&self.lists, key)
     }
 
-    /// Notes all files of a commit, unless they are too many to be kept.
+    /// Caches all files of a commit, unless there are too many.
     pub(crate) fn has_files(&self, key: Key, files: &Arc<[TreeEntry]>) {
         if files.len() <= LONGEST {
             note(&self.lists, key, Arc::clone(files), MOST_LISTS);
         }
     }
 
-    /// Whether a commit is known to be there.
+    /// `true` if the commit is known to be in the mirror.
     pub(crate) fn is_there(&self, key: &Key) -> bool {
         known(&self.there, key).is_some()
     }
 
-    /// Notes that a commit is there.
+    /// Records that a commit is in the mirror.
     pub(crate) fn has(&self, key: Key) {
         note(&self.there, key, (), MOST_COMMITS);
     }
@@ -54,7 +54,7 @@ fn known<V: Clone>(all: &Mutex<HashMap<Key, V>>, key: &Key) -> Option<V> {
     all.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
 }
 
-/// Where there is no room, all is forgotten at once: it costs one question each.
+/// Adds an entry. If the cache is full, it is emptied first, which costs one call of git for each lost entry.
 fn note<V>(all: &Mutex<HashMap<Key, V>>, key: Key, value: V, most: usize) {
     let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
     if all.len() >= most {

@@ -1,4 +1,4 @@
-//! Merging two commits without a working copy, in the mirror.
+//! Merges two commits in the mirror, without a working copy.
 
 use crate::{
     commit::CommitRequest, error::GitError, failure::local_failure, mirror::Mirror, names::RepoPath, process::GitCall,
@@ -6,12 +6,12 @@ use crate::{
 use domain::ids::Sha;
 use std::collections::BTreeSet;
 
-/// What merging `theirs` into `ours` comes to.
+/// The result of merging `theirs` into `ours`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergeOutcome {
-    /// `ours` contains `theirs`.
+    /// `ours` already contains `theirs`.
     AlreadyUpToDate,
-    /// `theirs` contains `ours`: moving the branch is enough.
+    /// `theirs` contains `ours`, so moving the branch is enough.
     FastForward,
     /// They merge without a conflict.
     Clean {
@@ -30,7 +30,7 @@ pub enum MergeOutcome {
 }
 
 impl Mirror {
-    /// Merges `theirs` into `ours`; makes no commit and moves no branch.
+    /// Merges `theirs` into `ours`, without making a commit or moving a branch.
     pub async fn merge(&self, ours: &Sha, theirs: &Sha) -> Result<MergeOutcome, GitError> {
         match self.merge_base(ours, theirs).await? {
             None => return Ok(MergeOutcome::Unrelated),
@@ -54,7 +54,7 @@ impl Mirror {
         if output.code == 0 {
             return Ok(MergeOutcome::Clean { tree });
         }
-        // `<mode> <object> <stage> TAB <path>`, up to three times for one file.
+        // Each conflict is `<mode> <object> <stage> TAB <path>`, up to three times for one file.
         let path = |field: &[u8]| field.splitn(2, |byte| *byte == b'\t').nth(1).map(RepoPath::new);
         let files: BTreeSet<RepoPath> = fields.filter_map(path).collect();
         Ok(MergeOutcome::Conflict {
@@ -63,7 +63,7 @@ impl Mirror {
         })
     }
 
-    /// Makes a commit of `tree` with the request's parents; the mirror holds it afterwards.
+    /// Makes a commit of `tree` with the request's parents in the mirror.
     pub async fn commit_merge(&self, tree: &Sha, request: &CommitRequest) -> Result<Sha, GitError> {
         self.ready()?;
         let seconds = request.at.0.div_euclid(1_000);

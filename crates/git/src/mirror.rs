@@ -1,6 +1,6 @@
 //! The bare mirrors: one per repository, made on first use, owned by the service and never writable by an agent.
 //!
-//! Nothing in a mirror is ever pruned: checkouts borrow its objects.
+//! Nothing in a mirror is ever pruned, because checkouts borrow its objects.
 
 use crate::{
     error::GitError,
@@ -22,7 +22,7 @@ use std::{
 };
 use tokio::sync::Semaphore;
 
-/// Most refs that a listing of a remote may return, in bytes of output.
+/// The largest listing of a remote's refs that we accept, in bytes of output.
 const LS_REMOTE_CAP: usize = 16 << 20;
 
 /// All mirrors and checkouts below one data folder.
@@ -46,7 +46,7 @@ impl Shared {
         self.root.join("checkouts")
     }
 
-    /// A new folder for a checkout, of this name or one at random.
+    /// Makes a new folder for a checkout, with this name or a random one.
     pub(crate) fn new_home(&self, name: Option<&str>) -> std::io::Result<PathBuf> {
         let Some(name) = name else {
             let random = tempfile::Builder::new()
@@ -69,7 +69,7 @@ impl Shared {
 }
 
 impl Mirrors {
-    /// Uses `<data_dir>/git`, making what is missing.
+    /// Uses the folder `<data_dir>/git` and makes it if it is missing.
     pub fn new(data_dir: &Path, forge: ForgeAccess) -> Result<Self, GitError> {
         let made = |folder: &Path| fs::create_dir_all(folder).and_then(|()| fs::canonicalize(folder));
         let root = data_dir.join("git");
@@ -91,8 +91,8 @@ impl Mirrors {
         })
     }
 
-    /// Throws away the checkouts and unfinished commits that an earlier process left in this data folder. Called once at
-    /// start, while nobody else uses the folder.
+    /// Throws away the checkouts and unfinished commits that an earlier process left in this data folder. Call it once
+    /// at start, while nothing else uses the folder.
     pub fn sweep_leftovers(&self) -> Result<(), GitError> {
         let shared = &self.shared;
         for folder in [shared.checkouts(), shared.quarantines()] {
@@ -105,13 +105,13 @@ impl Mirrors {
         Ok(())
     }
 
-    /// The folder of a repository's mirror below a data folder.
+    /// Returns the folder of a repository's mirror below a data folder.
     #[must_use]
     pub fn folder(data_dir: &Path, repo: RepoId) -> PathBuf {
         below(&data_dir.join("git"), repo)
     }
 
-    /// The mirror of one repository.
+    /// Returns the mirror of one repository.
     #[must_use]
     pub fn mirror(&self, repo: RepoId) -> Mirror {
         let mut known = self.shared.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,14 +124,14 @@ impl Mirrors {
         known.entry(repo).or_insert_with(made).clone()
     }
 
-    /// The address of a repository on the configured forge, with the token to use there.
+    /// Returns the address of a repository on the configured forge, with the token to use there.
     #[must_use]
     pub fn remote(&self, name: &RepoName, token: Option<SecretString>) -> Remote {
         self.shared.forge.remote(name, token)
     }
 }
 
-/// Records that this process has checked the mirror's folder.
+/// Whether this process has checked the mirror's folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Made {
     NotChecked,
@@ -142,27 +142,27 @@ enum Made {
 #[derive(Clone)]
 pub struct Mirror {
     pub(crate) dir: Arc<Path>,
-    /// Held by whoever changes refs.
+    /// The lock to hold while changing refs.
     pub(crate) writing: Arc<tokio::sync::Mutex<()>>,
     made: Arc<Mutex<Made>>,
     pub(crate) shared: Arc<Shared>,
 }
 
-/// The folder of a repository's mirror below the folder of all.
+/// Returns the folder of a repository's mirror below `root`.
 fn below(root: &Path, repo: RepoId) -> PathBuf {
     root.join("mirrors").join(format!("{repo}.git"))
 }
 
 impl Mirror {
-    /// The mirror's folder. Only git and this room may write there.
+    /// Returns the mirror's folder. Only git and this crate may write there.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Copies the branches named by `branches` (names, or folders as `autobuild/*`) from the remote, forgets those that
-    /// are gone there, and takes nothing else: no tags, no pull request refs. A plain name that does not exist there is
-    /// [`GitError::Missing`].
+    /// Copies the branches named by `branches` (names, or patterns such as `autobuild/*`) from the remote and forgets
+    /// those that no longer exist there. Copies nothing else: no tags, no pull request refs. If a plain name does not
+    /// exist there, the result is [`GitError::Missing`].
     pub async fn fetch(&self, remote: &Remote, branches: &[&str]) -> Result<(), GitError> {
         let refspecs = branches.iter().map(|pattern| mirror_refspec(pattern));
         let refspecs = refspecs.collect::<Result<Vec<_>, _>>()?;
@@ -177,7 +177,7 @@ impl Mirror {
         }
     }
 
-    /// A fetch, yet without its remote and what comes from there.
+    /// Starts a `fetch` call; the caller adds the remote's URL and the refspecs.
     pub(crate) fn fetching(&self, remote: &Remote) -> GitCall {
         let call = GitCall::new(&self.dir, "fetch").talking_to(remote);
         let call = IGNORED_IN_HISTORY
@@ -186,11 +186,12 @@ impl Mirror {
         call.args(["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"])
     }
 
-    /// The commit at the tip of a branch as of the last fetch.
+    /// Returns the commit at the tip of a branch as of the last fetch.
     pub async fn rev_parse(&self, branch: &BranchName) -> Result<Option<Sha>, GitError> {
         self.ready()?;
         let name = branch.full();
-        // A fetch leaves each ref that it moves in a file of its own, which is above whatever else git knows of it.
+        // A fetch writes each ref that it moves into a file of its own, and this file takes precedence over
+        // `packed-refs`.
         let file = fs::read_to_string(self.dir.join(&name)).ok();
         match file.and_then(|text| text.trim_end().parse().ok()) {
             Some(sha) => Ok(Some(sha)),
@@ -198,7 +199,7 @@ impl Mirror {
         }
     }
 
-    /// Looks for a commit in the mirror.
+    /// Returns `true` if the mirror has the commit.
     pub async fn has_commit(&self, sha: &Sha) -> Result<bool, GitError> {
         let key = (Arc::clone(&self.dir), sha.clone());
         if self.shared.memory.is_there(&key) {
@@ -226,12 +227,14 @@ impl Mirror {
         }
     }
 
-    /// The branches that the remote has now, of those named by `branches` (names, or folders as `autobuild/*`).
+    /// Returns the remote's current branches among those named by `branches` (names, or patterns such as
+    /// `autobuild/*`).
     pub async fn ls_remote(&self, remote: &Remote, branches: &[&str]) -> Result<BTreeMap<String, Sha>, GitError> {
         self.list_refs(remote, "refs/heads/", branches).await
     }
 
-    /// The refs below `space` (as `refs/heads/`) that the remote has now, by their names below it.
+    /// Returns the remote's current refs below `space` (such as `refs/heads/`) that match `patterns`. The keys are the
+    /// names without `space`.
     pub(crate) async fn list_refs(
         &self,
         remote: &Remote,
@@ -257,7 +260,7 @@ impl Mirror {
         Ok(refs.collect())
     }
 
-    /// The tip of one branch on the remote now.
+    /// Returns the current tip of one branch on the remote.
     pub async fn remote_tip(&self, remote: &Remote, branch: &BranchName) -> Result<Option<Sha>, GitError> {
         Ok(self
             .ls_remote(remote, &[branch.as_str()])
@@ -265,7 +268,7 @@ impl Mirror {
             .remove(branch.as_str()))
     }
 
-    /// Makes sure that the mirror's folder is there, and usable again after a crash.
+    /// Makes sure that the mirror's folder exists and is usable, also after a crash.
     pub(crate) fn ready(&self) -> Result<(), GitError> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if *made == Made::Ready {
@@ -280,15 +283,15 @@ impl Mirror {
     }
 }
 
-/// The ref that keeps a held commit.
+/// Returns the name of the ref that keeps a held commit from being lost.
 pub(crate) fn held_ref(id: &str) -> Result<String, GitError> {
     let name = format!("refs/autobuild/held/{id}");
     name.parse::<BranchName>()?;
     Ok(name)
 }
 
-/// Writes an empty bare repository, borrowing objects from `borrowed`: what `git init --bare --template=` does, without
-/// a process. `HEAD` appears last and whole, and only then git takes the folder for a repository.
+/// Writes an empty bare repository that borrows objects from `borrowed`, like `git init --bare --template=` but without
+/// a process. `HEAD` is renamed into place last, because git recognizes the folder as a repository only with a `HEAD`.
 pub(crate) fn make_bare(dir: &Path, borrowed: Option<&Path>) -> std::io::Result<()> {
     make_skeleton(dir, "bare = true", borrowed)?;
     let (head, unfinished) = (dir.join("HEAD"), dir.join("HEAD.unfinished"));
@@ -296,13 +299,14 @@ pub(crate) fn make_bare(dir: &Path, borrowed: Option<&Path>) -> std::io::Result<
     fs::rename(unfinished, head)
 }
 
-/// Tells a whole repository from one whose making was cut off: a process can end between a file's name and its content.
+/// `true` if the repository was made to the end. A process can end between the creation of a file and the write into
+/// it.
 fn is_complete(dir: &Path) -> bool {
     let has_content = |name: &str| fs::metadata(dir.join(name)).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
     has_content("HEAD") && has_content("config")
 }
 
-/// The folders and the configuration of a repository. `HEAD` comes last and from the caller.
+/// Writes the folders and the configuration of a repository. The caller writes `HEAD` last.
 pub(crate) fn make_skeleton(dir: &Path, kind: &str, borrowed: Option<&Path>) -> std::io::Result<()> {
     for folder in ["objects/info", "objects/pack", "refs/heads"] {
         fs::create_dir_all(dir.join(folder))?;
@@ -316,7 +320,7 @@ pub(crate) fn make_skeleton(dir: &Path, kind: &str, borrowed: Option<&Path>) -> 
     fs::write(dir.join("config"), config)
 }
 
-/// Removes the lock files that a killed git left; called before this process runs its first git there.
+/// Removes the lock files that a killed git left behind. Runs before this process runs its first git in the folder.
 fn remove_stale_locks(dir: &Path, depth: usize) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     for entry in entries.flatten() {

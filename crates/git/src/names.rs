@@ -1,8 +1,8 @@
-//! Names that git and the forge may be given: branches, and paths inside a repository.
+//! Checked names that may be passed to git and the forge: branches, and paths inside a repository.
 
 use std::{ffi::OsStr, fmt, os::unix::ffi::OsStrExt, path::Path, str::FromStr};
 
-/// A text that may not name a branch.
+/// A text that is not a valid branch name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} may not name a branch")]
 pub struct NotABranchName(String);
@@ -12,13 +12,13 @@ pub struct NotABranchName(String);
 pub struct BranchName(String);
 
 impl BranchName {
-    /// The name without `refs/heads/`.
+    /// Returns the name without `refs/heads/`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The name with `refs/heads/`.
+    /// Returns the name with `refs/heads/`.
     #[must_use]
     pub fn full(&self) -> String {
         format!("refs/heads/{}", self.0)
@@ -43,7 +43,8 @@ impl FromStr for BranchName {
     }
 }
 
-/// The rules of `git check-ref-format --branch`, and no more than 240 bytes (file systems end at 255).
+/// `true` if the name obeys `git check-ref-format --branch` and has at most 240 bytes (file systems allow 255 in a
+/// name).
 fn is_branch_name(text: &str) -> bool {
     let forbidden = |c: char| c.is_ascii_control() || " ~^:?*[\\".contains(c);
     let part_fine = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
@@ -59,43 +60,44 @@ fn is_branch_name(text: &str) -> bool {
         && text.split('/').all(part_fine)
 }
 
-/// The refspec that copies a branch, or all branches below a folder (`autobuild/*`), under the same name.
+/// Returns the refspec that copies a branch, or all branches below a folder (`autobuild/*`), under the same name.
 pub(crate) fn mirror_refspec(pattern: &str) -> Result<String, NotABranchName> {
     let checked = pattern.strip_suffix("/*").unwrap_or(pattern);
     checked.parse::<BranchName>()?;
     Ok(format!("+refs/heads/{pattern}:refs/heads/{pattern}"))
 }
 
-/// A path inside a repository, in git's form: bytes, `/` between the parts, relative to the root. Not always UTF-8.
+/// A path inside a repository, in git's form: bytes, with `/` between the parts, relative to the root. It need not be
+/// UTF-8.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepoPath(Vec<u8>);
 
 impl RepoPath {
-    /// A path from git's or the file system's bytes.
+    /// Makes a path from git's or the file system's bytes.
     #[must_use]
     pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
         Self(bytes.into())
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The text, where the path is UTF-8.
+    /// Returns the path as text if it is UTF-8.
     #[must_use]
     pub fn to_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
     }
 
-    /// The same path as the operating system writes it.
+    /// Returns the same path as the operating system writes it.
     #[must_use]
     pub fn as_path(&self) -> &Path {
         Path::new(OsStr::from_bytes(&self.0))
     }
 
-    /// The path of the entry `name` in this folder; the empty path is the root.
+    /// Returns the path of the entry `name` in this folder. The empty path is the root.
     pub(crate) fn join(&self, name: &[u8]) -> Self {
         if self.0.is_empty() {
             return Self(name.to_vec());
@@ -107,7 +109,7 @@ impl RepoPath {
         Self(bytes)
     }
 
-    /// The folders above it, outermost first, without the root.
+    /// Returns the folders above the path, outermost first, without the root.
     pub(crate) fn folders(&self) -> impl Iterator<Item = Self> + '_ {
         let slashes = self.0.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         slashes.map(|(at, _)| Self(self.0.get(..at).unwrap_or_default().to_vec()))
@@ -132,8 +134,9 @@ impl From<&str> for RepoPath {
     }
 }
 
-/// Whether some file system reads this entry's name as `.git` although it is spelled otherwise: other case, NTFS short
-/// and decorated names, characters that HFS+ ignores. The exact `.git` is not among them: it is skipped, not refused.
+/// `true` if some file system treats this name as `.git` although it is spelled differently: other letter case, NTFS
+/// short or decorated names, characters that HFS+ ignores. `false` for the exact `.git`, which is skipped rather than
+/// refused.
 pub(crate) fn disguises_dot_git(name: &[u8]) -> bool {
     if name == b".git" {
         return false;

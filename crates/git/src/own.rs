@@ -1,5 +1,5 @@
-//! A repository that a person works in: found from any folder of it, read, and given a branch. Nothing is checked out
-//! there, no hook of it runs, and a branch that somebody moved stays where it is.
+//! A repository that a person works in. It is found from any of its folders, read, and given a branch. AutoBuild checks
+//! out nothing there, runs none of its hooks, and leaves a branch alone that somebody else moved.
 
 use crate::{error::GitError, process::GitCall};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub struct OwnRepository {
     /// The top folder of the work tree.
     pub work_tree: PathBuf,
-    /// Git's folder, which linked work trees share.
+    /// The repository's `.git` folder, which linked work trees share.
     pub git_folder: PathBuf,
 }
 
@@ -18,68 +18,68 @@ pub struct OwnRepository {
 pub struct OwnHead {
     /// The commit.
     pub sha: String,
-    /// The branch, where one is checked out.
+    /// The checked-out branch; `None` if `HEAD` is detached.
     pub branch: Option<String>,
 }
 
-/// Why there is no repository to work on.
+/// Why a folder's repository cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum NoRepository {
-    /// None holds the folder.
+    /// The folder is in no repository.
     #[error("{0} is in no git repository: `git init` and a first commit make one")]
     Missing(PathBuf),
-    /// One without a work tree.
+    /// The repository has no work tree.
     #[error("{0} is a bare repository: run this in a clone with a work tree")]
     Bare(PathBuf),
-    /// The folder is git's own.
+    /// The folder is, or is in, a `.git` folder.
     #[error("{0} is git's own folder: run this in the work tree beside it")]
     GitFolder(PathBuf),
-    /// Its history is cut off.
+    /// The repository is a shallow clone: its history is cut off.
     #[error("{0} is a shallow clone: `git fetch --unshallow` fetches the rest of its history")]
     Shallow(PathBuf),
-    /// A part of its files is not there.
+    /// The repository is a partial clone that lacks objects.
     #[error(
         "{0} is a partial clone, and lacks files of its history: `git fetch --refetch --no-filter` fetches them all"
     )]
     Partial(PathBuf),
-    /// Its commits have other ids than GitHub's.
+    /// The repository's object format is not SHA-1, so its commit ids differ from GitHub's.
     #[error(
         "{path} names its commits by {format}; AutoBuild, like GitHub, works with SHA-1 alone, so it cannot work here"
     )]
     Format {
         /// The work tree.
         path: PathBuf,
-        /// How it names them.
+        /// The object format, such as `sha256`.
         format: String,
     },
-    /// Git says something else.
+    /// Git failed in another way.
     #[error(transparent)]
     Git(#[from] GitError),
 }
 
-/// The result of giving a branch.
+/// The result of [`OwnRepository::give`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
-    /// It stands where it should.
+    /// The branch points at the wanted commit.
     Done,
-    /// Somebody made it, moved it or has it checked out: it is left alone.
+    /// Somebody made the branch, moved it or has it checked out, so it was left alone.
     Taken,
-    /// Git cannot make it, for this reason.
+    /// Git cannot set the branch, for this reason.
     Refused(String),
 }
 
-/// How a name for a new branch stands to the branches that are there.
+/// Whether a name for a new branch clashes with existing branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameIs {
-    /// It can be made.
+    /// The branch can be made.
     Free,
-    /// It is there, or branches below it are.
+    /// The branch exists, or branches below it do.
     Taken,
-    /// This branch is a folder of its name: git keeps `a` and `a/b` not beside each other.
+    /// This existing branch is a parent folder of the name. Git cannot have both `a` and `a/b`.
     Below(String),
 }
 
-/// The person's own settings of git: every other call here does without them.
+/// Returns the file with the person's own git settings, which all other calls here ignore.
 fn own_settings() -> Option<PathBuf> {
     let set = |name: &str| {
         std::env::var_os(name)
@@ -97,7 +97,7 @@ fn own_settings() -> Option<PathBuf> {
 }
 
 impl OwnRepository {
-    /// The repository whose work tree holds `folder`.
+    /// Returns the repository whose work tree contains `folder`.
     pub async fn around(folder: &Path) -> Result<Self, NoRepository> {
         let call = GitCall::in_folder(folder, "rev-parse").args([
             "--path-format=absolute",
@@ -135,8 +135,8 @@ impl OwnRepository {
         }
     }
 
-    /// Refuses a repository whose commits cannot be copied: a shallow clone, a partial one that lacks files, or one with other
-    /// ids than GitHub's.
+    /// Refuses a repository whose commits cannot be copied: a shallow clone, a partial clone that lacks objects, or one
+    /// whose object format is not SHA-1.
     pub async fn can_be_copied(&self) -> Result<(), NoRepository> {
         let call = GitCall::in_folder(&self.work_tree, "rev-parse");
         let told = call
@@ -155,8 +155,8 @@ impl OwnRepository {
         }
     }
 
-    /// Whether a part of what HEAD and the tags lead to is at a remote alone. Git fetches that for the person, one by one, and
-    /// for nobody who copies.
+    /// `true` if some objects reachable from HEAD and the tags exist only at a remote. Git fetches those on demand in
+    /// the person's repository, but not for a copy of it.
     async fn lacks_objects(&self) -> Result<bool, GitError> {
         let partial = ["--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$"];
         let call = GitCall::in_folder(&self.work_tree, "config").args(partial);
@@ -168,7 +168,7 @@ impl OwnRepository {
         Ok(call.ok().await?.stdout.first() == Some(&b'?'))
     }
 
-    /// The commit and branch of HEAD; none before the first commit.
+    /// Returns the commit and branch of HEAD; `None` before the first commit.
     pub async fn head(&self) -> Result<Option<OwnHead>, GitError> {
         let Some(sha) = self.resolve("HEAD").await? else {
             return Ok(None);
@@ -181,7 +181,7 @@ impl OwnRepository {
         }))
     }
 
-    /// What git calls the person in front of it, as their settings say.
+    /// Returns the person's `user.name` from their own git settings.
     pub async fn person(&self) -> Option<String> {
         let call = GitCall::in_folder(&self.work_tree, "config").args(["--get", "user.name"]);
         let call = match own_settings() {
@@ -193,7 +193,7 @@ impl OwnRepository {
         (told.code == 0 && !name.trim().is_empty()).then(|| name.trim().to_owned())
     }
 
-    /// The files that git knows, as they are named from the top of the work tree.
+    /// Returns the tracked files, as paths from the top of the work tree.
     pub async fn files(&self) -> Result<Vec<String>, GitError> {
         let call = GitCall::in_folder(&self.work_tree, "ls-files").args(["-z"]);
         let output = call.ok().await?;
@@ -201,7 +201,7 @@ impl OwnRepository {
         Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
     }
 
-    /// The head of a branch.
+    /// Returns the commit at the tip of a branch; `None` if there is no such branch.
     pub async fn branch(&self, name: &str) -> Result<Option<String>, GitError> {
         self.resolve(&format!("refs/heads/{name}")).await
     }
@@ -213,7 +213,7 @@ impl OwnRepository {
         Ok((found.code == 0).then(|| found.text()))
     }
 
-    /// Copies a commit with its history out of another repository on this disk.
+    /// Copies a commit with its history from another repository on this disk.
     pub async fn copy(&self, from: &Path, commit: &str) -> Result<(), GitError> {
         let call = GitCall::in_folder(&self.work_tree, "fetch").args([
             "-q",
@@ -226,7 +226,7 @@ impl OwnRepository {
         call.talking_to_disk().ok().await.map(drop)
     }
 
-    /// Looks for branches that a new branch of this name would clash with.
+    /// Looks for existing branches that a new branch of this name would clash with.
     pub async fn name(&self, branch: &str) -> Result<NameIs, GitError> {
         let parents: Vec<&str> = branch
             .match_indices('/')
@@ -257,8 +257,8 @@ impl OwnRepository {
         })
     }
 
-    /// Points a branch at a commit that is here, if it stands where we left it (`was`), or if there is none and we left
-    /// none.
+    /// Points a branch at the commit `to`, which must be in this repository. Does so only if the branch is still at
+    /// `was`, where we left it, or does not exist and `was` is `None`.
     pub async fn give(&self, branch: &str, to: &str, was: Option<&str>) -> Result<Given, GitError> {
         let now = self.branch(branch).await?;
         if now.as_deref() == Some(to) {
@@ -280,7 +280,7 @@ impl OwnRepository {
         })
     }
 
-    /// Tells if the history of HEAD contains a commit.
+    /// Returns `true` if the history of HEAD contains the commit.
     pub async fn holds(&self, commit: &str) -> Result<bool, GitError> {
         let call = GitCall::in_folder(&self.work_tree, "merge-base");
         let found = call

@@ -1,20 +1,21 @@
-//! Files that Git LFS keeps elsewhere: a commit holds a pointer in their place, whatever `.gitattributes` says by now.
+//! Files that Git LFS stores elsewhere. The commit contains a pointer in their place, whatever `.gitattributes` now
+//! says.
 
 use crate::{error::GitError, mirror::Mirror, names::RepoPath, process::GitCall, read::Blob};
 use domain::ids::Sha;
 
-/// How a pointer begins.
+/// The first line of a pointer.
 const FIRST_LINE: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 
-/// The sizes that a pointer may have: its three shortest lines, and what the specification allows.
+/// The possible sizes of a pointer in bytes: its three lines at their shortest, and the specification's limit.
 const LEAST: u64 = 100;
 const MOST: u64 = 1_023;
 
-/// The most files of such a size that are looked into.
+/// The most files of such a size that are read.
 const MOST_LOOKED_INTO: usize = 5_000;
 
 impl Mirror {
-    /// A file of a commit that is a pointer of Git LFS, if one is found.
+    /// Returns a file of a commit that is a Git LFS pointer, if one is found.
     pub async fn lfs_pointer(&self, sha: &Sha) -> Result<Option<RepoPath>, GitError> {
         self.ready()?;
         let call = GitCall::new(&self.dir, "ls-tree").args(["-r", "-l", "-z", "--full-tree", "--end-of-options"]);
@@ -33,7 +34,7 @@ impl Mirror {
     }
 }
 
-/// Reads `<mode> <type> <object> <size> TAB <path>`, the size with spaces before it.
+/// Reads `<mode> <type> <object> <size> TAB <path>`, with spaces before the size. `None` if it cannot be a pointer.
 fn of_pointer_size(line: &[u8]) -> Option<(String, RepoPath)> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let head = std::str::from_utf8(line.get(..tab)?).ok()?;

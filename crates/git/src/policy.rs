@@ -1,16 +1,16 @@
-//! What a commit may not hold if it is to be pushed.
+//! The rules that a commit must meet before it is pushed.
 
 use crate::{commit::Prepared, diff::RawChange, error::GitError, names::RepoPath, read::read_blobs};
 use domain::secret::{Found, SecretKind, Secrets};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::Path;
 
-/// Old versions larger than this are not compared with.
+/// Old versions larger than this, in bytes, are not searched for known secrets.
 const OLD_CAP: u64 = 10 << 20;
-/// All contents read for one check.
+/// The limit on all contents read for one check, in bytes.
 const READ_CAP: usize = 512 << 20;
 
-/// One reason not to push a commit. It never holds a secret's value.
+/// One reason not to push a commit. It never contains a secret's value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyFinding {
     /// A path that the settings protect.
@@ -21,34 +21,34 @@ pub enum PolicyFinding {
         /// The pattern.
         pattern: String,
     },
-    /// A link to an absolute path, out of the repository, or into `.git`.
+    /// A symbolic link to an absolute path, to a place outside the repository, or into `.git`.
     #[error("the link {path} leaves the repository")]
     EscapingLink {
         /// The path.
         path: RepoPath,
     },
-    /// A submodule, or a change of the list of submodules.
+    /// A submodule, or a change to `.gitmodules`.
     #[error("{path} adds or changes a submodule")]
     Submodule {
         /// The path.
         path: RepoPath,
     },
-    /// A text that looks like a secret, or is one.
+    /// A text that looks like a secret, or is a known one.
     #[error("{path}:{line} holds {kind}")]
     Secret {
         /// The path.
         path: RepoPath,
-        /// The line, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// What it looks like.
+        /// The kind of secret.
         kind: SecretKind,
     },
-    /// A new path whose name looks like a secret, or is one.
+    /// A new path whose name contains a secret or something that looks like one.
     #[error("the name of the file {masked} holds {kind}")]
     SecretName {
-        /// The path without the secret.
+        /// The path with the secret masked.
         masked: String,
-        /// What it looks like.
+        /// The kind of secret.
         kind: SecretKind,
     },
 }
@@ -65,11 +65,11 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Protects the paths that match `protected` (patterns as in a `.gitignore`: `.github/workflows/**`, `CLAUDE.md`), and
-    /// looks for `secrets` besides everything that looks like one.
+    /// Protects the paths that match `protected` (patterns as in a `.gitignore`, such as `.github/workflows/**` or
+    /// `CLAUDE.md`). Looks for `secrets` and for everything that looks like a secret.
     pub fn new(protected: &[String], secrets: Secrets) -> Result<Self, NotAPattern> {
         let mut builder = GitignoreBuilder::new(Path::new(""));
-        // Where letter case does not tell files apart, `claude.md` is read for `CLAUDE.md`.
+        // On a case-insensitive file system, `claude.md` is read as `CLAUDE.md`.
         let case = builder.case_insensitive(true);
         case.map_err(|error| NotAPattern(error.to_string()))?;
         for pattern in protected {
@@ -83,7 +83,7 @@ impl Policy {
         Ok(Self { protected, secrets })
     }
 
-    /// Everything about the commit that forbids to push it.
+    /// Returns every reason not to push the commit.
     pub async fn check(&self, commit: &Prepared) -> Result<Vec<PolicyFinding>, GitError> {
         let mut findings: Vec<PolicyFinding> = commit
             .changes()
@@ -91,7 +91,7 @@ impl Policy {
             .filter_map(|change| self.check_path(change))
             .collect();
         let (news, olds) = contents(commit).await?;
-        // What stood anywhere in the changed files before may move between them.
+        // A secret that any changed file contained before may move between the changed files.
         let mut known: Vec<Found> = Vec::new();
         for (change, old) in commit.changes().iter().zip(&olds) {
             known.extend(
@@ -143,7 +143,7 @@ impl Policy {
     }
 }
 
-/// New and old contents of each change, in order; `None` where there is none to look at.
+/// Returns the new and old contents of each change, in order; `None` if there is nothing to check.
 async fn contents(commit: &Prepared) -> Result<(Vec<Option<Vec<u8>>>, Vec<Option<Vec<u8>>>), GitError> {
     let blob = |mode: u32| mode != 0 && mode != 0o160_000;
     let with_new = |change: &RawChange| blob(change.new_mode);
@@ -168,8 +168,8 @@ async fn contents(commit: &Prepared) -> Result<(Vec<Option<Vec<u8>>>, Vec<Option
     Ok((news, olds))
 }
 
-/// Whether a link at `path` may lead out of the repository. Only leading `..` are counted against the link's depth; a
-/// `..` further on could climb over another link and is refused.
+/// `true` if the symbolic link at `path` may lead out of the repository. Only leading `..` are counted against the
+/// link's depth. A later `..` is refused, since it could climb through another link.
 fn leaves(path: &RepoPath, target: &[u8]) -> bool {
     if target.starts_with(b"/") || target.contains(&0) {
         return true;

@@ -1,4 +1,4 @@
-//! One run of git: an empty environment with the safe settings, a deadline, a cap on what it prints.
+//! One run of git, with a minimal environment, safe settings, a deadline and a limit on its output.
 
 use crate::{
     error::{GitError, Over},
@@ -18,24 +18,24 @@ use std::{
 };
 use tokio::{process::Command, sync::mpsc};
 
-/// Where a call that talks to nobody gives up.
+/// The time limit of a call that uses no network.
 const LOCAL_DEADLINE: Duration = Duration::from_secs(120);
-/// Where a call over the network gives up.
+/// The time limit of a call over the network.
 pub(crate) const NETWORK_DEADLINE: Duration = Duration::from_secs(900);
-/// What a call may print unless it says otherwise.
+/// The default limit on a call's output, in bytes.
 const DEFAULT_CAP: usize = 64 << 20;
-/// Time for git to take its lock files away before it is killed.
+/// The time that git gets to remove its lock files before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// What git printed and how it ended.
+/// The output and exit code of one git call.
 #[derive(Debug)]
 pub(crate) struct GitOutput {
-    /// Exit code; −1 after a signal.
+    /// The exit code; −1 after a signal.
     pub(crate) code: i32,
-    /// Standard output, no longer than the cap.
+    /// The standard output, cut off at the cap.
     pub(crate) stdout: Vec<u8>,
     /// Whether git was stopped because it printed more than the cap.
     pub(crate) truncated: bool,
-    /// Standard error, shortened, tokens masked.
+    /// The standard error, shortened, with tokens masked.
     pub(crate) stderr: String,
 }
 
@@ -51,14 +51,14 @@ impl GitOutput {
         }
     }
 
-    /// Standard output as text without the line end.
+    /// Returns the standard output as text without trailing white space.
     #[must_use]
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).trim_end().to_owned()
     }
 }
 
-/// One call of git on a repository of our own, built argument by argument.
+/// One call of git, built argument by argument.
 pub(crate) struct GitCall {
     command: Command,
     name: String,
@@ -71,7 +71,7 @@ pub(crate) struct GitCall {
 }
 
 impl GitCall {
-    /// `git --git-dir=<git_dir> <subcommand>` with the safe environment and settings, and no protocol allowed.
+    /// Builds `git --git-dir=<git_dir> <subcommand>` with the safe environment and settings, and no protocol allowed.
     #[must_use]
     pub(crate) fn new(git_dir: &Path, subcommand: &str) -> Self {
         let mut git_dir_arg = OsString::from("--git-dir=");
@@ -80,7 +80,7 @@ impl GitCall {
         Self::with_global(&[git_dir_arg, attributes.into()], subcommand)
     }
 
-    /// The same for a checkout that no agent has seen yet.
+    /// Builds the same for a checkout that no agent has touched yet.
     pub(crate) fn in_work_tree(git_dir: &Path, work_tree: &Path, subcommand: &str) -> Self {
         let mut git_dir_arg = OsString::from("--git-dir=");
         git_dir_arg.push(git_dir);
@@ -92,12 +92,12 @@ impl GitCall {
         call
     }
 
-    /// `git <subcommand>` without a repository.
+    /// Builds `git <subcommand>` without a repository.
     pub(crate) fn of_no_repository(subcommand: &str) -> Self {
         Self::with_global(&[], subcommand)
     }
 
-    /// `git -C <folder> <subcommand>` in a repository that a person works in.
+    /// Builds `git -C <folder> <subcommand>` for a repository that a person works in.
     pub(crate) fn in_folder(folder: &Path, subcommand: &str) -> Self {
         Self::with_global(&["-C".into(), folder.into()], subcommand)
     }
@@ -142,7 +142,7 @@ impl GitCall {
         self
     }
 
-    /// Adds a setting that is no secret.
+    /// Adds a setting that is not secret.
     #[must_use]
     pub(crate) fn config(mut self, name: &str, value: &str) -> Self {
         self.config
@@ -157,7 +157,7 @@ impl GitCall {
         self
     }
 
-    /// Gives git what arrives on `stream` until its sender is dropped.
+    /// Writes the chunks that arrive on `stream` to git's standard input until the sender is dropped.
     pub(crate) fn stdin_stream(mut self, stream: mpsc::Receiver<Bytes>) -> Self {
         self.input = Input::Stream(stream);
         self
@@ -170,14 +170,16 @@ impl GitCall {
         self
     }
 
-    /// Keeps this many bytes of what git prints; with more, git is stopped and the output marked as truncated.
+    /// Keeps at most this many bytes of standard output. If git prints more, it is stopped and the output marked as
+    /// truncated.
     #[must_use]
     pub(crate) fn cap(mut self, bytes: usize) -> Self {
         self.cap = bytes;
         self
     }
 
-    /// Lets git speak to `remote`, with its protocol and token, and to nothing else. The URL is not added as argument.
+    /// Allows git to connect to `remote`, with its protocol and token, and to nothing else. Does not add the URL as an
+    /// argument.
     pub(crate) fn talking_to(mut self, remote: &Remote) -> Self {
         self.protocol = remote.protocol();
         self.config.extend(remote.config());
@@ -186,7 +188,7 @@ impl GitCall {
         self
     }
 
-    /// Lets git read another repository of ours on this disk.
+    /// Allows git to read another repository of ours on this disk.
     pub(crate) fn talking_to_disk(mut self) -> Self {
         self.protocol = "file";
         self
@@ -208,7 +210,7 @@ impl GitCall {
             Stdio::piped()
         };
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A group of its own, so that a deadline also ends the helpers that git starts.
+        // A process group of its own, so that the deadline also ends the helpers that git starts.
         self.command.process_group(0);
         let spawned = self.command.spawn();
         let child = spawned.map_err(|source| GitError::NotStarted { source })?;
@@ -232,7 +234,7 @@ impl GitCall {
         Ok(GitOutput::of(output, self.remote.as_ref()))
     }
 
-    /// Runs git and demands success and a complete output.
+    /// Runs git; a failure or a truncated output is an error.
     pub(crate) async fn ok(self) -> Result<GitOutput, GitError> {
         let (command, cap) = (self.name.clone(), self.cap);
         let output = self.run().await?;

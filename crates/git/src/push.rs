@@ -1,4 +1,4 @@
-//! Pushing one ref with a lease, and reading what the remote answered.
+//! Pushes one ref with a lease, and reads the remote's answer.
 
 use crate::{
     error::GitError,
@@ -11,47 +11,47 @@ use crate::{
 use domain::ids::Sha;
 use std::path::Path;
 
-/// What the remote's branch must be for a push to happen.
+/// The state that the remote's branch must have for a push to happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lease {
     /// The branch must not exist yet.
     Absent,
-    /// The branch must stand at this commit.
+    /// The branch must be at this commit.
     At(Sha),
 }
 
-/// How a push that left the branch as wanted ended.
+/// The result of a push that left the branch as wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pushed {
     /// The branch was moved, made or deleted.
     Done,
-    /// It stood there already.
+    /// The branch was in the wanted state already.
     AlreadyThere,
 }
 
-/// Why a push changed nothing, or may have.
+/// Why a push failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PushError {
-    /// The branch stands elsewhere than the lease says.
+    /// The branch is not where the lease expects it.
     #[error("the branch moved: it is at {}", .actual.as_ref().map_or("no commit", Sha::short))]
     LeaseLost {
-        /// Where it stands now; `None` if it does not exist.
+        /// The branch's current commit; `None` if the branch does not exist.
         actual: Option<Sha>,
     },
-    /// The remote refused this push by a rule or a hook of its own.
+    /// The remote refused this push because of a rule or a hook.
     #[error("the remote refused the push: {reason}")]
     Rejected {
-        /// The remote's words.
+        /// The remote's message.
         reason: String,
     },
-    /// Everything else, typed for all calls. After [`GitError::Transient`] and [`GitError::TimedOut`] the push may have
-    /// happened all the same: look before trying again.
+    /// Any other error. After [`GitError::Transient`] and [`GitError::TimedOut`] the push may have happened all the
+    /// same, so look before you try again.
     #[error(transparent)]
     Git(#[from] GitError),
 }
 
 impl Mirror {
-    /// Moves `branch` on the remote to `sha`, forwards or not, if it stands where `lease` says.
+    /// Moves `branch` on the remote to `sha`, by fast-forward or by force, if the branch is where `lease` says.
     pub async fn push(
         &self,
         remote: &Remote,
@@ -63,7 +63,7 @@ impl Mirror {
             .await
     }
 
-    /// Deletes `branch` on the remote if it stands at `at`. A branch that is gone already is fine.
+    /// Deletes `branch` on the remote if it is at `at`. If the branch does not exist, the result is `AlreadyThere`.
     pub async fn delete_branch(&self, remote: &Remote, branch: &BranchName, at: &Sha) -> Result<Pushed, PushError> {
         let refspec = format!(":{}", branch.full());
         match self
@@ -93,8 +93,8 @@ impl Mirror {
             Some(Answer::Done) if output.code == 0 => Ok(Pushed::Done),
             Some(Answer::UpToDate) if output.code == 0 => Ok(Pushed::AlreadyThere),
             Some(Answer::Done | Answer::UpToDate) | None => Err(remote_failure("push", &output, remote.url()).into()),
-            // git sends a push again when its answer was lost, and reports the refusal of the second one: the branch
-            // itself tells whether the first one was taken.
+            // If its answer is lost, git sends a push again and reports the refusal of the second one. The branch
+            // itself shows whether the first one succeeded.
             Some(Answer::No(summary)) => {
                 let actual = self.remote_tip(remote, branch).await?;
                 match actual.as_ref().map_or("", Sha::as_str) == expected {
@@ -106,7 +106,7 @@ impl Mirror {
     }
 }
 
-/// A push, yet without its remote and what goes there.
+/// Starts a `push` call; the caller adds the remote's URL and the refspecs.
 pub(crate) fn pushing(dir: &Path, remote: &Remote) -> GitCall {
     GitCall::new(dir, "push").talking_to(remote).args([
         "--porcelain",
@@ -117,7 +117,7 @@ pub(crate) fn pushing(dir: &Path, remote: &Remote) -> GitCall {
     ])
 }
 
-/// What the remote said against moving `full_ref`, if it said anything.
+/// Returns the error if the remote refused to move `full_ref`.
 pub(crate) fn refused(output: &GitOutput, full_ref: &str, branch: &BranchName) -> Option<PushError> {
     match answer(&String::from_utf8_lossy(&output.stdout), full_ref) {
         Some(Answer::No(summary)) => Some(of_refusal(&summary, output, branch)),
@@ -125,16 +125,16 @@ pub(crate) fn refused(output: &GitOutput, full_ref: &str, branch: &BranchName) -
     }
 }
 
-/// What the line of `--porcelain` about one ref says.
+/// The `--porcelain` line about one ref.
 #[derive(Debug, PartialEq, Eq)]
 enum Answer {
     Done,
     UpToDate,
-    /// It was not moved, in these words: git's here, or the remote's.
+    /// The ref was not moved. The text is a message of our git or of the remote.
     No(String),
 }
 
-/// Reads `<flag> TAB <from>:<to> TAB <summary>`.
+/// Reads the line `<flag> TAB <from>:<to> TAB <summary>` about `full_ref`.
 fn answer(porcelain: &str, full_ref: &str) -> Option<Answer> {
     let about = |line: &str| {
         let mut parts = line.splitn(3, '\t');
@@ -150,8 +150,8 @@ fn answer(porcelain: &str, full_ref: &str) -> Option<Answer> {
     })
 }
 
-/// What a remote says that refuses on purpose: a rule, a hook, a right that is missing, a name that cannot be, an object
-/// that it does not take. Trying again changes nothing.
+/// Signs of a deliberate refusal in the remote's message: a rule, a hook, a missing right, an impossible name, or an
+/// object that it does not accept. Trying again does not help.
 const REFUSES: [&str; 12] = [
     "hook declined",
     "push declined",
@@ -167,7 +167,7 @@ const REFUSES: [&str; 12] = [
     "funny refname",
 ];
 
-/// What a remote says that failed although it may have wanted to.
+/// Signs of a temporary failure in the remote's message.
 const HICCUPS: [&str; 5] = [
     "internal server error",
     "timed out",
@@ -176,9 +176,9 @@ const HICCUPS: [&str; 5] = [
     "temporarily",
 ];
 
-/// A push that was refused while the branch stands where the lease says. Only what the remote says on purpose is a rule.
-/// Everything else (its disk, its locks, `failed to update ref`, `unpacker error`, a report that never came, words that
-/// we do not know) may pass. The branch's own name says nothing.
+/// Classifies a refused push whose branch is where the lease says. Only a deliberate refusal is
+/// [`PushError::Rejected`]. Everything else may pass: a full disk, locks, `failed to update ref`, `unpacker error`, a
+/// missing report, unknown messages. The branch's name is ignored, since it may contain such words.
 fn of_refusal(summary: &str, output: &GitOutput, branch: &BranchName) -> PushError {
     let said = with_remote_lines(summary, output);
     let lower = said.replace(branch.as_str(), "").to_lowercase();
@@ -190,14 +190,14 @@ fn of_refusal(summary: &str, output: &GitOutput, branch: &BranchName) -> PushErr
     }
 }
 
-/// Whether a rule of GitHub's is named by its number, as `GH013` is.
+/// `true` if the message names a GitHub rule by its number, such as `GH013`.
 fn numbered(said: &str) -> bool {
     let digits = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count() == 3;
     said.match_indices("GH")
         .any(|(at, sign)| said.get(at + sign.len()..).is_some_and(digits))
 }
 
-/// The refusal with what the remote's hooks or rules printed, which names the rule.
+/// Returns the summary with the lines that the remote's hooks or rules printed, which name the rule.
 fn with_remote_lines(summary: &str, output: &GitOutput) -> String {
     let said = output.stderr.lines().filter_map(|line| line.strip_prefix("remote:"));
     let lines: Vec<&str> = std::iter::once(summary)
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(answer("To x\nDone\n", REF), None);
     }
 
-    /// Reasons behind `[remote rejected]`, and what the remote writes beside them.
+    /// The reasons after `[remote rejected]`, with the lines that the remote prints beside them.
     const RULES: &[(&str, &str)] = &[
         (
             "(protected branch hook declined)",

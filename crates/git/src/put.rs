@@ -1,4 +1,4 @@
-//! Files put into a working copy in which nobody works: whatever stands in their place, or on the way, is taken away first.
+//! Writes files into a working copy that nobody uses at the moment. Removes whatever is in their place or on the way.
 
 use std::{
     fs, io,
@@ -10,10 +10,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Git's mode of a link.
+/// Git's mode for a symbolic link.
 const LINK: u32 = 0o120_000;
 
-/// The first part of a path that is there and is no folder: a link in its place leads elsewhere.
+/// Returns the first existing part of the path that is no folder. A symbolic link there would lead elsewhere.
 pub fn folder_in_the_way(root: &Path, path: &Path) -> Option<PathBuf> {
     let mut folders: Vec<&Path> = path
         .ancestors()
@@ -27,7 +27,7 @@ pub fn folder_in_the_way(root: &Path, path: &Path) -> Option<PathBuf> {
         .find(|folder| fs::symlink_metadata(folder).is_ok_and(|meta| !meta.is_dir()))
 }
 
-/// Makes a path what it is meant to be, whatever stands there or on the way.
+/// Writes `meant` (bytes and mode) at `path`, or removes what is there if it is `None`. Replaces anything in the way.
 pub fn put(root: &Path, path: &Path, meant: Option<&(Vec<u8>, u32)>) -> io::Result<()> {
     let whole = root.join(path);
     match folder_in_the_way(root, path) {
@@ -66,7 +66,7 @@ fn is_missing(path: &Path) -> bool {
     fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
-/// Lets us into a folder of ours.
+/// Gives us all permissions on a folder of ours.
 fn opened(folder: &Path) -> io::Result<()> {
     let rights = fs::symlink_metadata(folder)?.permissions();
     match rights.mode() & 0o700 {
@@ -75,7 +75,7 @@ fn opened(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes a folder away with everything in it, also where its rights forbid it.
+/// Removes a folder with everything in it, even if its permissions forbid it.
 fn take_away(folder: &Path) -> io::Result<()> {
     opened(folder)?;
     for entry in fs::read_dir(folder)? {

@@ -1,6 +1,6 @@
 //! Git's C-style quoting of paths: written for `fast-import`, read from the headers of a patch.
 
-/// `path` in double quotes, so that any bytes may stand in a line of text.
+/// Returns `path` in double quotes, so that it can contain any bytes within a line of text.
 pub(crate) fn quoted(path: &[u8]) -> Vec<u8> {
     let mut out = vec![b'"'];
     for byte in path {
@@ -14,7 +14,7 @@ pub(crate) fn quoted(path: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The path that `text` names: quoted, or as it stands.
+/// Returns the path that `text` names, quoted or unquoted.
 pub(crate) fn unquoted(text: &[u8]) -> Vec<u8> {
     let inner = text.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     let Some(inner) = inner else { return text.to_vec() };

@@ -1,24 +1,24 @@
-//! Reading a mirror: files, lists, commits and how they are related.
+//! Reads a mirror: files, lists of files, commits and how they are related.
 
 use crate::{error::GitError, mirror::Mirror, names::RepoPath, process::GitCall};
 use domain::ids::Sha;
 use std::{path::Path, sync::Arc};
 
-/// The most that a commit object may be for us to read it.
+/// The largest commit object that is read, in bytes.
 const COMMIT_CAP: usize = 4 << 20;
-/// The most bytes of all blobs that are asked for together; what does not fit counts as too large.
+/// The most bytes that one call reads of all blobs together. A blob beyond this counts as too large.
 const BLOBS_ROOM: u64 = 192 << 20;
-/// The most that git may print of them, with what stands around each.
+/// The limit on git's output for them, headers included, in bytes.
 const BLOBS_CAP: usize = 256 << 20;
-/// What stands before an object's content, at most.
+/// The room for the header before an object's content, in bytes.
 const HEADER_CAP: usize = 16 << 10;
 
-/// The content of a file at a commit; of a link its target.
+/// The content of a file at a commit; for a symbolic link, its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileContent {
     /// The bytes, no longer than the cap.
     pub bytes: Vec<u8>,
-    /// Whether the file is longer.
+    /// Whether the file is longer than the cap.
     pub truncated: bool,
 }
 
@@ -30,14 +30,14 @@ impl FileContent {
     }
 }
 
-/// One blob as far as it was asked for.
+/// The result of reading one blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blob {
-    /// There is no such blob.
+    /// There is no such blob, or the object is not a blob.
     None,
-    /// Its bytes.
+    /// The blob's bytes.
     Bytes(Vec<u8>),
-    /// It has this many bytes, more than the cap.
+    /// The blob is over the limit. Its size in bytes, at least one more than the cap.
     Large(u64),
 }
 
@@ -48,7 +48,7 @@ pub struct TreeEntry {
     pub path: RepoPath,
     /// The file mode; `0o160000` is a submodule.
     pub mode: u32,
-    /// The name of its content.
+    /// The id of its content.
     pub oid: String,
 }
 
@@ -57,16 +57,16 @@ pub struct TreeEntry {
 pub struct FileList {
     /// The entries in git's order.
     pub entries: Vec<TreeEntry>,
-    /// Whether there are more than the cap.
+    /// Whether the commit has more files than the cap.
     pub truncated: bool,
 }
 
-/// What a commit says of itself.
+/// The parsed fields of a commit object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitInfo {
-    /// Its tree.
+    /// The tree's id.
     pub tree: Sha,
-    /// Its parents in order.
+    /// The parents, in order.
     pub parents: Vec<Sha>,
     /// Name of the author.
     pub author_name: String,
@@ -76,12 +76,12 @@ pub struct CommitInfo {
     pub message: String,
     /// The trailers of the message's last paragraph, in order.
     pub trailers: Vec<(String, String)>,
-    /// Whether it carries a signature; whose, and whether it holds, is not looked at.
+    /// Whether the commit carries a signature. The signature itself is not verified.
     pub is_signed: bool,
 }
 
 impl CommitInfo {
-    /// The value of the last trailer called `key`.
+    /// Returns the value of the last trailer called `key`, in any letter case.
     #[must_use]
     pub fn trailer(&self, key: &str) -> Option<&str> {
         let found = self
@@ -94,7 +94,7 @@ impl CommitInfo {
 }
 
 impl Mirror {
-    /// One file at a commit, up to `cap` bytes; `None` where there is no file of that name.
+    /// Returns up to `cap` bytes of one file at a commit; `None` if there is no file at that path.
     pub async fn read_file(&self, sha: &Sha, path: &str, cap: usize) -> Result<Option<FileContent>, GitError> {
         self.ready()?;
         let spec = format!("{sha}:{path}");
@@ -124,7 +124,7 @@ impl Mirror {
         }))
     }
 
-    /// The files of a commit, at most `cap` of them.
+    /// Returns the files of a commit, at most `cap` of them.
     pub async fn list_files(&self, sha: &Sha, cap: usize) -> Result<FileList, GitError> {
         let all = self.all_files(sha).await?;
         Ok(FileList {
@@ -148,7 +148,9 @@ impl Mirror {
         Ok(entries)
     }
 
-    /// Blobs by their ids, in order and in one process for all; `None` for one that is no blob or larger than `cap` bytes.
+    /// Reads blobs by their ids, in order, with one process for all contents. A blob of more than `cap` bytes is
+    /// [`Blob::Large`], and so is one that does not fit into 192 MiB for all together. An object that is no blob is
+    /// [`Blob::None`].
     pub async fn blobs(&self, oids: &[&str], cap: u64) -> Result<Vec<Blob>, GitError> {
         self.ready()?;
         let mut room = BLOBS_ROOM;
@@ -174,7 +176,7 @@ impl Mirror {
         Ok(sizes.into_iter().map(blob).collect())
     }
 
-    /// What a commit says of itself; `None` if the mirror does not hold it.
+    /// Returns the fields of a commit; `None` if the mirror does not have it.
     pub async fn commit_info(&self, sha: &Sha) -> Result<Option<CommitInfo>, GitError> {
         self.ready()?;
         let call = GitCall::new(&self.dir, "cat-file").arg("--batch").cap(COMMIT_CAP);
@@ -190,7 +192,7 @@ impl Mirror {
         Ok(Some(info))
     }
 
-    /// The best common ancestor; `None` for unrelated histories.
+    /// Returns the best common ancestor; `None` for unrelated histories.
     pub async fn merge_base(&self, one: &Sha, other: &Sha) -> Result<Option<Sha>, GitError> {
         self.ready()?;
         let call = GitCall::new(&self.dir, "merge-base").args(["--end-of-options", one.as_str(), other.as_str()]);
@@ -206,7 +208,7 @@ impl Mirror {
         }
     }
 
-    /// Whether `descendant` contains `ancestor`; a commit contains itself.
+    /// Returns `true` if `descendant` contains `ancestor`. A commit contains itself.
     pub async fn is_ancestor(&self, ancestor: &Sha, descendant: &Sha) -> Result<bool, GitError> {
         self.ready()?;
         let call = GitCall::new(&self.dir, "merge-base").args(["--is-ancestor", "--end-of-options"]);
@@ -223,7 +225,7 @@ impl Mirror {
     }
 }
 
-/// The sizes of blobs, in order; `None` for what is no blob.
+/// Returns the sizes of blobs in bytes, in order; `None` for an object that is no blob.
 async fn blob_sizes(git_dir: &Path, oids: &[&str]) -> Result<Vec<Option<u64>>, GitError> {
     if oids.is_empty() {
         return Ok(Vec::new());
@@ -240,7 +242,7 @@ async fn blob_sizes(git_dir: &Path, oids: &[&str]) -> Result<Vec<Option<u64>>, G
     }
 }
 
-/// The contents of blobs, in order, from one process; an object that is not there or not a blob is empty.
+/// Reads the contents of blobs, in order, with one process. An object that is missing or no blob gives empty content.
 pub(crate) async fn read_blobs(git_dir: &Path, oids: &[&str], cap: usize) -> Result<Vec<Vec<u8>>, GitError> {
     if oids.is_empty() {
         return Ok(Vec::new());
@@ -277,7 +279,7 @@ struct Found {
 }
 
 impl Found {
-    /// Reads `<object> <type> <size>`; anything else means that there is no such object.
+    /// Reads `<object> <type> <size>`. Any other line means that there is no such object.
     fn read(header: &[u8]) -> Option<Self> {
         let mut parts = std::str::from_utf8(header).ok()?.split(' ');
         let _oid: Sha = parts.next()?.parse().ok()?;
@@ -327,7 +329,7 @@ fn commit_info(text: &str) -> Option<CommitInfo> {
     })
 }
 
-/// `Key: value` lines of the last paragraph, if it holds nothing else.
+/// Reads the `Key: value` lines of the last paragraph, if it contains nothing else.
 fn trailers(message: &str) -> Vec<(String, String)> {
     let last = message.trim_end().rsplit("\n\n").next().unwrap_or_default();
     let pair = |line: &str| {

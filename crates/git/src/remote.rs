@@ -1,4 +1,4 @@
-//! Where the forge is, and how one of its repositories is addressed: the URL in one hand, the token in the other.
+//! The forge's address, and the addresses of its repositories. The URL and the token are kept apart.
 
 use base64::Engine as _;
 use domain::ids::RepoName;
@@ -6,18 +6,18 @@ use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
 use url::{Host, Url};
 
-/// An address that may not be the forge's.
+/// Why an address cannot be the forge's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAForgeUrl {
-    /// Not an `http` or `https` URL with a host, or one with a user, a password, a query or a fragment.
+    /// It is no `http` or `https` URL with a host, or has a user, a password, a query or a fragment.
     #[error("{0:?} is not a plain https:// address")]
     NotPlain(String),
-    /// `http` to another machine would send tokens in clear text.
+    /// It uses `http` to another machine, which would send tokens in clear text.
     #[error("{0:?} is plain http to another machine; use https")]
     ClearText(String),
 }
 
-/// The forge's address for git, checked once.
+/// The checked address of the forge for git.
 #[derive(Clone, Debug)]
 pub struct ForgeAccess {
     base: Url,
@@ -48,7 +48,7 @@ impl ForgeAccess {
         }
     }
 
-    /// The repository `name` on this forge, to be spoken to with `token`.
+    /// Returns the repository `name` on this forge, to be accessed with `token`.
     #[must_use]
     pub fn remote(&self, name: &RepoName, token: Option<SecretString>) -> Remote {
         let base = self.base.as_str().trim_end_matches('/');
@@ -60,7 +60,7 @@ impl ForgeAccess {
     }
 }
 
-/// A repository on the forge. Its URL holds no secret.
+/// A repository on the forge. Its URL contains no secret.
 #[derive(Clone)]
 pub struct Remote {
     url: String,
@@ -69,18 +69,18 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The address without the token.
+    /// Returns the address without the token.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The one protocol that git may speak to it.
+    /// Returns the one protocol that git may use with it.
     pub(crate) fn protocol(&self) -> &'static str {
         self.protocol
     }
 
-    /// Configuration for git's environment that sends the token to this URL only.
+    /// Returns git settings, to be passed in the environment, that send the token to this URL only.
     pub(crate) fn config(&self) -> Vec<(String, SecretString)> {
         let Some(token) = &self.token else {
             return Vec::new();
@@ -89,7 +89,7 @@ impl Remote {
         vec![(format!("http.{}.extraHeader", self.url), SecretString::from(header))]
     }
 
-    /// `text` without the token in any form in which git could repeat it.
+    /// Returns `text` without the token, both plain and in base64.
     pub(crate) fn mask(&self, text: &str) -> String {
         match &self.token {
             Some(token) if !token.expose_secret().is_empty() => {

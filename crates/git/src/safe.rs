@@ -1,4 +1,4 @@
-//! What makes a call of git safe: an environment from nothing, and settings above any configuration file.
+//! The safe way to call git: an environment built from nothing, and settings that override any configuration file.
 
 use std::{
     os::unix::fs::PermissionsExt,
@@ -6,7 +6,8 @@ use std::{
     sync::OnceLock,
 };
 
-/// The empty tree: as the source of attributes it means that no attribute holds, so bytes land as they are stored.
+/// The empty tree. As the source of attributes it means that no attribute applies, so files are written as they are
+/// stored.
 pub(crate) const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// Environment of every call. `PATH` is for the helpers that git itself starts.
@@ -26,7 +27,7 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 13] = [
     ("GIT_ADVICE", "0"),
 ];
 
-/// Settings of every call, above any configuration file.
+/// The settings of every call. They override any configuration file.
 pub(crate) const SETTINGS: [&str; 9] = [
     "core.fsmonitor=false",
     "core.protectHFS=true",
@@ -39,7 +40,8 @@ pub(crate) const SETTINGS: [&str; 9] = [
     "credential.helper=",
 ];
 
-/// Settings of calls that reach what others made: no hook runs, hostile objects are refused, a silent server is left.
+/// Settings for calls that touch data from others: no hook runs, hostile objects are refused, a silent server is given
+/// up.
 pub(crate) const SETTINGS_OUTSIDE: [&str; 4] = [
     "core.hooksPath=/dev/null",
     "transfer.fsckObjects=true",
@@ -47,11 +49,11 @@ pub(crate) const SETTINGS_OUTSIDE: [&str; 4] = [
     "http.lowSpeedTime=60",
 ];
 
-/// What git says of an object, and is no reason to refuse a history. Nobody can rewrite what others build on, and GitHub
-/// holds all of it: what is ignored tells wrongly who made a commit or when, or spells a file's mode in an old way, or is
-/// about attributes, which are read from nowhere ([`EMPTY_TREE`]). Whatever names a path (`hasDotgit`, `hasDotdot`,
-/// `fullPathname`, `emptyName`, `treeNotSorted`, `duplicateEntries`, ...), a submodule (`gitmodules*`) or another object
-/// stays an error: that is how a repository attacks those who check it out.
+/// The fsck errors that do not make us refuse a history. Nobody can rewrite a history that others build on, and GitHub
+/// accepts all of these. They concern a wrong author or date, an old spelling of a file mode, or attributes, which we
+/// never read ([`EMPTY_TREE`]). Errors about a path (`hasDotgit`, `hasDotdot`, `fullPathname`, `emptyName`,
+/// `treeNotSorted`, `duplicateEntries`, ...), a submodule (`gitmodules*`) or another object still count: that is how a
+/// repository attacks those who check it out.
 pub(crate) const IGNORED_IN_HISTORY: [&str; 23] = [
     "badDate",
     "badDateOverflow",
@@ -69,7 +71,7 @@ pub(crate) const IGNORED_IN_HISTORY: [&str; 23] = [
     "nulInCommit",
     "badFilemode",
     "zeroPaddedFilemode",
-    // A submodule whose commit is not known; the missing content of a file is found by other means.
+    // A submodule with an unknown commit. The missing content of a file is detected by other means.
     "nullSha1",
     "gitattributesBlob",
     "gitattributesLarge",
@@ -79,8 +81,8 @@ pub(crate) const IGNORED_IN_HISTORY: [&str; 23] = [
     "mailmapSymlink",
 ];
 
-/// The git that the service's own `PATH` leads to, looked up once. With its whole path a program is started without
-/// copying this process first.
+/// Returns the first git on the service's own `PATH`, looked up once. With a full path, the operating system can start
+/// a program without copying this process first.
 pub(crate) fn git_on_path() -> Option<&'static Path> {
     static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = PROGRAM.get_or_init(|| {
@@ -92,7 +94,7 @@ pub(crate) fn git_on_path() -> Option<&'static Path> {
     found.as_deref()
 }
 
-/// What is started as git.
+/// Returns the program to start as git.
 pub(crate) fn git_program() -> &'static Path {
     git_on_path().unwrap_or(Path::new("git"))
 }

@@ -1,4 +1,4 @@
-//! Feeding and reading one running git, and ending it with all its helpers.
+//! Feeds and reads one running git, and ends it together with all its helpers.
 
 use bytes::Bytes;
 use rustix::process::{Pid, Signal};
@@ -8,17 +8,17 @@ use tokio::{
     sync::mpsc,
 };
 
-/// What is kept of git's complaints.
+/// The number of bytes of standard error that are kept.
 const STDERR_CAP: usize = 16 << 10;
 
-/// What a call reads on its standard input.
+/// The standard input of a call.
 pub(crate) enum Input {
     Nothing,
     Bytes(Vec<u8>),
     Stream(mpsc::Receiver<Bytes>),
 }
 
-/// What a finished child left, before masking.
+/// The output of a finished child, before masking.
 pub(crate) struct RawOutput {
     pub(crate) code: i32,
     pub(crate) stdout: Vec<u8>,
@@ -26,7 +26,7 @@ pub(crate) struct RawOutput {
     pub(crate) stderr: Vec<u8>,
 }
 
-/// Feeds and reads the child until it ends, or stops it where it prints more than `cap`.
+/// Feeds and reads the child until it ends. Stops it if it prints more than `cap` bytes.
 pub(crate) async fn converse(mut child: Child, input: Input, cap: usize) -> std::io::Result<RawOutput> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let feeding = feed(stdin, input);
@@ -36,7 +36,7 @@ pub(crate) async fn converse(mut child: Child, input: Input, cap: usize) -> std:
         let reading = async {
             let read = reading.await;
             if read.1 {
-                // Dropped at once: this is the signal.
+                // Dropping the group at once sends the signal.
                 drop(Group::of(&child));
             }
             read
@@ -52,7 +52,7 @@ pub(crate) async fn converse(mut child: Child, input: Input, cap: usize) -> std:
     })
 }
 
-/// Writes the input and closes it. A git that ends without reading is judged by its exit code, not by the broken pipe.
+/// Writes the input and closes it. If git ends without reading it, its exit code counts, not the broken pipe.
 async fn feed(stdin: Option<ChildStdin>, input: Input) {
     let Some(mut stdin) = stdin else { return };
     match input {
@@ -71,14 +71,14 @@ async fn feed(stdin: Option<ChildStdin>, input: Input) {
     let _ = stdin.shutdown().await;
 }
 
-/// What to do with more output than is kept.
+/// How to treat output beyond the cap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AtCap {
     Stop,
     Discard,
 }
 
-/// Reads up to `cap` bytes; says whether there were more.
+/// Reads up to `cap` bytes; the flag is `true` if there were more.
 async fn read_capped(source: Option<impl AsyncRead + Unpin>, cap: usize, at_cap: AtCap) -> (Vec<u8>, bool) {
     let (mut kept, mut more) = (Vec::new(), false);
     let Some(mut source) = source else { return (kept, more) };
@@ -94,8 +94,8 @@ async fn read_capped(source: Option<impl AsyncRead + Unpin>, cap: usize, at_cap:
     (kept, more)
 }
 
-/// The process group of a running git. Dropped before its end, it tells the whole group to stop: on SIGTERM git takes its
-/// lock files away.
+/// The process group of a running git. Dropped before git has ended, it sends SIGTERM to the whole group, on which git
+/// removes its lock files.
 pub(crate) struct Group(Option<Pid>);
 
 impl Group {
@@ -110,7 +110,7 @@ impl Group {
         }
     }
 
-    /// The number may belong to another process from now on.
+    /// Forgets the group, because its number may belong to another process from now on.
     pub(crate) fn ended(&mut self) {
         self.0 = None;
     }

@@ -1,4 +1,4 @@
-//! Folders that are no longer wanted: out of the way at once, deleted in the background.
+//! Unwanted folders: moved away at once, deleted in the background.
 
 use std::{
     ffi::OsString,
@@ -33,7 +33,7 @@ impl Trash {
         delete_in_background(doomed);
     }
 
-    /// Deletes what an earlier process left here.
+    /// Deletes everything that an earlier process left here.
     pub(crate) fn empty(&self) {
         for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
             delete_in_background(entry.path());
@@ -49,7 +49,7 @@ fn delete_in_background(doomed: PathBuf) {
     }
 }
 
-/// Deletes a tree, also where an agent took its own rights to it away. What cannot be deleted is left for the next start.
+/// Deletes a tree, even if an agent removed our permissions. What cannot be deleted stays until the next start.
 pub fn delete(doomed: &Path) {
     if fs::remove_dir_all(doomed).is_err() {
         open_up(doomed, 0);
@@ -61,7 +61,7 @@ pub fn delete(doomed: &Path) {
     }
 }
 
-/// Gives the owner back all rights to the folders of a tree, never following a link.
+/// Gives the owner all permissions on the folders of a tree again, never following a link.
 fn open_up(dir: &Path, depth: usize) {
     let folder = fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir());
     if !folder || depth > 512 {

@@ -1,10 +1,10 @@
-//! What a person has changed in a repository of theirs and not committed. It is read with their own settings of what is
-//! ignored, and never written to.
+//! The uncommitted changes in a person's own repository. They are read with the person's own ignore settings, and
+//! nothing is written.
 
 use crate::{error::GitError, process::GitCall};
 use std::path::{Path, PathBuf};
 
-/// The files that differ from the last commit, as people name them: new ones, deleted ones and others.
+/// Returns the files that differ from the last commit, marked `(new)` or `(deleted)` if they are.
 pub async fn uncommitted(work_tree: &Path) -> Result<Vec<String>, GitError> {
     let mut call = GitCall::in_folder(work_tree, "status").args([
         "--porcelain=v1",

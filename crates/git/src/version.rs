@@ -1,12 +1,12 @@
-//! Which git is there, and whether it can be worked with. Looked at before anything else runs git.
+//! Finds the installed git and checks its version. This happens before anything else runs git.
 
 use crate::{error::GitError, process::GitCall, safe::git_on_path};
 use std::{fmt, path::PathBuf, time::Duration};
 
-/// The oldest git with everything that is used: `--attr-source` in repositories without a work tree.
+/// The oldest git that has every feature we use. The newest one is `--attr-source` in repositories without a work tree.
 const MINIMUM: (u64, u64) = (2, 43);
 
-/// The releases of July 2025 that closed CVE-2025-48384 and its like, one for each line that was maintained then.
+/// The releases of July 2025 that fixed CVE-2025-48384 and related issues, one for each release line maintained then.
 const PATCHED: [(u64, u64, u64); 8] = [
     (2, 43, 7),
     (2, 44, 4),
@@ -18,14 +18,14 @@ const PATCHED: [(u64, u64, u64); 8] = [
     (2, 50, 1),
 ];
 
-/// How a newer one is had.
+/// How to get a newer git.
 const REMEDY: &str = "install a newer one (Debian 13 and Ubuntu 24.04 bring it, macOS: brew install git, older \
                       Ubuntu: ppa:git-core/ppa, others: https://git-scm.com/downloads) and put it first on PATH";
 
-/// `git version` of a program takes this long at most.
+/// The time limit of `git version`.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// The numbers of a version; vendors write more behind them.
+/// The numbers of a version. Vendors may append more text to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Numbers {
     major: u64,
@@ -36,33 +36,33 @@ struct Numbers {
 /// A git that is new enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledGit {
-    /// Where it is.
+    /// The program's path.
     pub program: PathBuf,
-    /// Its version in its own words, as `2.47.1.windows.1`.
+    /// The version as git prints it, such as `2.47.1.windows.1`.
     pub version: String,
     numbers: Numbers,
 }
 
-/// Why the git of this machine cannot be worked with. Each is one line: what is there, what is needed, how to get it.
+/// Why this machine's git cannot be used. Each message is one line: what is installed, what is needed, how to get it.
 #[derive(Debug, thiserror::Error)]
 pub enum UnusableGit {
-    /// There is none.
+    /// Git is not on `PATH`.
     #[error("git is not on PATH, and git {} or newer is needed: {REMEDY}", shown(MINIMUM))]
     Missing,
-    /// It is older than what is needed.
+    /// Git is older than the minimum.
     #[error("{program} is git {version}, and git {} or newer is needed: {REMEDY}", shown(MINIMUM), program = .program.display())]
     TooOld {
-        /// Where it is.
+        /// The program's path.
         program: PathBuf,
-        /// Its version in its own words.
+        /// The version as git prints it.
         version: String,
     },
-    /// It does not say which version it is.
+    /// Git does not report its version.
     #[error("{program} does not say its version ({why}), and git {} or newer is needed: {REMEDY}", shown(MINIMUM), program = .program.display())]
     Unreadable {
-        /// Where it is.
+        /// The program's path.
         program: PathBuf,
-        /// What it did instead.
+        /// What happened instead.
         why: String,
     },
 }
@@ -72,7 +72,7 @@ fn shown((major, minor): (u64, u64)) -> String {
 }
 
 impl InstalledGit {
-    /// Looks at the git that `PATH` leads to.
+    /// Checks the git that is first on `PATH`.
     pub async fn look() -> Result<Self, UnusableGit> {
         let program = git_on_path().ok_or(UnusableGit::Missing)?.to_path_buf();
         match GitCall::of_no_repository("version").deadline(DEADLINE).ok().await {
@@ -84,7 +84,7 @@ impl InstalledGit {
         }
     }
 
-    /// Reads the answer of `git version`.
+    /// Parses the output of `git version`.
     fn read(program: PathBuf, answer: &str) -> Result<Self, UnusableGit> {
         let first = answer.lines().next().unwrap_or_default();
         let version = first.strip_prefix("git version ").unwrap_or_default().trim().to_owned();
@@ -102,8 +102,8 @@ impl InstalledGit {
         })
     }
 
-    /// What is said of a git that lacks known fixes. Distributions bring these fixes to older versions too, so this is
-    /// a warning.
+    /// Returns a warning if this git may lack known security fixes. It is no error, because distributions bring these
+    /// fixes to older versions too.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let (major, minor, patch) = PATCHED
@@ -127,7 +127,7 @@ impl fmt::Display for InstalledGit {
 }
 
 impl Numbers {
-    /// The numbers at the start of `version`; a missing third one is 0.
+    /// Parses the numbers at the start of `version`; a missing third one is 0.
     fn of(version: &str) -> Option<Self> {
         let mut parts = version.split(['.', '-', ' ', '+']);
         let major = parts.next()?.parse().ok()?;
@@ -137,7 +137,7 @@ impl Numbers {
     }
 }
 
-/// The error as part of one line of a terminal.
+/// Returns the error's text as one line without control characters, at most 200 characters long.
 fn one_line(error: &GitError) -> String {
     let text = error.to_string();
     let words: Vec<&str> = text.split_whitespace().collect();

@@ -1,4 +1,5 @@
-//! Our own walk over a checkout: by handles, never following a link, never entering `.git`, never running git.
+//! Walks a checkout with our own code: by file handles, never following a link, never entering `.git`, never running
+//! git.
 
 use crate::{ignores::Attention, names::RepoPath};
 use rustix::{
@@ -8,14 +9,14 @@ use rustix::{
 };
 use std::{collections::BTreeMap, fs::File, io::Read, path::Path};
 
-/// How deep folders may lie. Each level holds a handle open.
+/// The deepest level of folders that is entered. Each level keeps a handle open.
 const MAX_DEPTH: usize = 100;
-/// How many entries a tree may have.
+/// The most entries that a tree may have.
 const MAX_ENTRIES: usize = 2_000_000;
-/// How much of a `.gitignore` is read.
+/// The number of bytes of a `.gitignore` that are read.
 const IGNORE_FILE_CAP: u64 = 128 << 10;
 
-/// What kind of thing a file is for git.
+/// The kind of a file in git's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Plain,
@@ -23,7 +24,8 @@ pub(crate) enum Kind {
     Link,
 }
 
-/// What `lstat` says of a file. Two equal stamps mean that nobody wrote it: the change time cannot be set back.
+/// The `lstat` data of a file. Two equal stamps mean that nobody wrote to it, because the change time cannot be set
+/// back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) kind: Kind,
@@ -35,7 +37,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of a regular file or link; nothing else has one.
+    /// Returns the stamp of a regular file or a symbolic link; `None` for anything else.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the enum is not ours: it has many variants, and more will come"
@@ -58,24 +60,24 @@ impl Stamp {
         })
     }
 
-    /// When the file system last saw a change of the file or its rights.
+    /// Returns the `ctime`, the time of the last change to the file or its permissions, as seconds and nanoseconds.
     pub(crate) fn changed(&self) -> (i64, i64) {
         self.changed
     }
 }
 
-/// What could not be taken as a file.
+/// Why an entry cannot be taken as a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Odd {
     /// A fifo, a device, a socket.
     Special,
     /// A folder that we may not read.
     Unreadable,
-    /// A folder deeper than we go.
+    /// A folder below the deepest level that is entered.
     TooDeep,
 }
 
-/// Everything found.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
     pub(crate) files: BTreeMap<RepoPath, Stamp>,
@@ -85,10 +87,10 @@ pub(crate) struct Walked {
 /// Why a walk ended early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WalkError {
-    /// Something was moved or replaced meanwhile.
+    /// Something was moved or replaced during the walk.
     #[error("{0} changed while it was read")]
     Changing(RepoPath),
-    /// More entries than any tree we take.
+    /// The tree has more entries than the limit.
     #[error("more than {MAX_ENTRIES} entries")]
     TooMany,
     /// The disk failed.
@@ -96,12 +98,12 @@ pub(crate) enum WalkError {
     Io(RepoPath, #[source] std::io::Error),
 }
 
-/// Opens the top folder of a checkout; a link in its place is refused.
+/// Opens the top folder of a checkout; refuses a symbolic link in its place.
 pub(crate) fn open_root(root: &Path) -> rustix::io::Result<OwnedFd> {
     rustix::fs::open(root, folder_flags(), Mode::empty())
 }
 
-/// Lists the tree below `root`, paying attention to ignore rules as told.
+/// Lists the tree below `root` and treats ignore rules as `attention` says.
 pub(crate) fn walk(root: &OwnedFd, attention: Attention<'_>) -> Result<Walked, WalkError> {
     let mut walk = Walk {
         attention,
@@ -112,9 +114,9 @@ pub(crate) fn walk(root: &OwnedFd, attention: Attention<'_>) -> Result<Walked, W
     Ok(walk.found)
 }
 
-/// Opens a file below `root` part by part, refusing every link on the way, and gives its stamp.
+/// Opens a file below `root` part by part, refuses every symbolic link on the way, and returns the file with its stamp.
 pub(crate) fn open_file(root: &OwnedFd, path: &RepoPath) -> rustix::io::Result<(File, Stamp)> {
-    // Non-blocking, so that a fifo put in the file's place cannot hold us up.
+    // Non-blocking, so that a fifo in the file's place cannot block us.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let (folder, name) = open_parent(root, path)?;
     let fd = rustix::fs::openat(folder.as_ref().unwrap_or(root), name, flags, Mode::empty())?;
@@ -122,7 +124,7 @@ pub(crate) fn open_file(root: &OwnedFd, path: &RepoPath) -> rustix::io::Result<(
     Ok((File::from(fd), stamp))
 }
 
-/// The target of the link at `path` below `root`, and its stamp.
+/// Returns the target and the stamp of the symbolic link at `path` below `root`.
 pub(crate) fn read_link(root: &OwnedFd, path: &RepoPath) -> rustix::io::Result<(Vec<u8>, Stamp)> {
     let (folder, name) = open_parent(root, path)?;
     let folder = folder.as_ref().unwrap_or(root);
@@ -146,7 +148,7 @@ fn folder_flags() -> OFlags {
     OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
 }
 
-/// Whether an ignore rule matched a folder above.
+/// Whether an ignore rule matched a parent folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Above {
     Wanted,
@@ -177,7 +179,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The names in a folder, sorted, without `.git`.
+    /// Returns the names in a folder, sorted, without `.git`.
     fn names(&mut self, folder: &OwnedFd, path: &RepoPath) -> Result<Vec<Vec<u8>>, WalkError> {
         let failed = |error: Errno| WalkError::Io(path.clone(), error.into());
         let mut names = Vec::new();
@@ -245,7 +247,8 @@ impl Walk<'_> {
     }
 }
 
-/// What was there a moment ago and is not now, or is a link now, changed under our hands.
+/// Returns the error for an entry that could not be opened. An entry that has vanished or become a link since it was
+/// listed changed during the walk.
 fn failure(path: &RepoPath, error: Errno) -> WalkError {
     match error {
         Errno::NOENT | Errno::NOTDIR | Errno::LOOP => WalkError::Changing(path.clone()),
@@ -253,7 +256,7 @@ fn failure(path: &RepoPath, error: Errno) -> WalkError {
     }
 }
 
-/// The rules of a folder's own `.gitignore`, if that is a regular file; git does not follow a link there either.
+/// Reads a folder's own `.gitignore` if it is a regular file. Git does not follow a symbolic link there either.
 fn ignore_file(folder: impl AsFd) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let fd = rustix::fs::openat(folder, ".gitignore", flags, Mode::empty()).ok()?;

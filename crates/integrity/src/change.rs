@@ -1,25 +1,25 @@
-//! What is looked at: the files of one task's change, before and after.
+//! The input of the rules: the files of one task's change, before and after.
 
 use domain::{plan::PlannedTask, secret::Secrets};
 use std::collections::BTreeSet;
 
-/// One task's change, as far as integrity looks at it.
+/// One task's change.
 pub struct Change<'a> {
-    /// Every file that differs, renames not looked for.
+    /// Every file that differs; a rename is a deletion and an addition.
     pub files: &'a [FileChange],
-    /// All paths of the fork.
+    /// All paths of the commit from which the work started.
     pub base: &'a BTreeSet<String>,
-    /// All paths of the head.
+    /// All paths of the change's commit.
     pub head: &'a BTreeSet<String>,
-    /// The task that the change is for.
+    /// The task to which the change belongs.
     pub task: &'a PlannedTask,
-    /// Patterns of paths that no Player may change, as in a `.gitignore`.
+    /// Patterns of paths that no Player may change, in the syntax of `.gitignore`.
     pub protected: &'a [String],
-    /// Secrets that the service itself holds.
+    /// The service's own secrets.
     pub known_secrets: &'a Secrets,
-    /// Files that the settings name as written by the test run: its report, its coverage.
+    /// The files that the settings name as output of the test run: the report and the coverage file.
     pub results: &'a [String],
-    /// The largest file that a change may bring.
+    /// The largest file that a change may add, in bytes.
     pub max_file_bytes: u64,
 }
 
@@ -28,25 +28,25 @@ pub struct Change<'a> {
 pub struct FileChange {
     /// Its path, relative to the root.
     pub path: String,
-    /// What it was.
+    /// The version before the change.
     pub before: Version,
-    /// What it is.
+    /// The version after the change.
     pub after: Version,
 }
 
-/// What a file is at one of the two commits.
+/// The content of a file at one of the two commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// There is none.
+    /// The file does not exist.
     Absent,
-    /// These bytes.
+    /// The file's bytes.
     Bytes(Vec<u8>),
-    /// Too large to be looked at, or no regular file: only its size is known.
+    /// The file is too large to be read, or is not a regular file: only its size is known.
     Unread(u64),
 }
 
 impl Version {
-    /// Its bytes, if it is there and was read.
+    /// Returns the bytes if the file exists and was read.
     #[must_use]
     pub fn bytes(&self) -> Option<&[u8]> {
         match self {
@@ -55,7 +55,7 @@ impl Version {
         }
     }
 
-    /// Its size; nothing has none.
+    /// Returns the size in bytes; 0 if the file does not exist.
     #[must_use]
     pub fn size(&self) -> u64 {
         match self {

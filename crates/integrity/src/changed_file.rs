@@ -1,4 +1,4 @@
-//! Both versions of every changed file, read once, and what follows from them for all rules.
+//! Parses both versions of every changed file once, for all rules.
 
 use crate::{
     change::{Change, FileChange, Version},
@@ -12,33 +12,33 @@ use crate::{
     words::{occurrences, values},
 };
 
-/// All that is parsed for one change.
+/// The most bytes that are parsed for one change.
 const MOST_BYTES: usize = 24 << 20;
 
-/// One changed file, read.
+/// One changed file, parsed.
 pub(crate) struct ChangedFile<'a> {
     pub(crate) path: &'a str,
     pub(crate) role: Role,
     pub(crate) before: Outline,
     pub(crate) after: Outline,
-    /// Whether the new version is there and could not be parsed, although its language is known.
+    /// Whether the new version exists and could not be parsed, although its language is known.
     pub(crate) is_unreadable: bool,
     pub(crate) file: &'a FileChange,
 }
 
-/// A change as the rules look at it.
+/// A change in the form that the rules use.
 pub(crate) struct Reading<'a> {
     pub(crate) change: &'a Change<'a>,
     pub(crate) files: &'a [ChangedFile<'a>],
-    /// Each test of the base and what became of it.
+    /// Each test of the base and its counterpart.
     pub(crate) pairs: Pairs<'a>,
-    /// Tests that stand where the runner does not look.
+    /// Tests in places where the runner does not look.
     pub(crate) uncollected: Vec<Placed<'a>>,
-    /// What the change and its task explain.
+    /// The removals that the change and its task explain.
     pub(crate) explained: Explained,
 }
 
-/// A test and where it stands.
+/// A test and the path of its file.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed<'a> {
     pub(crate) path: &'a str,
@@ -46,7 +46,7 @@ pub(crate) struct Placed<'a> {
 }
 
 impl Placed<'_> {
-    /// A test with the suites around it.
+    /// Returns the test's name after the names of its suites.
     pub(crate) fn title(&self) -> String {
         let names = self.test.scope.iter().chain([&self.test.name]);
         let names: Vec<&str> = names.map(String::as_str).collect();
@@ -55,7 +55,7 @@ impl Placed<'_> {
 }
 
 impl<'a> ChangedFile<'a> {
-    /// Reads every changed file whose language is known.
+    /// Parses every changed file whose language is known.
     pub(crate) fn all(change: &Change<'a>) -> Vec<Self> {
         let mut left = MOST_BYTES;
         change.files.iter().map(|file| Self::read(file, &mut left)).collect()
@@ -76,12 +76,12 @@ impl<'a> ChangedFile<'a> {
         }
     }
 
-    /// Whether the file is there on both sides: then what it holds counts as tests on both.
+    /// `true` if the file exists before and after: then its tests count on both sides.
     pub(crate) fn is_kept(&self) -> bool {
         self.file.before != Version::Absent && self.file.after != Version::Absent
     }
 
-    /// What the file says on both sides; nothing where it is not there.
+    /// Returns both versions of the text; empty if the file does not exist.
     pub(crate) fn texts(&self) -> (String, String) {
         let text = |version: &Version| String::from_utf8_lossy(version.bytes().unwrap_or_default()).into_owned();
         (text(&self.file.before), text(&self.file.after))
@@ -107,7 +107,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The new functions that tests may call, with their paths.
+    /// Returns the functions of test code after the change, with their paths.
     pub(crate) fn helpers(&self) -> impl Iterator<Item = (&'a str, &'a Function)> {
         self.files.iter().flat_map(|file| {
             let of_tests = file.after.functions.iter();
@@ -116,14 +116,14 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// Tests of the base that are not found again and did something.
+    /// Returns the tests of the base that have no counterpart and were not empty.
     pub(crate) fn gone(&self) -> impl Iterator<Item = Placed<'a>> {
         let gone = self.pairs.gone.iter();
         gone.filter(|one| one.test.work != Work::None).copied()
     }
 }
 
-/// The tests that the runner finds at one side of the change, and those that it does not find.
+/// Splits the tests of one side of the change into those that the runner finds and those that it does not find.
 fn tests<'a>(
     files: &'a [ChangedFile<'a>],
     side: fn(&'a ChangedFile<'a>) -> &'a Outline,
@@ -145,8 +145,8 @@ fn tests<'a>(
 }
 
 impl Reading<'_> {
-    /// Whether all that an assertion said stands in the tests that changed as often as before: in another test, in a helper,
-    /// as a row of a table. What says one value alone is looked for word by word.
+    /// `true` if the values of an assertion occur in the changed tests as often as before: in another test, a helper,
+    /// or a table's row. An assertion with a single value must occur word for word.
     pub(crate) fn still_says(&self, check: &[String]) -> bool {
         let said = values(check);
         let without_message = said.split_last().map_or(&[][..], |(_, rest)| rest);
@@ -162,7 +162,7 @@ impl Reading<'_> {
         of_values(&said) || of_values(without_message) || as_it_is()
     }
 
-    /// Whether something is counted at least as often after the change as before.
+    /// `true` if `count` is not 0 after the change and at least as high as before.
     fn is_kept(&self, count: impl Fn(&Outline) -> usize) -> bool {
         let files = || self.files.iter();
         let before: usize = files().map(|file| count(&file.before)).sum();

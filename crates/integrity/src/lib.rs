@@ -1,7 +1,7 @@
-//! Integrity: what a Player could do to look finished, found in the difference between two commits, without a model.
+//! Integrity: finds ways in which a Player fakes success, from the difference between two commits and without a model.
 //!
-//! Pure: bytes in, findings out. The rules are a table ([`rules::ALL`]), the languages too ([`language::ALL`]). What a
-//! finding weighs is decided in the domain; what only a run can show is found by the Gates that run.
+//! Pure: bytes in, findings out. The rules are a table ([`rules::ALL`]), and so are the languages ([`language::ALL`]).
+//! The domain decides the weight of a finding. Findings that need a run come from the Gates.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -23,10 +23,10 @@ pub use snapshots::{is_snapshot, loses_lines};
 use changed_file::{ChangedFile, Reading};
 use domain::integrity::IntegrityFinding;
 
-/// The most findings that one change is told; more say nothing more.
+/// The most findings of one change; more would add nothing.
 const MOST: usize = 200;
 
-/// Everything that the change does to look finished, in the order of path and line.
+/// Returns all findings in a change, ordered by path and line.
 #[must_use]
 pub fn inspect(change: &Change<'_>) -> Vec<IntegrityFinding> {
     let files = ChangedFile::all(change);

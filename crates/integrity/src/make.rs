@@ -1,22 +1,22 @@
-//! Make files: their rules, and the targets by which people run tests.
+//! Parses make files: their rules, and the usual targets for tests.
 
-/// The files that make looks for, the first of them first.
+/// The names of make files, in the order in which make looks for them.
 pub const FILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 
-/// Targets by which people run tests.
+/// The targets that people use to run tests.
 pub const TARGETS: [&str; 5] = ["test", "tests", "check", "ci", "verify"];
 
-/// What a rule makes, and from what.
+/// A rule: targets and their prerequisites.
 pub struct MakeRule<'a> {
-    /// Its line, from 1.
+    /// Its line; the first is 1.
     pub line: u32,
-    /// What it makes.
+    /// The targets.
     pub targets: Vec<&'a str>,
-    /// What it is made from.
+    /// The prerequisites.
     pub needs: Vec<&'a str>,
 }
 
-/// The rules of a make file, one for each line that has one. Continued lines are read as far as their first line goes.
+/// Returns the rules of a make file, one per line that begins a rule. Continuation lines are not read.
 pub fn rules(text: &str) -> impl Iterator<Item = MakeRule<'_>> {
     let outside = (1_u32..)
         .zip(text.lines())

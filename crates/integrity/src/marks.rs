@@ -1,4 +1,4 @@
-//! Places that are new: in one version of a file and not in the other, nor moved from another file of the change.
+//! Finds new facts: in the new version of a file, not in the old one, and not moved from another file of the change.
 
 use crate::{
     changed_file::{ChangedFile, Reading},
@@ -8,7 +8,7 @@ use crate::{
     },
 };
 
-/// The new places of these facts, with their files.
+/// Returns the new marks of these facts, with their files.
 pub(crate) fn new_marks<'a>(reading: &Reading<'a>, facts: &[Fact], of: &[Of]) -> Vec<(&'a ChangedFile<'a>, &'a Mark)> {
     let is_wanted = |mark: &&Mark| facts.contains(&mark.fact) && of.contains(&mark.of);
     let mut new: Vec<(&ChangedFile<'a>, &Mark)> = Vec::new();

@@ -1,22 +1,22 @@
-//! Finds each test of the base again: where it was, moved, renamed, or rewritten.
+//! Finds the counterpart of each test of the base: unchanged, moved, renamed, or rewritten.
 
 use crate::{changed_file::Placed, language::outline::Strength, words::likeness};
 use std::collections::BTreeSet;
 
-/// Tests of both sides, paired.
+/// The tests of both sides, paired.
 pub(crate) struct Pairs<'a> {
-    /// The same test before and after.
+    /// The tests that exist on both sides.
     pub(crate) both: Vec<(Placed<'a>, Placed<'a>)>,
-    /// Tests that are not there any more.
+    /// The tests that no longer exist.
     pub(crate) gone: Vec<Placed<'a>>,
-    /// Tests that are new.
+    /// The new tests.
     pub(crate) new: Vec<Placed<'a>>,
 }
 
-/// Comparing every gone test with every new one is not worth more than this.
+/// The most comparisons of a removed test with a new one that are worth the time.
 const MOST_COMPARED: usize = 40_000;
 
-/// Pairs the tests of both sides: the surest way first.
+/// Pairs the tests of both sides, by the most reliable criterion first.
 pub(crate) fn pair<'a>(before: Vec<Placed<'a>>, after: Vec<Placed<'a>>) -> Pairs<'a> {
     let mut pairs = Pairs {
         both: Vec::new(),
@@ -48,7 +48,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Pairs what is nearly the same, and what is alike and says by its names or checks that it is the same.
+    /// Pairs tests that are nearly the same, and similar ones whose names or checks match.
     fn take_alike(&mut self) {
         if self.gone.len().saturating_mul(self.new.len()) > MOST_COMPARED {
             return;
@@ -79,7 +79,7 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Whether two tests that are alike are one: only names were changed, or the checks stayed, or the titles are akin.
+/// `true` if two similar tests are the same one: only names changed, or the checks stayed, or the titles are similar.
 fn is_rewritten(one: Placed<'_>, other: Placed<'_>) -> bool {
     let strong = |placed: Placed<'_>| -> Vec<Vec<String>> {
         let checks = placed
@@ -98,7 +98,7 @@ fn is_rewritten(one: Placed<'_>, other: Placed<'_>) -> bool {
         || are_akin(&one.test.name, &other.test.name)
 }
 
-/// Whether two bodies differ by consistently renamed words alone, and only a few.
+/// `true` if two bodies differ only by a few words that are renamed consistently.
 fn is_renaming(one: &[String], other: &[String]) -> bool {
     let differing: BTreeSet<(&str, &str)> = one
         .iter()
@@ -116,7 +116,7 @@ fn is_renaming(one: &[String], other: &[String]) -> bool {
         && lefts.iter().chain(&rights).all(named)
 }
 
-/// Whether most words of one title are in the other.
+/// `true` if most words of one title are in the other.
 fn are_akin(one: &str, other: &str) -> bool {
     let words = |name: &str| -> BTreeSet<String> {
         let words = name.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);

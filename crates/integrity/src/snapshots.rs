@@ -1,9 +1,9 @@
-//! Stored snapshots: which files they are, and whether one was only added to.
+//! Decides which files are snapshots, and whether lines were only added to a file.
 
 use crate::{change::FileChange, language};
 use std::collections::BTreeSet;
 
-/// Whether a file of this path is a stored snapshot.
+/// `true` if a file of this path is a snapshot.
 #[must_use]
 pub fn is_snapshot(path: &str) -> bool {
     let end = language::file_name(path).rsplit_once('.').map_or("", |(_, end)| end);
@@ -11,7 +11,7 @@ pub fn is_snapshot(path: &str) -> bool {
         || language::folders(path).any(|folder| matches!(folder, "__snapshots__" | "__image_snapshots__"))
 }
 
-/// Whether something that stood in a file is there no more: then it was changed, not only added to.
+/// `true` if the file lost a line: then it was changed, not only extended.
 #[must_use]
 pub fn loses_lines(file: &FileChange) -> bool {
     let (Some(before), Some(after)) = (file.before.bytes(), file.after.bytes()) else {

@@ -1,4 +1,5 @@
-//! What the change and its task explain: tests of what changed may change, and what the task names may go.
+//! Decides which changes of tests are explained: tests of changed code may change, and tests that the task names may be
+//! removed.
 
 use crate::{
     change::Change,
@@ -10,23 +11,23 @@ use crate::{
     snapshots::loses_lines,
 };
 
-/// What became of the product code that was there.
+/// The state of the existing product code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Product {
-    /// It is as it was; other code may be new beside it.
+    /// It is unchanged; new code may have been added.
     Kept,
     /// Some of it changed, or is gone.
     Changed,
 }
 
-/// What the change and its task explain.
+/// The explanations that the change and its task give.
 pub(crate) struct Explained {
-    /// Whether product code that was there changed, or is gone: what tests of it say may change with it, and whether the
-    /// base's tests still hold is for running to show.
+    /// Whether existing product code changed or is gone. Then its tests may change too; whether the base's tests still
+    /// pass is for the run to show.
     product: Product,
-    /// Tests and files that the plan says are meant to go.
+    /// Tests and files that the plan removes.
     removes: Vec<String>,
-    /// Everything that the task says.
+    /// The whole text of the task.
     said: String,
 }
 
@@ -45,12 +46,12 @@ impl Explained {
         }
     }
 
-    /// Whether product code that was there changed, or is gone.
+    /// `true` if existing product code changed or is gone.
     pub(crate) fn changes_product(&self) -> bool {
         self.product == Product::Changed
     }
 
-    /// Whether the task names a test or a file, as what goes or otherwise.
+    /// `true` if the task names a test or a file, in its list of removals or elsewhere.
     pub(crate) fn names(&self, name: &str) -> bool {
         let removes = self
             .removes
@@ -60,7 +61,8 @@ impl Explained {
     }
 }
 
-/// Whether a file of the product lost something; of one that has tests inside, whether a function did that is none of theirs.
+/// `true` if a product file lost something. If it has inline tests, only a changed or removed function of the product
+/// counts.
 fn is_changed(file: &ChangedFile<'_>) -> bool {
     let has_tests = !file.before.tests.is_empty();
     let of_product = |function: &&Function| function.of == Of::Product;

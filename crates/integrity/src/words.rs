@@ -1,8 +1,8 @@
-//! Words of code compared: how alike two pieces are, and whether what one checks is checked by another.
+//! Compares words of code: how similar two pieces are, and whether one checks the same as another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much of two pieces is the same, from 0 to 1.
+/// Returns the share of words that two pieces have in common, from 0 to 1.
 pub(crate) fn likeness(one: &[String], other: &[String]) -> f64 {
     let (one, other) = (counts(one), counts(other));
     let words: BTreeSet<&str> = one.keys().chain(other.keys()).copied().collect();
@@ -31,7 +31,7 @@ fn counts(words: &[String]) -> BTreeMap<&str, u32> {
     counts
 }
 
-/// The values among the words, in their order: numbers, texts, truth.
+/// Returns the values among the words, in order: numbers, texts, booleans.
 pub(crate) fn values(words: &[String]) -> Vec<&str> {
     let mut values = Vec::new();
     let mut in_text = false;
@@ -54,7 +54,7 @@ fn is_value(word: &str) -> bool {
     truth || word.starts_with(|c: char| c.is_ascii_digit()) || word.len() > 1 && word.starts_with(['"', '\''])
 }
 
-/// The names among the words that may say what is tested.
+/// Returns the names among the words that may say what is tested.
 pub(crate) fn names(words: &[String]) -> BTreeSet<&str> {
     let named = |word: &&str| {
         word.len() > 1
@@ -106,7 +106,8 @@ const COMMON: [&str; 38] = [
     "len",
 ];
 
-/// How often values stand together among others, in any order: as a row of a table, a tuple, another spelling of a check.
+/// Counts how often these values occur next to each other, in any order: as a table's row, a tuple, or a check written
+/// differently.
 pub(crate) fn occurrences(wanted: &[&str], there: &[&str]) -> usize {
     let mut sorted = wanted.to_vec();
     sorted.sort_unstable();
@@ -119,7 +120,7 @@ pub(crate) fn occurrences(wanted: &[&str], there: &[&str]) -> usize {
     windows.count()
 }
 
-/// The words of `after` that `before` has less often.
+/// Returns the words of `after` that `before` contains less often.
 pub(crate) fn added(before: &[String], after: &[String]) -> Vec<String> {
     let mut left = counts(before);
     let is_new = |word: &&String| match left.get_mut(word.as_str()) {

@@ -1,5 +1,5 @@
-//! The person's own browser: the one program that is started outside any sandbox. Other users of the machine can read
-//! what it is started with, so its arguments hold no address: it is given a page on the disk, which leads there.
+//! Opens the person's own browser, the one program that runs outside any sandbox. Other users of the machine can read
+//! its arguments, so they contain no address. They name a page on the disk that redirects to the address.
 
 use std::{
     fs::{OpenOptions, Permissions},
@@ -12,13 +12,13 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Programs that open a page in the person's browser, the desktop's own choice first.
+/// Programs that open a page in the person's browser, starting with the desktop's own choice.
 const OPENERS: [&str; 3] = ["xdg-open", "gio open", "sensible-browser"];
 
-/// How long the page stays at most: a browser that has to be started reads it late.
+/// The longest time that the page exists. A browser that must be started first reads it late.
 const LASTS: Duration = Duration::from_secs(60);
 
-/// A page that leads a browser on. It is gone when this is dropped, or after a minute.
+/// A page that redirects a browser. It is deleted when this value is dropped, or after a minute.
 #[derive(Debug)]
 pub struct LeadingPage {
     _folder: TempDir,
@@ -27,23 +27,23 @@ pub struct LeadingPage {
 /// Why no browser was started.
 #[derive(Debug, thiserror::Error)]
 pub enum NoBrowser {
-    /// Nobody sits here.
+    /// There is no desktop, and `BROWSER` is not set.
     #[error("there is no desktop here, and BROWSER is not set")]
     NoDesktop,
-    /// None of the programs is there.
+    /// None of the programs is installed.
     #[error("none of these programs is installed: {0}")]
     NoProgram(String),
-    /// The disk refused.
+    /// The page could not be written.
     #[error("the page that leads there cannot be written: {0}")]
     NoPage(#[from] io::Error),
 }
 
-/// Opens an address, which may hold a secret, in the person's browser: by `BROWSER`, else as the desktop does. What the
-/// program that was started says of its end goes to `failed`, if it ends badly.
+/// Opens an address, which may contain a secret, in the person's browser: with `BROWSER`, or else with the desktop's
+/// opener. If the started program ends with a failure, calls `failed` with its command and exit status.
 ///
 /// # Errors
 ///
-/// No browser was started.
+/// If no browser was started.
 pub fn open_in_browser(
     address: &str,
     failed: impl FnOnce(&str, ExitStatus) + Send + 'static,
@@ -55,7 +55,7 @@ pub fn open_in_browser(
     }
     let chosen: Vec<&str> = chosen.iter().flat_map(|chosen| chosen.split(':')).collect();
     let commands = [chosen.as_slice(), &OPENERS].concat();
-    // Browsers that are kept apart from the rest of the machine read a person's home, and no temporary or hidden folder.
+    // Sandboxed browsers can read the person's home, but no temporary or hidden folder.
     let home = set("HOME").map(PathBuf::from).filter(|home| home.is_dir());
     let page = home.map(|home| page(address, home));
     let (folder, file) = match page {
@@ -70,7 +70,7 @@ pub fn open_in_browser(
         return Err(NoBrowser::NoProgram(commands.join(", ")));
     };
     let (path, command) = (folder.path().to_owned(), command.to_owned());
-    // Some programs end at once, and the browser reads the page later; some are the browser, and end much later.
+    // Some openers end at once and the browser reads the page later. Others are the browser and end much later.
     std::thread::spawn(move || match child.wait() {
         Ok(ended) if !ended.success() => failed(&command, ended),
         Ok(_) | Err(_) => {}
@@ -86,7 +86,7 @@ fn page_in_temporary(address: &str) -> io::Result<(TempDir, PathBuf)> {
     page(address, std::env::temp_dir())
 }
 
-/// Writes the page into a folder of its own; both are for their owner alone.
+/// Writes the page into a folder of its own. Only the owner can read either.
 fn page(address: &str, below: PathBuf) -> io::Result<(TempDir, PathBuf)> {
     let folder = tempfile::Builder::new()
         .prefix("autobuild-open-")
@@ -120,7 +120,7 @@ fn leading_to(address: &str) -> String {
     )
 }
 
-/// Starts one of the programs; none: it is not there. `%s` stands for the page, which comes last otherwise.
+/// Starts one of the programs; `None` if that fails. The page replaces `%s`, or else is the last argument.
 fn start(command: &str, page: &str) -> Option<Child> {
     let mut words: Vec<String> = command
         .split_whitespace()

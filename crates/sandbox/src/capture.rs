@@ -1,15 +1,15 @@
-//! What is kept of a program's output: its beginning and its end, whatever lies between.
+//! Keeps the beginning and the end of a program's output, and drops the middle.
 
 use std::collections::VecDeque;
 
 /// How much of one output stream is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputCap {
-    /// Bytes kept of the beginning.
+    /// The number of bytes kept from the beginning.
     pub head: usize,
-    /// Bytes kept of the end.
+    /// The number of bytes kept from the end.
     pub tail: usize,
-    /// More than this stops the program; without it, more is read and dropped.
+    /// The program is stopped if it prints more bytes than this. With `None` it may print any amount.
     pub stop_after: Option<u64>,
 }
 
@@ -23,19 +23,19 @@ impl Default for OutputCap {
     }
 }
 
-/// One output stream, shortened in the middle where it was longer than the cap.
+/// One output stream, shortened in the middle if it was longer than the cap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
     /// The beginning.
     pub head: Vec<u8>,
-    /// Bytes left out after the beginning.
+    /// The number of bytes left out after the beginning.
     pub omitted: u64,
-    /// The rest; with nothing left out it follows the beginning directly.
+    /// The rest. If nothing was left out, it follows the beginning directly.
     pub tail: Vec<u8>,
 }
 
 impl Output {
-    /// Everything as text; a line says how much was left out, and bytes that are not UTF-8 are replaced.
+    /// Returns everything as text. A line says how much was left out, and bytes that are not UTF-8 are replaced.
     #[must_use]
     pub fn text(&self) -> String {
         if self.omitted == 0 {
@@ -46,19 +46,19 @@ impl Output {
         format!("{head}\n[{} bytes left out]\n{tail}", self.omitted)
     }
 
-    /// All that was printed, if nothing was left out.
+    /// Returns the whole output, if nothing was left out.
     #[must_use]
     pub fn whole(&self) -> Option<Vec<u8>> {
         (self.omitted == 0).then(|| [self.head.as_slice(), self.tail.as_slice()].concat())
     }
 
-    /// The last bytes that were printed: the end that was kept, with the beginning before it where nothing is missing.
+    /// Returns the end of the output: all of it if nothing was left out, otherwise the last bytes that were kept.
     #[must_use]
     pub fn end(&self) -> Vec<u8> {
         self.whole().unwrap_or_else(|| self.tail.clone())
     }
 
-    /// How many bytes were printed.
+    /// Returns the number of bytes that the program printed.
     #[must_use]
     pub fn total(&self) -> u64 {
         let kept = self.head.len().saturating_add(self.tail.len());
@@ -103,7 +103,7 @@ impl Capture {
         self.omitted = self.omitted.saturating_add(u64::try_from(lost).unwrap_or(u64::MAX));
     }
 
-    /// Whether more was printed than the program may print.
+    /// `true` if the program printed more than it may.
     pub(crate) fn too_much(&self) -> bool {
         self.cap.stop_after.is_some_and(|most| self.total > most)
     }

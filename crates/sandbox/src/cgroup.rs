@@ -1,6 +1,7 @@
-//! Control groups, version 2. Where a part of their tree was delegated to the service, each program gets a group in it:
-//! the kernel itself then bounds its memory, that which no process maps included, and its processes however fast they are
-//! born, and ends all of them at one word. The launcher watches as it does everywhere.
+//! Control groups, version 2. If a part of their tree was delegated to the service, each program gets a group in it.
+//! The kernel itself then limits the group's memory, including memory that no process maps, and its number of
+//! processes, however fast they fork. It can also kill the whole group at once. The launcher watches the limits with or
+//! without a group.
 
 use domain::isolation::Limits;
 use std::{
@@ -10,23 +11,23 @@ use std::{
     time::Duration,
 };
 
-/// The controllers without which a group bounds nothing.
+/// The controllers that a group needs to enforce the limits.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
-/// What systemd sets to 1 on a group that it delegated, for its own user and for root.
+/// The attributes that systemd sets to 1 on a group that it delegated, to a user and to root.
 const DELEGATED: [&str; 2] = ["user.delegate", "trusted.delegate"];
-/// The group of the service itself: only a group without processes can hand its controllers on.
+/// The group of the service's own processes. Only a group without processes can pass its controllers on.
 const SERVICE: &str = "service";
-/// What the launchers of one program need beside it.
+/// The memory in bytes that is added for the launchers in a program's group.
 const OWN_MEMORY: u64 = 64 << 20;
-/// Threads count as processes here.
+/// Threads count as processes in a control group.
 const THREADS_PER_PROCESS: u64 = 4;
-/// The launchers' own, and bubblewrap's.
+/// The processes that are added for the launchers and bubblewrap.
 const OWN_PROCESSES: u64 = 16;
-/// How often is looked again whether a group's last process is gone, and after what time each.
+/// How often a dropped group is checked for its last process, and the pause between two checks.
 const ROUNDS: u32 = 5_000;
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// A delegated group, and how many were made in it.
+/// A delegated group, and the number of groups made in it.
 #[derive(Debug)]
 pub(crate) struct Groups {
     home: PathBuf,
@@ -34,12 +35,12 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Takes the group that was delegated to this service into use: its processes move into a group of their own, and
-    /// what a killed service left is cleared.
+    /// Takes over the group that was delegated to this service. Moves the service's processes into a group of their
+    /// own, and removes the groups that a killed service left behind.
     ///
     /// # Errors
     ///
-    /// What keeps it from being used, in words for the operator.
+    /// Returns, in words for the operator, why the group cannot be used.
     pub(crate) fn take() -> Result<Self, String> {
         let mounts = fs::read_to_string("/proc/self/mounts").map_err(|error| error.to_string())?;
         let root = mounted(&mounts).ok_or("control groups of version 2 are not mounted here")?;
@@ -69,12 +70,12 @@ impl Groups {
         Ok(groups)
     }
 
-    /// The group in which the others are made.
+    /// Returns the group in which the others are made.
     pub(crate) fn home(&self) -> &Path {
         &self.home
     }
 
-    /// Removes the groups of services that are gone, with what may still run in them.
+    /// Removes the groups of services that are gone, and kills the processes that still run in them.
     fn clear(&self) {
         let left = fs::read_dir(&self.home).into_iter().flatten().flatten();
         for folder in left.map(|entry| entry.path()) {
@@ -88,7 +89,7 @@ impl Groups {
         }
     }
 
-    /// A new group with these limits.
+    /// Makes a new group with these limits.
     pub(crate) fn make(&self, limits: Limits) -> io::Result<Group> {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let folder = self.home.join(format!("run-{}-{number}", std::process::id()));
@@ -100,17 +101,17 @@ impl Groups {
         group.set("memory.oom.group", 1)?;
         group.set("pids.max", processes.saturating_add(OWN_PROCESSES))?;
         match group.set("memory.swap.max", 0) {
-            // A kernel that does not count swap by group.
+            // This kernel does not count swap per group.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(group),
             set => set.map(|()| group),
         }
     }
 }
 
-/// Moves what stands in the group itself into a group below it, so that it can hand its controllers on.
+/// Moves the processes of the group itself into a group below it, so that it can pass its controllers on.
 fn make_room(home: &Path) -> io::Result<()> {
     let service = home.join(SERVICE);
-    // What is started meanwhile stands where its parent stood.
+    // A process that is started meanwhile is in its parent's group, so look again.
     for _ in 0..10 {
         let standing = fs::read_to_string(home.join("cgroup.procs"))?;
         if standing.is_empty() {
@@ -128,7 +129,7 @@ fn make_room(home: &Path) -> io::Result<()> {
     fs::write(home.join("cgroup.subtree_control"), "+memory +pids")
 }
 
-/// One program's group; it is removed when dropped, once its last process is gone.
+/// One program's group. On drop, it is removed once its last process is gone.
 #[derive(Debug)]
 pub(crate) struct Group {
     folder: PathBuf,
@@ -139,20 +140,20 @@ impl Group {
         fs::write(self.folder.join(file), value.to_string())
     }
 
-    /// Takes in a process; all that it starts from then on is in here too.
+    /// Moves a process into the group. Everything that it starts from then on is in the group too.
     pub(crate) fn admit(&self, pid: i32) -> io::Result<()> {
         fs::write(self.folder.join("cgroup.procs"), pid.to_string())
     }
 
-    /// Whether the kernel ended what was in here for want of memory.
+    /// Returns `true` if the kernel killed a process of the group because memory ran out.
     pub(crate) fn ran_out_of_memory(&self) -> bool {
         let events = fs::read_to_string(self.folder.join("memory.events")).unwrap_or_default();
         figure(&events, "oom_kill").is_some_and(|count| count > 0)
     }
 
-    /// Kills everything in here.
+    /// Kills every process in the group.
     pub(crate) fn kill(&self) {
-        // Since Linux 5.14; before that the launcher's own sweep does it alone.
+        // Exists since Linux 5.14. On older kernels the launcher's own sweep kills them.
         let _ = self.set("cgroup.kill", 1);
     }
 }
@@ -168,7 +169,7 @@ impl Drop for Group {
                 match fs::remove_dir(&folder) {
                     Ok(()) => return,
                     Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-                    // Whoever still runs after half the time does not end by itself.
+                    // Processes that still run after half the time will not end by themselves.
                     Err(_) if round == ROUNDS / 2 => drop(fs::write(folder.join("cgroup.kill"), "1")),
                     Err(_) => std::thread::sleep(PAUSE),
                 }
@@ -181,7 +182,7 @@ impl Drop for Group {
     }
 }
 
-/// Where version 2 is mounted.
+/// Returns the mount point of version 2.
 fn mounted(mounts: &str) -> Option<PathBuf> {
     let mut fields = mounts.lines().map(|line| line.split(' '));
     fields.find_map(|mut fields| {
@@ -190,7 +191,7 @@ fn mounted(mounts: &str) -> Option<PathBuf> {
     })
 }
 
-/// The group of this process, from the root of the tree.
+/// Returns the path of this process's group, from the root of the tree.
 fn own(cgroup: &str) -> Option<String> {
     cgroup
         .lines()
@@ -198,7 +199,7 @@ fn own(cgroup: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The service's own group, and the one above it: systemd may start a service in a group below the delegated one.
+/// Returns the service's own group and the one above it, since systemd may start a service below the delegated group.
 fn candidates(root: &Path, own: &str) -> Vec<PathBuf> {
     let folder = root.join(own);
     let above = folder
@@ -208,14 +209,14 @@ fn candidates(root: &Path, own: &str) -> Vec<PathBuf> {
     std::iter::once(folder).chain(above).collect()
 }
 
-/// Whether systemd says so, or the group is the whole tree that a container was given.
+/// `true` if systemd marked the group as delegated, or if it is the root of the tree that a container was given.
 fn is_delegated(folder: &Path, root: &Path) -> bool {
     let marked = |name: &str| {
         let mut value = [0; 8];
         let read = rustix::fs::getxattr(folder, name, &mut value[..]);
         read.is_ok_and(|length| value.get(..length) == Some(b"1"))
     };
-    // Only the root of the whole machine has no type.
+    // Only the root group of the whole machine has no `cgroup.type`.
     DELEGATED.iter().any(|name| marked(name)) || (folder == root && folder.join("cgroup.type").exists())
 }
 

@@ -1,4 +1,4 @@
-//! The sandbox as it was chosen for this machine: its level, its programs, and what that means for one program.
+//! The sandbox chosen for this machine: its level, its helper programs, and how it confines one program.
 
 use crate::{
     cgroup::Groups,
@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-/// The program that makes namespaces, by its usual name.
+/// The usual name of the program that makes namespaces.
 const BUBBLEWRAP: &str = "bwrap";
 
 /// How foreign programs are run.
@@ -24,20 +24,20 @@ pub struct SandboxOptions {
     pub launcher: PathBuf,
     /// The program that makes namespaces.
     pub bubblewrap: PathBuf,
-    /// Folders that no program sees unless they are given to it by name: the service's own.
+    /// Folders that no program sees unless they are given to it by name, such as the service's own.
     pub hidden: Vec<PathBuf>,
-    /// What each program may use up, with all that it starts.
+    /// The limits for each program together with everything that it starts.
     pub limits: Limits,
 }
 
 impl SandboxOptions {
-    /// The binary that is running now, also if its file was replaced meanwhile.
+    /// Uses the running binary, even if its file has been replaced since.
     #[must_use]
     pub fn own_binary() -> Self {
         Self::with_launcher("/proc/self/exe")
     }
 
-    /// Another binary of ours, and bubblewrap from where the host's programs are.
+    /// Uses another binary of ours as the launcher, and the host's bubblewrap.
     #[must_use]
     pub fn with_launcher(launcher: impl Into<PathBuf>) -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -53,19 +53,19 @@ impl SandboxOptions {
     }
 }
 
-/// The door through which every foreign program but git is started. Clones are the same door.
+/// Starts every foreign program except git. Clones share the same settings.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     pub(crate) options: Arc<SandboxOptions>,
     pub(crate) level: Level,
     missing: Arc<str>,
-    /// Where programs get control groups, or why they get none.
+    /// The place where control groups are made, or the reason why programs get none.
     pub(crate) groups: Arc<Result<Groups, String>>,
 }
 
 impl Sandbox {
-    /// A sandbox of this level and no other; whether the machine offers it shows in each run. Makes this process adopt
-    /// what a killed launcher leaves behind.
+    /// Makes a sandbox of exactly this level. If the machine does not offer it, each run fails. Also makes this process
+    /// adopt the processes that a killed launcher leaves behind.
     #[must_use]
     pub fn at(options: SandboxOptions, level: Level) -> Self {
         if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
@@ -79,13 +79,13 @@ impl Sandbox {
         }
     }
 
-    /// The same with what is missing here for more isolation.
+    /// Adds the text about what this machine lacks for more isolation.
     pub(crate) fn missing_for_more(self, missing: &str) -> Self {
         let missing = missing.into();
         Self { missing, ..self }
     }
 
-    /// The same where the kernel holds the limits too, if a control group was delegated to this process.
+    /// Lets the kernel enforce the limits too, if a control group was delegated to this process.
     pub(crate) fn in_groups(self) -> Self {
         let groups = match self.level {
             Level::L0 => Err("without isolation nothing is limited".to_owned()),
@@ -95,7 +95,7 @@ impl Sandbox {
         Self { groups, ..self }
     }
 
-    /// Who holds memory and processes to their limits, for people.
+    /// Returns who enforces the memory and process limits, as text for people.
     #[must_use]
     pub fn limits_held_by(&self) -> String {
         match self.groups.as_ref() {
@@ -104,19 +104,19 @@ impl Sandbox {
         }
     }
 
-    /// What is missing on this machine for more isolation, and how to mend it; empty where there is no more.
+    /// Returns what this machine lacks for more isolation and how to fix it. Empty if nothing is missing.
     #[must_use]
     pub fn missing(&self) -> &str {
         &self.missing
     }
 
-    /// What has to be seen so that the program or script at `path` works.
+    /// Returns the paths that a program must see so that the program or script at `path` works.
     #[must_use]
     pub fn around(&self, path: &Path) -> Vec<PathBuf> {
         visible::around(path, &self.options.hidden)
     }
 
-    /// How far programs are kept apart: always exactly so, or they are not started.
+    /// Returns the isolation level. Programs run at exactly this level or are not started.
     #[must_use]
     pub fn level(&self) -> Level {
         self.level

@@ -1,19 +1,19 @@
-//! What a foreign program may see, change and reach.
+//! The files and network that a foreign program can reach.
 
 use crate::egress::Door;
 use std::{path::PathBuf, sync::Arc};
 
-/// What one program may see, change and reach, besides what every program needs: the system's own programs and
-/// libraries, what its `PATH` leads to, and the program itself, all of it for reading only.
+/// What one program may read, change and reach, in addition to what every program needs: the system's programs and
+/// libraries, the programs on its `PATH`, and the program itself, all read-only.
 #[derive(Clone, Debug, Default)]
 pub struct Confine {
-    /// Files and folders that it may read. A path that is not there is left out.
+    /// Files and folders that it may read. Paths that do not exist are left out.
     pub read: Vec<PathBuf>,
-    /// Files and folders that it may change too.
+    /// Files and folders that it may also change.
     pub write: Vec<PathBuf>,
-    /// Folders that it may change too, each with the place at which it sees the folder at L2 and L3. Below them there is
-    /// no wall, and it sees the folder where it is.
+    /// Folders that it may also change, each with the path at which the program sees it at L2 and L3. At L0 and L1 the
+    /// program sees each folder at its real path.
     pub mounts: Vec<(PathBuf, PathBuf)>,
-    /// Its one way out; `None` for no network at all. Held for as long as the program runs.
+    /// Its one way out to the network; `None` for no network. Kept open while the program runs.
     pub door: Option<Arc<Door>>,
 }

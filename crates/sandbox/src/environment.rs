@@ -1,4 +1,4 @@
-//! The environment of a foreign program: empty, then what it needs to find its tools, and a home of its own.
+//! The environment of a foreign program: only what it needs to find its tools, and a private home.
 
 use std::{
     ffi::OsString,
@@ -6,11 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where programs are looked for if the service itself was told nothing.
+/// The `PATH` of programs if the service itself has none.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Variables that name a file of certificates to trust. Programs that bring their own list, as uv and Node do, need it where
-/// a proxy or a mirror of packages has a certificate of the organisation.
+/// Variables that name a file of certificates to trust. Programs with a list of their own, such as uv and Node, need
+/// them if a proxy or a package mirror uses the organisation's own certificate.
 pub(crate) const CERTIFICATES: [&str; 7] = [
     "SSL_CERT_FILE",
     "NODE_EXTRA_CA_CERTS",
@@ -21,13 +21,13 @@ pub(crate) const CERTIFICATES: [&str; 7] = [
     "PIP_CERT",
 ];
 
-/// Settings of Cargo that may hold a token.
+/// A word in Cargo settings that suggests that they contain a token.
 const TOKEN: &str = "token";
 
-/// `PATH`, `LANG`, `TMPDIR`, a private `HOME` below `private`, the Rust tool chain where the host has one, the files of
-/// certificates that the service trusts, and the variables of the service that `named` lists. Never the host's home, never a
-/// file with credentials: what Cargo fetches lies in the private home, beside a copy of the host's settings of Cargo where
-/// they name no token.
+/// Returns the environment: `PATH`, `LANG`, `TMPDIR`, a private `HOME` below `private`, the host's Rust tool chain if
+/// there is one, the service's certificate files, and those variables of the service that `named` lists. It never
+/// contains the host's home or a file with credentials. Cargo stores its downloads in the private home, which gets a
+/// copy of the host's Cargo settings if they contain no token.
 pub fn environment(private: &Path, named: &[String]) -> std::io::Result<Vec<(OsString, OsString)>> {
     let (home, tmp) = (private.join("home"), private.join("tmp"));
     fs::create_dir_all(&home)?;
@@ -48,7 +48,7 @@ pub fn environment(private: &Path, named: &[String]) -> std::io::Result<Vec<(OsS
         ("LANG".into(), own("LANG").unwrap_or_else(|| "C.UTF-8".into())),
         ("TMPDIR".into(), tmp.into()),
         ("HOME".into(), home.into()),
-        // Git stops at settings that it may not read.
+        // Git fails if it may not read the system's settings.
         ("GIT_CONFIG_NOSYSTEM".into(), "1".into()),
     ];
     if let Some(rustup) = host_folder("RUSTUP_HOME", ".rustup") {
@@ -61,7 +61,7 @@ pub fn environment(private: &Path, named: &[String]) -> std::io::Result<Vec<(OsS
     Ok(env)
 }
 
-/// The variables among [`CERTIFICATES`] that lead to a file.
+/// Returns the variables among [`CERTIFICATES`] that name an existing file by its absolute path.
 fn certificates(own: impl Fn(&str) -> Option<OsString>) -> impl Iterator<Item = (OsString, OsString)> {
     CERTIFICATES.into_iter().filter_map(move |name| {
         let file = own(name).filter(|file| Path::new(file).is_absolute() && Path::new(file).is_file())?;

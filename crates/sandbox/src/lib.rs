@@ -1,10 +1,11 @@
 //! The only place where a foreign process other than git is started: agents, set-up and test commands.
 //!
-//! [`Sandbox::run`] starts a small launcher (a hidden subcommand of our own binary, [`launcher_main`]), which starts the
-//! program, adopts everything that the program leaves behind, and kills all of it at the end, at a deadline, at a limit,
-//! on cancellation, and when the service dies. How far the program is kept apart is one level for all
-//! ([`Sandbox::probe`] finds the best that truly blocks): from L1 on an inner launcher gives up every right before it
-//! becomes the program, at L2 and L3 behind the wall of bubblewrap. A program that cannot be kept apart is not started.
+//! [`Sandbox::run`] starts a small launcher, which is a hidden subcommand of our own binary ([`launcher_main`]). The
+//! launcher starts the program, adopts every process that the program leaves behind, and kills all of them at the end,
+//! at a deadline, at a limit, on cancellation, and if the service dies. All programs run at the same isolation level;
+//! [`Sandbox::probe`] finds the best one that really blocks. From L1 on, an inner launcher gives up every right before
+//! it becomes the program. At L2 and L3 it runs in bubblewrap's namespaces. A program that cannot be isolated is not
+//! started.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

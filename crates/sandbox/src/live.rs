@@ -1,4 +1,4 @@
-//! A conversation with a running program: its standard output as it comes, and input while it runs.
+//! A conversation with a running program: its standard output as it arrives, and input while it runs.
 
 use crate::protocol::{INPUT, INPUT_END};
 use tokio::{
@@ -6,10 +6,10 @@ use tokio::{
     sync::mpsc,
 };
 
-/// How many pieces may wait on either side before the other waits too.
+/// How many pieces may wait on either side before the sender must wait.
 const PIECES: usize = 64;
 
-/// The sandbox's side of a conversation with a running program; made with [`Talk`], the caller's side.
+/// The sandbox's side of a conversation with a running program. [`Talk`] is the caller's side.
 #[derive(Debug, Default)]
 pub struct Live {
     pub(crate) heard: Option<mpsc::Sender<Vec<u8>>>,
@@ -19,15 +19,15 @@ pub struct Live {
 /// The caller's side of a conversation with a running program.
 #[derive(Debug)]
 pub struct Talk {
-    /// Brings every piece of standard output as it comes, and ends with it.
+    /// Receives every piece of standard output as it arrives. It closes when the output ends.
     pub heard: mpsc::Receiver<Vec<u8>>,
-    /// Takes what the program is to read after its first input; its standard input ends when this is dropped. A piece
-    /// that cannot be sent any more finds the program gone.
+    /// Sends input to the program after its first input. Dropping it ends the program's standard input. Sending fails
+    /// once the program is gone.
     pub said: Option<mpsc::Sender<Vec<u8>>>,
 }
 
 impl Live {
-    /// A conversation in which the program only speaks: its input is all there from the start.
+    /// Makes a conversation in which the caller only reads. The program's input is complete from the start.
     #[must_use]
     pub fn listening() -> (Self, Talk) {
         let (to_us, heard) = mpsc::channel(PIECES);
@@ -38,7 +38,7 @@ impl Live {
         (live, Talk { heard, said: None })
     }
 
-    /// A conversation in which input follows while the program runs.
+    /// Makes a conversation in which the caller can send input while the program runs.
     #[must_use]
     pub fn talking() -> (Self, Talk) {
         let (live, talk) = Self::listening();
@@ -55,7 +55,7 @@ impl Live {
     }
 }
 
-/// Passes on what the caller says, for as long as `watching` sees no reason to stop; gives that reason.
+/// Forwards the caller's input until `watching` returns a reason to stop, and returns that reason.
 pub(crate) async fn feed<T>(
     lifeline: &mut (impl AsyncWrite + Unpin),
     said: Option<&mut mpsc::Receiver<Vec<u8>>>,
@@ -69,7 +69,7 @@ pub(crate) async fn feed<T>(
                 return;
             }
         }
-        // A launcher that is gone already shows in what we hear.
+        // If the launcher is gone, the closed socket already shows it to the reader.
         let _ = lifeline.write_all(&[INPUT_END]).await;
     };
     let mut watching = std::pin::pin!(watching);

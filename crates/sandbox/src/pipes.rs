@@ -1,4 +1,4 @@
-//! What a running program prints, as it comes.
+//! Collects the output of a running program as it arrives.
 
 use crate::capture::{Capture, OutputCap};
 use domain::shorten;
@@ -10,10 +10,10 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-/// The longest complaint that is passed on.
+/// The longest error output that is added to a reason, in bytes.
 const MAX_COMPLAINT: usize = 500;
 
-/// What the program that builds the wall complained of says most.
+/// Adds the error output to `reason`, since bubblewrap's messages say most about the cause.
 pub(crate) fn with_complaint(reason: String, pipes: &Pipes) -> String {
     let complaint = pipes.stderr().output().text();
     match complaint.trim() {
@@ -22,7 +22,7 @@ pub(crate) fn with_complaint(reason: String, pipes: &Pipes) -> String {
     }
 }
 
-/// What both streams have brought so far.
+/// The output of both streams so far.
 pub(crate) struct Pipes {
     stdout: Mutex<Capture>,
     stderr: Mutex<Capture>,
@@ -61,7 +61,7 @@ impl Pipes {
     }
 }
 
-/// Reads one stream to its end; what is over the cap is read and dropped, so that the program never waits for us.
+/// Reads one stream to its end. Bytes over the cap are read and dropped, so that the program never waits for us.
 pub(crate) fn pump(
     source: Option<impl AsyncRead + Unpin + Send + 'static>,
     pipes: Arc<Pipes>,
@@ -75,7 +75,7 @@ pub(crate) fn pump(
             let piece = buffer.get(..count).unwrap_or_default();
             pipes.took(stream(&pipes), piece);
             if let Some(heard) = &heard {
-                // Nobody listens any more: what comes is still counted and kept.
+                // If the receiver is gone, the output is still counted and kept.
                 let _ = heard.send(piece.to_vec()).await;
             }
         }

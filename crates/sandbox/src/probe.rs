@@ -1,4 +1,5 @@
-//! Which level of isolation this machine offers: at each one a canary tries what must be refused.
+//! Finds the isolation level that this machine offers. At each level a canary program tries actions that must be
+//! refused.
 
 use crate::{
     choice::{Sandbox, SandboxOptions},
@@ -9,11 +10,11 @@ use domain::isolation::{Bounds, Level};
 use std::{io::Write, net::TcpListener, path::Path, time::Duration};
 use tempfile::NamedTempFile;
 
-/// Best first.
+/// The levels, best first.
 const LEVELS: [Level; 3] = [Level::L3, Level::L2, Level::L1];
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What complaints mean, and how to mend each.
+/// Signs in error messages, each with how to fix its cause.
 const REMEDIES: &[(&str, &str)] = &[
     (
         "os error 2",
@@ -36,40 +37,40 @@ const REMEDIES: &[(&str, &str)] = &[
     ("Unknown option", "bubblewrap is too old: 0.8 or newer is needed"),
 ];
 
-/// What the first level lacks on an older kernel.
+/// What level 1 lacks on a kernel older than 6.12.
 const UNBOUND_SIGNALS: &str =
     "a kernel, 6.12 or newer, that keeps programs from signalling other processes of this user";
 
 const NO_PROC: &str =
     "/proc is not mounted here, and without it nothing can be kept apart or watched (mount -t proc proc /proc)";
 
-/// Why no sandbox of the level that is asked for can be had.
+/// Why no sandbox of the requested level is possible.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
-    /// The machine offers less.
+    /// The machine offers a lower level.
     #[error(
         "this machine offers isolation {offered}, and at least {min} is asked for (AUTOBUILD_SANDBOX_MIN_LEVEL): \
          no agent and no Gate would be run. What is missing: {missing}"
     )]
     TooLow {
-        /// The least that is asked for.
+        /// The lowest level that is accepted.
         min: Level,
-        /// The best that truly blocks.
+        /// The best level that really blocks.
         offered: Level,
-        /// What is missing for more, and how to mend it.
+        /// What is missing for more, and how to fix it.
         missing: String,
     },
-    /// What the canary is to try could not be planted.
+    /// The canary's file or socket could not be set up.
     #[error("isolation cannot be tried: {0}")]
     NoTrial(#[source] std::io::Error),
 }
 
 impl Sandbox {
-    /// The sandbox of the best level within `bounds` that truly blocks here.
+    /// Returns the sandbox of the best level within `bounds` that really blocks on this machine.
     ///
     /// # Errors
     ///
-    /// When that level is below the least; nothing may be run then.
+    /// If that level is below the lowest accepted one; nothing may be run then.
     pub async fn probe(options: SandboxOptions, bounds: Bounds) -> Result<Self, ProbeError> {
         let trial = Trial::new().map_err(ProbeError::NoTrial)?;
         let min = bounds.least;
@@ -81,7 +82,7 @@ impl Sandbox {
                 bounds.most
             ));
         }
-        // A canary that cannot do it without isolation either proves nothing.
+        // A canary that already fails without isolation proves nothing.
         let mut offered = Level::L0;
         match trial.at(&options, Level::L0).await {
             Ok(song) if song.read && song.connected && song.saw && song.signalled => {
@@ -109,7 +110,7 @@ impl Sandbox {
     }
 }
 
-/// What is planted for the canary.
+/// The file and the socket that the canary tries to reach.
 struct Trial {
     secret: NamedTempFile,
     listener: TcpListener,
@@ -123,10 +124,10 @@ impl Trial {
         Ok(Self { secret, listener })
     }
 
-    /// What the canary can do at this level.
+    /// Returns what the canary can do at this level.
     async fn at(&self, options: &SandboxOptions, level: Level) -> Result<Song, String> {
         let port = self.listener.local_addr().map_err(|error| error.to_string())?.port();
-        // `own` replaces the program by our binary; the name only has to be found.
+        // `own` replaces the program by our binary, so this name only has to exist.
         let mut spec = Spec::new("/usr/bin/env", "/").args([
             LAUNCHER_COMMAND.into(),
             CANARY.into(),
@@ -153,24 +154,24 @@ impl Trial {
     }
 }
 
-/// Whether what the canary could do is no more than the level allows; gives what this machine lacks of the whole level.
+/// Checks that the canary could do no more than the level allows. Returns what this machine lacks of the full level.
 fn blocks(level: Level, song: Song) -> Result<Option<&'static str>, String> {
     let misses = [
         (song.read, "a file that was not given was read"),
         (song.connected, "a listener of the machine was reached"),
-        // The lower levels live in the machine's own list of processes.
+        // L1 and L2 share the machine's process list.
         (song.saw && level == Level::L3, "a process outside was seen"),
         (song.signalled && level >= Level::L2, "a process outside was signalled"),
         (song.steered, "a limit of a process outside was set"),
     ];
     match misses.into_iter().find(|(missed, _)| *missed) {
         Some((_, what)) => Err(format!("{what} in spite of it")),
-        // Landlock binds signals since Linux 6.12.
+        // Landlock restricts signals since Linux 6.12.
         None => Ok(song.signalled.then_some(UNBOUND_SIGNALS)),
     }
 }
 
-/// Each reason once, with the levels that it keeps from this machine.
+/// Returns each reason once, with the levels that are impossible because of it.
 fn by_reason(refused: &[(Level, String)]) -> Vec<String> {
     refused
         .chunk_by(|(_, one), (_, next)| one == next)

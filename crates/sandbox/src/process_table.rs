@@ -1,4 +1,4 @@
-//! Who is whose child, read from `/proc`.
+//! The process table, read from `/proc`.
 
 use rustix::{
     io::Errno,
@@ -12,26 +12,26 @@ use std::{
     path::Path,
 };
 
-/// The flag of a process that ends (`PF_EXITING`).
+/// The flag of a process that is ending (`PF_EXITING`).
 const EXITING: u64 = 4;
 
-/// One line of the process table.
+/// One process in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) pid: i32,
     pub(crate) parent: i32,
     pub(crate) group: i32,
     pub(crate) session: i32,
-    /// Clock ticks since boot.
+    /// The start time, in clock ticks since boot.
     pub(crate) started: u64,
-    /// Clock ticks of processors that it used, with those of its children that were collected.
+    /// The processor time in clock ticks, including that of its children whose exit was collected.
     pub(crate) ticks: u64,
-    /// Pages of memory that it holds.
+    /// The number of memory pages that it holds.
     pub(crate) resident: u64,
 }
 
 impl Process {
-    /// Reads `/proc/<pid>/stat`. The name in it is the program's choice and may hold anything, also `)`.
+    /// Parses `/proc/<pid>/stat`. The program chooses the name in it, which may contain any character, even `)`.
     fn parse(stat: &str) -> Option<Self> {
         let (pid, rest) = stat.split_once(' ')?;
         let mut fields = rest.rsplit_once(')')?.1.split_ascii_whitespace();
@@ -53,12 +53,12 @@ impl Process {
         })
     }
 
-    /// The process of this number.
+    /// Returns the process with this id.
     pub(crate) fn of(pid: i32) -> Option<Self> {
         Self::read(pid).ok().flatten()
     }
 
-    /// The same; none where there is no such process.
+    /// Reads the process with this id; `None` if it does not exist or is hidden from us.
     fn read(pid: i32) -> io::Result<Option<Self>> {
         match fs::read(format!("/proc/{pid}/stat")) {
             Ok(stat) => Ok(Self::parse(&String::from_utf8_lossy(&stat))),
@@ -74,12 +74,12 @@ impl Process {
     }
 }
 
-/// Whether this is how the system says that the process has ended.
+/// `true` if the error means that the process has ended.
 pub(crate) fn is_gone(error: &io::Error) -> bool {
     error.kind() == ErrorKind::NotFound || Errno::from_io_error(error) == Some(Errno::SRCH)
 }
 
-/// Whether the process or thread of this folder ends, or has ended and was not collected yet.
+/// Returns `true` if the process or thread of this folder is ending, or has ended and was not collected yet.
 pub(crate) fn has_ended(folder: &Path) -> io::Result<bool> {
     match fs::read(folder.join("stat")) {
         Ok(stat) => Ok(ends(&String::from_utf8_lossy(&stat))),
@@ -96,30 +96,30 @@ fn ends(stat: &str) -> bool {
     is_over || flags & EXITING != 0
 }
 
-/// Whether it hides the process because it is another user's, as some machines are set to.
+/// `true` if the system hides the process because it belongs to another user, as some machines are configured.
 fn is_of_others(error: &io::Error, pid: i32) -> bool {
     let own = rustix::process::geteuid().as_raw();
     error.kind() == ErrorKind::PermissionDenied
         && fs::metadata(format!("/proc/{pid}")).map_or_else(|error| is_gone(&error), |meta| meta.uid() != own)
 }
 
-/// Every process there is, zombies among them; those that can be read, where the table cannot be read whole.
+/// Returns all processes, zombies included. If the table cannot be read completely, returns those that can be read.
 pub(crate) fn all() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| Process::of(number(&entry)?)).collect()
 }
 
-/// A process and everybody below it, looked at again and again. Who is older than the process is not below it and never
-/// will be, so it is read once.
+/// A process and all its descendants, read again and again. A process that started earlier cannot be a descendant, so
+/// it is read only once.
 #[derive(Debug)]
 pub(crate) struct Family {
     pid: i32,
-    /// The inodes of older processes in `/proc`: another process of the same number has another one.
+    /// The inodes in `/proc` of older processes. A new process with the same id has another inode.
     older: HashMap<i32, u64>,
 }
 
 impl Family {
-    /// The family of the process of this number.
+    /// Prepares to read the family of the process with this id.
     pub(crate) fn below(pid: i32) -> Self {
         Self {
             pid,
@@ -127,7 +127,8 @@ impl Family {
         }
     }
 
-    /// The process and all below it. A table that cannot be read whole, or in which it is not itself, is none.
+    /// Returns the process and all its descendants. Fails if the table cannot be read completely or lacks the process
+    /// itself.
     pub(crate) fn look(&mut self) -> io::Result<(Process, Vec<Process>)> {
         let own = Process::read(self.pid)?.ok_or(ErrorKind::NotFound)?;
         let (mut table, mut older) = (Vec::new(), HashMap::new());
@@ -155,9 +156,9 @@ fn number(entry: &fs::DirEntry) -> Option<i32> {
     entry.file_name().to_str()?.parse().ok()
 }
 
-/// The processes below `ancestors`, at any depth.
+/// Returns the processes below `ancestors`, at any depth.
 pub(crate) fn descendants(table: &[Process], ancestors: &[i32]) -> Vec<Process> {
-    // Each process is looked at once: whoever forks as fast as it can makes deep families.
+    // Each process is looked at once, because a fork bomb makes deep families.
     let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
     for process in table {
         children.entry(process.parent).or_default().push(*process);
@@ -175,7 +176,7 @@ pub(crate) fn descendants(table: &[Process], ancestors: &[i32]) -> Vec<Process> 
     found
 }
 
-/// How many processes and threads there are on the whole machine, in one short read.
+/// Returns the number of processes and threads on the whole machine, with one short read.
 pub(crate) fn count() -> Option<u64> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     text.split_ascii_whitespace().nth(3)?.split_once('/')?.1.parse().ok()

@@ -1,23 +1,23 @@
-//! What the service and its launcher say to each other over one socket, which is also the launcher's lifeline.
+//! The messages between the service and its launcher. They share one socket, which is also the launcher's lifeline.
 
 use crate::spec::{Exit, Spec, StartError};
 use domain::isolation::{Level, Limit, Limits};
 use serde::{Deserialize, Serialize};
 use std::{ffi::OsString, io::Read, os::unix::ffi::OsStringExt, path::PathBuf};
 
-/// The longest order that a launcher accepts: arguments and environment, without the input.
+/// The longest order that a launcher accepts, in bytes: arguments and environment, without the input.
 const ORDER_CAP: u32 = 16 << 20;
 
-/// The byte by which the service orders the launcher to end everything. The end of the socket means the same.
+/// The byte with which the service orders the launcher to end everything. The end of the socket means the same.
 pub(crate) const STOP: u8 = b'T';
 
-/// The byte before more input for the program: its length in four bytes, then the input.
+/// The byte before more input for the program. Four bytes with its length follow, then the input.
 pub(crate) const INPUT: u8 = b'I';
 
-/// The byte that says that no more input comes.
+/// The byte that marks the end of the input.
 pub(crate) const INPUT_END: u8 = b'E';
 
-/// What the launcher has to start. It is followed by the program's input.
+/// The program to start, with its settings. The program's input follows the order.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     program: Vec<u8>,
@@ -29,11 +29,11 @@ pub(crate) struct Order {
     #[serde(default)]
     pub(crate) talking: bool,
     pub(crate) grace_ms: u64,
-    /// How far it is kept apart, and from what.
+    /// The isolation level and what the program may reach.
     pub(crate) confinement: Confinement,
 }
 
-/// How far a program is kept apart, and from what.
+/// The isolation level and what the program may reach.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Confinement {
     pub(crate) level: Level,
@@ -41,22 +41,22 @@ pub(crate) struct Confinement {
     pub(crate) bubblewrap: Vec<u8>,
     pub(crate) read: Vec<Vec<u8>>,
     pub(crate) write: Vec<Vec<u8>>,
-    /// Folders that it may change too: where each is, and where it is seen.
+    /// Folders that it may also change: the real path, and the path at which it sees the folder.
     pub(crate) mounts: Vec<(Vec<u8>, Vec<u8>)>,
     pub(crate) limits: Limits,
     pub(crate) way: Way,
-    /// Whether the program is our own binary, wherever its file is now.
+    /// Whether the program is our own binary, even if its file has moved.
     pub(crate) own: bool,
 }
 
-/// The only way out.
+/// The program's only way out to a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Way {
-    /// None.
+    /// There is none.
     Nowhere,
     /// This port of the machine.
     Port(u16),
-    /// This port behind the wall, copied to a socket of the machine.
+    /// This port inside the sandbox, forwarded to a socket of the machine.
     Bridge {
         /// The socket's path.
         socket: Vec<u8>,
@@ -70,7 +70,7 @@ fn path(bytes: &[u8]) -> PathBuf {
 }
 
 impl Way {
-    /// The socket that has to be seen inside.
+    /// Returns the socket that must be visible inside the sandbox.
     pub(crate) fn socket(&self) -> Option<PathBuf> {
         match self {
             Self::Nowhere | Self::Port(_) => None,
@@ -92,14 +92,14 @@ impl Confinement {
         self.write.iter().map(|bytes| path(bytes))
     }
 
-    /// Where each mounted folder is, and where it is seen.
+    /// Returns the real path of each mounted folder, and the path at which the program sees it.
     pub(crate) fn mounts(&self) -> impl Iterator<Item = (PathBuf, PathBuf)> {
         self.mounts.iter().map(|(from, to)| (path(from), path(to)))
     }
 }
 
 impl Order {
-    /// The order and the input, ready to be sent.
+    /// Returns the order and the input, ready to be sent.
     pub(crate) fn frame(spec: &Spec, talking: bool, confinement: Confinement) -> Option<Vec<u8>> {
         let bytes = |text: &OsString| text.clone().into_vec();
         let order = Self {
@@ -119,7 +119,7 @@ impl Order {
         Some([&order.bytes().ok()?[..], &spec.stdin].concat())
     }
 
-    /// The order as [`Order::read`] takes it.
+    /// Returns the order in the form that [`Order::read`] reads.
     pub(crate) fn bytes(&self) -> std::io::Result<Vec<u8>> {
         let json = serde_json::to_vec(self)?;
         let length = u32::try_from(json.len()).ok().filter(|length| *length <= ORDER_CAP);
@@ -127,7 +127,7 @@ impl Order {
         Ok([&length.to_be_bytes()[..], &json].concat())
     }
 
-    /// Reads an order; its input follows in `source`.
+    /// Reads an order. Its input follows in `source`.
     pub(crate) fn read(source: &mut impl Read) -> std::io::Result<Self> {
         let mut length = [0; 4];
         source.read_exact(&mut length)?;
@@ -160,18 +160,18 @@ impl Order {
     }
 }
 
-/// What the service says after the order.
+/// A message from the service after the order.
 pub(crate) enum Said {
     /// More input for the program.
     Input(Vec<u8>),
-    /// The program's input ends.
+    /// The end of the program's input.
     InputEnd,
-    /// Everything is to end.
+    /// The order to end everything.
     Stop,
 }
 
 impl Said {
-    /// Reads the next thing said.
+    /// Reads the next message.
     pub(crate) fn read(source: &mut impl Read) -> std::io::Result<Self> {
         let (mut kind, mut length) = ([0; 1], [0; 4]);
         source.read_exact(&mut kind)?;
@@ -190,33 +190,33 @@ impl Said {
     }
 }
 
-/// One line from the launcher.
+/// One report from the launcher, which is one line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Report {
     /// There is no such program.
     NotFound(String),
     /// It cannot be executed.
     NotExecutable(String),
-    /// The folder to start in is not there.
+    /// The folder to start in does not exist.
     NoFolder(String),
-    /// It could not be started otherwise.
+    /// It could not be started for another reason.
     Refused(String),
-    /// Every right that it may not have is gone; it is about to be started.
+    /// Every right that it may not have is gone. It is about to be started.
     Confined,
-    /// It could not be kept apart, and was not started.
+    /// It could not be isolated, and was not started.
     NotConfined(String),
-    /// It used more than it was given.
+    /// It exceeded a limit.
     OverLimit(Limit),
-    /// The program itself ended; what it started may still run.
+    /// The program itself ended; processes that it started may still run.
     Exited(i32),
     /// The program itself was ended by a signal.
     Signalled(i32),
-    /// Nothing that it started is left.
+    /// No process that it started is left.
     Swept,
 }
 
 impl Report {
-    /// What the report says of the program; `None` for those that say nothing of it.
+    /// Returns what the report says about the program's end; `None` for a report that says nothing about it.
     pub(crate) fn outcome(self) -> Option<Result<Exit, StartError>> {
         Some(match self {
             Self::NotFound(program) => Err(StartError::NotFound(program)),

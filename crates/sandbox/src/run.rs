@@ -1,4 +1,4 @@
-//! Running one program: order, watch, collect.
+//! Runs one program: sends the order to the launcher, watches, and collects the result.
 
 use crate::{
     cgroup::Group,
@@ -23,23 +23,24 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-/// How much longer than the grace a launcher may take to kill everything before it is itself taken for lost.
+/// The time beyond the grace that a launcher gets to kill everything before it counts as lost.
 const LAUNCHER_SLACK: Duration = Duration::from_secs(5);
-/// How long output may still be on its way once everybody who could write it is gone.
+/// The time to wait for the last output after every process that could write it is gone.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 impl Sandbox {
-    /// Runs a program to its end and ends everything that it started. Dropping the future ends it too.
+    /// Runs a program to its end and then kills everything that it started. Dropping the future kills it too.
     pub async fn run(&self, spec: &Spec, cancel: &CancellationToken) -> Result<Finished, StartError> {
         self.run_live(spec, Live::default(), cancel).await
     }
 
-    /// Like [`Sandbox::run`], with a caller who listens or talks meanwhile; the program waits for a slow listener.
+    /// Does the same as [`Sandbox::run`], while the caller reads the output and may send input. The program waits for a
+    /// caller that reads slowly.
     pub async fn run_live(&self, spec: &Spec, live: Live, cancel: &CancellationToken) -> Result<Finished, StartError> {
         self.run_confined(spec, live, self.confinement(spec), cancel).await
     }
 
-    /// Runs the canary: our own binary, trying `arguments`.
+    /// Runs the canary, which is our own binary with the spec's arguments.
     pub(crate) async fn sing(&self, spec: &Spec) -> Result<Finished, StartError> {
         let confinement = Confinement {
             own: true,
@@ -68,7 +69,7 @@ impl Sandbox {
         let starved = running.group.as_ref().is_some_and(Group::ran_out_of_memory);
         let exit = match (heard.stopped, outcome) {
             (None, _) if starved => Exit::OverLimit(Limit::Memory(self.options.limits.memory)),
-            // Whoever is told to end at once may not have come to it.
+            // A program that is stopped at once may not have reached the point at which isolation is complete.
             (Some(stopped), Some(Err(StartError::Isolation(_)))) => stopped,
             (None, Some(Err(StartError::Isolation(reason)))) => {
                 return Err(StartError::Isolation(with_complaint(reason, &running.pipes)));
@@ -110,9 +111,9 @@ impl Sandbox {
             let pid = child.id().and_then(|id| i32::try_from(id).ok()).unwrap_or_default();
             Ok((child, pid))
         })?;
-        // The command holds the launcher's end of the lifeline too.
+        // The command also holds the launcher's end of the lifeline.
         drop(command);
-        // The launcher starts nothing before it has its order.
+        // The launcher starts nothing before it has received its order.
         if let Some(group) = &group {
             group.admit(entry.pid()).map_err(ungrouped)?;
         }
@@ -143,7 +144,7 @@ struct Running {
     since: u64,
     lifeline: UnixStream,
     said: Option<mpsc::Receiver<Vec<u8>>>,
-    /// Held until the launcher has been collected.
+    /// Held until the launcher's exit status has been collected.
     _entry: Entry,
     group: Option<Group>,
     child: Child,
@@ -151,26 +152,26 @@ struct Running {
     pumps: [AbortOnDropHandle<()>; 2],
 }
 
-/// What was heard from the launcher, and why we stopped it if we did.
+/// The launcher's reports, and the reason for which we stopped it, if we did.
 struct ObservedBody {
     reports: Vec<Report>,
     stopped: Option<Exit>,
 }
 
 impl Running {
-    /// Sends the order, listens, and orders the end when it is time.
+    /// Sends the order, reads the reports, and orders the launcher to stop if there is a reason.
     async fn converse(&mut self, spec: &Spec, frame: &[u8], cancel: &CancellationToken) -> ObservedBody {
         let (reading, mut writing) = self.lifeline.split();
         let (mut reports, mut stopped) = (Vec::new(), None);
         {
             let mut listening = std::pin::pin!(listen(reading, &mut reports));
             let ordering = async {
-                // A launcher that is gone already shows in what we hear.
+                // If the launcher is gone, the closed socket already shows it to the reader.
                 let _ = writing.write_all(frame).await;
                 let watching = watch(spec, &self.pipes, cancel);
                 let reason = live::feed(&mut writing, self.said.as_mut(), watching).await;
                 let _ = writing.write_all(&[STOP]).await;
-                // Cut off within a piece of input, the launcher hears the order as the socket's end.
+                // If the launcher was within a piece of input, it takes the end of the socket as the order to stop.
                 let _ = writing.shutdown().await;
                 reason
             };
@@ -185,7 +186,7 @@ impl Running {
         ObservedBody { reports, stopped }
     }
 
-    /// Makes sure that nothing is left, and collects the last output.
+    /// Makes sure that no process is left, and collects the last output.
     async fn end(&mut self, heard: &ObservedBody) {
         if !heard.reports.contains(&Report::Swept) {
             let _ = self.child.start_kill();
@@ -203,7 +204,7 @@ impl Running {
         if let Ok((Err(lost), _) | (_, Err(lost))) = last
             && let Ok(panic) = lost.try_into_panic()
         {
-            // What was read is not whole, and nobody would know.
+            // Otherwise the output would be incomplete without anyone noticing.
             std::panic::resume_unwind(panic);
         }
     }
@@ -220,7 +221,7 @@ async fn listen(reading: impl AsyncRead + Unpin, reports: &mut Vec<Report>) {
     }
 }
 
-/// Waits until there is a reason to stop the program.
+/// Waits until there is a reason to stop the program, and returns it.
 async fn watch(spec: &Spec, pipes: &Pipes, cancel: &CancellationToken) -> Exit {
     let silence = async {
         let Some(idle) = spec.idle else {

@@ -1,4 +1,4 @@
-//! What to run and what became of it.
+//! A program to run, and the result of its run.
 
 use crate::{
     capture::{Output, OutputCap},
@@ -10,33 +10,33 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 /// One program to run. Its environment is exactly `env`.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// A path, or a name to be found along the `PATH` of `env`.
+    /// A path, or a name to look up along the `PATH` of `env`.
     pub program: OsString,
-    /// Its arguments.
+    /// The arguments.
     pub args: Vec<OsString>,
     /// The folder to start in.
     pub cwd: PathBuf,
-    /// Every variable it gets.
+    /// All environment variables of the program.
     pub env: Vec<(OsString, OsString)>,
-    /// What it reads on standard input.
+    /// The bytes on its standard input.
     pub stdin: Vec<u8>,
-    /// When it is stopped.
+    /// The time after which it is stopped.
     pub deadline: Duration,
-    /// It is also stopped after this long without output.
+    /// The time without output after which it is stopped; `None` for no such limit.
     pub idle: Option<Duration>,
-    /// What is kept of standard output.
+    /// The part of standard output that is kept.
     pub stdout: OutputCap,
-    /// What is kept of standard error.
+    /// The part of standard error that is kept.
     pub stderr: OutputCap,
-    /// How long it may take to end by itself once told to stop.
+    /// The time that it gets to end by itself after it is told to stop.
     pub grace: Duration,
-    /// What it may see, change, reach and use up.
+    /// The files and network that it can reach.
     pub confine: Confine,
 }
 
 impl Spec {
-    /// A program without input in `cwd`, with an empty environment, ten minutes, default caps and two seconds of grace.
-    /// It sees nothing but the system's own programs and what its `PATH` leads to, and reaches nothing.
+    /// Describes a program without input in `cwd`, with an empty environment, a deadline of ten minutes, default caps
+    /// and two seconds of grace. It sees only the system's programs and those on its `PATH`, and has no network.
     #[must_use]
     pub fn new(program: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Spec {
         }
     }
 
-    /// With these arguments.
+    /// Sets the arguments.
     #[must_use]
     pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.args = args.into_iter().map(Into::into).collect();
@@ -77,24 +77,24 @@ pub enum Exit {
     Cancelled,
     /// Stopped because it printed more than the hard cap.
     TooMuchOutput,
-    /// Stopped because it used more than it was given.
+    /// Stopped because it exceeded a limit.
     OverLimit(Limit),
-    /// It killed the launcher that watched it; what it came to is not known.
+    /// It killed the launcher that watched it, so its result is unknown.
     Escaped,
 }
 
-/// A program's end.
+/// The result of a program's run.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// How it ended.
     pub exit: Exit,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: Output,
-    /// What it complained of.
+    /// Its standard error.
     pub stderr: Output,
-    /// From start to end.
+    /// The time from start to end.
     pub duration: Duration,
-    /// How far it was kept apart.
+    /// The isolation level at which it ran.
     pub level: Level,
 }
 
@@ -104,16 +104,16 @@ pub enum StartError {
     /// There is no such program.
     #[error("the program {0} was not found")]
     NotFound(String),
-    /// The file is there but cannot be executed.
+    /// The file exists but cannot be executed.
     #[error("{0} cannot be executed")]
     NotExecutable(String),
-    /// The folder to start in is not there.
+    /// The folder to start in does not exist.
     #[error("the folder {0} does not exist")]
     NoFolder(String),
-    /// It could not be kept apart as it must be, so it was not started.
+    /// It could not be isolated as required, so it was not started.
     #[error("the program could not be kept apart, so it was not started: {0}")]
     Isolation(String),
-    /// The operating system refused otherwise.
+    /// The operating system refused for another reason.
     #[error("the program could not be started: {0}")]
     Refused(String),
 }

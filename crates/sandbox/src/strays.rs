@@ -1,7 +1,7 @@
-//! The second line behind the launcher: what is left when a program killed its own launcher.
+//! The second line of defence behind the launcher: kills processes whose program killed its own launcher.
 //!
-//! The service adopts orphans too. Whatever hangs below a launcher lives in the launcher's session or one of its own,
-//! never in the service's; so a child of the service in a foreign session that is no launcher has lost its launcher.
+//! The service adopts orphans too. Processes below a launcher are in the launcher's session or one of their own, never
+//! in the service's. So a child of the service in another session that is no launcher has lost its launcher.
 
 use crate::{process_table, process_table::Process};
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -14,19 +14,20 @@ use std::{
 /// How often the sweep looks again before it gives up.
 const ROUNDS: usize = 1_000;
 
-/// The launchers that this process started and has not seen end; whose child they are is a fact of the whole process.
+/// The process ids of the launchers that have not ended yet. It is global, because children belong to the whole
+/// process.
 static RUNNING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 fn running() -> MutexGuard<'static, BTreeSet<i32>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A running launcher's entry, taken out when dropped.
+/// A running launcher's entry, removed on drop.
 #[derive(Debug)]
 pub(crate) struct Entry(i32);
 
 impl Entry {
-    /// Starts a launcher by `spawn`; no sweep can look between its start and its entry.
+    /// Starts a launcher with `spawn` and adds its entry. No sweep can run between the two.
     pub(crate) fn started<T>(spawn: impl FnOnce() -> std::io::Result<(T, i32)>) -> std::io::Result<(T, Self)> {
         let mut running = running();
         let (child, pid) = spawn()?;
@@ -34,7 +35,7 @@ impl Entry {
         Ok((child, Self(pid)))
     }
 
-    /// The launcher's number.
+    /// Returns the launcher's process id.
     pub(crate) fn pid(&self) -> i32 {
         self.0
     }
@@ -46,7 +47,7 @@ impl Drop for Entry {
     }
 }
 
-/// Kills and collects every stray process that is not older than `since`, with all below it, until none is left.
+/// Kills and collects every stray process started at `since` or later, with all its descendants, until none is left.
 pub(crate) fn sweep(since: u64) {
     for _ in 0..ROUNDS {
         let table = process_table::all();

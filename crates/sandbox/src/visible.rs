@@ -1,7 +1,7 @@
-//! What a foreign program sees besides what it was given: the system's own programs and libraries, what its `PATH` leads
-//! to, and the program itself.
+//! The paths that a foreign program sees besides those it was given: the system's programs and libraries, the programs
+//! on its `PATH`, and the program itself.
 //!
-//! Never a home folder as a whole, never a folder that holds what is hidden, never a file with credentials.
+//! They never include a whole home folder, a folder that contains a hidden path, or a file with credentials.
 
 use crate::{environment::CERTIFICATES, spec::Spec};
 use std::{
@@ -10,7 +10,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// Programs and libraries of the system, and the settings that they read.
+/// The system's programs and libraries, and the settings that they read.
 const SYSTEM: &[&str] = &[
     "/usr",
     "/bin",
@@ -54,17 +54,17 @@ const SYSTEM: &[&str] = &[
     "/etc/terminfo",
     "/etc/timezone",
 ];
-/// Settings whose names carry a version.
+/// Settings in `/etc` whose names carry a version, by how they begin.
 const VERSIONED: &[&str] = &["java-", "python3"];
-/// Folders of programs, after which the folder above them belongs to the same tool.
+/// Names of folders with programs. The folder above one of these belongs to the same tool.
 const PROGRAM_FOLDERS: &[&str] = &["bin", "sbin", ".bin", "shims"];
-/// Variables that name the home of a tool.
+/// Environment variables that name the home of a tool.
 const TOOL_HOMES: &[&str] = &["RUSTUP_HOME", "JAVA_HOME", "GOROOT", "PYENV_ROOT", "NVM_DIR"];
-/// Folders of tools in a home that hold, beside their programs, who their user is; of them only the programs are seen.
+/// Tool folders in a home that contain the user's account besides programs. Only their program folders are visible.
 const ACCOUNTS: &[&str] = &[
     ".aws", ".azure", ".claude", ".codex", ".config", ".docker", ".gemini", ".gnupg", ".kube", ".ssh",
 ];
-/// Names of files that hold credentials of tools.
+/// Names of files with the credentials of tools.
 const CREDENTIALS: &[&str] = &[
     "credentials",
     "credentials.toml",
@@ -76,7 +76,8 @@ const CREDENTIALS: &[&str] = &[
     ".git-credentials",
 ];
 
-/// Every file and folder that the program of `spec` may read, `hidden` and what holds it left out.
+/// Returns every file and folder that the program of `spec` may read, except `hidden` paths and folders that contain
+/// them.
 pub(super) fn readable(spec: &Spec, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
     all.extend(versioned());
@@ -103,8 +104,8 @@ pub(super) fn readable(spec: &Spec, hidden: &[PathBuf]) -> Vec<PathBuf> {
     all
 }
 
-/// What has to be seen so that the program at `path` works: the file that it leads to, with the folder of the tool that
-/// it belongs to where that holds nothing else.
+/// Returns the paths that must be visible so that the program at `path` works: the file itself, the target of its
+/// links, and the folder of the tool that it belongs to, if that folder contains nothing else.
 #[must_use]
 pub fn around(path: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let Ok(file) = fs::canonicalize(path) else {
@@ -131,7 +132,7 @@ fn versioned() -> Vec<PathBuf> {
     fitting.map(|entry| entry.path()).collect()
 }
 
-/// The file that a program's name stands for.
+/// Returns the file that a program's name stands for.
 fn located(program: &OsStr, path: Option<&OsString>) -> Option<PathBuf> {
     if program.as_encoded_bytes().contains(&b'/') {
         return Some(PathBuf::from(program)).filter(|path| path.is_absolute());
@@ -142,7 +143,7 @@ fn located(program: &OsStr, path: Option<&OsString>) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// A folder of programs, with the tool that it belongs to.
+/// Returns a folder of programs together with the tool that it belongs to.
 fn folder_of_programs(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let is_known = folder
         .file_name()
@@ -155,8 +156,8 @@ fn folder_of_programs(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
     }
 }
 
-/// Whether a folder holds more than one tool's files: one of the system's first folders, a home, a tool's accounts, or a
-/// folder with what is hidden in it.
+/// `true` if a folder contains more than one tool's files: a top-level folder of the system, a home, a tool's account
+/// folder, or a folder with a hidden path in it.
 fn is_wide(folder: &Path, hidden: &[PathBuf]) -> bool {
     let depth = folder
         .components()
@@ -170,7 +171,7 @@ fn is_wide(folder: &Path, hidden: &[PathBuf]) -> bool {
     depth < 2 || below_homes || shared || home.iter().chain(hidden).any(holds)
 }
 
-/// The folder itself, or, where it holds credentials, everything else in it.
+/// Returns the folder itself; if it contains credentials, everything else in it.
 fn without_credentials(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let is_secret = |name: &OsStr| CREDENTIALS.iter().any(|secret| name == *secret);
     if is_wide(folder, hidden) {

@@ -1,5 +1,5 @@
-//! What an agent may do that it asks for: a Player whatever its sandbox lets it, everyone else read and search what they
-//! were given.
+//! Decides which requests of an agent are permitted. A Player may do whatever its sandbox allows. Everyone else may
+//! only read and search in the checkout.
 
 use crate::{
     agents::json::{items, word},
@@ -11,7 +11,7 @@ use std::path::{Component, Path};
 /// Kinds of tools that change nothing.
 const READING_TOOLS: [&str; 3] = ["read", "search", "think"];
 
-/// Why a call is refused; none where it is allowed.
+/// Returns why a call is refused; `None` if it is allowed.
 pub(crate) fn refusal(role: Role, checkout: &Path, call: &Value) -> Option<String> {
     if role == Role::Player {
         return None;
@@ -26,7 +26,7 @@ pub(crate) fn refusal(role: Role, checkout: &Path, call: &Value) -> Option<Strin
     outside.then(|| format!("a {role} may only read what lies in its checkout"))
 }
 
-/// Whether a path lies in the checkout as it is written; where it really leads is the sandbox's to see.
+/// `true` if a path, as written, is in the checkout. The sandbox checks the real target.
 fn lies_in(checkout: &Path, path: &str) -> bool {
     let whole = checkout.join(path);
     whole.starts_with(checkout) && !whole.components().any(|part| part == Component::ParentDir)

@@ -1,4 +1,4 @@
-//! What an agent says of itself when the conversation begins, and what it is asked to be.
+//! Checks what an agent reports about itself when the conversation begins, and chooses its mode.
 
 use crate::{
     agents::{
@@ -11,8 +11,8 @@ use crate::{
 use domain::{blocked::AgentFailure, isolation::Level};
 use serde_json::Value;
 
-/// Agents that we know by what they call themselves: their programs, and the oldest that were seen to do all that is
-/// asked of them.
+/// The agents that we know by the names they report: their programs, and their oldest versions known to do everything
+/// we need.
 const LEAST: [(&str, &str, Version); 2] = [
     (
         "@agentclientprotocol/claude-agent-acp",
@@ -22,16 +22,16 @@ const LEAST: [(&str, &str, Version); 2] = [
     ("@agentclientprotocol/codex-acp", "codex-acp", Version(2, 6, 0)),
 ];
 
-/// The version of the protocol that is spoken here.
+/// The version of the protocol that we speak.
 pub(crate) const PROTOCOL: u64 = 1;
 
-/// Modes in which an agent changes nothing; in which it asks for nothing, where our own sandbox holds; and in which it
-/// keeps to its checkout by itself, where nothing else does.
+/// The modes in which an agent changes nothing; in which it asks for nothing, if our own sandbox isolates it; and in
+/// which it keeps to its checkout by itself, if nothing else does.
 const READING_MODES: [&str; 1] = ["read-only"];
 const FREE_MODES: [&str; 3] = ["agent-full-access", "full-access", "acceptEdits"];
 const WRITING_MODES: [&str; 2] = ["workspace-write", "acceptEdits"];
 
-/// Why an agent that introduced itself so cannot be worked with.
+/// Returns why an agent with this introduction cannot be used; `None` if it can.
 pub(crate) fn unfit(result: &Value, journal: &Journal) -> Option<AgentFailure> {
     let spoken = result.get("protocolVersion");
     if let Some(spoken) = spoken.filter(|spoken| spoken.as_u64() != Some(PROTOCOL)) {
@@ -50,14 +50,14 @@ pub(crate) fn unfit(result: &Value, journal: &Journal) -> Option<AgentFailure> {
     })
 }
 
-/// Who the agent says it is.
+/// Returns the name and version that the agent reports.
 pub(crate) fn name(result: &Value) -> String {
     let agent = result.get("agentInfo").unwrap_or(&Value::Null);
     let name = format!("{} {}", word(agent, "name"), word(agent, "version"));
     name.trim().to_owned()
 }
 
-/// The mode that suits the role, of those that the session offers; none where it is in it already.
+/// Returns the mode for the role among those that the session offers; `None` if it is already active or not offered.
 pub(crate) fn mode(session: &Value, role: Role, level: Level) -> Option<&'static str> {
     let modes = session.get("modes").unwrap_or(&Value::Null);
     let wanted: &[&str] = match (role, level) {

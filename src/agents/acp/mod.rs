@@ -1,6 +1,6 @@
 //! The `acp:` back-end: any agent that speaks the Agent Client Protocol. The protocol has no structured answer and no
-//! mode that surely only reads: the answer is the JSON that ends the last message, and what a reader wrote is found by
-//! comparing its checkout.
+//! reliable read-only mode. So the answer is the JSON at the end of the last message, and changes by an agent that may
+//! only read are found by comparing its checkout.
 
 mod consent;
 mod greeting;
@@ -35,21 +35,21 @@ use serde_json::{Value, json};
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 use tokio_util::sync::CancellationToken;
 
-/// What the program may take to end once its input has ended.
+/// The longest time that the program may take to end after its input has ended.
 const LAST: Duration = Duration::from_secs(2);
 
-/// What is said when its time comes.
+/// What is sent to the agent during the conversation.
 #[derive(Debug)]
 pub(crate) struct Script {
-    /// Who the agent is in the loop.
+    /// The agent's role in the loop.
     pub(crate) role: Role,
-    /// Parameters of the session.
+    /// The parameters of the session.
     pub(crate) session: Value,
-    /// What it is told.
+    /// The prompt.
     pub(crate) prompt: String,
-    /// What it may read.
+    /// The folder that it may read.
     pub(crate) checkout: PathBuf,
-    /// How far it is kept apart.
+    /// The isolation level.
     pub(crate) level: Level,
 }
 
@@ -70,7 +70,8 @@ impl AcpAgent {
         }
     }
 
-    /// Whether its program is there. What it is and how old shows only in a run: it has no way to say so outside one.
+    /// Checks that the program exists. Its identity and version only show in a run, since it has no way to report them
+    /// before.
     pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
         let failed = |error: std::io::Error| AgentFailure::Failed { how: error.to_string() };
         let private = Private::make(&self.context.runs).map_err(|error| failed(std::io::Error::other(error)))?;
@@ -145,7 +146,7 @@ impl AcpAgent {
     }
 }
 
-/// The session's parameters. What stands under `_meta` is for the adapters that know it; others leave it out.
+/// Returns the session's parameters. `_meta` is for the adapters that know it; others ignore it.
 fn session_of(spec: &RunSpec, login: Login) -> Value {
     let sources: &[&str] = match login {
         Login::Service => &[],
@@ -206,7 +207,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
         Some("max_turn_requests") => Err(AgentFailure::OutOfAgentTurns {
             turns: spec.agent_turns,
         }),
-        // An agent that was denied something may cancel its own turn; whether it answered shows below.
+        // An agent that was denied something may cancel its own turn, so look for an answer in any case.
         Some(_) => Ok(match stream.handed_in() {
             Some(answer) => Ok(answer.clone()),
             None => answer::ending_object(&stream.text).map(schema::without_nulls),

@@ -1,5 +1,5 @@
-//! The conversation with an agent, one line at a time: introduce ourselves, open a session, say the prompt, grant or
-//! refuse what the agent asks for, and listen until it stops.
+//! The conversation with an agent, one line at a time: introduces us, opens a session, sends the prompt, grants or
+//! refuses permissions, and reads until the agent stops.
 
 use crate::agents::{
     acp::{Script, consent, greeting, wire},
@@ -13,38 +13,38 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const MAX_REMEMBERED: usize = 10_000;
-/// The longest text of an agent that is kept, from its end.
+/// The number of bytes of an agent's text above which its beginning is dropped.
 const MAX_TEXT: usize = 4 << 20;
 
-/// Ids of our requests, in the order in which they are made.
+/// The ids of our requests, in the order in which they are made.
 const INITIALIZE: u64 = 0;
 const NEW_SESSION: u64 = 1;
 const SET_MODE: u64 = 2;
 const PROMPT: u64 = 3;
 
-/// What was heard so far.
+/// What has been read so far.
 #[derive(Debug)]
 pub(crate) struct Stream {
     script: Script,
-    /// The request of ours that is not answered yet.
+    /// The id of our request that has no answer yet.
     awaited: Option<u64>,
     session: Option<String>,
-    /// What the agent said after its last tool call.
+    /// The agent's text after its last tool call.
     pub(crate) text: String,
-    /// The answer with the call that handed it in, where the agent has a tool of its own for that.
+    /// The answer with the id of the call that submitted it, if the agent has a tool for that.
     structured: Option<(String, Value)>,
-    /// Why it stopped.
+    /// Why the agent stopped.
     pub(crate) stop_reason: Option<String>,
     /// Why the conversation failed.
     pub(crate) failed: Option<String>,
-    /// Tokens of the turn.
+    /// The tokens of the turn.
     pub(crate) tokens: Tokens,
-    /// Money, where it is told.
+    /// The cost in millionths of a dollar, if it was reported.
     pub(crate) usd_micros: Option<u64>,
-    /// Whether the agent said that its own work broke; what it says then is why.
+    /// Whether the agent reported that its own work broke. Its text after that is the reason.
     broken: bool,
     retries: u32,
-    /// Calls of tools that have not come back; with the tool's name where it is not told yet with what it was called.
+    /// The calls of tools that have not finished. The value is the tool's name until the call has been recorded.
     open: BTreeMap<String, Option<String>>,
 }
 
@@ -66,12 +66,12 @@ impl Stream {
         }
     }
 
-    /// The answer that was handed in by a tool.
+    /// Returns the answer that was submitted with a tool.
     pub(crate) fn handed_in(&self) -> Option<&Value> {
         self.structured.as_ref().map(|(_, answer)| answer)
     }
 
-    /// What is said first.
+    /// Returns the first message.
     pub(crate) fn opening() -> Vec<u8> {
         wire::request(INITIALIZE, "initialize", wire::introduction())
     }
@@ -83,12 +83,12 @@ impl Stream {
 
     fn reply(&mut self, id: u64, message: &Value, journal: &mut Journal) -> Next {
         if self.awaited != Some(id) {
-            // An answer to what nobody asked, or a second one.
+            // The answer is a second one, or belongs to no request.
             return Next::Listen;
         }
         self.awaited = None;
         if let Some(error) = message.get("error") {
-            // A mode that cannot be set is no reason to stop: whether anything was written is looked at afterwards.
+            // If the mode cannot be set, the run continues, because the checkout is compared for changes afterwards.
             if id == SET_MODE {
                 return self.say_prompt();
             }
@@ -142,7 +142,7 @@ impl Stream {
         self.ask(PROMPT, "session/prompt", params)
     }
 
-    /// A request of the agent.
+    /// Answers a request of the agent.
     fn asked(&self, id: &Value, method: &str, params: &Value, journal: &mut Journal) -> Next {
         if method != "session/request_permission" {
             return Next::Say(wire::not_offered(id));
@@ -183,7 +183,8 @@ impl Stream {
         Next::Listen
     }
 
-    /// What one adapter says beside the protocol: that its work broke, or that it asks its model's API once more.
+    /// Reads what the Codex adapter reports beyond the protocol: that its work broke, or that it retries its model's
+    /// API.
     fn told(&mut self, update: &Value, journal: &mut Journal) -> Next {
         if update.pointer("/_meta/codex/threadStatus/type").and_then(Value::as_str) == Some("systemError") {
             self.broken = true;
@@ -228,7 +229,7 @@ impl Stream {
                 self.open.insert(id.clone(), Some(title.to_owned()));
             }
         }
-        // With what a tool is called may follow its name; it is told once, and at the end if not before.
+        // A tool's input may follow after its name. The call is recorded once, at the latest when it ends.
         let known = input.is_some() || ends || status == "in_progress";
         if known && let Some(tool) = self.open.get_mut(&id).and_then(Option::take) {
             let input = input.map(Value::to_string).unwrap_or_default();
@@ -236,7 +237,7 @@ impl Stream {
             journal.note(TraceKind::ToolCall { id, tool, input });
         }
         if status == "failed" {
-            // The agent itself refused what was handed in.
+            // The agent itself refused the submitted answer.
             self.structured.take_if(|(call, _)| *call == id);
         }
         if ends && self.open.remove(&id).is_some() {
@@ -249,7 +250,7 @@ impl Stream {
         }
     }
 
-    /// What was said before a tool was called is not the answer.
+    /// Moves the text so far to the journal, because text before a tool call is not the answer.
     fn flush(&mut self, journal: &mut Journal) {
         let said = std::mem::take(&mut self.text);
         if !said.trim().is_empty() {
@@ -322,7 +323,7 @@ mod tests {
             Self { stream, journal }
         }
 
-        /// What is said to a line; `finished` or nothing where nothing is.
+        /// Returns the reply to a line: the message sent, `finished`, or an empty text for no reply.
         fn hear(&mut self, line: &str) -> String {
             match self.stream.hear(line.as_bytes(), &mut self.journal) {
                 Next::Listen => String::new(),

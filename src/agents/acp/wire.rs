@@ -1,21 +1,21 @@
-//! The part of the Agent Client Protocol that is spoken here: requests that we make, and answers to the agent's.
+//! The part of the Agent Client Protocol that we speak: our requests, and our answers to the agent's.
 
 use crate::agents::acp::greeting::PROTOCOL;
 use serde_json::{Value, json};
 
-/// One message as a line.
+/// Returns one message as a line.
 pub(crate) fn line(message: &Value) -> Vec<u8> {
     let mut line = message.to_string().into_bytes();
     line.push(b'\n');
     line
 }
 
-/// A request of ours.
+/// Returns a request of ours.
 pub(crate) fn request(id: u64, method: &str, params: Value) -> Vec<u8> {
     line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
 }
 
-/// What we say of ourselves: that the agent must use its own hands, since we lend it none.
+/// Returns our introduction. It says that we offer no file access and no terminal, so the agent must use its own.
 pub(crate) fn introduction() -> Value {
     json!({
         "protocolVersion": PROTOCOL,
@@ -24,7 +24,7 @@ pub(crate) fn introduction() -> Value {
     })
 }
 
-/// The answer to a request for something that we do not lend.
+/// Returns the answer to a request for something that we do not offer.
 pub(crate) fn not_offered(id: &Value) -> Vec<u8> {
     line(&json!({
         "jsonrpc": "2.0", "id": id,
@@ -32,7 +32,7 @@ pub(crate) fn not_offered(id: &Value) -> Vec<u8> {
     }))
 }
 
-/// The answer to a request for permission: the first option of these kinds, in the order of the kinds.
+/// Returns the answer to a request for permission: the first option of one of these kinds, in the order of the kinds.
 pub(crate) fn permission(id: &Value, options: &[Value], kinds: &[&str]) -> Vec<u8> {
     let of_kind = |kind: &&str| {
         options

@@ -1,4 +1,4 @@
-//! What a run came to: an answer, or one of the failures that the program is known to end with.
+//! The outcome of a run: an answer, or one of the known failures of the program.
 
 use crate::agents::{
     answer::NoAnswer,
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 const MAX_SAID: usize = 500;
 
-/// What the program said and how it ended, as an answer or a failure.
+/// Turns the program's output and end into an answer or a failure.
 pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
     let outcome = outcome::by_force(spec, ended, stream.result.is_some())
         .map_or_else(|| outcome(spec, &stream, ended).map_err(Cut::from), Err);
@@ -35,8 +35,8 @@ pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: 
 
 fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, AgentFailure> {
     let Some(result) = &stream.result else {
-        // The program leaves without waiting until its last line is read, so that a long result is torn. The answer was
-        // printed before as well.
+        // The program exits before its last line is read, so a long result can be cut off. Its answer was also printed
+        // earlier.
         let is_torn = stream.as_asked && ended.finished.exit == Exit::Exited(0);
         let taken = stream.taken.as_ref().filter(|_| is_torn);
         let failure = || outcome::without_a_word(&spec.secrets, &ended.finished);
@@ -58,7 +58,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
     }
 }
 
-/// Why the program gave up on an answer of the right shape.
+/// Returns why the program gave up on an answer that fits the schema.
 fn refused(spec: &RunSpec, stream: &Stream, result: &Value) -> String {
     let errors = result.get("errors").map(Value::to_string);
     stream.refused_answer.clone().or(errors).map_or_else(
@@ -67,7 +67,8 @@ fn refused(spec: &RunSpec, stream: &Stream, result: &Value) -> String {
     )
 }
 
-/// The failure that a result tells of: by the program's own word for it, else by the HTTP status, else by its text.
+/// Returns the failure that a result describes: by the program's error code, or else by the HTTP status, or else by its
+/// text.
 fn api_failure(spec: &RunSpec, stream: &Stream, result: &Value) -> AgentFailure {
     let text = match word(result, "result") {
         "" => result.get("errors").map(Value::to_string).unwrap_or_default(),
@@ -108,7 +109,7 @@ fn api_failure(spec: &RunSpec, stream: &Stream, result: &Value) -> AgentFailure 
     }
 }
 
-/// How long to wait is not told by the program, only by its way to the model.
+/// Returns the failure without a wait, because only the proxy to the model knows how long to wait.
 fn unavailable(said: String) -> AgentFailure {
     AgentFailure::Unavailable {
         said,
@@ -116,7 +117,7 @@ fn unavailable(said: String) -> AgentFailure {
     }
 }
 
-/// Whether the program does not know the price of a model that it used.
+/// `true` if the program does not know the price of a model that it used.
 fn guessed(result: &Value) -> bool {
     let models = result.get("modelUsage").and_then(Value::as_object);
     models.is_some_and(|models| models.values().any(|model| word(model, "costBasis") == "unknown"))

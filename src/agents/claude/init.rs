@@ -1,21 +1,21 @@
-//! What the program says of itself when it starts, held against what it was asked to be.
+//! Compares what the program reports when it starts with what was requested.
 
 use crate::agents::{access::Login, json::items};
 use serde_json::Value;
 
-/// Adds the answer's own tool to whatever is asked for.
+/// The tool for the answer, which the program adds to the requested ones.
 pub(crate) const ANSWER_TOOL: &str = "StructuredOutput";
 
-/// What a role's program is asked to be.
+/// The mode and tools that a role's program is started with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
-    /// Its permission mode.
+    /// The permission mode.
     pub(crate) mode: &'static str,
-    /// Its tools: these and no other.
+    /// The tools: exactly these.
     pub(crate) tools: &'static [&'static str],
 }
 
-/// What differs, in words.
+/// Describes the first difference, if there is one.
 pub(crate) fn difference(init: &Value, asked: Asked, login: Login) -> Option<String> {
     let mode = init.get("permissionMode").and_then(Value::as_str).unwrap_or("none");
     if mode != asked.mode {
@@ -46,7 +46,7 @@ pub(crate) fn difference(init: &Value, asked: Asked, login: Login) -> Option<Str
     }
 }
 
-/// Names in a list of names, or of objects with a name.
+/// Returns the names in a list of names, or of objects with a name.
 pub(crate) fn names(list: Option<&Value>) -> Vec<String> {
     let items = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let name = |item: &Value| {

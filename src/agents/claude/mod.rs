@@ -1,4 +1,4 @@
-//! The `claude` back-end: one process of the Claude Code command line per run, which speaks in JSON lines.
+//! The `claude` back-end: one process of the Claude Code command line per run, which prints JSON lines.
 
 mod answer;
 mod init;
@@ -20,9 +20,9 @@ use domain::{blocked::AgentFailure, trace::TraceKind};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// The oldest version that was seen to do all that is asked of it.
+/// The oldest version that is known to do everything we need.
 const LEAST: Version = Version(2, 1, 197);
-/// What the program may take from its result to its end.
+/// The longest time from the program's result to its end.
 const LAST: Duration = Duration::from_secs(10);
 
 /// The Claude Code command line.
@@ -40,7 +40,7 @@ impl ClaudeAgent {
         }
     }
 
-    /// Whether it can be run at all.
+    /// Checks that the program can be run.
     pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
         self.program.check(&self.context.sandbox, &self.context.runs).await?;
         self.context.access.check(Provider::Anthropic)

@@ -1,4 +1,4 @@
-//! How the program is started for a role: its command line and its environment.
+//! Prepares the program for a role: its command line and its environment.
 
 use crate::{
     agents::{
@@ -14,12 +14,13 @@ use crate::{
 use sandbox::Spec;
 use std::ffi::OsString;
 
-/// What a role's program is asked to be.
+/// Returns the mode and tools that a role's program is started with.
 pub(crate) fn asked(role: Role) -> Asked {
     match role {
         Role::Player => Asked {
             mode: "acceptEdits",
-            // Each description of a tool is read with every call. No run has the web, a schedule, or anyone to message.
+            // The description of each tool costs tokens in every call. No run has the web, a schedule, or anyone to
+            // message.
             tools: &["Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Write"],
         },
         Role::Planner | Role::Designer | Role::Coach => Asked {
@@ -93,7 +94,7 @@ fn args(spec: &RunSpec, system: OsString, login: Login) -> Vec<OsString> {
     args
 }
 
-/// Millionths of a dollar as the program reads them; nothing is rounded up.
+/// Writes millionths of a dollar in the form that the program reads, without rounding.
 fn dollars(micros: u64) -> String {
     format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
 }

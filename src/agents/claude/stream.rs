@@ -1,4 +1,4 @@
-//! What the program says while it runs, read tolerantly: of every line only what is needed, and anything else ignored.
+//! Reads the program's output while it runs. It is tolerant: it reads only what it needs and ignores everything else.
 
 use crate::agents::{
     access::Login,
@@ -14,43 +14,43 @@ use domain::{blocked::AgentFailure, trace::TraceKind, usage::Tokens};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A model that asks us to wait longer than this is waited for without a program.
+/// The longest wait for a model, in milliseconds, during which the program is kept running.
 const LONGEST_WAIT_MS: u64 = 120_000;
-/// Whose words those are that the program itself puts into a model's mouth.
+/// The model name of messages that the program itself writes in place of a model.
 const SYNTHETIC: &str = "<synthetic>";
-/// A token is rarely shorter than this.
+/// The least usual length of a token in bytes.
 const BYTES_PER_TOKEN: usize = 3;
-/// Most open calls, and most messages, that are remembered.
+/// The most open calls, and the most messages, that are remembered.
 const MAX_REMEMBERED: usize = 10_000;
 
-/// What was heard so far.
+/// What has been read so far.
 #[derive(Debug)]
 pub(crate) struct Stream {
     asked: Asked,
     login: Login,
-    /// Whether it said what it is, and that is what was asked for.
+    /// Whether the program reported its mode and tools and they are the requested ones.
     pub(crate) as_asked: bool,
     /// The model, as the program names it.
     pub(crate) model: Option<String>,
-    /// The word for the last failure of the model's API.
+    /// The error code of the last failure of the model's API.
     pub(crate) error: Option<String>,
-    /// How long the program was last told to wait for a rate limit.
+    /// The wait in milliseconds that the last rate limit asked for.
     pub(crate) told_to_wait_ms: Option<u64>,
     /// The last result.
     pub(crate) result: Option<Value>,
-    /// The last answer that fits the schema as the program sees it.
+    /// The last answer that fits the schema according to the program.
     pub(crate) structured: Option<Value>,
-    /// The last answer that was handed in, by its call.
+    /// The id of the call that last submitted an answer, and the answer.
     handed_in: Option<(String, Value)>,
-    /// The last answer that was handed in and taken.
+    /// The last submitted answer that was accepted.
     pub(crate) taken: Option<Value>,
-    /// Why the last answer that was handed in did not fit.
+    /// Why the last submitted answer did not fit.
     pub(crate) refused_answer: Option<String>,
-    /// Tokens of all results.
+    /// The tokens of all results.
     pub(crate) tokens: Tokens,
-    /// What went in and, about, what came out by message, for a run without a result.
+    /// The input tokens and the estimated output tokens by message, for a run without a result.
     messages: BTreeMap<String, Tokens>,
-    /// Calls of tools that have not come back, with the tool.
+    /// The calls of tools that have not finished, each with its tool.
     open: BTreeMap<String, String>,
 }
 
@@ -74,7 +74,7 @@ impl Stream {
         }
     }
 
-    /// Tokens as far as they are known: of the results, else of the messages so far.
+    /// Returns the tokens as far as they are known: those of the results, or else those of the messages so far.
     pub(crate) fn used(&self) -> Tokens {
         match self.result {
             Some(_) => self.tokens,
@@ -85,7 +85,7 @@ impl Stream {
         }
     }
 
-    /// Tokens of all its models, sub-agents' among them; the results' own figures leave those out.
+    /// Returns the tokens of all models, including those of sub-agents, which the results' own figures leave out.
     pub(crate) fn told(&self) -> Option<Tokens> {
         let models = self.result.as_ref()?.get("modelUsage")?.as_object()?;
         Some(models.values().fold(Tokens::default(), |mut sum, model| {
@@ -176,7 +176,7 @@ impl Stream {
         }
         let message = line.get("message").unwrap_or(&Value::Null);
         if word(message, "model") == SYNTHETIC {
-            // The program's own words about a failure: no model worked, and the result says them again.
+            // This is the program's own message about a failure. No model worked, and the result repeats the message.
             return Next::Listen;
         }
         self.count(message);
@@ -202,8 +202,8 @@ impl Stream {
         Next::Listen
     }
 
-    /// What went in stands with each part of a message; what came out is told at the end of a run only, and measured
-    /// until then.
+    /// Counts a message. Each part of it reports the input tokens. Output tokens are only reported at the end of a run,
+    /// so they are estimated until then.
     fn count(&mut self, message: &Value) {
         let id = word(message, "id");
         if self.messages.len() >= MAX_REMEMBERED && !self.messages.contains_key(id) {
@@ -254,7 +254,7 @@ impl Stream {
 
 impl Listener for Stream {
     fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next {
-        // Whatever is no JSON is a word for people.
+        // A line that is not JSON is a message for people.
         let Ok(line) = serde_json::from_slice::<Value>(line) else {
             return Next::Listen;
         };
@@ -279,7 +279,7 @@ fn not_as_asked(what: String) -> Next {
     Next::Stop(AgentFailure::NotAsAsked { what })
 }
 
-/// The text of a tool's result, which is a text or a list of blocks.
+/// Returns the text of a tool's result, which is a string or a list of blocks.
 fn said(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),

@@ -1,4 +1,5 @@
-//! What a run came to. The program names no status of its model's API: failures are told by its words.
+//! The outcome of a run. The program reports no HTTP status of its model's API, so failures are recognized by their
+//! messages.
 
 use crate::agents::{
     answer,
@@ -17,7 +18,7 @@ use serde_json::Value;
 
 const MAX_SAID: usize = 500;
 
-/// What the program said and how it ended, as an answer or a failure.
+/// Turns the program's output and end into an answer or a failure.
 pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
     let said_all = stream.completed || stream.failed.is_some();
     let outcome =
@@ -43,7 +44,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
     Ok(answer::ending_object(text).map(schema::without_nulls))
 }
 
-/// The failure of a model's API that words tell of.
+/// Returns the failure of a model's API that a message describes.
 pub(crate) fn by_words(spec: &RunSpec, message: &str) -> AgentFailure {
     failure(spec.model.as_deref(), message, plain(&spec.secrets, message, MAX_SAID))
 }
@@ -95,9 +96,9 @@ const TOO_MUCH: [&str; 2] = ["max_output_tokens", "output token maximum"];
 
 const ODD: [&str; 3] = ["invalid_request", "api error: 400", "400 bad request"];
 
-/// The failure that an API's words tell of: there is no status to read it from.
+/// Returns the failure that an API's message describes, since there is no status.
 fn failure(model: Option<&str>, message: &str, said: String) -> AgentFailure {
-    // The run's own address holds figures that mean nothing.
+    // The address of the run's door contains digits that could look like a status.
     let told = message.split_whitespace().filter(|word| !word.contains("://"));
     let words = told.collect::<Vec<&str>>().join(" ").to_lowercase();
     let has = |any: &[&str]| any.iter().any(|word| holds(&words, word));
@@ -131,7 +132,7 @@ fn failure(model: Option<&str>, message: &str, said: String) -> AgentFailure {
     }
 }
 
-/// Whether `words` hold one; a status is none where it is part of a longer word, as of the name of a request.
+/// `true` if `words` contain the sign. A status must not be part of a longer word, such as the id of a request.
 fn holds(words: &str, word: &str) -> bool {
     let is_status = word.bytes().all(|byte| byte.is_ascii_digit());
     words.match_indices(word).any(|(at, _)| {
@@ -141,12 +142,12 @@ fn holds(words: &str, word: &str) -> bool {
     })
 }
 
-/// Whether trying again is no use: the credentials or the account are refused.
+/// Returns `true` if the credentials or the account are refused, so that trying again is useless.
 pub(crate) fn is_unauthorised(message: &str) -> bool {
     message.contains("401 Unauthorized") || message.contains("403 Forbidden")
 }
 
-/// Seconds in "try again in 20s" or "retry after 20 seconds".
+/// Returns the seconds in "try again in 20s" or "retry after 20 seconds".
 fn retry_after(words: &str) -> Option<u64> {
     let (_, after) = words
         .split_once("try again in ")
@@ -169,7 +170,7 @@ mod tests {
     use super::failure;
     use domain::blocked::AgentFailure;
 
-    /// The words are those that the program was seen to print.
+    /// These are messages that the program has really printed.
     #[test]
     #[allow(clippy::too_many_lines, reason = "one table")]
     #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]

@@ -1,5 +1,5 @@
-//! The `codex` back-end: one process of `codex exec --json` per run. It checks no schema and tells no cost; what it needs
-//! beyond that comes from us.
+//! The `codex` back-end: one process of `codex exec --json` per run. The program does not check the answer against the
+//! schema and reports no cost, so we do both.
 
 pub(crate) mod answer;
 mod stream;
@@ -25,14 +25,14 @@ use sandbox::Spec;
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 use tokio_util::sync::CancellationToken;
 
-/// The oldest version that was seen to do all that is asked of it.
+/// The oldest version that is known to do everything we need.
 const LEAST: Version = Version(0, 169, 0);
-/// What the program may take from its last word to its end.
+/// The longest time from the program's last line to its end.
 const LAST: Duration = Duration::from_secs(10);
-/// Its setting that keeps it from reading the project's own instructions: they stand in the prompt, as they are on the
-/// default branch.
+/// The setting that stops it from reading the project's own instructions. They are in the prompt, as on the default
+/// branch.
 const NO_DOCUMENTS: &str = "project_doc_max_bytes=0";
-/// The variable in which it looks for a key.
+/// The variable from which it reads its key.
 const KEY: &str = "AUTOBUILD_MODEL_KEY";
 
 /// The Codex command line.
@@ -50,7 +50,7 @@ impl CodexAgent {
         }
     }
 
-    /// Whether it can be run at all.
+    /// Checks that the program can be run.
     pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
         self.program.check(&self.context.sandbox, &self.context.runs).await?;
         self.context.access.check(Provider::OpenAi)
@@ -110,7 +110,7 @@ impl CodexAgent {
     }
 
     fn args(&self, spec: &RunSpec, schema: OsString) -> Vec<OsString> {
-        // Where our own sandbox holds, the program's own only fails within it.
+        // From level 1 on, the program's own sandbox would only fail inside ours.
         let sandbox = match (self.context.sandbox.level(), spec.role) {
             (Level::L0, Role::Player) => "workspace-write",
             (Level::L0, Role::Planner | Role::Designer | Role::Coach) => "read-only",
@@ -127,7 +127,7 @@ impl CodexAgent {
     }
 }
 
-/// The variables that lead to a home.
+/// Returns the variables that point to a home.
 pub(crate) fn variables(home: PathBuf) -> [(OsString, OsString); 2] {
     [
         ("CODEX_HOME".into(), home.into_os_string()),
@@ -135,8 +135,8 @@ pub(crate) fn variables(home: PathBuf) -> [(OsString, OsString); 2] {
     ]
 }
 
-/// A home for the program in which nothing stands but which model it uses and where that is, and that it searches nowhere:
-/// its model's door passes no search on.
+/// Makes a home for the program that contains only the model, its address, and that web search is off, because the door
+/// to the model refuses searches.
 pub(crate) fn home(private: &Private, address: &str, model: Option<&str>) -> Result<PathBuf, RunError> {
     let home = private.folder("codex")?;
     let model = model.map(|model| format!("model = \"{model}\"\n")).unwrap_or_default();

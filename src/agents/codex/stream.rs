@@ -1,5 +1,5 @@
-//! What the program says while it runs. Commands that fail inside its own sandbox are missing from it: it is no record
-//! to rely on.
+//! Reads the program's output while it runs. It lacks commands that failed inside the program's own sandbox, so it is
+//! not a complete record.
 
 use crate::agents::{
     codex::answer::is_unauthorised,
@@ -13,16 +13,16 @@ use std::collections::BTreeSet;
 
 const MAX_REMEMBERED: usize = 10_000;
 
-/// What was heard so far.
+/// What has been read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
-    /// The last thing that the agent said.
+    /// The agent's last message.
     pub(crate) last_message: Option<String>,
     /// Whether its turn was completed.
     pub(crate) completed: bool,
     /// Why its turn failed.
     pub(crate) failed: Option<String>,
-    /// Tokens of all turns.
+    /// The tokens of all turns.
     pub(crate) tokens: Tokens,
     reconnects: u32,
     open: BTreeSet<String>,
@@ -59,7 +59,7 @@ impl Stream {
         }
     }
 
-    /// A word on its way, which is not final: mostly that the connection is tried again.
+    /// Handles an error that is not final. Usually the program is reconnecting.
     fn trouble(&mut self, message: &str, journal: &mut Journal) -> Next {
         if !message.starts_with("Reconnecting") {
             return Next::Listen;
@@ -129,7 +129,7 @@ fn call(id: String, item: &Value) -> TraceKind {
     }
 }
 
-/// This provider counts what came from its cache among the input, and the thinking among the output.
+/// Reads the tokens. This provider includes cached tokens in the input, and thinking in the output.
 fn tokens(usage: Option<&Value>) -> Tokens {
     let count = |name: &str| usage.map_or(0, |usage| number(usage, name));
     let (cached, cache_write) = (count("cached_input_tokens"), count("cache_write_input_tokens"));

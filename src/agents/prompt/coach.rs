@@ -19,35 +19,35 @@ const MAX_CLAIMS: usize = 12_000;
 const MAX_DISCREPANCIES: usize = 50;
 const MAX_REMARKS: usize = 20;
 
-/// What the Coach is told of this run.
+/// The input for the Coach's prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct CoachInput<'a> {
     /// The issue.
     pub issue: Snapshot<'a>,
     /// The task.
     pub task: &'a PlannedTask,
-    /// Which turn is judged.
+    /// The turn to judge.
     pub turn: TurnNumber,
     /// The whole change of the task, as a diff against the branch it will be merged into.
     pub diff: &'a str,
-    /// What the Gates found on this commit.
+    /// The Gates' results for this commit.
     pub gates: &'a GateReport,
-    /// What the Player says; absent when a person pushed the commit.
+    /// The Player's report; `None` if a person pushed the commit.
     pub report: Option<&'a PlayerReport>,
-    /// Claims that the tree or the Gates contradict.
+    /// The claims that the files or the Gates contradict.
     pub discrepancies: &'a [Discrepancy],
-    /// What the last verdict told the Player to mend.
+    /// The findings that the last verdict asked the Player to fix.
     pub previous: &'a [Issue],
-    /// Remarks of people who may not decide, word for word.
+    /// The remarks of people without the right to decide, word for word.
     pub remarks: &'a [String],
     /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
-    /// Whether it may still ask for commands to be run.
+    /// Whether it may still ask to run commands.
     pub probing: Probing,
 }
 
 impl CoachInput<'_> {
-    /// The prompt, without how to answer.
+    /// Returns the prompt, without how to answer.
     pub fn prompt(&self, definition: &Definition) -> Prompt {
         let mut prompt = Prompt::new(&definition.prompt, "your decision");
         prompt.issue(self.issue);

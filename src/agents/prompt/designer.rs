@@ -13,34 +13,34 @@ use domain::{check_boxes::CheckBox, plan::PlannedTask};
 const MAX_FILES: usize = 1_500;
 const MAX_FILES_TEXT: usize = 60_000;
 
-/// What the designer is told of this run.
+/// The input for the designer's prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct DesignerInput<'a> {
     /// The issue.
     pub issue: Snapshot<'a>,
-    /// What is to be designed.
+    /// The subject of the design.
     pub what: ToDesign<'a>,
-    /// What people added, newest last.
+    /// The texts that people added, newest last.
     pub words: &'a [String],
-    /// Every path of the repository.
+    /// All paths of the repository.
     pub files: &'a [String],
     /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
-    /// How its tests are run.
+    /// How to run its tests.
     pub tests: Tests<'a>,
 }
 
-/// What is to be designed.
+/// The subject of a design.
 #[derive(Clone, Copy, Debug)]
 pub enum ToDesign<'a> {
     /// A task with its criteria.
     Task(&'a PlannedTask),
-    /// The whole issue as one task, whose criteria are these check boxes or still to be written.
+    /// The whole issue as one task. Its criteria are these check boxes; without any, they must still be written.
     Issue(&'a [CheckBox]),
 }
 
 impl DesignerInput<'_> {
-    /// The prompt, without how to answer.
+    /// Returns the prompt, without how to answer.
     pub fn prompt(&self, definition: &Definition) -> Prompt {
         let mut prompt = Prompt::new(&definition.prompt, "your design");
         prompt.issue(self.issue);

@@ -1,4 +1,4 @@
-//! What the Gates found, as the Coach is shown it: facts, with what tools printed in fences.
+//! Shows the Gates' results to the Coach: as facts, with the output of tools in fences.
 
 use crate::agents::{
     fence::fenced,
@@ -15,13 +15,13 @@ use domain::{
 use std::fmt::Write;
 
 const MAX_OUTPUT: usize = 8_000;
-/// Of a Gate that stands beside many others.
+/// The limit for a Gate that is shown beside many others.
 const MAX_SHORT_OUTPUT: usize = 2_000;
-/// Of the tests of the base that the change touches, with their diff.
+/// The limit for the base's tests that the change touches, with their diff.
 const MAX_TESTS_TOUCHED: usize = 30_000;
 const MAX_ITEMS: usize = 50;
 
-/// The sections about set-up, tests, the other Gates, the criteria's checks and the probes.
+/// Adds the sections about set-up, tests, the other Gates and the criteria's checks.
 pub(super) fn gates(prompt: &mut Prompt, report: &GateReport, criteria: &[Criterion]) {
     let mut body = "Run by the service in a clean copy of this very commit. This is fact, not claim:\n".to_owned();
     if let Some(setup) = &report.setup {
@@ -42,7 +42,7 @@ pub(super) fn gates(prompt: &mut Prompt, report: &GateReport, criteria: &[Criter
     checks(prompt, report, criteria);
 }
 
-/// What the commands showed that the Coach asked for, or that it may ask.
+/// Adds the results of the commands that the Coach asked for, or says that it may ask for some.
 pub(super) fn probes(prompt: &mut Prompt, report: &GateReport, probing: Probing) {
     match probing {
         Probing::Allowed => prompt.section(
@@ -139,7 +139,7 @@ fn evidence(what: &str, evidence: &Evidence, max: usize) -> String {
     shown(what, "", evidence, max)
 }
 
-/// That nobody can tell how many tests ran is worth a word.
+/// Shows a test run. Says so if the number of tests is unknown.
 fn evidence_of_tests(what: &str, evidence: &Evidence, max: usize) -> String {
     shown(what, ", count unknown", evidence, max)
 }

@@ -1,6 +1,6 @@
-//! What agents are told: who they are, which is the same in every run of a role, and the particulars of the run. Pure; the
-//! same input gives the same text. Everything that others wrote stands in fences, and every part has a limit, so that a
-//! prompt stays readable whatever the size of an issue, a diff or a log.
+//! The prompts of agents: a part about the role, the same in every run, and the details of the run. Pure: the same
+//! input gives the same text. All texts of other people are fenced, and every part has a limit, so that a prompt stays
+//! readable for an issue, a diff or a log of any size.
 
 mod coach;
 mod designer;
@@ -27,47 +27,47 @@ const MAX_PROBLEM: usize = 2_000;
 /// The issue as it was when the Feature started.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
-    /// Its title.
+    /// The title.
     pub title: &'a str,
-    /// Its body.
+    /// The body.
     pub body: &'a str,
-    /// What people with write access said below it, newest first.
+    /// The comments below it by people with write access, newest first.
     pub comments: &'a [SaidBefore],
 }
 
-/// A file of the repository that tells agents how to work there, from the default branch.
+/// A file of the repository's default branch that tells agents how to work there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionFile {
-    /// Its path.
+    /// The path.
     pub path: String,
-    /// What it says.
+    /// The content.
     pub text: String,
 }
 
-/// What an earlier run left to the one that goes on from it.
+/// What an earlier run left for the one that continues it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// Changes, in the working copy.
+    /// Changes in the working copy.
     Changes,
     /// Nothing.
     Nothing,
 }
 
-/// What one run of an agent is told.
+/// The prompt for one run of an agent.
 ///
-/// [`Prompt::system`] is the role and the same in every run of it, [`Prompt::text`] the particulars. How the answer is
-/// asked for depends on the agent's program: it prints JSON ([`Prompt::printed`], or [`Prompt::whole`] for a program that
-/// takes one text), or it has a tool for it ([`Prompt::by_tool`]).
+/// [`Prompt::system`] is about the role and is the same in every run; [`Prompt::text`] has the details. How the answer
+/// is requested depends on the agent's program. It prints JSON ([`Prompt::printed`], or [`Prompt::whole`] for a program
+/// that takes one text), or it has a tool for it ([`Prompt::by_tool`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
     system: String,
-    /// Sections whose fences have no mark yet.
+    /// The sections, whose fences have no mark yet.
     draft: String,
     answer: &'static str,
 }
 
 impl Prompt {
-    /// A prompt with nothing particular yet. `answer` is what the role's answer is called, as in "your report".
+    /// Makes a prompt without details. `answer` is the name of the role's answer, such as "your report".
     pub fn new(system: &str, answer: &'static str) -> Self {
         Self {
             system: system.trim().to_owned(),
@@ -76,23 +76,23 @@ impl Prompt {
         }
     }
 
-    /// Who the agent is and what its rules are.
+    /// Returns the agent's role and its rules.
     pub fn system(&self) -> &str {
         &self.system
     }
 
-    /// The particulars of this run, without how to answer.
+    /// Returns the details of this run, without how to answer.
     pub fn text(&self) -> String {
         self.closed("")
     }
 
-    /// How long it is.
+    /// Returns the length in characters.
     pub fn chars(&self) -> u64 {
         let count = |text: &str| u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
         count(&self.system).saturating_add(count(&self.text()))
     }
 
-    /// The particulars, and that the answer is the JSON object that ends the output.
+    /// Returns the details, with the request to end the output with a JSON object as the answer.
     pub fn printed(&self, schema: &Value) -> String {
         let schema = serde_json::to_string(schema).unwrap_or_default();
         self.closed(&format!(
@@ -102,7 +102,7 @@ impl Prompt {
         ))
     }
 
-    /// The particulars, and that the answer is given with the tool that takes structured output.
+    /// Returns the details, with the request to answer with the tool for structured output.
     pub fn by_tool(&self) -> String {
         self.closed(&format!(
             "End by giving {} with your tool for structured output, once. Words beside it are not read.",
@@ -110,12 +110,12 @@ impl Prompt {
         ))
     }
 
-    /// Everything as one text, for a program that knows no other form.
+    /// Returns everything as one text, for a program that takes only one.
     pub fn whole(&self, schema: &Value) -> String {
         format!("{}\n\n---\n\n{}", self.system, self.printed(schema))
     }
 
-    /// The prompt of a second run, after an answer that could not be used.
+    /// Returns the prompt of a second run, after an unusable answer.
     pub(crate) fn repaired(&self, problem: &str) -> Self {
         let mut again = self.clone();
         let problem = fenced("problem", problem, MAX_PROBLEM);
@@ -129,7 +129,7 @@ impl Prompt {
         again
     }
 
-    /// The prompt of a run that goes on where an earlier one was stopped.
+    /// Returns the prompt of a run that continues an earlier one that was stopped.
     pub fn continued(&self, cut: Cut, left: Left) -> Self {
         let why = match cut {
             Cut::Time => "was stopped because its time was up",

@@ -1,4 +1,4 @@
-//! The parts that prompts of several roles share: the issue, the task, findings, instruction files, lists.
+//! The parts that the prompts of several roles share: the issue, the task, findings, instruction files, lists.
 
 use crate::agents::{
     fence::{fenced, visible},
@@ -21,7 +21,7 @@ const MAX_ITEMS: usize = 50;
 const MAX_ITEM: usize = 2_000;
 const MAX_LINE: usize = 300;
 
-/// How a repository's tests are run.
+/// How to run a repository's tests.
 #[derive(Clone, Copy, Debug)]
 pub enum Tests<'a> {
     /// With this command.
@@ -31,12 +31,12 @@ pub enum Tests<'a> {
 }
 
 impl<'a> Tests<'a> {
-    /// By the command if there is one.
+    /// Uses the command if there is one.
     pub fn of(command: Option<&'a str>, runners: &'a [&'a str]) -> Self {
         command.map_or(Self::Unknown(runners), Self::By)
     }
 
-    /// In a sentence; `whose` is its first word.
+    /// Returns a sentence about it. `whose` is the sentence's first word.
     pub(super) fn sentence(self, whose: &str) -> String {
         match self {
             Self::By(command) => format!("{whose} tests are run with `{}`.", one_line(command)),
@@ -107,7 +107,7 @@ impl Prompt {
     }
 }
 
-/// The comments of an issue's snapshot; empty where it has none.
+/// Returns the comments of an issue's snapshot; empty if there are none.
 fn comments(comments: &[SaidBefore]) -> String {
     if comments.is_empty() {
         return String::new();
@@ -173,7 +173,7 @@ pub(super) fn item_line(item: &Issue) -> String {
     shorten::middle(&line, MAX_ITEM)
 }
 
-/// Paths or names, one a line, the first of them when there are too many.
+/// Returns paths or names, one per line. If there are too many, only the first `max`.
 pub(super) fn listed(names: &[String], max: usize) -> String {
     let mut lines: Vec<String> = names.iter().take(max).map(|name| one_line(name)).collect();
     if names.len() > max {

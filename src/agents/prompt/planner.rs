@@ -13,27 +13,27 @@ const MAX_FILES: usize = 1_500;
 const MAX_FILES_TEXT: usize = 60_000;
 const MAX_REFUSAL: usize = 8_000;
 
-/// What the planner is told of this run.
+/// The input for the planner's prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannerInput<'a> {
     /// The issue.
     pub issue: Snapshot<'a>,
-    /// What people added with `/autobuild plan`, newest last.
+    /// The texts that people added with `/autobuild plan`, newest last.
     pub words: &'a [String],
-    /// Every path of the repository.
+    /// All paths of the repository.
     pub files: &'a [String],
     /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
-    /// How its tests are run.
+    /// How to run its tests.
     pub tests: Tests<'a>,
-    /// How many tasks the plan may have.
+    /// The most tasks that the plan may have.
     pub max_tasks: u32,
     /// Why the last plan was refused.
     pub refusal: Option<&'a str>,
 }
 
 impl PlannerInput<'_> {
-    /// The prompt, without how to answer.
+    /// Returns the prompt, without how to answer.
     pub fn prompt(&self, definition: &Definition) -> Prompt {
         let mut prompt = Prompt::new(&definition.prompt, "the plan");
         prompt.issue(self.issue);

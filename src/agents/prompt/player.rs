@@ -21,63 +21,63 @@ const MAX_DELIVERED: usize = 50;
 const MAX_HOSTS: usize = 50;
 const MAX_SUMMARY: usize = 1_000;
 
-/// What an earlier task brought into the branch that this one starts from.
+/// A merged task whose work is in the branch that this one starts from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivered {
     /// The task.
     pub task: TaskId,
     /// Its name.
     pub name: String,
-    /// What its Player said of it.
+    /// Its Player's summary.
     pub summary: String,
 }
 
-/// What the Player is told of this run.
+/// The input for the Player's prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayerInput<'a> {
     /// The issue.
     pub issue: Snapshot<'a>,
     /// The task.
     pub task: &'a PlannedTask,
-    /// Which turn this is.
+    /// The turn.
     pub turn: TurnNumber,
-    /// What the last verdict told the Player to mend.
+    /// The findings that the last verdict asked the Player to fix.
     pub items: &'a [Issue],
-    /// What people said, word for word, newest last.
+    /// The guidance of people, word for word, newest last.
     pub guidance: &'a [String],
-    /// What earlier waves brought.
+    /// The work of earlier waves.
     pub delivered: &'a [Delivered],
     /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
-    /// How its tests are run.
+    /// How to run its tests.
     pub tests: Tests<'a>,
-    /// What prepares a checkout for the tests, if anything does.
+    /// The command that prepares a checkout for the tests, if there is one.
     pub setup_command: Option<&'a str>,
-    /// The hosts that its commands reach besides its model; `None` where nobody says.
+    /// The hosts that its commands can reach besides its model; `None` if unknown.
     pub reaches: Option<&'a [String]>,
-    /// Files with conflict marks that must be resolved.
+    /// The files with conflict markers to resolve.
     pub conflicts: &'a [String],
-    /// The design of the task, if it was designed.
+    /// The task's design, if there is one.
     pub design: Option<&'a Design>,
-    /// What the Gates will demand.
+    /// The requirements of the Gates.
     pub demands: Demands<'a>,
 }
 
-/// What the Gates will demand of the work, as far as it is not the same for every task.
+/// The requirements of the Gates that differ between tasks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Demands<'a> {
     /// Whether one of the new tests must fail on the code before the change.
     pub red_before_green: bool,
-    /// The least share of changed lines that tests must reach, in percent; `None` where nothing measures it.
+    /// The least share of changed lines that tests must cover, in percent; `None` if coverage is not measured.
     pub coverage: Option<f64>,
     /// Whether the repository's own CI must pass.
     pub ci: bool,
-    /// Tests that failed before this task began.
+    /// The tests that failed before this task began.
     pub failing_before: &'a [String],
 }
 
 impl PlayerInput<'_> {
-    /// The prompt, without how to answer.
+    /// Returns the prompt, without how to answer.
     pub fn prompt(&self, definition: &Definition) -> Prompt {
         let mut prompt = Prompt::new(&definition.prompt, "your report");
         prompt.issue(self.issue);

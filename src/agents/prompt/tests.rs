@@ -147,7 +147,7 @@ fn red(output: &str) -> GateReport {
     }
 }
 
-/// A report with something of every Gate.
+/// Returns a report with results of every Gate.
 #[allow(clippy::too_many_lines, reason = "one of each Gate")]
 fn everything() -> GateReport {
     let found = |command: &str, output: &str| Finding {
@@ -209,7 +209,7 @@ fn designer() -> Definition {
     terse(Definitions::embedded().unwrap().of(Role::Designer).clone())
 }
 
-/// What an agent that prints its answer is told, with a schema that is none.
+/// Returns the prompt for an agent that prints its answer, with an empty schema.
 fn shown(prompt: &Prompt) -> String {
     prompt.whole(&json!({"type": "object"}))
 }
@@ -233,7 +233,7 @@ fn to_design<'a>(what: ToDesign<'a>, instructions: &'a [InstructionFile], files:
     }
 }
 
-/// A Coach's first look at work that nobody could run.
+/// Returns the Coach's first prompt about work whose tests could not be run.
 fn first_look<'a>(task: &'a PlannedTask, gates: &'a GateReport) -> CoachInput<'a> {
     CoachInput {
         issue: ISSUE,
@@ -260,7 +260,7 @@ fn nothing_ran() -> GateReport {
     }
 }
 
-/// What was settled below the issue.
+/// Returns the comments in which questions were settled below the issue.
 fn comments() -> Vec<SaidBefore> {
     let said = |login: &str, at: i64, text: &str| SaidBefore {
         by: User {
@@ -565,7 +565,7 @@ fn text_of_others_ends_no_fence_and_hides_nothing() {
     insta::assert_snapshot!("hostile_issue", attacked.prompt(&player()).text());
 }
 
-/// The fixed part of each prompt: the role, and what stands around what others wrote. Four bytes are about one token.
+/// The fixed part of each prompt: the role, and the text around what other people wrote. About four bytes make a token.
 #[test]
 fn the_fixed_prompt_of_every_role_is_short() {
     let definitions = Definitions::embedded().unwrap();

@@ -1,4 +1,4 @@
-//! A button of one of our check runs: the command that it stands for, with the rights of who pressed it.
+//! Handles a button of one of our check runs: runs its command with the rights of the person who pressed it.
 
 use crate::{
     engine::{
@@ -22,7 +22,7 @@ use domain::{
     task::Task,
 };
 
-/// A button of the check run of a blocked task.
+/// A button on the check run of a blocked task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Button {
     /// `/autobuild resume`.
@@ -32,10 +32,10 @@ pub enum Button {
 }
 
 impl Button {
-    /// All of them, in the order in which they are shown.
+    /// All buttons, in the order in which they are shown.
     pub const ALL: [Self; 2] = [Self::Resume, Self::Retry];
 
-    /// What comes back when it is pressed; also the command's word.
+    /// Returns the identifier that GitHub sends back when it is pressed, which is also the command's word.
     pub fn identifier(self) -> &'static str {
         match self {
             Self::Resume => "resume",
@@ -43,12 +43,12 @@ impl Button {
         }
     }
 
-    /// The button that comes back with this.
+    /// Returns the button with this identifier.
     pub fn named(identifier: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.identifier() == identifier)
     }
 
-    /// What stands on it.
+    /// Returns its label.
     pub fn label(self) -> &'static str {
         match self {
             Self::Resume => "Resume",
@@ -56,7 +56,7 @@ impl Button {
         }
     }
 
-    /// What it does, in the 40 characters that GitHub takes.
+    /// Returns its description. GitHub allows 40 characters.
     pub fn description(self) -> &'static str {
         match self {
             Self::Resume => "Give this task more turns",
@@ -75,7 +75,7 @@ impl Button {
     }
 }
 
-/// Somebody pressed a button. One press of one button of one check run is one fact.
+/// Handles a pressed button. Repeated presses of one button of one check run are one fact.
 pub async fn pressed(
     context: &InboundContext<'_>,
     run: &PressedCheckRun,
@@ -100,7 +100,7 @@ pub async fn pressed(
     let mut cause = format!("button/{}/{identifier}", run.id);
     let refusal = match refused(context, needed).await? {
         Some(refusal) => {
-            // One refusal for each of those who may not, and none in the way of those who may.
+            // Each person without the right gets one refusal, and none of these blocks a person who has it.
             cause = format!("{cause}/{}", place.sender.user.id);
             Some(refusal)
         }
@@ -119,7 +119,7 @@ pub async fn pressed(
     saying.heard(Parsed::Command(button.command()), refusal).await
 }
 
-/// The buttons are a blocked task's: an old check run must not start a task again that is at work.
+/// Refuses a button if the task is no longer blocked: an old check run must not restart a running task.
 fn out_of_date(task: &Task, button: Button) -> Option<Refusal> {
     (!task.is_blocked()).then(|| Refusal::TaskNotNow {
         command: button.identifier().to_owned(),
@@ -129,7 +129,7 @@ fn out_of_date(task: &Task, button: Button) -> Option<Refusal> {
     })
 }
 
-/// The task that a check run is about: its external id is that of the effect that made it.
+/// Returns the task that a check run is about. A check run's external id is the id of the effect that made it.
 pub fn subject(external_id: &str) -> Option<(FeatureKey, TaskId)> {
     let mut parts = external_id.split('/');
     let key: Vec<&str> = parts.by_ref().take(3).collect();

@@ -1,4 +1,4 @@
-//! A comment: a command, or nothing.
+//! Handles a new comment: runs the command in it, if there is one.
 
 use crate::{
     config::Permission,
@@ -24,7 +24,7 @@ use domain::{
     ids::{FeatureKey, PullNumber},
 };
 
-/// Someone wrote a comment.
+/// Handles a comment that was just written.
 pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comment) -> Result<Done, EffectError> {
     let InboundContext { engine, place, .. } = *context;
     let said = parse(&comment.body);
@@ -77,8 +77,8 @@ fn saying<'a>(
     }
 }
 
-/// An issue that nobody labelled is to be planned: it gets its label and its Feature. A plan that came with the command
-/// replaces the one that is being made.
+/// Plans an issue without a label: adds the label and creates its Feature. If the command contains a plan, that plan
+/// replaces the one being made.
 async fn first_plan(
     context: &InboundContext<'_>,
     issue: &Issue,
@@ -109,7 +109,7 @@ async fn first_plan(
     Ok(answers(engine, key, place.installation, &[obeyed]))
 }
 
-/// The words that came with an order to plan.
+/// Returns the text that came with a `plan` command.
 fn words(context: &InboundContext<'_>, comment: &Comment, command: &Command) -> Option<SaidBefore> {
     let Command::Plan { words: Some(words), .. } = command else {
         return None;
@@ -128,7 +128,7 @@ pub fn thread(issue: &Issue) -> Thread {
     }
 }
 
-/// The Feature that the comment speaks to.
+/// Returns the Feature that the comment is for, and the part of it.
 async fn heard(engine: &Engine, place: &Place, issue: &Issue) -> Result<Option<(Feature, Target)>, EffectError> {
     match issue.conversation {
         Conversation::Issue => Ok(newest(engine, place.repo.id, issue.number)
@@ -147,7 +147,7 @@ async fn heard(engine: &Engine, place: &Place, issue: &Issue) -> Result<Option<(
     }
 }
 
-/// A command where no Feature listens is answered all the same.
+/// Answers a command in a place without a Feature.
 fn unheard(
     engine: &Engine,
     place: &Place,

@@ -1,4 +1,4 @@
-//! What surrounds an inbound event, and how what follows from it is told.
+//! The context of an inbound event, and the facts and effects that follow from it.
 
 use crate::{
     engine::{
@@ -15,17 +15,17 @@ use domain::{
     ids::{FeatureKey, InstallationId, IssueNumber, Millis, RepoId, User},
 };
 
-/// Where something happened, for those who find out what it means.
+/// The context of an inbound event, for the functions that interpret it.
 pub(in crate::engine) struct InboundContext<'a> {
     pub(super) engine: &'a Engine,
     pub(super) place: &'a Place,
-    /// When AutoBuild heard of it.
+    /// The time at which the delivery arrived.
     pub(super) since: Millis,
     /// The delivery's id.
     pub(super) delivery: &'a str,
 }
 
-/// A fact that a person caused.
+/// Builds a fact that a person caused.
 pub(super) fn fact(engine: &Engine, event: Event, cause: String, by: &User) -> Fact {
     Fact {
         event,
@@ -39,7 +39,7 @@ pub(super) fn one(key: FeatureKey, fact: Fact) -> Done {
     Done::Fact(key, Box::new(fact))
 }
 
-/// The Feature of the newest run of an issue.
+/// Returns the Feature of the newest run of an issue.
 pub(super) async fn newest(engine: &Engine, repo: RepoId, issue: IssueNumber) -> Result<Option<Feature>, EffectError> {
     let Some(row) = engine.store.latest_run(repo, issue).await? else {
         return Ok(None);
@@ -47,7 +47,8 @@ pub(super) async fn newest(engine: &Engine, repo: RepoId, issue: IssueNumber) ->
     Ok(engine.feature(&row.key).await?)
 }
 
-/// Stores answers to something that belongs to no Feature. The key of the run that could be makes their ids.
+/// Returns answers to an event that belongs to no Feature. Their ids are derived from `key`, the key that a first run
+/// would have.
 pub(super) fn answers(engine: &Engine, key: FeatureKey, installation: InstallationId, effects: &[Effect]) -> Done {
     Done::FollowUp(stored(engine, key, installation, effects))
 }

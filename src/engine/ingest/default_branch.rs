@@ -1,5 +1,5 @@
-//! Pushes to the default branch: feature pull requests that wait for their human may not merge any more, and settings may
-//! say something else.
+//! Handles pushes to the default branch. Feature pull requests in review may no longer merge, and the settings file may
+//! have changed.
 
 use crate::{
     config::SETTINGS_FILE,
@@ -13,7 +13,7 @@ use crate::{
 };
 use domain::feature::{State, event::Event};
 
-/// Tells every Feature in review that the default branch has a new head.
+/// Applies the push to every Feature in review.
 pub async fn pushed(engine: &Engine, place: &Place, push: &Push) -> Result<Done, EffectError> {
     if push.branch != place.repo.default_branch {
         return Ok(Done::Nothing);

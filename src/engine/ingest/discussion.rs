@@ -1,5 +1,5 @@
-//! The comments that belong to an issue's snapshot: those of people with write access, written before it was labelled and
-//! not edited since. Read from the newest page back, as far as there is room.
+//! Collects the comments that belong to an issue's snapshot: those of people with write access, written before the
+//! issue was labelled and not edited since. Reads from the newest page back, until the snapshot is full.
 
 use crate::{
     config::Permission,
@@ -15,20 +15,20 @@ use domain::{
 };
 use std::collections::BTreeMap;
 
-/// Pages of a hundred comments that are read.
+/// The most pages that are read, of a hundred comments each.
 const MOST_PAGES: u64 = 10;
 
-/// People whose right is asked for; below an issue that hundreds talk about, those of the newest comments.
+/// The most people whose permission is looked up. If more people commented, those of the newest comments count.
 const MOST_PEOPLE: usize = 50;
 
-/// Who may write to the repository, each asked once.
+/// The people who may write to the repository. Each is looked up once.
 pub struct Writers<'a> {
     context: &'a InboundContext<'a>,
     known: BTreeMap<String, Right>,
 }
 
 impl<'a> Writers<'a> {
-    /// The sender was asked for already: nobody is obeyed with less.
+    /// Creates the list with the sender on it, whose permission was checked before.
     pub fn beside_sender(context: &'a InboundContext<'a>) -> Self {
         let sender = context.place.sender.user.login.clone();
         Self {
@@ -37,7 +37,7 @@ impl<'a> Writers<'a> {
         }
     }
 
-    /// Whether this person may write.
+    /// Returns `true` if this person has write access.
     pub async fn has(&mut self, login: &str) -> Result<bool, EffectError> {
         if login.is_empty() {
             return Ok(false);
@@ -59,7 +59,7 @@ impl<'a> Writers<'a> {
     }
 }
 
-/// What was settled below the issue before `labelled_at`.
+/// Returns the discussion of the issue as it was at `labelled_at`.
 pub async fn before(writers: &mut Writers<'_>, issue: &Issue, labelled_at: Millis) -> Result<Discussion, EffectError> {
     let place = writers.context.place;
     let repo = writers.context.engine.autobuild.repo(place.installation, place.repo.id);
@@ -98,7 +98,8 @@ async fn add(
     Ok(())
 }
 
-/// A comment that counts if its author may write: a person's, through no App, as it stood when the issue was labelled.
+/// Returns the comment if a person wrote it, not through an App, and it was neither written nor edited after the label.
+/// It counts if its author has write access.
 fn candidate(comment: Comment, labelled_at: Millis) -> Option<SaidBefore> {
     let author = comment.author.filter(|author| author.kind == ActorKind::Person)?;
     let at = comment.created_at?;

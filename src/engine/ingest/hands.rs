@@ -1,4 +1,4 @@
-//! Hands on our pull requests and branches: closed, merged, reopened, pushed.
+//! Handles actions of people on our pull requests and branches: closed, merged, reopened, pushed.
 
 use crate::{
     engine::{
@@ -24,7 +24,7 @@ use domain::{
     task::PersonDid,
 };
 
-/// The Feature of one of our pull requests, and the task where it is a task's.
+/// Returns the Feature of one of our pull requests, and the task if it is a task's.
 pub async fn of_pull(
     context: &InboundContext<'_>,
     pull: &Pull,
@@ -32,7 +32,7 @@ pub async fn of_pull(
     let InboundContext { engine, place, .. } = *context;
     let known = match engine.store.by_pull(place.repo.id, pull.number).await? {
         Some(found) => Some(found),
-        // People may be faster than the reply that tells us the number.
+        // A person may act before we have stored the pull request's number.
         None => engine.store.by_branch(place.repo.id, &pull.head.branch).await?,
     };
     let Some(found) = known else { return Ok(None) };
@@ -40,7 +40,7 @@ pub async fn of_pull(
     Ok(feature.map(|feature| (feature, found.task)))
 }
 
-/// Someone closed, merged or reopened one of our pull requests.
+/// Handles the closing, merging or reopening of one of our pull requests.
 pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: &PullEvent) -> Result<Done, EffectError> {
     let InboundContext { engine, place, .. } = *context;
     let Some((feature, task)) = of_pull(context, pull).await? else {
@@ -49,7 +49,7 @@ pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: &PullEvent) 
     let closed = pull.closed_at.map_or(0, |at| at.0);
     let by = &place.sender.user;
     let (event, cause) = match (event, task) {
-        // Pushes tell of new commits; this one says nothing more.
+        // New commits arrive as push events, so this event adds nothing.
         (PullEvent::Synchronized { .. }, _) => return Ok(Done::Nothing),
         (PullEvent::Closed, None) if pull.is_merged() => (
             Event::PullMerged { pull: pull.number },
@@ -65,7 +65,7 @@ pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: &PullEvent) 
                 pull: pull.number,
                 newer,
             };
-            // The closing that a reopening undoes is the newest one that is known.
+            // The cause names the closing that is undone: the newest one that is known.
             (event, reopened(engine, &feature, pull.number).await?)
         }
         (PullEvent::Closed, Some(task)) if pull.is_merged() => {
@@ -116,7 +116,7 @@ async fn reopened(engine: &Engine, feature: &Feature, pull: PullNumber) -> Resul
     Ok(format!("pull/{pull}/reopened/{error}"))
 }
 
-/// Someone pushed to one of our branches, or deleted it.
+/// Handles a push to one of our branches, or its deletion.
 pub async fn push(engine: &Engine, place: &Place, push: &Push) -> Result<Done, EffectError> {
     let Some(found) = engine.store.by_branch(place.repo.id, &push.branch).await? else {
         return default_branch::pushed(engine, place, push).await;
@@ -133,7 +133,7 @@ pub async fn push(engine: &Engine, place: &Place, push: &Push) -> Result<Done, E
     Ok(one(feature.key, fact(engine, event, cause, by)))
 }
 
-/// What a push comes to. Deliveries may be late: what counts is where the branch stands now.
+/// Returns the event for a push. Deliveries may be late, so the current head of the branch counts.
 async fn pushed(
     engine: &Engine,
     place: &Place,
@@ -147,7 +147,7 @@ async fn pushed(
         PushKind::Created | PushKind::FastForward | PushKind::Forced => repo.branch_head(&push.branch).await?,
     };
     Ok(match (task, head) {
-        // The pull request of a deleted task branch is closed by the forge, which tells of that.
+        // GitHub closes the pull request of a deleted task branch and sends an event for that.
         (Some(_), None) => None,
         (None, None) => Some(integration_deleted(engine, feature).await?),
         (None, Some(head)) => Some(Event::IntegrationPushed { head }),
@@ -163,7 +163,8 @@ async fn pushed(
     })
 }
 
-/// The branch also goes when its pull request was merged: the pull request is asked before the work is called off.
+/// Returns the event for a deleted integration branch. It may be deleted because its pull request was merged, so that
+/// is checked before the work is cancelled.
 async fn integration_deleted(engine: &Engine, feature: &Feature) -> Result<Event, EffectError> {
     if let Some(number) = feature.pull {
         let pull = engine
@@ -178,7 +179,7 @@ async fn integration_deleted(engine: &Engine, feature: &Feature) -> Result<Event
     Ok(Event::Cancelled(CancelledWhy::BranchDeleted))
 }
 
-/// Whether a forced push still contains the commit that the task branches were made from.
+/// Returns `true` if the head of a forced push still contains the commit from which the task branches were made.
 async fn stands_on_integration(
     engine: &Engine,
     place: &Place,

@@ -1,4 +1,4 @@
-//! A label: the start of a Feature, or the reason why not.
+//! Handles a label: starts a Feature, or answers why not.
 
 use crate::{
     config::{Permission, PreLoop, RepositorySettings},
@@ -29,7 +29,7 @@ use domain::{
     ids::{FeatureKey, IssueNumber, Millis, User, UserId},
 };
 
-/// Whether the label may start something, as far as that is known without asking GitHub.
+/// Returns whether the label may start a Feature, as far as that is known without asking GitHub.
 pub async fn may_be_ours(engine: &Engine, place: &Place, issue: &Issue, label: &str) -> Result<bool, EffectError> {
     if issue.conversation != Conversation::Issue {
         return Ok(false);
@@ -38,8 +38,8 @@ pub async fn may_be_ours(engine: &Engine, place: &Place, issue: &Issue, label: &
     Ok(known.is_none_or(|labels| labels.wanted(label).is_some()))
 }
 
-/// An issue got `label`. Nothing is fetched here: whether it is ours, whether the sender may, and how the issue stands
-/// now are calls.
+/// Handles an issue that got `label`. Nothing is cloned. API calls find out whether the label is ours, whether the
+/// sender has the right, and the current state of the issue.
 pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<Done, EffectError> {
     let InboundContext { engine, place, .. } = *context;
     let read = engine.settings_now(place.installation, &place.repo).await?;
@@ -60,7 +60,7 @@ pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) 
     }
 }
 
-/// Whom the settings obey; also where the file holds mistakes.
+/// Returns the permission that the settings require; write access if the file has mistakes.
 fn permission(read: &ReadSettings) -> Permission {
     match &read.settings {
         Ok(read) => read.settings.commands.permission,
@@ -68,23 +68,24 @@ fn permission(read: &ReadSettings) -> Permission {
     }
 }
 
-/// What asks for a Feature.
+/// The way in which a Feature was requested.
 enum Asked {
-    /// The label.
+    /// By the label.
     Label,
-    /// A command on an issue without it, with these words for the planner. The label is set first.
+    /// By a command on an issue without the label, with this text for the planner. The label is added first.
     Command(Option<SaidBefore>),
 }
 
-/// What came of an order to begin a Feature.
+/// The result of a request for a Feature.
 pub enum Begun {
-    /// The Feature, now or when the same was told before.
+    /// The Feature was created, now or by an earlier delivery of the same request.
     Feature,
-    /// None, for this reason.
+    /// No Feature was created, for this reason.
     Not(Reply),
 }
 
-/// A person who may wants the issue planned, which has no label yet and no run: it is labelled for them.
+/// Creates a Feature for an issue without label and run, because a command asked for it. Checks the sender's right and
+/// adds the label.
 pub async fn asked_for(
     context: &InboundContext<'_>,
     issue: &Issue,
@@ -102,7 +103,7 @@ pub async fn asked_for(
     }
 }
 
-/// Begins the Feature of an open issue for the sender, who may.
+/// Creates the Feature of an open issue. The sender's right was checked before.
 async fn begin(
     context: &InboundContext<'_>,
     issue: &Issue,
@@ -141,12 +142,12 @@ async fn begin(
     )
 }
 
-/// How the labelled issue stands now.
+/// The current state of the labelled issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     /// It is open and has the label.
     Labelled,
-    /// Whoever took the label off, or deleted the issue, wants nothing.
+    /// The label was removed or the issue deleted, so nothing is wanted.
     Unlabelled,
     /// It has the label and is closed.
     Closed,
@@ -167,7 +168,8 @@ async fn standing(context: &InboundContext<'_>, issue: &Issue, label: &str) -> R
     })
 }
 
-/// An issue got a label that GitHub does not name. Those that it has now are looked at, where none started a run before.
+/// Handles a label that GitHub's delivery does not name. Tries the labels that the issue has now, unless it has had a
+/// run.
 pub async fn labelled_somehow(context: &InboundContext<'_>, issue: &Issue) -> Result<Done, EffectError> {
     for label in now_on(context, issue).await? {
         let run = context
@@ -186,14 +188,14 @@ pub async fn labelled_somehow(context: &InboundContext<'_>, issue: &Issue) -> Re
     Ok(Done::Nothing)
 }
 
-/// The labels that the issue has now; those of its payload may be missing.
+/// Returns the current labels of the issue. The payload may lack them.
 pub async fn now_on(context: &InboundContext<'_>, issue: &Issue) -> Result<Vec<String>, EffectError> {
     let InboundContext { engine, place, .. } = *context;
     let repo = engine.autobuild.repo(place.installation, place.repo.id);
     Ok(repo.issue(issue.number).await?.labels)
 }
 
-/// The run that comes after the issue's latest.
+/// Returns the key of the issue's next run.
 async fn next_run(context: &InboundContext<'_>, issue: &Issue) -> Result<FeatureKey, EffectError> {
     let repo = context.place.repo.id;
     let latest = context.engine.store.latest_run(repo, issue.number).await?;
@@ -204,7 +206,7 @@ async fn next_run(context: &InboundContext<'_>, issue: &Issue) -> Result<Feature
     })
 }
 
-/// Whether nobody could say what must hold in the end.
+/// Returns `true` if the issue lacks acceptance criteria and the settings forbid a designer to write them.
 fn lacks_criteria(snapshot: &Snapshot, settings: &RepositorySettings) -> bool {
     settings.pre_loop == PreLoop::Never && !design::are_enough(&check_boxes(&snapshot.body))
 }
@@ -216,7 +218,7 @@ async fn refusal(context: &InboundContext<'_>, needed: Permission) -> Result<Opt
     right::refused(context, needed).await
 }
 
-/// The issue as the label found it. An edit since then by someone without the right is not what was labelled.
+/// Returns the issue as it was when it was labelled. Refuses it if someone without write access has edited it since.
 pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Result<Snapshot, Refusal>, EffectError> {
     let InboundContext { engine, place, .. } = *context;
     let labelled_at = issue.updated_at.unwrap_or(Millis(0));
@@ -252,7 +254,7 @@ fn trust_in(may_write: bool) -> Trust {
     if may_write { Trust::Writers } else { Trust::Others }
 }
 
-/// The author of an issue whose account is gone.
+/// Returns GitHub's user for deleted accounts.
 fn ghost() -> User {
     User {
         id: UserId(10_137),
@@ -260,13 +262,13 @@ fn ghost() -> User {
     }
 }
 
-/// What makes it the same label when it is told again.
+/// Returns the cause of a label event. A repeat of the event has the same cause.
 pub fn cause(issue: &Issue, label: &str) -> String {
     let at = issue.updated_at.map_or(0, |at| at.0);
     format!("label/{label}/{at}")
 }
 
-/// Says once why a label starts nothing.
+/// Answers once why a label starts nothing.
 async fn answer(context: &InboundContext<'_>, issue: &Issue, label: &str, reply: Reply) -> Result<Done, EffectError> {
     let InboundContext { engine, place, .. } = *context;
     let cause = cause(issue, label);

@@ -1,4 +1,4 @@
-//! The life of issues, repositories and installations.
+//! Handles changes to issues, repositories and installations.
 
 use crate::{
     config::RepositorySettings,
@@ -23,7 +23,7 @@ use domain::{
     ids::{FeatureKey, InstallationId},
 };
 
-/// Something happened to an issue.
+/// Handles an event of an issue.
 pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEvent) -> Result<Done, EffectError> {
     let InboundContext { engine, place, .. } = *context;
     let by = &place.sender.user;
@@ -68,13 +68,14 @@ pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEve
             Event::Cancelled(CancelledWhy::IssueGone),
             "issue/transferred".to_owned(),
         ),
-        // The snapshot of the label counts; a closed issue that is reopened waits for a new label.
+        // The snapshot at the label counts, so edits are ignored. A reopened issue waits for a new label.
         IssueEvent::Labeled(_) | IssueEvent::Edited | IssueEvent::Reopened => return Ok(Done::Nothing),
     };
     Ok(one(feature.key, fact(engine, event, cause, by)))
 }
 
-/// Whether the label that was taken off is ours. One that GitHub does not name is ours if the issue lacks ours now.
+/// Returns `true` if the removed label is ours. If GitHub does not name it, it is ours if the issue lacks our label
+/// now.
 async fn is_taken_off(
     context: &InboundContext<'_>,
     issue: &Issue,
@@ -90,7 +91,7 @@ async fn is_taken_off(
     }
 }
 
-/// The label that started a Feature.
+/// Returns the label that started a Feature.
 fn label_of(feature: &Feature) -> String {
     match feature.snapshot.wanted {
         Wanted::Plan => serde_json::from_value::<RepositorySettings>(feature.settings.clone())
@@ -99,7 +100,7 @@ fn label_of(feature: &Feature) -> String {
     }
 }
 
-/// Something happened to a repository.
+/// Handles an event of a repository.
 pub async fn repository(engine: &Engine, place: &Place, event: RepositoryEvent) -> Result<Done, EffectError> {
     engine.doubt_settings(place.repo.id, &place.repo.name).await?;
     let why = match event {
@@ -125,7 +126,7 @@ pub async fn repository(engine: &Engine, place: &Place, event: RepositoryEvent) 
     .await
 }
 
-/// Something happened to an installation.
+/// Handles an event of an installation.
 pub async fn installation(
     engine: &Engine,
     installation: InstallationId,
@@ -169,7 +170,8 @@ pub async fn installation(
     }
 }
 
-/// Whether the organisation's settings are reached may have changed.
+/// Marks settings as possibly changed if the event may change whether the App can read an organisation's `.github`
+/// repository.
 async fn doubt_settings(engine: &Engine, event: &InstallationEvent) -> Result<(), EffectError> {
     match event {
         InstallationEvent::RepositoriesAdded(repos) | InstallationEvent::RepositoriesRemoved(repos) => {
@@ -187,7 +189,7 @@ async fn doubt_settings(engine: &Engine, event: &InstallationEvent) -> Result<()
     Ok(())
 }
 
-/// A suspension is lifted: its cause names the one that it lifts.
+/// Applies the end of a suspension to every Feature. Its cause names the suspension that ends.
 async fn unsuspended(engine: &Engine, scope: Scope) -> Result<(), EffectError> {
     for row in engine.store.features(scope).await? {
         let events = engine.store.events(&row.key).await?;

@@ -1,4 +1,4 @@
-//! Deliveries become facts: what does it mean, for which Feature, and may the sender do this?
+//! Turns deliveries into facts: what a delivery means, for which Feature, and whether the sender has the right.
 
 pub(super) mod button;
 mod comment;
@@ -32,20 +32,20 @@ use domain::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The kind of the effect that reads a delivery.
+/// The kind of the effect that processes a delivery.
 pub const KIND: &str = "ingest";
 
-/// Which delivery is to be read.
+/// The payload of the effect that processes a delivery.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ingest {
-    /// The App it was sent to.
+    /// The App that received it.
     pub app: AppId,
-    /// Its id.
+    /// The delivery's id.
     pub delivery: String,
 }
 
 impl Ingest {
-    /// The effect that reads the delivery, stored together with it.
+    /// Returns the effect that processes the delivery. It is stored together with the delivery.
     pub fn effect(&self, installation: Option<InstallationId>, repo: Option<RepoId>, now: Millis) -> NewEffect {
         NewEffect {
             id: format!("ingest/{}/{}", self.app, self.delivery),
@@ -66,7 +66,7 @@ impl Ingest {
     }
 }
 
-/// Reads the delivery and applies what follows from it.
+/// Reads the delivery and applies the facts that follow from it.
 pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, EffectError> {
     let wanted: Ingest = serde_json::from_str(&job.effect.payload)
         .map_err(|error| EffectError::unreadable(format!("the effect of a delivery: {error}")))?;
@@ -136,7 +136,8 @@ async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: 
     }
 }
 
-/// What our own Apps do is no news. The inbox may not know our bots yet; here GitHub is asked who they are.
+/// Returns `true` if one of our own Apps caused the event, which is then ignored. The webhook inbox may not know our
+/// bots yet; this asks GitHub for them.
 async fn is_own(engine: &Engine, place: &Place) -> Result<bool, EffectError> {
     if place.sender.kind != ActorKind::Bot {
         return Ok(false);

@@ -1,4 +1,5 @@
-//! GitHub's _Re-run_ of one check run and _Re-run all checks_: the commit is checked again, with the rights of who asked.
+//! Handles GitHub's _Re-run_ of a check run and _Re-run all checks_: checks the commit again, with the rights of the
+//! person who asked.
 
 use crate::{
     engine::{
@@ -21,7 +22,7 @@ use domain::{
     ids::{AppId, Sha, User},
 };
 
-/// Somebody wants the checks of a commit again. Each request is a fact of its own: the delivery names it.
+/// Handles a request to check a commit again. Each delivery is a fact of its own.
 pub async fn wanted(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>) -> Result<Done, EffectError> {
     let InboundContext { engine, place, .. } = *context;
     let is_ours = app.is_none_or(|app| app == engine.autobuild.app_id());
@@ -43,7 +44,7 @@ pub async fn wanted(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>
     }
 }
 
-/// The unfinished Feature with one of our check runs on the commit.
+/// Returns the unfinished Feature that has one of our check runs on the commit.
 async fn checked_at(context: &InboundContext<'_>, head: &Sha) -> Result<Option<Feature>, EffectError> {
     let InboundContext { engine, place, .. } = *context;
     for row in engine.store.unfinished(Scope::Repo(place.repo.id)).await? {
@@ -56,7 +57,7 @@ async fn checked_at(context: &InboundContext<'_>, head: &Sha) -> Result<Option<F
     Ok(None)
 }
 
-/// One refusal for each of those who may not, for each commit.
+/// Builds the context of a refusal. Each person without the right gets one refusal per commit.
 fn saying<'a>(context: &'a InboundContext<'a>, feature: Feature, head: &Sha, by: &User) -> Saying<'a> {
     let cause = format!("rerun/{head}/refused/{}", by.id);
     let task = feature.task_at(head);

@@ -1,4 +1,5 @@
-//! People's reviews: feedback, an override, or remarks. Who may do what is asked of GitHub.
+//! Handles people's reviews: requests for changes, approvals that override the Coach, and remarks. GitHub is asked for
+//! each reviewer's permission.
 
 use crate::{
     config::Permission,
@@ -30,27 +31,28 @@ use domain::{
     task::{HumanReview, PersonDid},
 };
 
-/// The longest text of a review that is passed on, in characters.
+/// The longest text of a review that agents get, in characters.
 const MAX_BODY: usize = 20_000;
 
-/// The longest comment on a line that is passed on, in characters.
+/// The longest comment on a line that agents get, in characters.
 const MAX_COMMENT: usize = 4_000;
 
-/// How many comments on lines are passed on.
+/// The most comments on lines that agents get.
 const MOST_COMMENTS: usize = 50;
 
-/// What a reviewer may.
+/// The rights of a reviewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// Command: override the Coach as well.
+    /// The reviewer may run commands, so an approval overrides the Coach.
     Commands,
-    /// Write, which is less than the settings ask of those who command: ask for changes, and take that back.
+    /// The reviewer has write access, but the settings require more for commands. Such a reviewer may request changes
+    /// and withdraw the request.
     Writes,
-    /// Be heard.
+    /// The reviewer may only make remarks.
     Speaks(Asker),
 }
 
-/// Someone reviewed one of our pull requests, or a verdict was withdrawn.
+/// Handles a review of one of our pull requests, or the dismissal of a review.
 pub async fn happened(
     context: &InboundContext<'_>,
     pull: &Pull,
@@ -70,14 +72,14 @@ pub async fn happened(
         task,
     };
     match change {
-        // GitHub let them; only who may write dismisses.
+        // No check is needed: GitHub lets only people with write access dismiss.
         ReviewChange::Dismissed => about.dismissed(&author.user).await,
         ReviewChange::Submitted if context.place.sender.kind == ActorKind::Person => about.submitted().await,
         ReviewChange::Submitted => Ok(Done::Nothing),
     }
 }
 
-/// A review and what it is about.
+/// A review with its context.
 struct About<'a> {
     context: &'a InboundContext<'a>,
     pull: &'a Pull,
@@ -107,7 +109,7 @@ impl<'a> About<'a> {
         Ok(Done::Nothing)
     }
 
-    /// The verdict first, then the command that the text may hold.
+    /// Applies the review's verdict first, then the command that its text may contain.
     async fn submitted(self) -> Result<Done, EffectError> {
         let needed = permission(&self.feature);
         let standing = self.standing(needed).await?;
@@ -116,7 +118,7 @@ impl<'a> About<'a> {
             self.apply(event, self.cause()).await?;
         }
         let approves = self.review.state == ReviewState::Approved;
-        // An approving review that says `approve` as well says one thing.
+        // The command `approve` in an approving review adds nothing.
         if let Some(refusal) = self.override_refused(standing, needed) {
             Ok(self.saying("refused").refused(refusal))
         } else if approves && matches!(said, Parsed::Command(Command::Approve { .. })) {
@@ -144,7 +146,7 @@ impl<'a> About<'a> {
         Ok(Standing::Speaks(asker))
     }
 
-    /// What the review itself comes to.
+    /// Returns the event for the review's verdict, without the command.
     async fn verdict(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, EffectError> {
         let Some(task) = self.task else {
             return self.of_feature(standing, said).await;
@@ -176,7 +178,8 @@ impl<'a> About<'a> {
         }))
     }
 
-    /// On the feature pull request only a request for changes counts: it becomes a task.
+    /// Returns the event for a review of the feature pull request. Only a request for changes counts: it becomes a
+    /// task.
     async fn of_feature(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, EffectError> {
         match (self.review.state, standing) {
             (ReviewState::ChangesRequested, Standing::Commands | Standing::Writes) => {
@@ -194,7 +197,7 @@ impl<'a> About<'a> {
         }
     }
 
-    /// What is to be answered to an approval that does not override.
+    /// Returns the refusal for an approval that does not override.
     fn override_refused(&self, standing: Standing, needed: Permission) -> Option<Refusal> {
         let task = self.task.and_then(|id| self.feature.task(id))?;
         match (self.review.state, standing) {
@@ -206,7 +209,8 @@ impl<'a> About<'a> {
         }
     }
 
-    /// The text and its comments on lines, read from GitHub once: the event keeps them. A command is not part of it.
+    /// Returns the review's text and its comments on lines. They are read from GitHub once, since the event stores
+    /// them. A command in the text is left out.
     async fn content(&self, severity: Severity, said: &Parsed) -> Result<HumanReview, EffectError> {
         let place = self.context.place;
         let repo = self.context.engine.autobuild.repo(place.installation, place.repo.id);

@@ -1,4 +1,4 @@
-//! May they? Asked of GitHub at that moment, never read from a payload.
+//! Checks a person's permission. GitHub is asked at that moment; payloads are not trusted for it.
 
 use crate::{
     config::Permission,
@@ -7,21 +7,21 @@ use crate::{
 };
 use domain::feature::command::{Asker, Refusal};
 
-/// How long an error of the question is tried again before it is a no, in milliseconds.
+/// How long a failing permission check is tried again before it counts as a no, in milliseconds.
 const PATIENCE_MS: i64 = 600_000;
 
-/// The answer.
+/// The result of a permission check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
-    /// They may.
+    /// The person has the permission.
     Yes,
-    /// They may not.
+    /// The person lacks the permission.
     No(Asker),
-    /// GitHub could not say for ten minutes, which is a no.
+    /// GitHub gave no answer for ten minutes. This counts as a no.
     Unknown,
 }
 
-/// Whether `login` has at least this right.
+/// Returns whether `login` has at least the permission `needed`.
 pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -> Result<Right, EffectError> {
     let needed = match needed {
         Permission::Write => AccessLevel::Write,
@@ -42,7 +42,7 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
             match error {
                 EffectError::Stopped => Err(EffectError::Stopped),
                 _ if context.engine.now() >= context.since.plus(PATIENCE_MS) => Ok(Right::Unknown),
-                // A refusal of the question is no answer to it.
+                // If GitHub refuses the request, the permission is still unknown.
                 EffectError::Failed(fault) => Err(EffectError::later(fault)),
                 later @ (EffectError::Later { .. }
                 | EffectError::Limited { .. }
@@ -57,7 +57,7 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
     }
 }
 
-/// Everybody reads what is public.
+/// Returns who the asker is to the repository. Read access to a public repository says nothing: everybody has it.
 fn asker(context: &InboundContext<'_>, level: AccessLevel) -> Asker {
     if !context.place.repo.private && level <= AccessLevel::Read {
         Asker::Anybody
@@ -66,7 +66,7 @@ fn asker(context: &InboundContext<'_>, level: AccessLevel) -> Asker {
     }
 }
 
-/// They have less than is asked of them.
+/// Returns the refusal for a missing permission.
 pub fn no_permission(needed: Permission, asker: Asker) -> Refusal {
     Refusal::NoPermission {
         needed: needed.word().to_owned(),
@@ -74,7 +74,7 @@ pub fn no_permission(needed: Permission, asker: Asker) -> Refusal {
     }
 }
 
-/// Why the sender is not obeyed, if they are not.
+/// Returns why the sender's command is refused, if it is.
 pub async fn refused(context: &InboundContext<'_>, needed: Permission) -> Result<Option<Refusal>, EffectError> {
     Ok(match of(context, &context.place.sender.user.login, needed).await? {
         Right::Yes => None,

@@ -1,4 +1,4 @@
-//! A command of a person, wherever they say it: in a comment, in a review, or by a button.
+//! Handles a person's command from a comment, a review or a button.
 
 use crate::{
     config::{Permission, RepositorySettings},
@@ -25,34 +25,34 @@ use domain::{
     mistake::SettingsMistake,
 };
 
-/// Where and how a command is said.
+/// A command with its context.
 pub struct Saying<'a> {
-    /// Where it happened and who did it.
+    /// The place and the sender.
     pub context: &'a InboundContext<'a>,
-    /// The Feature that it speaks to.
+    /// The Feature that it is for.
     pub feature: Feature,
-    /// The part of it.
+    /// The part of the Feature.
     pub on: Target,
-    /// Where it is answered.
+    /// The thread in which it is answered.
     pub thread: Thread,
-    /// What is answered.
+    /// The comment or fact that is answered.
     pub to: ReplyTo,
-    /// What makes it the same fact when it is told again.
+    /// The id of the fact. A repeated delivery has the same id.
     pub cause: String,
-    /// GitHub's time of it.
+    /// The time at which it was written, by GitHub's clock.
     pub written_at: Option<Millis>,
-    /// The issue as it is now, where the delivery has it.
+    /// The current issue, if the delivery contains it.
     pub issue: Option<&'a Issue>,
 }
 
-/// The right that a repository's settings ask of those who command.
+/// Returns the permission that the Feature's settings require for commands.
 pub fn permission(feature: &Feature) -> Permission {
     serde_json::from_value::<RepositorySettings>(feature.settings.clone())
         .map_or(Permission::Write, |settings| settings.commands.permission)
 }
 
 impl Saying<'_> {
-    /// Obeys, or answers why not; `refusal` is what is known against it already.
+    /// Runs the command, or answers why not. `refusal` is a reason that is already known.
     pub async fn heard(self, said: Parsed, refusal: Option<Refusal>) -> Result<Done, EffectError> {
         match (said, refusal) {
             (Parsed::None, _) => Ok(Done::Nothing),
@@ -62,7 +62,7 @@ impl Saying<'_> {
         }
     }
 
-    /// Answers why it is not done.
+    /// Answers why the command is refused.
     pub fn refused(self, refusal: Refusal) -> Done {
         self.answered(Reply::Refused(refusal))
     }
@@ -96,7 +96,7 @@ impl Saying<'_> {
         }
         let issue = self.issue.filter(|issue| issue.conversation == Conversation::Issue);
         if let (Command::Plan { .. }, Some(issue)) = (&said.command, issue) {
-            // A new plan is made from the issue as it is now.
+            // A new plan is made from the current issue.
             said.snapshot = label::snapshot(self.context, issue).await?.ok();
         }
         let event = Event::Commanded(Box::new(said));
@@ -106,7 +106,8 @@ impl Saying<'_> {
         ))
     }
 
-    /// A button may be pressed again when the settings are mended: this press is a fact of its own.
+    /// Answers with the mistakes in the settings. The button may be pressed again once they are fixed, so this press
+    /// gets a cause of its own.
     fn with_mistakes(mut self, mistakes: Vec<SettingsMistake>) -> Done {
         if let ReplyTo::Fact(cause) = &mut self.to {
             *cause = format!("{cause}/settings/{}", self.context.delivery);
@@ -116,7 +117,7 @@ impl Saying<'_> {
     }
 }
 
-/// Reads the settings again for commands that do; gives their mistakes, with which nothing starts.
+/// Reads the settings again for commands that use them. Returns their mistakes; with mistakes, nothing starts.
 async fn read_settings(
     context: &InboundContext<'_>,
     said: &mut Commanded,

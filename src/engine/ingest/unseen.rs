@@ -1,5 +1,5 @@
-//! A trigger that could not be looked at in the end: said once where it was given, so that nobody waits for nothing. What
-//! is no trigger (pushes, other labels, edits) stays silent.
+//! Answers a trigger whose processing was given up, once and in its own thread, so that nobody waits in vain.
+//! Deliveries that are no trigger (pushes, other labels, edits) get no answer.
 
 use crate::{
     engine::{
@@ -21,17 +21,17 @@ use domain::{
     ids::{CommentId, FeatureKey, IssueNumber},
 };
 
-/// What a person gave, and where they are answered.
+/// A trigger by a person, and the place of the answer.
 struct Given {
     trigger: Trigger,
     thread: Thread,
-    /// What makes it the same trigger when it is told again.
+    /// The id of the trigger. A repeat has the same id.
     cause: String,
-    /// The comment that it stands in.
+    /// The comment that contains it.
     comment: Option<CommentId>,
 }
 
-/// What is to be said of a delivery that is given up for `reason`; nothing where it was no trigger.
+/// Returns the answers to a delivery that is given up for `reason`. There are none if it was no trigger.
 pub async fn told(engine: &Engine, job: &Job, reason: BlockReason) -> Result<Vec<NewEffect>, StoreError> {
     let Ok(wanted) = serde_json::from_str::<Ingest>(&job.effect.payload) else {
         return Ok(Vec::new());
@@ -102,7 +102,7 @@ async fn given(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Opt
     }
 }
 
-/// A label that was ours when the settings were last read, or that most likely is where they never were.
+/// Returns the trigger for a label if it was ours when the settings were last read, or probably is if they never were.
 async fn of_label(engine: &Engine, place: &Place, issue: &Issue, name: &str) -> Result<Option<Given>, StoreError> {
     let ours = engine.last_labels(place.repo.id, &place.repo.name).await?.wanted(name);
     if ours.is_none() || issue.conversation != Conversation::Issue {
@@ -134,13 +134,13 @@ async fn of_button(engine: &Engine, run: &PressedCheckRun, identifier: &str, del
     Some(Given {
         trigger: Trigger::Button,
         thread: pull.map_or(Thread::Issue(key.issue), Thread::Pull),
-        // A button can be pressed again.
+        // The delivery's id is part of the cause, because a button can be pressed again.
         cause: format!("button/{}/{identifier}/{delivery}", run.id),
         comment: None,
     })
 }
 
-/// A review that decides or commands, on a pull request of ours.
+/// Returns the trigger for a review of our pull requests that has a verdict or a command.
 async fn of_review(engine: &Engine, place: &Place, pull: &Pull, review: &Review) -> Result<Option<Given>, StoreError> {
     let decides = match review.state {
         ReviewState::Approved | ReviewState::ChangesRequested => true,

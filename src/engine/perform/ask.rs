@@ -1,4 +1,4 @@
-//! Asking an agent, and what every agent is given.
+//! Asks an agent, and prepares what every agent gets: the issue, the instructions, a checkout.
 
 use crate::{
     agents::{
@@ -21,7 +21,7 @@ use git::{Checkout, Mirror, RepoPath};
 use serde_json::Value;
 use std::{path::Path, time::Duration};
 
-/// Files in which a repository instructs agents.
+/// The files in which a repository instructs agents.
 const INSTRUCTIONS: [&str; 4] = ["CLAUDE.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md"];
 
 /// The largest instruction file that is read, in bytes.
@@ -30,27 +30,27 @@ const MAX_INSTRUCTIONS: usize = 64 * 1024;
 /// An agent that prints nothing for this long is stopped.
 const IDLE: Duration = Duration::from_secs(15 * 60);
 
-/// What one role is asked.
+/// A request to the agent of one role.
 pub(super) struct Question<'a> {
     /// The role.
     pub role: Role,
-    /// The task; none for the planner.
+    /// The task; `None` for the planner.
     pub task: Option<TaskId>,
     /// The turn.
     pub turn: TurnNumber,
-    /// Where it works.
+    /// The folder in which it works.
     pub checkout: &'a Path,
-    /// Which of the requests of one effect this is; empty for the only one.
+    /// A suffix that distinguishes several requests of one effect; empty if there is only one.
     pub part: &'static str,
-    /// What it is told.
+    /// The prompt.
     pub prompt: Prompt,
-    /// JSON Schema of its answer.
+    /// The JSON Schema of its answer.
     pub schema: Value,
 }
 
 impl Question<'_> {
-    /// What is told once a share of the budget is used up: a Player goes on with its files as they are, and who may only
-    /// read begins anew.
+    /// Returns the prompt for the next share of the budget, once a share is used up. A Player continues with its files
+    /// as they are. The other roles, which only read, start again.
     fn with_the_next_share(&self) -> Prompt {
         match self.role {
             Role::Player => self.prompt.continued(Cut::Share, Left::Changes),
@@ -59,21 +59,21 @@ impl Question<'_> {
     }
 }
 
-/// A run that may begin.
+/// A run that may begin, with its model.
 struct Start {
     opened: Opened,
     model: Option<String>,
-    /// What is tried where the model turns out not to be served.
+    /// The model that is tried if the first one turns out not to be served.
     fallback: Option<String>,
 }
 
 impl EffectContext<'_> {
-    /// The repository's settings as they were read for this Feature.
+    /// Returns the repository's settings as they were read for this Feature.
     pub(super) fn settings(&self) -> RepositorySettings {
         serde_json::from_value(self.feature.settings.clone()).unwrap_or_default()
     }
 
-    /// The issue as agents are shown it.
+    /// Returns the issue as agents see it.
     pub(super) fn shown_issue(&self) -> Snapshot<'_> {
         Snapshot {
             title: &self.feature.snapshot.title,
@@ -82,7 +82,7 @@ impl EffectContext<'_> {
         }
     }
 
-    /// The repository's own instructions, from the default branch's commit of the plan.
+    /// Returns the repository's own instructions, from the commit of the default branch that the plan is based on.
     pub(super) async fn instructions(&self, mirror: &Mirror) -> Result<Vec<InstructionFile>, EffectError> {
         match &self.feature.plan {
             Some(plan) => self.instructions_at(mirror, &plan.base).await,
@@ -90,7 +90,7 @@ impl EffectContext<'_> {
         }
     }
 
-    /// The repository's own instructions at a commit of the default branch.
+    /// Returns the repository's own instructions at a commit of the default branch.
     pub(super) async fn instructions_at(
         &self,
         mirror: &Mirror,
@@ -108,8 +108,9 @@ impl EffectContext<'_> {
         Ok(files)
     }
 
-    /// A working copy for an agent: `commit`, or a merge's tree and conflicts with `HEAD` there, with everything that instructs
-    /// agents as it is on the default branch's commit of the plan.
+    /// Makes a working copy for an agent: of `commit`, or of a merge's tree with its conflicts and `HEAD` at `commit`.
+    /// If there is a plan, files that instruct agents are taken from the commit of the default branch that it is based
+    /// on.
     pub(super) async fn checkout(
         &self,
         mirror: &Mirror,
@@ -123,8 +124,8 @@ impl EffectContext<'_> {
         Ok(mirror.checkout_as_on(commit, merged, base, &INSTRUCTION_PATHS).await?)
     }
 
-    /// Asks the role's agent, with one repair of a missing or malformed answer. Every run is given a share of what is left
-    /// of the budgets, and goes on with the next share while there is one.
+    /// Asks the role's agent. A missing or malformed answer is asked for once more. Each run gets a share of the
+    /// remaining budgets; if the share is used up, the agent continues with the next one while there is one.
     pub(super) async fn ask<T>(
         &self,
         settings: &RepositorySettings,
@@ -182,13 +183,13 @@ impl EffectContext<'_> {
         Err(EffectError::Stopped)
     }
 
-    /// The model that a role's agent is asked for.
+    /// Returns the model that a role's agent should use.
     fn wanted(&self, settings: &RepositorySettings, agent: &Backend, role: Role) -> Option<String> {
         let usual = self.engine.agents.definition(role).model;
         agent.model(settings.model.of(role).as_deref(), usual)
     }
 
-    /// Shows the run to whoever watches this process.
+    /// Shows the run on the dashboard of this process.
     fn show(&self, question: &Question<'_>, since: Millis, progress: &Progress<'_>) -> OnBoard<'_> {
         let work = Work {
             feature: self.key(),
@@ -201,7 +202,7 @@ impl EffectContext<'_> {
         self.engine.running.show(work, Some(progress.watched()))
     }
 
-    /// Opens a run with the model that is wanted, or with the fallback where the API of the wanted one serves nobody now.
+    /// Opens a run with the wanted model, or with the fallback if the API of the wanted one serves nobody now.
     async fn start(
         &self,
         settings: &RepositorySettings,
@@ -233,8 +234,8 @@ impl EffectContext<'_> {
         }
     }
 
-    /// A run that crashed is the same run again; one that failed, that waited for its model or that has another share of
-    /// the budget is another one.
+    /// Returns the key of a run. A run that crashed is repeated under the same key. After a failure, after a wait for
+    /// the model, or with another share of the budget, the run has a new key.
     fn run_key(&self, share: u32, part: &str) -> String {
         let effect = &self.job.effect;
         let mut key = format!("{}/{}", effect.id, effect.attempt);
@@ -259,7 +260,8 @@ impl From<RunError> for EffectError {
 }
 
 impl EffectContext<'_> {
-    /// Sends the span of a run that began at `from` and has just ended. One that never ran has none.
+    /// Sends the span of a run that began at `from` and has just ended. A run that was cancelled or never started has
+    /// none.
     pub(super) fn send_run_span<T>(&self, spec: &RunSpec, from: Millis, ended: &Result<Answered<T>, RunError>) {
         let (record, failure) = match ended {
             Ok(answered) => (&answered.record, None),

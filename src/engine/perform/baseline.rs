@@ -1,4 +1,5 @@
-//! What was so before: found once per commit and commands, kept in the store, and made again where it is missing.
+//! The baseline: the results on a commit of the default branch before the Feature. It is found once per commit and
+//! commands, stored, and made again if it is missing.
 
 use crate::{
     config::RepositorySettings,
@@ -16,7 +17,7 @@ use domain::{
 use git::Mirror;
 use sha2::{Digest, Sha256};
 
-/// The baseline of a commit of the default branch: from the store, else by running set-up and tests there.
+/// Returns the baseline of a commit of the default branch, from the store or by running set-up and tests there.
 pub(super) async fn baseline(
     context: &EffectContext<'_>,
     (mirror, commit): (&Mirror, &Sha),
@@ -28,7 +29,7 @@ pub(super) async fn baseline(
         return Ok(known);
     }
     let found = gates::preflight(&context.bench(), mirror, commit, settings, &context.job.cancel).await?;
-    // What could not be run is tried again the next time that someone asks.
+    // A baseline that could not be made is not stored, so that the next request tries again.
     if obstacle(&found).is_none()
         && let Ok(body) = serde_json::to_string(&found)
     {
@@ -40,17 +41,17 @@ pub(super) async fn baseline(
     Ok(found)
 }
 
-/// What the store has of it.
+/// Returns the stored baseline, if it exists and this version can read it.
 async fn kept(context: &EffectContext<'_>, commit: &Sha, named: &str) -> Result<Option<Baseline>, EffectError> {
     let body = context.engine.store.baseline(context.key().repo, commit, named).await?;
     Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
 }
 
-/// What a baseline holds; another number, and each is found anew.
+/// The version of the baseline's format. Changing it makes every baseline be made again.
 const FORM: u32 = 3;
 
-/// Names everything but the commit that decides what is found: the commands as they are run, the files that they are read
-/// from, what they may reach, and this version of AutoBuild, which reads their output.
+/// Hashes everything, apart from the commit, that the result depends on: the commands as they are run, the report and
+/// coverage files, the hosts that may be reached, and the version of AutoBuild, which reads the output.
 fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
     let text = |command: &Option<ShellCommand>| command.as_ref().map(ShellCommand::text).unwrap_or_default().to_owned();
     let all = (
@@ -64,7 +65,7 @@ fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
 }
 
 impl EffectContext<'_> {
-    /// What was so before on the newest commit of the default branch that the work stands on.
+    /// Returns the baseline of the newest commit of the default branch that the work is based on.
     pub(super) async fn baseline(&self, mirror: &Mirror) -> Result<Baseline, EffectError> {
         let commit = self
             .measured()
@@ -72,7 +73,7 @@ impl EffectContext<'_> {
         baseline(self, (mirror, commit), &self.settings()).await
     }
 
-    /// The same, if it was found before: nothing is run for it.
+    /// Returns the stored baseline of that commit. Nothing is run for it.
     pub(super) async fn known_baseline(&self, mirror: &Mirror) -> Result<Option<Baseline>, EffectError> {
         let Some(commit) = self.measured() else { return Ok(None) };
         let settings = self.settings();
@@ -80,13 +81,13 @@ impl EffectContext<'_> {
         kept(self, commit, &hash(&chosen, &settings)).await
     }
 
-    /// The commit that pre-flight looked at, else the one that the integration branch was made from.
+    /// Returns the commit that pre-flight checked, else the one from which the integration branch was made.
     fn measured(&self) -> Option<&Sha> {
         let found = self.feature.preflight.as_ref().map(|found| &found.commit);
         found.or(self.feature.integration.as_ref().map(|integration| &integration.base))
     }
 
-    /// The failing tests that people waived, of all tasks: they belong to what was so before.
+    /// Returns the failing tests that people waived, of all tasks. They count like tests that failed in the baseline.
     pub(super) fn waived(&self) -> Vec<WaivedTest> {
         let waivers = self.feature.tasks.iter().flat_map(|task| &task.waived);
         waivers

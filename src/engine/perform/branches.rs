@@ -1,4 +1,4 @@
-//! The Feature's branches: made, brought up to date, removed.
+//! Creates, updates and deletes the Feature's branches.
 
 use crate::{
     engine::{
@@ -24,7 +24,8 @@ use domain::{
 use git::{BranchName, CommitRequest, GitError, MergeOutcome, Mirror, PushError};
 use std::collections::BTreeMap;
 
-/// Makes the integration branch from the default branch's head, with the plan committed on it.
+/// Creates the integration branch from a commit of the default branch, with the plan committed on it if records are
+/// written.
 pub(super) async fn open_integration(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let feature = &context.feature;
     let default = context.fetch_with_default().await?;
@@ -41,7 +42,7 @@ pub(super) async fn open_integration(context: &EffectContext<'_>, emission: Emis
     Ok(context.event(Event::IntegrationOpened { emission, base, head }))
 }
 
-/// A commit of the plan and a page per task on top of `base`.
+/// Commits the plan and a page per task on top of `base`.
 async fn with_plan(context: &EffectContext<'_>, mirror: &Mirror, base: Sha) -> Result<Sha, EffectError> {
     let files: BTreeMap<String, Option<Vec<u8>>> = messages::plan_files(&context.feature)
         .into_iter()
@@ -51,7 +52,8 @@ async fn with_plan(context: &EffectContext<'_>, mirror: &Mirror, base: Sha) -> R
     Ok(mirror.commit_files(files, &request).await?)
 }
 
-/// The commit that pre-flight looked at: what came after it is merged in before the next wave, and looked at then.
+/// Returns the commit that the integration branch starts from: the one that pre-flight checked. Newer commits are
+/// merged in before the next wave and checked then.
 async fn base(context: &EffectContext<'_>, mirror: &Mirror, head: &Sha) -> Result<Sha, EffectError> {
     let looked_at = context.feature.preflight.as_ref().map(|found| &found.commit);
     match looked_at {
@@ -62,8 +64,8 @@ async fn base(context: &EffectContext<'_>, mirror: &Mirror, head: &Sha) -> Resul
     }
 }
 
-/// A branch that an earlier try pushed. One of somebody else's making is not ours to build on; one that holds nothing but
-/// the default branch's own commits is nobody's, and all that there is where no records are written.
+/// Adopts an integration branch that an earlier try pushed. A branch that somebody else made is refused. Without
+/// records, our branch has no commit of its own, so a branch with only commits of the default branch is adopted too.
 async fn adopted(
     context: &EffectContext<'_>,
     emission: Emission,
@@ -88,7 +90,7 @@ async fn adopted(
     Ok(context.event(Event::IntegrationOpened { emission, base, head }))
 }
 
-/// Merges the default branch into the integration branch, and writes down what the finished tasks went through.
+/// Merges the default branch into the integration branch, and updates the records of finished tasks.
 pub(super) async fn merge_default(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let feature = &context.feature;
     let default = context.fetch_with_default().await?;
@@ -113,7 +115,7 @@ pub(super) async fn merge_default(context: &EffectContext<'_>, emission: Emissio
             return Err(EffectError::repository(RepositoryFault::NoCommonHistory));
         }
     };
-    // Before the pull request they are brought up to date, or taken out, when it is opened.
+    // Before the pull request opens, its own effect updates or removes the records.
     let head = match records::are_written(context) && !leads_to_pull(feature) {
         true => records::with_histories(context, mirror, merged).await?,
         false => merged,
@@ -125,12 +127,13 @@ pub(super) async fn merge_default(context: &EffectContext<'_>, emission: Emissio
     ended(DefaultMerge::Merged { head, other })
 }
 
-/// Whether the merge is the last one before the feature pull request.
+/// Returns `true` if this is the last merge before the feature pull request.
 fn leads_to_pull(feature: &Feature) -> bool {
     matches!(feature.phase(), Some(Phase::MergingDefault { then: Then::Pull, .. }))
 }
 
-/// A commit of AutoBuild's own, which looks the same whenever this effect makes it again.
+/// Builds a commit of AutoBuild's own. Its time is that of the plan, so that a repeat of this effect makes the same
+/// commit.
 pub(super) async fn request(
     context: &EffectContext<'_>,
     parents: Vec<Sha>,
@@ -149,7 +152,7 @@ pub(super) async fn request(
     })
 }
 
-/// Removes every branch of this run.
+/// Deletes every branch of this run.
 pub(super) async fn clean_up(context: &EffectContext<'_>) -> Result<Done, EffectError> {
     let feature = &context.feature;
     let remote = context
@@ -162,7 +165,7 @@ pub(super) async fn clean_up(context: &EffectContext<'_>) -> Result<Done, Effect
         context.job.may_speak()?;
         match mirror.delete_branch(&remote, &branch_name(&name)?, &head).await {
             Ok(_) => {}
-            // Someone works on it, or a rule keeps it: it is theirs now.
+            // A person works on the branch, or a rule protects it, so it is kept.
             Err(PushError::LeaseLost { .. } | PushError::Rejected { .. }) => {
                 tracing::info!(branch = %name, "the branch {name} is kept");
             }
@@ -175,8 +178,8 @@ pub(super) async fn clean_up(context: &EffectContext<'_>) -> Result<Done, Effect
     Ok(Done::Nothing)
 }
 
-/// Pushes one of our own commits, and tells as what it came down; a branch that moved meanwhile is looked at again on the
-/// next try.
+/// Pushes one of our own commits and returns the commit on the branch, which GitHub may have signed. If the branch
+/// moved meanwhile, the effect is tried again.
 pub(super) async fn push(
     context: &EffectContext<'_>,
     branch: &BranchName,
@@ -190,7 +193,7 @@ pub(super) async fn push(
     }
 }
 
-/// A branch name that is safe to give to git.
+/// Parses a branch name that is safe to pass to git.
 pub(super) fn branch_name(text: &str) -> Result<BranchName, EffectError> {
     text.parse().map_err(|error| EffectError::from(GitError::from(error)))
 }

@@ -1,4 +1,4 @@
-//! The check run `AutoBuild`: the verdict where administrators can require it.
+//! The check run `AutoBuild`: the verdict in a form that administrators can require.
 
 use crate::{
     engine::{
@@ -23,7 +23,7 @@ use domain::{
 };
 use std::collections::HashMap;
 
-/// The name under which the check can be required.
+/// The name of the check, by which a rule can require it.
 const NAME: &str = "AutoBuild";
 
 /// Publishes the verdict of a turn on its commit.
@@ -47,7 +47,8 @@ pub(super) async fn publish_check(
     }
 }
 
-/// Publishes on a commit that nobody judged that the task waits for a person, while it does and this is its head.
+/// Publishes, on a commit without a verdict, that the task waits for a person. Does nothing if the task no longer waits
+/// or has another head.
 pub(super) async fn publish_blocked(context: &EffectContext<'_>, task: &Task, head: &Sha) -> Result<Done, EffectError> {
     let check = messages::blocked_check(&context.feature, task).filter(|_| task.head.as_ref() == Some(head));
     match check {
@@ -65,7 +66,7 @@ pub(super) async fn publish_wave_check(context: &EffectContext<'_>) -> Result<Do
     publish(context, (None, gate.newest()), &check, Vec::new(), &[]).await
 }
 
-/// The buttons of a blocked task, on the check run of its newest turn.
+/// Returns the buttons of a blocked task, if `number` is its newest turn.
 fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
     let newest = task.turns.last().is_some_and(|last| last.number == number);
     match newest && task.is_blocked() {
@@ -119,7 +120,7 @@ async fn publish(
     }
 }
 
-/// The check run, and how many annotations it has: an earlier try may have made it.
+/// Returns the check run and its number of annotations. An earlier try may have created it.
 async fn made(context: &EffectContext<'_>, report: &CheckReport<'_>) -> Result<(CheckRunId, usize), GithubError> {
     let repo = context.repo();
     let known = match context.job.is_fresh() {
@@ -132,7 +133,8 @@ async fn made(context: &EffectContext<'_>, report: &CheckReport<'_>) -> Result<(
     }
 }
 
-/// Says in a comment what no check run can say, on the pull request that it is about, else on the issue.
+/// Posts the result as a comment because GitHub refuses the check run: on the pull request if there is one, else on the
+/// issue.
 async fn in_words(
     context: &EffectContext<'_>,
     task: Option<&Task>,
@@ -153,10 +155,10 @@ async fn in_words(
     })))
 }
 
-/// What is read of a file to count its lines, in bytes.
+/// The most bytes of a file that are read to count its lines.
 const CAP: usize = 4 << 20;
 
-/// What a turn's findings come to on its commit.
+/// Returns the annotations for a turn's findings on its commit.
 pub(super) async fn of_turn(
     context: &EffectContext<'_>,
     task: &Task,
@@ -178,7 +180,7 @@ pub(super) async fn of_turn(
     Ok(found.into_iter().map(annotation).collect())
 }
 
-/// Lines of a file, also a last one without its newline.
+/// Counts the lines of a file, including a last line without newline.
 fn count(bytes: &[u8]) -> u32 {
     let ends = bytes.iter().filter(|byte| **byte == b'\n').count();
     let open = usize::from(bytes.last().is_some_and(|byte| *byte != b'\n'));
@@ -200,7 +202,7 @@ fn annotation(found: Annotation) -> CheckAnnotation {
     }
 }
 
-/// Puts annotations on a check run, as many at a time as GitHub takes.
+/// Adds annotations to a check run, as many per call as GitHub accepts.
 pub(super) async fn append(
     context: &EffectContext<'_>,
     run: CheckRunId,

@@ -1,5 +1,5 @@
-//! Reading the repository's own CI: what the checks of others say of the turn's commit. It never holds a worker: what is
-//! not there yet is looked at again later.
+//! Reads the repository's own CI: the checks of other Apps on the turn's commit. It never blocks a worker: if a result
+//! is missing, the effect looks again later.
 
 use crate::{
     engine::{
@@ -17,13 +17,13 @@ use domain::{
 };
 use std::collections::BTreeMap;
 
-/// The longest output of one check that the Player is shown, in characters.
+/// The longest output of one check that the Player gets, in characters.
 const MAX_OUTPUT: usize = 4_000;
 
 /// The longest name of a check that is shown, in characters.
 const MAX_NAME: usize = 120;
 
-/// Looks once, and ends when CI said its last word or its time is over.
+/// Looks once. Ends if CI has finished or its time is over.
 pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (turn, head) = turn::open(task)?;
     let since = turn.ci_since.unwrap_or(turn.started_at);
@@ -50,7 +50,7 @@ pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emiss
     }
 }
 
-/// Everything that others say of the commit.
+/// Returns all checks and statuses of others on the commit.
 async fn checks(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<CiCheck>, GithubError> {
     let repo = context.repo();
     let ours = context.engine.own_apps();
@@ -66,7 +66,7 @@ async fn checks(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<CiCheck>,
     Ok(found)
 }
 
-/// The newest run of each name, of Apps that are not ours. Runs of different suites are different checks.
+/// Returns the newest run of each name, without those of our own Apps. Runs of different suites are different checks.
 fn newest(runs: Vec<SeenCheck>, ours: &[AppId]) -> Vec<CiCheck> {
     let mut newest = BTreeMap::new();
     for run in runs {
@@ -108,7 +108,7 @@ fn output(run: &SeenCheck) -> String {
         .join("\n")
 }
 
-/// A status that is an error says that CI failed, not that the commit did.
+/// Converts a commit status. The state `error` means that CI itself failed, not the commit.
 fn status(status: &SeenStatus) -> CiCheck {
     let said = [status.description.as_str(), status.target_url.as_str()];
     let said: Vec<&str> = said.into_iter().filter(|part| !part.trim().is_empty()).collect();

@@ -1,4 +1,4 @@
-//! The Player's claims against the tree: what the comparison needs to know, read from the mirror.
+//! Compares the Player's claims with the commit. Reads what the comparison needs from the mirror.
 
 use crate::{
     engine::{
@@ -18,16 +18,17 @@ use git::{FileStatus, Mirror};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::BTreeSet;
 
-/// Changed files whose text is searched for names of tests.
+/// The most changed files whose text is searched for names of tests.
 const MOST_FILES: usize = 200;
 
-/// How much of one file is read, in bytes.
+/// The most bytes of one file that are read.
 const MOST_TEXT: usize = 256 * 1024;
 
-/// Files with ignore rules that are read.
+/// The most `.gitignore` files that are read.
 const MOST_RULES: usize = 100;
 
-/// The claims of the turn's report that the commit or the Gates contradict; none where no Player reported.
+/// Returns the claims of the turn's report that the commit or the Gates contradict. There are none if no Player
+/// reported.
 pub(super) async fn contradicted(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -73,7 +74,8 @@ async fn changed(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<ChangedPaths
     Ok(changed)
 }
 
-/// What the task changed, and what its earlier turns changed and may have taken back since.
+/// Returns the paths that the task changed, and those that its earlier turns changed, even if they were changed back
+/// since.
 async fn with_earlier_turns(mirror: &Mirror, task: &Task, mut all: ChangedPaths) -> Result<ChangedPaths, EffectError> {
     for turn in task.turns_now() {
         let (Some(base), Some(head)) = (&turn.base, &turn.head) else {
@@ -90,7 +92,7 @@ async fn with_earlier_turns(mirror: &Mirror, task: &Task, mut all: ChangedPaths)
     Ok(all)
 }
 
-/// The text of the files that the task changed, as the commit has them.
+/// Returns the text of the files that the task changed, as they are in the commit.
 async fn written(mirror: &Mirror, changed: &ChangedPaths, head: &Sha) -> Result<Vec<String>, EffectError> {
     let mut texts = Vec::new();
     for path in changed.created.iter().chain(&changed.modified).take(MOST_FILES) {
@@ -101,7 +103,8 @@ async fn written(mirror: &Mirror, changed: &ChangedPaths, head: &Sha) -> Result<
     Ok(texts)
 }
 
-/// The ignore rules of a commit, those of the deepest folder first. Rules that cannot be compiled ignore nothing.
+/// Returns the ignore rules of a commit, the deepest folder first. A file whose rules cannot be compiled ignores
+/// nothing.
 async fn ignore_rules(mirror: &Mirror, base: &Sha) -> Result<Vec<(String, Gitignore)>, EffectError> {
     let mut rules = Vec::new();
     let paths = gates::commands::paths(mirror, base).await?;
@@ -115,7 +118,7 @@ async fn ignore_rules(mirror: &Mirror, base: &Sha) -> Result<Vec<(String, Gitign
         let folder = path.strip_suffix(".gitignore").unwrap_or_default().to_owned();
         let mut builder = GitignoreBuilder::new("");
         for line in file.text().lines() {
-            // A line that is no pattern has no meaning to git either.
+            // Git ignores invalid lines too.
             let _ = builder.add_line(None, line);
         }
         if let Ok(compiled) = builder.build() {

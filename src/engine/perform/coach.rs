@@ -1,4 +1,4 @@
-//! The Coach's part of a turn: a fresh checkout, a fresh context, and a decision that code checks.
+//! The Coach's part of a turn: a fresh checkout, a fresh context, and a decision that AutoBuild checks.
 
 use crate::{
     agents::prompt::{CoachInput, Prompt},
@@ -25,16 +25,16 @@ use domain::{
 use git::{Checkout, Mirror, TakeOutError};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The largest diff that a Coach is shown, in bytes.
+/// The largest diff that a Coach gets, in bytes.
 const MAX_DIFF: usize = 200_000;
 
-/// The largest file whose lines are counted to judge evidence, in bytes.
+/// The largest cited file whose lines are counted, in bytes.
 const MAX_CITED: usize = 4 << 20;
 
-/// Files whose lines are counted.
+/// The most cited files whose lines are counted.
 const MOST_CITED: usize = 200;
 
-/// What a Coach looks at.
+/// The commit that a Coach reviews, with its context.
 struct Look<'a> {
     context: &'a EffectContext<'a>,
     mirror: &'a Mirror,
@@ -79,7 +79,8 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
 }
 
 impl Look<'_> {
-    /// Asks in a fresh checkout and a fresh context, and compares the checkout afterwards.
+    /// Asks the Coach in a fresh checkout and a fresh context. Also returns whether it changed the checkout, which it
+    /// must not.
     async fn ask(&self, gates: &GateReport, probing: Probing) -> Result<(CoachDecision, CheckoutState), EffectError> {
         let checkout = self.context.checkout(self.mirror, self.head, None).await?;
         let schema = schema(probing);
@@ -100,7 +101,7 @@ impl Look<'_> {
         Ok((decision, compare(&checkout, &self.context.engine.secrets).await?))
     }
 
-    /// Runs what the Coach asked for, in a copy of its own.
+    /// Runs the commands that the Coach asked for, in a separate copy.
     async fn probe(&self, commands: &[String]) -> Result<Vec<GateResult>, EffectError> {
         let bench = self.context.bench();
         let cancel = &self.context.job.cancel;
@@ -133,7 +134,7 @@ impl Look<'_> {
         Ok(input.prompt(context.engine.agents.definition(Role::Coach)))
     }
 
-    /// What stands of the decision on this commit.
+    /// Checks the decision against the facts of this commit and returns the judgement.
     async fn judged(
         &self,
         decision: &CoachDecision,
@@ -159,7 +160,7 @@ impl Look<'_> {
         Ok(judge(decision, &facts))
     }
 
-    /// How many lines the files have that the decision names with a line.
+    /// Counts the lines of the files that the decision cites with a line number.
     async fn lines(
         &self,
         decision: &CoachDecision,
@@ -180,7 +181,7 @@ impl Look<'_> {
     }
 }
 
-/// Whether an agent that may only read wrote.
+/// Returns whether an agent that may only read has changed the checkout.
 pub(super) async fn compare(checkout: &Checkout, secrets: &Secrets) -> Result<CheckoutState, EffectError> {
     let paths = checkout.changed_paths().await?;
     Ok(match paths.is_empty() {
@@ -203,13 +204,13 @@ fn decision(answer: &serde_json::Value, task: &Task, probing: Probing) -> Result
     }
 }
 
-/// What is wrong with a command that no shell can run.
+/// Returns what is wrong with the command, if no shell can run it.
 fn no_command(command: &String) -> Option<String> {
     let wrong = command.parse::<ShellCommand>().err()?;
     Some(format!("commands: `{command}` cannot be run: {wrong}"))
 }
 
-/// What people said about the work: shown, never an instruction.
+/// Returns people's remarks on the work. The Coach sees them as information, not as instructions.
 fn remarks(turn: &Turn) -> Vec<String> {
     let reviews = turn.told.reviews.iter().chain(&turn.told.remarks);
     reviews
@@ -225,7 +226,7 @@ fn remark(login: &str, item: &Issue) -> String {
     }
 }
 
-/// The commit that the task's change is counted from: `merge-base(integration, head)`.
+/// Returns the commit from which the task's change is counted: `merge-base(integration, head)`.
 pub(super) async fn fork_point(context: &EffectContext<'_>, mirror: &Mirror, head: &Sha) -> Result<Sha, EffectError> {
     let integration = context.feature.integration.as_ref();
     let integration = integration.ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))?;

@@ -1,4 +1,4 @@
-//! What every effect of a Feature needs to be performed: its Feature, the ways to GitHub, when it may write.
+//! The context of an effect: its Feature, access to GitHub, and permission to write.
 
 use crate::{
     engine::{
@@ -20,17 +20,18 @@ use domain::{
 };
 use std::time::Duration;
 
-/// The longest that the second write of an effect waits in its worker; a longer wait is the database's.
+/// How long the second write of an effect may wait in its worker, in milliseconds. If it must wait longer, the effect
+/// is stored and waits in the database.
 const FOLLOW_UP_MS: i64 = 5_000;
 
-/// What every effect of a Feature needs to be performed.
+/// The context in which an effect of a Feature is performed.
 pub(super) struct EffectContext<'a> {
     pub(super) engine: &'a Engine,
     pub(super) job: &'a Job,
     pub(super) feature: Feature,
 }
 
-/// The effect that the job holds.
+/// Reads the effect from the job's payload.
 pub(super) fn read(job: &Job) -> Result<Effect, EffectError> {
     serde_json::from_str(&job.effect.payload)
         .map_err(|error| EffectError::unreadable(format!("the effect {}: {error}", job.effect.id)))
@@ -47,7 +48,7 @@ impl EffectContext<'_> {
             .repo(self.feature.installation, self.feature.key.repo)
     }
 
-    /// The Coach App's way to the repository, where it is set up and installed there too.
+    /// Returns the Coach App's access to the repository, if the App is set up and installed there.
     pub(super) async fn coach_repo(&self) -> Result<Option<Repo<'_>>, GithubError> {
         let Some(coach) = &self.engine.coach else {
             return Ok(None);
@@ -63,7 +64,7 @@ impl EffectContext<'_> {
         }))
     }
 
-    /// The default branch, fetched together with every branch of this run.
+    /// Fetches the default branch together with every branch of this run.
     pub(super) async fn fetch_with_default(&self) -> Result<DefaultBranch, EffectError> {
         let folder = self.key().branch_prefix();
         self.engine
@@ -77,12 +78,13 @@ impl EffectContext<'_> {
             .ok_or_else(|| EffectError::defect(Defect::NoTask { task: id }))
     }
 
-    /// Asked before each write to GitHub: the lease, and the least time between writes.
+    /// Checks before each write to GitHub that the lease is safe and that the spacing between writes allows it.
     pub(super) fn may_write(&self) -> Result<(), EffectError> {
         self.job.may_write(self.engine)
     }
 
-    /// Waits for the next write of an effect that has written already: putting it off would do the first one again.
+    /// Waits until an effect that has written already may write again. Putting the effect off instead would repeat its
+    /// first write.
     pub(super) async fn may_write_again(&self) -> Result<(), EffectError> {
         loop {
             let (until, why) = match self.may_write() {
@@ -98,7 +100,7 @@ impl EffectContext<'_> {
         }
     }
 
-    /// What makes a text ours and this effect's.
+    /// Returns the hidden mark that shows that a text comes from this effect.
     pub(super) fn marker(&self) -> String {
         self.job.marker()
     }
@@ -124,7 +126,7 @@ impl EffectContext<'_> {
 }
 
 impl Job {
-    /// Asked before each write to GitHub.
+    /// Checks before each write to GitHub that the lease is safe, and reserves the next write of the installation.
     pub(super) fn may_write(&self, engine: &Engine) -> Result<(), EffectError> {
         self.may_speak()?;
         engine
@@ -137,7 +139,7 @@ impl Job {
             })
     }
 
-    /// The hidden mark by which a text of this effect is found again.
+    /// Returns the hidden mark by which a text of this effect is found again.
     pub(super) fn marker(&self) -> String {
         format!("<!-- autobuild:{} -->", self.effect.id)
     }

@@ -1,4 +1,4 @@
-//! The design of a task before its first turn: a fresh checkout that the designer may only read, and a comparison of it
+//! Designs a task before its first turn. The designer gets a fresh checkout that it may only read, which is checked
 //! afterwards.
 
 use crate::{
@@ -22,7 +22,7 @@ use domain::{
 use git::Checkout;
 use serde_json::Value;
 
-/// Changed paths that are named.
+/// The most changed paths that an error names.
 const MOST_NAMED: usize = 10;
 
 pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
@@ -60,7 +60,7 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
     Ok(context.task_event(task.id, task::Event::Designed { emission, design }))
 }
 
-/// Asks the designer, who may change nothing: one that did has failed.
+/// Asks the designer. If it changed a file, which it must not, it has failed.
 pub(super) async fn ask<T>(
     context: &EffectContext<'_>,
     settings: &RepositorySettings,

@@ -1,4 +1,5 @@
-//! Finished runs of a Player: written down before their commit is pushed, and found again by whoever is to push it.
+//! Finished runs of a Player. They are recorded before their commit is pushed, so that a later try or effect can push
+//! it.
 
 use crate::{
     engine::{
@@ -15,47 +16,47 @@ use domain::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What is written down of a run before it is pushed.
+/// The record of a run, stored with its effect.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Recorded {
-    /// A finished run, its commit kept in the mirror.
+    /// A finished run whose commit the mirror keeps.
     Finished {
         /// The commit it started from.
         base: Sha,
-        /// Its commit.
+        /// The commit of its work.
         head: Sha,
-        /// The branch; empty where an older version wrote it.
+        /// The branch; empty if an older version wrote the record.
         #[serde(default)]
         branch: String,
-        /// Where the branch stood; none if it did not exist.
+        /// The head of the branch on GitHub before the run; `None` if it did not exist.
         stood: Option<Sha>,
-        /// What the Player says.
+        /// The Player's report.
         report: Box<PlayerReport>,
     },
-    /// A run that ended badly with a changed tree, pushed for the next try.
+    /// A failed run that left changes, which were pushed for the next try.
     Partial {
         /// The commit.
         head: Sha,
     },
 }
 
-/// A finished run, its commit kept in the mirror, to be pushed.
+/// A finished run that is to be pushed. The mirror keeps its commit.
 pub(super) struct Finished {
     /// The commit it started from.
     pub base: Sha,
-    /// Its commit.
+    /// The commit of its work.
     pub head: Sha,
     /// The task's branch.
     pub branch: String,
-    /// Where the branch stood; none if it did not exist.
+    /// The head of the branch on GitHub before the run; `None` if it did not exist.
     pub stood: Option<Sha>,
-    /// What the Player says.
+    /// The Player's report.
     pub report: PlayerReport,
 }
 
 impl Finished {
-    /// The finished run that an effect wrote down, where the mirror still holds its commit.
+    /// Returns the finished run that an effect recorded, if the mirror still has its commit.
     pub(super) async fn of(context: &EffectContext<'_>, effect: &StoredEffect) -> Result<Option<Self>, EffectError> {
         let text = effect.external_id.as_deref();
         let Some(Recorded::Finished {
@@ -78,8 +79,8 @@ impl Finished {
         }))
     }
 
-    /// A finished run of an earlier effect that could not be pushed in the end, if nothing has changed since: neither the
-    /// branch nor what the Player would be told.
+    /// Returns the finished run of an earlier effect that could not be pushed, if neither the branch nor the Player's
+    /// instructions have changed since.
     pub(super) async fn unpushed(
         context: &EffectContext<'_>,
         task: &Task,
@@ -108,7 +109,7 @@ impl Finished {
         Ok(fits.then_some(finished))
     }
 
-    /// Writes the run down with the effect: from here on it is pushed, not run again.
+    /// Records the run with the effect. From then on it is pushed, not run again.
     pub(super) async fn write_down(&self, context: &EffectContext<'_>) -> Result<(), EffectError> {
         let recorded = Recorded::Finished {
             base: self.base.clone(),
@@ -121,7 +122,7 @@ impl Finished {
     }
 }
 
-/// Writes down with the effect what became of its run.
+/// Stores the record of a run with the effect.
 pub(super) async fn write_down(context: &EffectContext<'_>, recorded: &Recorded) -> Result<(), EffectError> {
     let text = serde_json::to_string(recorded).map_err(|error| EffectError::defect(Defect::Said(error.to_string())))?;
     match context.engine.store.record_external(&context.job.hold, &text).await? {

@@ -1,4 +1,4 @@
-//! Running the Gates on a turn's commit.
+//! Runs the Gates on a turn's commit.
 
 use crate::{
     agents::Activity,
@@ -72,7 +72,7 @@ impl From<GateError> for EffectError {
 }
 
 impl EffectContext<'_> {
-    /// Shows whoever watches this process that Gates run, until the answer is dropped.
+    /// Shows on the dashboard that Gates run, until the returned value is dropped.
     pub(super) fn on_board(&self, worker: Worker, turn: Option<(TaskId, TurnNumber)>) -> OnBoard<'_> {
         let work = Work {
             feature: self.key(),
@@ -85,7 +85,7 @@ impl EffectContext<'_> {
         self.engine.running.show(work, None)
     }
 
-    /// Where Gates run.
+    /// Returns the context in which Gates run: sandbox, network, folders.
     pub(super) fn bench(&self) -> Bench {
         let data = &self.engine.settings.data_dir;
         Bench {
@@ -99,7 +99,7 @@ impl EffectContext<'_> {
         }
     }
 
-    /// The mirror, holding this commit.
+    /// Returns the mirror, after fetching this commit if it is missing.
     pub(super) async fn holding(&self, head: &Sha) -> Result<Mirror, EffectError> {
         let mirror = self.engine.mirrors.mirror(self.key().repo);
         if mirror.has_commit(head).await? {

@@ -1,4 +1,4 @@
-//! Effects that are given up: who must know, and what it means to them.
+//! Effects that are given up: the events and answers that follow.
 
 use crate::{
     engine::{
@@ -22,7 +22,7 @@ use domain::{
     task,
 };
 
-/// The fact that follows from giving the job's effect up; none where nothing waits for it.
+/// Returns the fact that follows from giving up the job's effect. Returns `None` if no Feature waits for it.
 pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, error: &EffectError) -> Option<(FeatureKey, Fact)> {
     if job.effect.kind == ingest::KIND {
         return None;
@@ -44,7 +44,7 @@ pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, error: &EffectEr
     ))
 }
 
-/// What people are told of a delivery that is given up: nothing waits for it but they.
+/// Returns the answers to a delivery that is given up. No Feature waits for it, only people do.
 pub(in crate::engine) async fn told(
     engine: &Engine,
     job: &Job,
@@ -56,7 +56,8 @@ pub(in crate::engine) async fn told(
     ingest::unseen::told(engine, job, reason(Doing::LookingAtIt, job, error)).await
 }
 
-/// Of an effect that cannot be read its id tells whose it is and which emission: who waits for that one hears of it.
+/// Returns the event for an effect that cannot be read. Its id contains the task and the emission, so the part of the
+/// Feature that waits for that emission still learns of the failure.
 fn unreadable(key: &FeatureKey, job: &Job, error: &EffectError) -> Option<Event> {
     let reason = reason(doing(job), job, error);
     let id = job.effect.id.strip_prefix(&key.to_string())?.strip_prefix('/')?;
@@ -116,7 +117,7 @@ async fn event(
     Some(Event::Task { task: task?, event })
 }
 
-/// It stands nowhere: every form was refused, or nobody could be reached.
+/// Returns the event for a text that could not be posted in any form.
 fn unsaid(what: Saying, task: Option<TaskId>, error: &EffectError) -> Event {
     let refused = |fault: &Fault| {
         if let Fault::Refused { said } = fault {
@@ -152,7 +153,7 @@ fn reason(doing: Doing, job: &Job, error: &EffectError) -> BlockReason {
         EffectError::Spent(spent) => BlockReason::BudgetSpent(SpentBudget::Measured(*spent)),
         _ if job.effect.crashes >= CRASHES => BlockReason::Crashed { doing },
         EffectError::Later { fault, .. } | EffectError::Failed(fault) => BlockReason::of_fault(doing, fault.clone()),
-        // None of them is ever given up.
+        // Effects with these errors are never given up.
         EffectError::Limited { .. }
         | EffectError::Parked { .. }
         | EffectError::Waiting { .. }

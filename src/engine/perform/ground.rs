@@ -1,4 +1,4 @@
-//! Where a Player starts from: the branch as it stands, or the integration branch, or a merge that needs hands.
+//! The starting point of a Player: the task's branch, the integration branch, or a merge with conflicts to resolve.
 
 use crate::{
     agents::prompt::{Delivered, Demands, InstructionFile, Left, PlayerInput, Prompt, Tests},
@@ -18,7 +18,7 @@ use domain::{
 };
 use git::{Checkout, MergeOutcome, Mirror};
 
-/// What a Player starts from.
+/// The starting point of a Player.
 pub(super) struct Ground {
     /// The repository's mirror.
     pub mirror: Mirror,
@@ -26,27 +26,27 @@ pub(super) struct Ground {
     pub checkout: Checkout,
     /// The commit that the work starts from.
     pub start: Sha,
-    /// Where the branch stands on the forge; none if it does not exist.
+    /// The head of the branch on GitHub; `None` if it does not exist.
     pub stood: Option<Sha>,
     /// The other side of a merge that the Player resolves.
     pub other: Option<Sha>,
     /// Files with conflict markers.
     pub conflicts: Vec<String>,
-    /// What an earlier run of the turn left, which this one goes on from.
+    /// What an earlier run of the turn left, from which this one continues.
     pub left: Left,
     /// The commands that the Gates will run.
     commands: Chosen,
     /// The repository's own instructions.
     instructions: Vec<InstructionFile>,
-    /// What pre-flight found, where it is known.
+    /// The result of pre-flight, if it is known.
     baseline: Option<Baseline>,
 }
 
-/// The ground, or that a person was faster.
+/// The starting point, or the discovery that a person pushed first.
 pub(super) enum Found {
-    /// Here the Player starts.
+    /// The Player starts here.
     Ground(Box<Ground>),
-    /// The branch stands where neither we nor an earlier try put it.
+    /// The branch has this head, which neither we nor an earlier try pushed.
     Overtaken(Sha),
 }
 
@@ -57,7 +57,7 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
     let stood = mirror.rev_parse(&branch_name(&task.branch)?).await?;
     let start = match (&stood, &task.head) {
         (None, None) => integration.clone(),
-        // The branch was deleted: its last known commit is pushed again.
+        // The branch was deleted. Its last known commit is pushed again.
         (None, Some(head)) => head.clone(),
         (Some(tip), known) if known.as_ref() == Some(tip) || is_ours(context, &mirror, tip).await? => tip.clone(),
         (Some(tip), _) => return Ok(Found::Overtaken(tip.clone())),
@@ -86,7 +86,7 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
     })))
 }
 
-/// The mirror with the Feature's branches, and the default branch where that is to be merged.
+/// Fetches the Feature's branches into the mirror, and the default branch if the task is to merge it.
 async fn fetched(context: &EffectContext<'_>, task: &Task) -> Result<Mirror, EffectError> {
     match task.origin {
         Origin::Sync { .. } => Ok(context.fetch_with_default().await?.mirror),
@@ -98,8 +98,8 @@ async fn fetched(context: &EffectContext<'_>, task: &Task) -> Result<Mirror, Eff
     }
 }
 
-/// What the Player has to take up: the default branch where that is the task and was not done yet, else the integration
-/// branch where the turn is about a conflict with it.
+/// Returns the commit that the Player must merge: the default branch if that is the task and not yet done, else the
+/// integration branch if the turn is about a conflict with it.
 async fn to_merge(
     mirror: &Mirror,
     task: &Task,
@@ -118,13 +118,14 @@ async fn to_merge(
     })
 }
 
-/// Whether an earlier try of this very effect pushed the commit.
+/// Returns `true` if an earlier try of this same effect pushed the commit.
 async fn is_ours(context: &EffectContext<'_>, mirror: &Mirror, tip: &Sha) -> Result<bool, EffectError> {
     let info = mirror.commit_info(tip).await?;
     Ok(info.as_ref().and_then(|info| info.trailer("AutoBuild-Attempt")) == Some(context.job.effect.id.as_str()))
 }
 
-/// The branch with the integration branch merged in, conflict markers and all.
+/// Makes a working copy of `ours` with `theirs` merged in, including conflict markers. Returns no other side if there
+/// is nothing to merge.
 async fn merged(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -144,12 +145,12 @@ async fn merged(
 }
 
 impl Ground {
-    /// The parents of the commit to be made: both sides where a merge is resolved.
+    /// Returns the parents of the new commit: both sides if it resolves a merge.
     pub(super) fn parents(&self) -> Vec<Sha> {
         std::iter::once(&self.start).chain(&self.other).cloned().collect()
     }
 
-    /// What the Player is told.
+    /// Returns the Player's prompt.
     pub(super) fn prompt(
         &self,
         context: &EffectContext<'_>,
@@ -196,7 +197,7 @@ impl Ground {
     }
 }
 
-/// The tests that failed before the Feature began, and those that a person waived since.
+/// Returns the tests that failed before the Feature began, and those that a person has waived since.
 fn failing_before(context: &EffectContext<'_>, baseline: Option<&Baseline>) -> Vec<String> {
     let mut failing: Vec<String> = match baseline.map(|baseline| &baseline.tests) {
         Some(Evidence::Failed(finding) | Evidence::Passed(finding)) => match &finding.names {
@@ -210,7 +211,7 @@ fn failing_before(context: &EffectContext<'_>, baseline: Option<&Baseline>) -> V
     failing
 }
 
-/// What earlier waves delivered.
+/// Returns what the completed tasks of earlier waves delivered.
 fn delivered(context: &EffectContext<'_>, task: &Task) -> Vec<Delivered> {
     let earlier = context
         .feature

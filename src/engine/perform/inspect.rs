@@ -1,4 +1,4 @@
-//! What forbids to push a commit, as items for the Player. Never a secret's value.
+//! Finds reasons not to push a commit, as items for the Player. An item never contains a secret's value.
 
 use crate::{
     config::RepositorySettings,
@@ -11,10 +11,10 @@ use domain::{blocked::RepositoryFault, decision::Issue, secret::Secrets};
 use git::{Policy, PolicyFinding, Prepared, RepoPath, TreeFinding};
 use std::collections::BTreeSet;
 
-/// How much of a file is searched for conflict markers, in bytes.
+/// The most bytes of a file that are searched for conflict markers.
 const MAX_MARKED: usize = 4 << 20;
 
-/// Findings in the commit itself, which the mirror keeps already.
+/// Returns the findings in the commit itself, which is already in the mirror.
 pub(super) async fn findings(
     context: &EffectContext<'_>,
     settings: &RepositorySettings,
@@ -34,7 +34,8 @@ pub(super) async fn findings(
     Ok(items)
 }
 
-/// The paths that differ from the other side of a merge as well: what that side brought in is not the Player's work.
+/// Returns the paths that differ from the other side of a merge too. Whatever that side brought in is not the Player's
+/// work.
 async fn own_paths(prepared: &Prepared, ground: &Ground) -> Result<Option<BTreeSet<RepoPath>>, EffectError> {
     let Some(other) = &ground.other else { return Ok(None) };
     let changed = ground.mirror.changed_files(other, prepared.sha()).await?;
@@ -73,7 +74,8 @@ fn item(finding: &PolicyFinding) -> Issue {
     }
 }
 
-/// Findings in the working copy that no commit can hold. Those that are merely skipped are none.
+/// Returns the findings in the working copy that make it impossible to commit. Files that are only skipped do not
+/// count.
 pub(super) fn refused(findings: &[TreeFinding], secrets: &Secrets) -> Vec<Issue> {
     findings
         .iter()
@@ -87,7 +89,8 @@ pub(super) fn refused(findings: &[TreeFinding], secrets: &Secrets) -> Vec<Issue>
         .collect()
 }
 
-/// Files of a merge that still hold its markers, read from the commit: git's objects, never the agent's folder.
+/// Returns the files of a merge that still contain conflict markers. They are read from git's objects, never from the
+/// agent's folder.
 async fn open_conflicts(prepared: &Prepared, ground: &Ground) -> Result<Vec<Issue>, EffectError> {
     let mut items = Vec::new();
     for path in &ground.conflicts {

@@ -1,4 +1,4 @@
-//! Around every run of an agent: a share of the budget before it, what it used after it.
+//! The bookkeeping around every agent run: reserves a share of the budget before it, records its usage after it.
 
 use crate::{
     agents::{Answered, Backend, Record, RunError},
@@ -21,26 +21,26 @@ use domain::{
 };
 use std::time::Duration;
 
-/// How far back a repository's history tells what its tasks cost: 90 days.
+/// How far back the cost of a repository's earlier tasks counts for an estimate, in milliseconds: 90 days.
 const HISTORY_MS: i64 = 90 * 24 * 3_600_000;
 
-/// A run that is written down and may begin.
+/// A recorded run that may begin.
 pub(super) struct Opened {
     id: String,
-    /// What it may use.
+    /// The share that is reserved for it.
     pub share: Share,
     cost_reporting: CostReporting,
     /// The kind of agent.
     pub kind: &'static str,
-    /// Whose service it needs.
+    /// The provider whose service it needs.
     pub provider: String,
     model: Option<String>,
-    /// When it began.
+    /// The time at which it began.
     pub at: Millis,
 }
 
 impl EffectContext<'_> {
-    /// Sets a share of every budget aside, or says why no run may begin.
+    /// Reserves a share of every budget, or returns why no run may begin.
     pub(super) async fn open_run(
         &self,
         settings: &RepositorySettings,
@@ -66,7 +66,7 @@ impl EffectContext<'_> {
             at: self.engine.now(),
         };
         let call = Call {
-            // An answer that cannot be used is asked for once more.
+            // Doubled, because an unusable answer is asked for once more.
             deadline_ms: u64::try_from(deadline.saturating_mul(2).as_millis()).unwrap_or(u64::MAX),
             cost_reporting: agent.cost_reporting(),
         };
@@ -109,7 +109,7 @@ impl EffectContext<'_> {
         }
     }
 
-    /// Writes down what a run used and how it ended.
+    /// Records what a run used and how it ended.
     pub(super) async fn close_run<T>(
         &self,
         opened: &Opened,
@@ -151,7 +151,7 @@ impl EffectContext<'_> {
 }
 
 impl EffectContext<'_> {
-    /// What the Feature cost so far, what is expected of it, and what waits for a model's API.
+    /// Returns the Feature's cost so far, its estimate, and its waits for a model's API or GitHub.
     pub(super) async fn spending(&self) -> Result<Spending, EffectError> {
         Ok(Spending {
             estimate: self.estimate().await?,
@@ -159,7 +159,8 @@ impl EffectContext<'_> {
         })
     }
 
-    /// What the plan may cost; none where no agent tells its cost.
+    /// Returns what the plan may cost. Returns `None` if there is no plan or the Player's agent does not report its
+    /// cost.
     async fn estimate(&self) -> Result<Option<Estimate>, EffectError> {
         let settings = self.settings();
         let player = self.engine.agents.agent(Role::Player, &settings)?;
@@ -175,12 +176,12 @@ impl EffectContext<'_> {
 }
 
 impl Opened {
-    /// Names the run in the ledger.
+    /// Returns the run's id in the ledger.
     pub(super) fn id(&self) -> &str {
         &self.id
     }
 
-    /// What is written down as used, with an estimate where the program told no money.
+    /// Returns the usage to record, with an estimate if the agent reported no cost.
     fn used(&self, record: Option<&Record>, known: Known, at: Millis) -> Usage {
         let model = record
             .and_then(|record| record.model.as_deref())
@@ -193,7 +194,7 @@ impl Opened {
     }
 }
 
-/// What is known of what a run used that ended as such runs do.
+/// Returns how complete the reported usage of a run is.
 fn known(record: &Record) -> Known {
     match record.untold {
         true => Known::Part,

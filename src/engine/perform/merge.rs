@@ -1,4 +1,4 @@
-//! Merging a task's pull request into the integration branch, by its head.
+//! Merges a task's pull request into the integration branch, naming its head commit.
 
 use crate::{
     engine::{
@@ -17,7 +17,8 @@ use domain::{
 };
 use git::MergeOutcome;
 
-/// Merges an approved task. What resolves a conflict with the default branch lands with both parents instead.
+/// Merges an approved task. A task that resolves a conflict with the default branch is pushed as a merge commit with
+/// both parents instead.
 pub(super) async fn merge(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     match task.origin {
         Origin::Sync { .. } => sync::land(context, task, emission).await,
@@ -42,7 +43,7 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
     for method in methods(&repository) {
         let event = match repo.merge_pull(pull, head, method, &text.title, &text.body).await? {
             Merge::Merged { sha } => task::Event::Merged { emission, commit: sha },
-            // A person pushed: the push itself tells the task, and this merge waits for nothing more.
+            // A person pushed. The push event informs the task, so this merge reports nothing.
             Merge::HeadMoved => return Ok(Done::Nothing),
             Merge::Refused {
                 why: MergeRefusal::Method,
@@ -72,7 +73,7 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
     Ok(context.task_event(task.id, task::Event::MergeRefused { emission, rule }))
 }
 
-/// Squash where allowed, else merge, else rebase.
+/// Returns the allowed merge methods in the order of preference: squash, merge, rebase.
 fn methods(repository: &Repository) -> Vec<MergeMethod> {
     [
         (repository.allow_squash_merge, MergeMethod::Squash),
@@ -85,7 +86,8 @@ fn methods(repository: &Repository) -> Vec<MergeMethod> {
     .collect()
 }
 
-/// GitHub says "not mergeable" also while it computes; git says whether there is a conflict, and where.
+/// Handles GitHub's "not mergeable", which GitHub also says while it still computes. Git finds out whether there is a
+/// conflict, and in which files.
 async fn conflict(
     context: &EffectContext<'_>,
     task: &Task,

@@ -1,5 +1,5 @@
-//! Effects become calls to the outside. Each looks before it makes, so that it may be done again; each ends with the fact
-//! that its Feature waits for, or with nothing.
+//! Performs effects as calls to the outside. Each effect looks before it creates anything, so it can be repeated. Each
+//! ends with the fact that its Feature waits for, or with nothing.
 
 mod ask;
 mod baseline;

@@ -1,4 +1,4 @@
-//! Making a plan: from the block that a person gave, or by the planner.
+//! Makes a plan, from the YAML block that a person gave or by asking the planner.
 
 use crate::{
     agents::prompt::{DesignerInput, PlannerInput, Tests, ToDesign},
@@ -61,7 +61,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     let test = chosen.test.map(|command| command.to_string());
     let wanted = feature.snapshot.wanted;
     let checked = match feature.given_plan() {
-        // What a person wrote is public already, and is still not written into commits and names of branches.
+        // The person's text is public already, but secrets in it must not get into commits and branch names.
         Some(yaml) => Plan::parse_yaml(&context.engine.secrets.mask(&yaml), &plan_context)
             .map(|checked| (checked, pre_loop(wanted, &read.settings)))
             .map_err(|mistakes| mistakes.to_string()),
@@ -85,7 +85,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     }))
 }
 
-/// Whether the tasks of a plan that no designer saw are designed before their first turn.
+/// Returns whether the tasks of a plan without a design are designed before their first turn.
 fn pre_loop(wanted: Wanted, settings: &RepositorySettings) -> PreLoop {
     match (settings.pre_loop, wanted) {
         (config::PreLoop::Always, _) | (config::PreLoop::Auto, Wanted::OneTask) => PreLoop::Due,
@@ -123,7 +123,7 @@ fn rfc3339(context: &EffectContext<'_>) -> String {
         .to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
 }
 
-/// A valid plan by the planner, or what is wrong with its last one.
+/// Returns a valid plan from the planner, or the mistakes in its last one.
 async fn planner(
     context: &EffectContext<'_>,
     read: &Settings,
@@ -161,16 +161,16 @@ async fn planner(
     or_its_mistakes(context.ask(&read.settings, question, parse).await)
 }
 
-/// What an agent answered, or what is wrong with its answers.
+/// Returns an agent's answer, or the mistakes in its last one.
 fn or_its_mistakes<T>(asked: Result<T, EffectError>) -> Result<Result<T, String>, EffectError> {
     match asked {
         Ok(done) => Ok(Ok(done)),
-        // It answered twice, and neither answer was valid: asking more often would not help.
+        // Both answers were invalid. Asking more often would not help.
         Err(EffectError::Agent(FailedRun {
             failure: AgentFailure::ReportInvalid { problem },
             ..
         })) => Ok(Err(problem)),
-        // What holds no JSON is no plan that words could mend, but an agent that does not work.
+        // An answer without JSON means that the agent does not work. Feedback on the plan would not help.
         Err(EffectError::Agent(failed)) if failed.failure == AgentFailure::ReportMissing => {
             Err(EffectError::Hopeless(failed))
         }
@@ -178,11 +178,11 @@ fn or_its_mistakes<T>(asked: Result<T, EffectError>) -> Result<Result<T, String>
     }
 }
 
-/// Why nobody can say what must hold.
+/// The reason why a one-task issue has no usable acceptance criteria.
 const NO_CRITERIA: &str = "the issue has no check boxes that are all bound to a check, one of them other than human, and \
                            `pre_loop: never` forbids to have a designer write or bind them";
 
-/// A valid plan with its design, or what is wrong.
+/// Returns a valid plan of one task with its design, or what is wrong with it.
 pub(super) async fn one_task(
     context: &EffectContext<'_>,
     read: &Settings,

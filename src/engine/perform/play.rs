@@ -1,6 +1,7 @@
-//! The Player's part of a turn: a fresh checkout, its work taken out, checked, recorded, and pushed.
+//! The Player's part of a turn: it gets a fresh checkout; its work is taken out, checked, recorded and pushed.
 //!
-//! What a Player made is kept in the mirror and written down before it is pushed, so that no crash costs a run twice.
+//! The commit is kept in the mirror and recorded before it is pushed, so that after a crash no run must be paid for
+//! again.
 
 use crate::{
     agents::prompt::Left,
@@ -34,10 +35,10 @@ use domain::{
 use git::{CommitRequest, Prepared};
 use std::time::Duration;
 
-/// The trailer of a commit that holds what a run left that was not done.
+/// The trailer of a commit with the unfinished work of a failed run.
 pub(super) const PARTIAL: &str = "AutoBuild-Partial";
 
-/// How often a finished run is tried to be kept, beside the first: with the usual waits for five minutes.
+/// How often keeping a finished run is tried again. With the default waits this takes five minutes.
 const KEEPING: u32 = 5;
 
 pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
@@ -55,7 +56,7 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
         finished.write_down(context).await?;
         return publish(context, task, emission, finished).await;
     }
-    // What the commit needs of GitHub is asked before the run, so that nothing of it can keep the run from being kept.
+    // Asked before the run and cached, so that a failure of GitHub cannot keep a finished run from being committed.
     turn::author(context).await?;
     let settings = context.settings();
     match ask(context, task, turn, &ground, &settings).await {
@@ -105,27 +106,28 @@ async fn ask(
     context.ask(settings, question, read).await
 }
 
-/// What cut an earlier run of this turn short, if this one goes on from there, and what that one left. A turn that a
-/// person resumed is another effect: its commit alone tells.
+/// Returns what cut an earlier run of this turn short and what that run left, if this run continues it. If a person
+/// resumed the turn, the effect is a new one without earlier runs, and only the commit shows that there is unfinished
+/// work.
 async fn before(context: &EffectContext<'_>, task: &Task, ground: &Ground) -> Result<Option<(Cut, Left)>, EffectError> {
     let cut = context.cuts(Some(task.id)).await?.pop();
     Ok(match ground.left {
         Left::Changes => Some((cut.unwrap_or(Cut::Other), Left::Changes)),
-        // Who waited for its model, or failed, before it changed anything begins anew.
+        // A run that waited for its model or failed before it changed anything starts again.
         Left::Nothing => cut.filter(|cut| cut.is_limit()).map(|cut| (cut, Left::Nothing)),
     })
 }
 
-/// What became of the work in a checkout.
+/// The result of keeping the work in a checkout.
 enum Kept {
-    /// It is kept, written down, and may be pushed.
+    /// It is kept and recorded, and may be pushed.
     Finished(Finished),
-    /// There is nothing that may be pushed.
+    /// Nothing may be pushed.
     Ended(Played),
 }
 
-/// Keeps a finished run, and publishes it if nothing forbids that. What fails on our own machine is tried again while the
-/// run is still in hand: another run would be paid again.
+/// Keeps a finished run, and pushes it if nothing forbids that. After a failure of our own machine, keeping is tried
+/// again within this effect, because a new run would have to be paid for.
 async fn take(
     context: &EffectContext<'_>,
     task: &Task,
@@ -155,7 +157,7 @@ async fn take(
     }
 }
 
-/// Commits what the Player left in its checkout, and writes it down if nothing forbids to push it.
+/// Commits what the Player left in its checkout, and records it if nothing forbids pushing it.
 async fn keep(
     context: &EffectContext<'_>,
     task: &Task,
@@ -188,7 +190,8 @@ async fn keep(
     Ok(Kept::Finished(finished))
 }
 
-/// The commit of what is in the checkout, and what forbids to take it as it is.
+/// Returns a commit of the checkout, and the reasons not to take it as it is. There is no commit if nothing changed or
+/// the checkout is refused.
 async fn commit(
     context: &EffectContext<'_>,
     task: &Task,
@@ -229,7 +232,7 @@ fn held_id(job: &Job) -> String {
     job.effect.id.replace('/', "-")
 }
 
-/// Pushes a recorded commit with a lease on where the branch stood.
+/// Pushes a recorded commit, provided that the branch still has its earlier head.
 async fn publish(
     context: &EffectContext<'_>,
     task: &Task,
@@ -254,7 +257,7 @@ async fn publish(
     Ok(ended(context, task, emission, outcome))
 }
 
-/// A Player that ended badly leaves what it did for the next try.
+/// Commits and pushes the unfinished work of a failed Player for the next try.
 async fn save_partial(
     context: &EffectContext<'_>,
     task: &Task,
@@ -276,7 +279,7 @@ async fn save_partial(
         || !inspect::findings(context, settings, &prepared, &ground)
             .await?
             .is_empty();
-    // Half a resolution is no resolution: a conflict starts over from both of its sides.
+    // A half-resolved conflict is useless, so the next try starts from both sides again.
     if forbidden || ground.other.is_some() {
         return Ok(());
     }
@@ -286,7 +289,7 @@ async fn save_partial(
     Ok(())
 }
 
-/// The event of a Player effect that is given up, with the commit that its last try left.
+/// Returns the event for a Player effect that is given up, with the commit that its last try left.
 pub(super) async fn failed(engine: &Engine, job: &Job, emission: Emission, reason: BlockReason) -> task::Event {
     if !matches!(reason, BlockReason::AgentFailed { .. } | BlockReason::BudgetSpent(_)) {
         return task::Event::Stuck { emission, reason };

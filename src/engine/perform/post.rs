@@ -1,5 +1,6 @@
-//! A review is said in the best form that GitHub takes: by the Coach App, else as a comment review by the AutoBuild App, else
-//! as a comment on the pull request, else on the issue. A form that is not the usual one is told to the Feature.
+//! Posts a review in the best form that GitHub accepts: as the Coach App's review, else as a comment review by the
+//! AutoBuild App, else as a comment on the pull request, else on the issue. The Feature records any form but the usual
+//! one.
 
 use crate::{
     engine::{
@@ -16,27 +17,27 @@ use domain::{
     ids::{IssueNumber, PullNumber, Sha, TaskId},
 };
 
-/// A review that is to be posted, in whatever form.
+/// A review to be posted in any form.
 pub(super) struct Post<'a> {
-    /// What it is.
+    /// The kind of text.
     pub(super) what: Saying,
-    /// The task that it is about.
+    /// The task.
     pub(super) task: TaskId,
     /// The pull request.
     pub(super) pull: PullNumber,
-    /// The commit that was judged.
+    /// The reviewed commit.
     pub(super) commit: &'a Sha,
-    /// What it says.
+    /// The verdict.
     pub(super) event: ReviewEvent,
     /// Its text.
     pub(super) body: &'a str,
     /// Its comments on lines.
     pub(super) inline: &'a [InlineComment],
-    /// Text and comments on lines in one.
+    /// The text with the comments on lines folded into it.
     pub(super) folded: &'a str,
 }
 
-/// Posts once, in the first form that GitHub takes.
+/// Posts once, in the first form that GitHub accepts.
 pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result<Done, EffectError> {
     context.may_write()?;
     let by_coach = by_coach(context, post).await?;
@@ -48,7 +49,7 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
             Some(why)
         }
     };
-    // The one who opened the pull request: GitHub takes nothing but a comment from it.
+    // The AutoBuild App opened the pull request, so GitHub accepts only comment reviews from it.
     let by_autobuild = review(context, &context.repo(), post, ReviewEvent::Comment).await?;
     let refused = match (by_autobuild, refused) {
         (Ok(()), None) => return Ok(Done::Nothing),
@@ -80,17 +81,17 @@ fn told(context: &EffectContext<'_>, post: &Post<'_>, instead: Instead, why: Str
     }))
 }
 
-/// What became of a review by the Coach App.
+/// The result of posting as the Coach App.
 enum ByCoach {
     Posted,
-    /// There is none: the AutoBuild App speaks, and only in comments.
+    /// There is no Coach App here, so the AutoBuild App posts a comment review.
     NotInstalled,
     Refused {
         why: String,
     },
 }
 
-/// Asks once more where the App is installed when a call says that it is not there any more.
+/// Posts as the Coach App. If a call finds the App's installation gone, looks it up once more.
 async fn by_coach(context: &EffectContext<'_>, post: &Post<'_>) -> Result<ByCoach, EffectError> {
     let mut refused = None;
     for _ in 0..2 {
@@ -116,7 +117,7 @@ async fn by_coach(context: &EffectContext<'_>, post: &Post<'_>) -> Result<ByCoac
     Ok(refused.map_or(ByCoach::NotInstalled, |why| ByCoach::Refused { why }))
 }
 
-/// Whether the Coach App may be installed elsewhere, or not at all, by now.
+/// Returns `true` if the error may mean that the Coach App's installation was removed or replaced.
 fn is_gone(error: &GithubError) -> bool {
     match error {
         GithubError::Unauthorized
@@ -133,7 +134,8 @@ fn is_gone(error: &GithubError) -> bool {
     }
 }
 
-/// Posts once as a review; a refused line falls back to the body, and a refused verdict to a comment.
+/// Posts once as a review. If GitHub refuses a comment on a line, the comments are moved into the body. If it refuses
+/// the verdict, a comment review is posted.
 async fn review(
     context: &EffectContext<'_>,
     repo: &Repo<'_>,
@@ -186,7 +188,7 @@ async fn review(
 }
 
 impl EffectContext<'_> {
-    /// Whether trying again would not help, or there is no try left.
+    /// Returns `true` if another try would fail too, or none is left.
     pub(super) fn is_final(&self, error: &GithubError) -> bool {
         let effect = &self.job.effect;
         let is_last = effect.attempt.saturating_add(1) >= effect.lane.failures().tries;
@@ -202,7 +204,7 @@ impl EffectContext<'_> {
         }
     }
 
-    /// Comments unless this effect did before.
+    /// Posts a comment unless this effect has posted it before.
     pub(super) async fn comment(&self, thread: IssueNumber, text: &str) -> Result<(), GithubError> {
         let marker = self.marker();
         let repo = self.repo();

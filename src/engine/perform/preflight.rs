@@ -1,4 +1,4 @@
-//! Pre-flight: what forbids the work or makes it impossible, found before any agent costs money.
+//! Pre-flight: finds what forbids the work or makes it impossible, before any agent costs money.
 
 use crate::{
     config::CommitsBy,
@@ -21,7 +21,7 @@ use domain::{
 use git::Mirror;
 use std::collections::BTreeSet;
 
-/// The most paths of a commit that are looked at.
+/// The most paths of a commit that are read.
 const MAX_PATHS: usize = 200_000;
 /// The most `.gitattributes` files that are read, and how much of each.
 const MAX_ATTRIBUTES: usize = 50;
@@ -29,7 +29,7 @@ const MAX_ATTRIBUTES_SIZE: usize = 64 * 1024;
 /// The mode of a submodule in a tree.
 const SUBMODULE: u32 = 0o160_000;
 
-/// Looks at a commit of the default branch: its head, unless one is named.
+/// Checks a commit of the default branch: `commit`, else the head.
 pub(super) async fn pre_flight(
     context: &EffectContext<'_>,
     emission: Emission,
@@ -47,7 +47,7 @@ pub(super) async fn pre_flight(
         .await?;
     let is_first = commit.is_none();
     let commit = commit.unwrap_or(&default.head);
-    // Before there is a plan, the settings are those of the default branch now.
+    // Before there is a plan, the current settings of the default branch apply.
     let before_plan = is_planning(feature, emission);
     let settings = match before_plan {
         false => context.settings(),
@@ -62,7 +62,7 @@ pub(super) async fn pre_flight(
     let found = baseline(context, (&default.mirror, commit), &settings).await?;
     let plan = feature.plan.as_ref().filter(|_| !before_plan);
     let plan = plan.map(|version| &version.plan);
-    // Before any money is spent. Later on it is the default branch that somebody broke.
+    // Checked only before money is spent. Later, such a finding means that somebody broke the default branch.
     let futile = || nothing_passes(&found).or_else(|| nameless(&found, plan?));
     if let Some(reason) = obstacle(&found).or_else(|| is_first.then(futile).flatten()) {
         return refused(reason);
@@ -78,7 +78,7 @@ pub(super) async fn pre_flight(
     Ok(context.event(Event::PreFlown { emission, outcome }))
 }
 
-/// Programs that commands of criteria name and that are not there.
+/// Returns the programs that commands of acceptance criteria use and that are missing.
 async fn missing_programs(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -109,7 +109,7 @@ async fn missing_programs(
     Ok(missing.into_iter().filter_map(doubt).collect())
 }
 
-/// The first rule that forbids to make or push one of the branches that will be used, as people can find it.
+/// Returns a description of the first rule that forbids creating or pushing one of our branches.
 async fn forbidding_rule(context: &EffectContext<'_>, commits: CommitsBy) -> Result<Option<String>, EffectError> {
     let tasks = context.feature.tasks.iter().map(|task| task.branch.clone());
     let names: BTreeSet<String> = std::iter::once(context.key().integration_branch())
@@ -122,7 +122,7 @@ async fn forbidding_rule(context: &EffectContext<'_>, commits: CommitsBy) -> Res
     for name in names {
         let rules = match context.repo().rules_for(&name).await {
             Ok(rules) => rules,
-            // Where the plan of the account has no rules, GitHub forbids to ask for them.
+            // If the account's GitHub plan has no rulesets, GitHub refuses the request.
             Err(GithubError::Forbidden { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
@@ -140,7 +140,7 @@ fn named(rule: &Rule, branch: &str) -> String {
     format!("{}{ruleset}, which holds for {branch}", rule.kind)
 }
 
-/// What AutoBuild does not support in the repository, as sentences.
+/// Returns notes on what AutoBuild does not support in the repository.
 async fn unsupported(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, EffectError> {
     let files = mirror.list_files(commit, MAX_PATHS).await?;
     let mut notes = Vec::new();

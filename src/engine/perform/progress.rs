@@ -1,4 +1,4 @@
-//! While an agent runs: what it is seen to do is written down now and then, and shown in the living comment.
+//! The progress of a running agent: regularly stores what it does and shows it in the living comment.
 
 use crate::{
     agents::{Activity, RunSpec},
@@ -16,21 +16,21 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// Many tool calls within this time are written down at once.
+/// The least time between two stored updates of the tool calls.
 const CALLS_EVERY: Duration = Duration::from_millis(700);
 
-/// What is told of one run.
+/// The progress of one run.
 pub(super) struct Progress<'a> {
     context: &'a EffectContext<'a>,
     run: &'a str,
     watched: watch::Receiver<Activity>,
     pace: Pace,
-    /// How often it was told.
+    /// How often progress was stored.
     told: u32,
 }
 
 impl<'a> Progress<'a> {
-    /// Has `spec` tell what its agent does.
+    /// Creates the progress of a run and connects it to `spec`, which then reports what its agent does.
     pub(super) fn of(context: &'a EffectContext<'a>, opened: &'a Opened, spec: &mut RunSpec) -> Self {
         let (sender, watched) = watch::channel(Activity::default());
         spec.activity = Some(sender);
@@ -49,12 +49,12 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// What the agent does, as it happens.
+    /// Returns a receiver of the agent's activity.
     pub(super) fn watched(&self) -> watch::Receiver<Activity> {
         self.watched.clone()
     }
 
-    /// Runs `work` and tells of it meanwhile. No write is broken off when it ends.
+    /// Runs `work` and stores its progress meanwhile. A store write in progress is finished when the work ends.
     pub(super) async fn during<T>(&mut self, work: impl Future<Output = T>) -> T {
         let over = CancellationToken::new();
         let working = async {
@@ -70,7 +70,8 @@ impl<'a> Progress<'a> {
         tokio::join!(working, self.tell(&over), calls.tell(&over)).0
     }
 
-    /// A run that failed leads to no event at once: the comment must not show it as running until then.
+    /// Updates the living comment after a failed run. No event follows at once, and the comment must not show the run
+    /// as running until then.
     pub(super) async fn over<T, E>(&mut self, ended: &Result<T, E>) {
         if self.told == 0 || ended.is_ok() {
             return;
@@ -117,7 +118,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// The tool calls of one run, for who watches it at this moment.
+/// The tool calls of one run, for people who watch it now.
 struct Calls<'a> {
     context: &'a EffectContext<'a>,
     run: &'a str,

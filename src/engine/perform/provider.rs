@@ -1,5 +1,5 @@
-//! The API of a run's model: who waits for it and how long, and where its failures lead. Where the fallback model was
-//! asked as well, two of them have something to say.
+//! The provider of a run's model: which effects wait for it and how long, and what follows from its failures. If the
+//! fallback model was asked too, there are two failures to handle.
 
 use crate::{
     agents::Record,
@@ -17,42 +17,44 @@ use domain::{
     shorten,
 };
 
-/// Runs that may meet a limit of their own before a person is asked: the second one goes on from where the first was
-/// stopped.
+/// The number of runs that may reach their own limit before a person is asked. The second one continues where the first
+/// was stopped.
 const RUNS_TO_A_LIMIT: usize = 2;
 
-/// Most characters of what a failed agent printed that people are shown.
+/// The most characters of a failed agent's output that people see.
 const MAX_PRINTED: usize = 4_000;
 
-/// What people are told in place of a provider's words about credentials, which are the operator's.
+/// The text that replaces a provider's message about credentials, since only operators may see that.
 const WITHOUT_DETAIL: &str = "whoever runs this server finds the answer of the API in its log";
 
-/// The service that work waits for together: the kind of agent, and the model where one is named.
+/// Returns the name of the service: the kind of agent, and the model if one is named. All work for a refusing service
+/// waits together.
 pub(super) fn provider_of(kind: &str, model: Option<&str>) -> String {
     model.map_or_else(|| kind.to_owned(), |model| format!("{kind}/{model}"))
 }
 
-/// A model's API that gave no answer.
+/// A failure of a model's API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Refusal {
     provider: String,
     failure: AgentFailure,
 }
 
-/// A refusal, and where it leads.
+/// A refusal, and the route that follows from it.
 struct Routed {
     refusal: Refusal,
     route: Route,
 }
 
-/// The refusal that decides, then another one that is to be remembered.
+/// Returns the refusal that decides, and another one that must be recorded. `own` is that of the wanted model, `last`
+/// that of the model asked last.
 fn sorted(own: Option<Refusal>, last: Refusal) -> (Refusal, Option<Refusal>) {
     let Some(own) = own else {
         return (last, None);
     };
     let waits = own.failure.class() == FailureClass::Closed;
     match last.failure.class() {
-        // A fallback that is not there changes nothing.
+        // A fallback model that does not exist changes nothing.
         FailureClass::NoModel => (own, None),
         FailureClass::Refused | FailureClass::Unfit if waits => (own, None),
         FailureClass::NoProgram
@@ -66,7 +68,7 @@ fn sorted(own: Option<Refusal>, last: Refusal) -> (Refusal, Option<Refusal>) {
     }
 }
 
-/// Of two that wait, the one that is asked again first.
+/// Returns first the refusal whose provider is asked again sooner, if both wait.
 fn sooner(one: Routed, other: Routed) -> (Routed, Option<Routed>) {
     match (one.route, other.route) {
         (Route::Park(first), Route::Park(second)) if second < first => (other, Some(one)),
@@ -75,7 +77,8 @@ fn sooner(one: Routed, other: Routed) -> (Routed, Option<Routed>) {
 }
 
 impl EffectContext<'_> {
-    /// Others were refused: this work waits with them, though not for ever.
+    /// Returns the error with which this effect waits, because others were refused. If it has waited too long in total,
+    /// it is given up.
     pub(super) fn wait_with_others(&self, provider: String, until: Millis) -> EffectError {
         let waited = self.waited();
         if waited >= self.engine.settings.waits.in_all {
@@ -94,14 +97,15 @@ impl EffectContext<'_> {
         EffectError::Parked { wait, why }
     }
 
-    /// How long this effect has waited for a provider, in milliseconds.
+    /// Returns how long this effect has waited for a provider, in milliseconds.
     fn waited(&self) -> i64 {
         let now = self.engine.now();
         let since = self.job.effect.waits_for_provider_since().unwrap_or(now);
         now.0.saturating_sub(since.0).max(0)
     }
 
-    /// A run was answered: who waits for that model goes on, and who would ask the one that it stood in for waits.
+    /// Records that a run was answered: effects that wait for its model become due. If it ran on the fallback, effects
+    /// for the replaced model must wait.
     pub(super) async fn served(&self, opened: &Opened, record: &Record) -> Result<(), EffectError> {
         let (store, now) = (&self.engine.store, self.engine.now());
         let by = match &record.replaced {
@@ -120,7 +124,8 @@ impl EffectContext<'_> {
         Ok(())
     }
 
-    /// Where an agent's failure leads; none where it may go on with the next share at once.
+    /// Returns the error that follows from an agent's failure, or `None` if it may continue with the next share at
+    /// once.
     pub(super) async fn routed(
         &self,
         opened: &Opened,
@@ -157,8 +162,8 @@ impl EffectContext<'_> {
         }))
     }
 
-    /// A run that came to nothing is tried again. One that met its limit goes on once from where it was stopped: the same
-    /// limit would be met again and again.
+    /// Returns the error for a failed run. It is tried again. A run that reached its limit continues only once from
+    /// where it was stopped, because it would reach the same limit again and again.
     async fn failed(
         &self,
         failure: AgentFailure,
@@ -181,7 +186,7 @@ impl EffectContext<'_> {
         })
     }
 
-    /// What cut the earlier runs of this effect short, oldest first.
+    /// Returns what cut the earlier runs of this effect short, oldest first.
     pub(super) async fn cuts(&self, task: Option<TaskId>) -> Result<Vec<Cut>, EffectError> {
         let effect = &self.job.effect;
         let runs = self.engine.store.runs_of(&self.key(), task).await?;
@@ -204,7 +209,7 @@ impl EffectContext<'_> {
         Ok(Routed { refusal, route })
     }
 
-    /// Nobody asks a provider before its time, though this work does not wait for it.
+    /// Records that nobody may ask this provider before its time, although this effect does not wait for it.
     async fn remember(&self, routed: &Routed) -> Result<(), EffectError> {
         let (Route::Park(wait), Some(trouble)) = (routed.route, trouble(&routed.refusal.failure)) else {
             return Ok(());
@@ -229,7 +234,8 @@ impl EffectContext<'_> {
         }
     }
 
-    /// What a provider says of credentials is for operators alone.
+    /// Returns the error for a failure that is not tried again. A provider's message about credentials goes only to
+    /// operators.
     async fn hopeless(&self, refusal: Refusal) -> Result<EffectError, EffectError> {
         let Refusal { provider, failure } = refusal;
         let AgentFailure::NotAuthorised { said } = failure else {
@@ -246,7 +252,7 @@ impl EffectContext<'_> {
     }
 }
 
-/// Why a provider does not serve for a while, where a failure tells that.
+/// Returns the cause for which a provider is left alone for a while, if the failure has one.
 fn trouble(failure: &AgentFailure) -> Option<Trouble> {
     if let AgentFailure::RateLimited { .. } = failure {
         return Some(Trouble::RateLimited);
@@ -254,7 +260,7 @@ fn trouble(failure: &AgentFailure) -> Option<Trouble> {
     matches!(failure, AgentFailure::Unavailable { .. }).then_some(Trouble::Unavailable)
 }
 
-/// 0 to 1 by chance, so that what was refused together does not come back together.
+/// Returns a random number from 0 to 1, so that effects that were refused together do not return together.
 fn jitter() -> f64 {
     f64::from(getrandom::u32().unwrap_or(u32::MAX / 2)) / f64::from(u32::MAX)
 }
@@ -287,7 +293,7 @@ mod tests {
         };
         let refused = AgentFailure::ModelRefused { said: said() };
         let no_key = AgentFailure::NotAuthorised { said: said() };
-        // What the own model said, what the fallback said; who decides, and whether the other is remembered.
+        // The wanted model's failure, the fallback's failure, the one that decides, and whether the other is recorded.
         let table = [
             (&limited, &unavailable, "fallback", true),
             (&limited, &no_model, "own", false),

@@ -1,4 +1,4 @@
-//! Pull requests: opened or adopted, marked ready, closed.
+//! Opens or adopts pull requests, marks them ready, and closes them.
 
 use crate::{
     engine::{
@@ -17,14 +17,14 @@ use domain::{
     task::Task,
 };
 
-/// Opens the pull request of a task into the integration branch, as a draft where drafts exist.
+/// Opens the pull request of a task into the integration branch, as a draft if the repository has drafts.
 pub(super) async fn open_pull(
     context: &EffectContext<'_>,
     task: &Task,
     emission: Emission,
 ) -> Result<Done, EffectError> {
     if task.opening != Some(emission) {
-        // The task was started again meanwhile, on another branch.
+        // The task was restarted meanwhile, on another branch.
         return Ok(Done::Nothing);
     }
     let text = messages::task_pull(&context.feature, task);
@@ -63,7 +63,7 @@ pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emi
     if let Some(pull) = context.feature.pull
         && context.repo().pull(pull).await?.state == OpenState::Open
     {
-        // It went back to building and comes again: the same pull request, which says what is so now.
+        // The Feature went back to building and is ready again. The same pull request gets the current text.
         context.may_write()?;
         let change = PullChange {
             title: Some(new.title),
@@ -93,7 +93,7 @@ async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumbe
     }
 }
 
-/// Takes the draft mark off.
+/// Marks the pull request as ready for review.
 pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Result<Done, EffectError> {
     if let Some(pull) = task.pull {
         context.may_write()?;
@@ -125,7 +125,7 @@ async fn close(context: &EffectContext<'_>, pull: PullNumber, text: &str) -> Res
     if repo.pull(pull).await?.state == OpenState::Closed {
         return Ok(Done::Nothing);
     }
-    // Two writes: an earlier run may have made the first and been put off before the second, which counts as no try.
+    // Always looked up: an earlier run may have posted the comment and then been put off, which counts as no try.
     let (thread, marker) = (IssueNumber(pull.0), context.marker());
     if repo.find_comment(thread, &marker, None).await?.is_none() {
         repo.create_comment(thread, &format!("{text}\n\n{marker}")).await?;

@@ -1,4 +1,4 @@
-//! Pushing a commit with a lease on where its branch stood.
+//! Pushes a commit, provided that its branch still has the expected head (`--force-with-lease`).
 
 use crate::{
     engine::{
@@ -14,17 +14,17 @@ use domain::{
 };
 use git::{BranchName, Lease, PushError, Pushed};
 
-/// Where a pushed commit came down.
+/// The result of a push.
 pub(super) enum Landed {
-    /// On the branch, as this commit.
+    /// The branch has this commit, which may be the one that GitHub signed.
     There(Sha),
-    /// Nowhere: the branch stands at this commit of somebody else's.
+    /// Not pushed: the branch has this commit, which somebody else pushed.
     Overtaken(Sha),
-    /// Nowhere: the forge refused it, in these words.
+    /// Not pushed: GitHub refused it with this message.
     Rejected(String),
 }
 
-/// The branch is not where it was: what is to be pushed is made again from where it is.
+/// Returns the error for a branch that moved. The next try makes its commit from the new head.
 pub(super) fn moved(branch: &str) -> EffectError {
     EffectError::later(Fault::Repository {
         what: RepositoryFault::BranchMoves {
@@ -43,7 +43,7 @@ pub(super) async fn push(
     push_to(context, &branch_name(&task.branch)?, head, stood).await
 }
 
-/// Pushes `head`, or what GitHub signed in its stead, to a branch that stands where it is said to stand.
+/// Pushes `head`, or the commit that GitHub signed in its place, to a branch whose expected head is `stood`.
 pub(super) async fn push_to(
     context: &EffectContext<'_>,
     branch: &BranchName,

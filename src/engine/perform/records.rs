@@ -1,5 +1,5 @@
-//! AutoBuild's records on the integration branch: the plan and a page per task, under `.autobuild/`. They are bookkeeping
-//! of the work: unless the settings keep them, they are gone before the feature pull request shows its diff.
+//! AutoBuild's records on the integration branch: the plan and a page per task, under `.autobuild/`. Unless the
+//! settings keep them, they are removed before the feature pull request shows its diff.
 
 use crate::{
     engine::{
@@ -19,10 +19,11 @@ use domain::{
 use git::{FileStatus, Mirror};
 use std::collections::BTreeMap;
 
-/// The longest file of the default branch that is put back where a record of ours took its place.
+/// The largest file of the default branch that is restored if one of our records replaced it, in bytes.
 const LONGEST: usize = 16 << 20;
 
-/// Whether records are written to the integration branch now. Once its pull request shows a diff, only those that stay.
+/// Returns whether records are written to the integration branch now. Once the feature pull request is open, only
+/// permanent records are.
 pub(super) fn are_written(context: &EffectContext<'_>) -> bool {
     match context.feature.rules.records {
         Records::Keep => true,
@@ -31,7 +32,7 @@ pub(super) fn are_written(context: &EffectContext<'_>) -> bool {
     }
 }
 
-/// A commit with the pages of finished tasks and the plan brought up to date, if any differs.
+/// Returns a commit with the plan and the pages of finished tasks updated, or `head` if nothing differs.
 pub(super) async fn with_histories(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -71,8 +72,8 @@ async fn with_pages(
     Ok(mirror.commit_files(files, &request).await?)
 }
 
-/// Makes the integration branch what the pull request is to show: with final records, or without any. A commit that does so
-/// differs from the one that the Gates ran on in records alone, so that their evidence holds for it.
+/// Prepares the integration branch for the feature pull request: with final records, or without any. The new commit
+/// differs only in records from the one that the Gates checked, so their evidence still applies.
 pub(super) async fn settle(context: &EffectContext<'_>) -> Result<OpenedOn, EffectError> {
     let feature = &context.feature;
     let default = context.fetch_with_default().await?;
@@ -96,8 +97,8 @@ pub(super) async fn settle(context: &EffectContext<'_>) -> Result<OpenedOn, Effe
     Ok(OpenedOn { known, head, gated })
 }
 
-/// A commit without our records, if there are any; files that the default branch has in their place are put back. The last
-/// histories are written first: they stay in the branch's own history.
+/// Returns a commit without our records, or `head` if there are none. Files of the default branch that they replaced
+/// are restored. The final pages are committed first, so that they stay in the branch's history.
 async fn without(context: &EffectContext<'_>, mirror: &Mirror, head: Sha, default: &Sha) -> Result<Sha, EffectError> {
     let Some(base) = mirror.merge_base(&head, default).await? else {
         return Ok(head);
@@ -118,7 +119,7 @@ async fn without(context: &EffectContext<'_>, mirror: &Mirror, head: Sha, defaul
     Ok(mirror.commit_files(files, &request).await?)
 }
 
-/// Records of this Feature that differ between two commits.
+/// Returns the records of this Feature that differ between two commits.
 async fn records_between(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -137,7 +138,7 @@ async fn records_between(
     Ok(found)
 }
 
-/// Whether `head` contains `gated` and differs from it in nothing but our records.
+/// Returns `true` if `head` contains `gated` and differs from it only in our records.
 async fn holds_for(context: &EffectContext<'_>, mirror: &Mirror, gated: &Sha, head: &Sha) -> Result<bool, EffectError> {
     if gated == head {
         return Ok(true);

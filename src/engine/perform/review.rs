@@ -1,4 +1,4 @@
-//! Verdicts and blocked reports as pull request reviews.
+//! Posts verdicts and blocked reports as pull request reviews.
 
 use crate::{
     engine::{
@@ -17,7 +17,7 @@ use domain::{
 };
 use git::Mirror;
 
-/// Posts the verdict of a turn, from its row alone.
+/// Posts the verdict of a turn, using only the stored turn.
 pub(super) async fn post_review(
     context: &EffectContext<'_>,
     task: &Task,
@@ -97,7 +97,7 @@ async fn post_turn(
     post::post(context, &post).await
 }
 
-/// The files that a turn's own commit changed; none where it has none, or where its start is gone.
+/// Returns the files that the turn changed. There are none if it has no commit, or if its starting commit is gone.
 async fn files_of_turn(mirror: &Mirror, turn: &Turn) -> Result<Vec<String>, EffectError> {
     let (Some(base), Some(head)) = (&turn.base, &turn.head) else {
         return Ok(Vec::new());
@@ -109,7 +109,7 @@ async fn files_of_turn(mirror: &Mirror, turn: &Turn) -> Result<Vec<String>, Effe
     Ok(changed.into_iter().map(|file| file.path.to_string()).collect())
 }
 
-/// Posts the blocked report: on the pull request, or on the issue while there is none.
+/// Posts the blocked report on the pull request, or on the issue if there is none.
 pub(super) async fn post_blocked(context: &EffectContext<'_>, task: &Task) -> Result<Done, EffectError> {
     let cost = context.spending().await?.of(task.id);
     let text = messages::blocked_report(&context.feature, task, cost, &context.links().await?);
@@ -136,8 +136,8 @@ pub(super) async fn post_blocked(context: &EffectContext<'_>, task: &Task) -> Re
     }
 }
 
-/// Dismisses the Coach's open requests for changes, by the App that may write. They stand also where the Coach App is
-/// installed no more, or anew: no installation of it is asked.
+/// Dismisses the Coach's open requests for changes, as the AutoBuild App. They exist even if the Coach App was
+/// uninstalled or reinstalled, so no installation of it is looked up.
 pub(super) async fn dismiss_review(
     context: &EffectContext<'_>,
     task: &Task,

@@ -1,4 +1,4 @@
-//! What AutoBuild says on issues: reactions, replies, the living comment, the blocked Feature.
+//! Posts on issues: reactions, replies, the living comment, the blocked Feature.
 
 use crate::{
     engine::{
@@ -24,7 +24,7 @@ use domain::{
     ids::{CommentId, Emission, IssueNumber, Millis},
 };
 
-/// An answer to something that belongs to no Feature.
+/// Performs an effect that belongs to no Feature: a reaction or a reply.
 pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<Done, EffectError> {
     let repo = engine.autobuild.repo(job.installation(), job.repo()?);
     match effect {
@@ -122,8 +122,8 @@ pub(super) async fn comment_once(
     Ok(repo.create_comment(number, &format!("{text}\n\n{marker}")).await?.id)
 }
 
-/// Writes or edits the living comment from the state as it is now; `run` 0 follows from no event and makes one only where
-/// something waits for a model, which nobody would hear of before there is a plan.
+/// Writes or edits the living comment from the current state. An emission of 0 follows from no event. It creates the
+/// comment only if something waits for a model or GitHub, because before there is a plan nothing else shows that.
 pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let feature = &context.feature;
     let spending = context.spending().await?;
@@ -137,14 +137,14 @@ pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> R
         return Err(EffectError::Waiting { until });
     }
     let text = messages::living(feature, &spending, &context.links().await?);
-    // One mark for all edits: whichever effect made the comment, there is only one.
+    // All effects use the same mark, because there is only one living comment.
     let marker = format!("<!-- autobuild:{}/living -->", feature.key);
     let body = format!("{text}\n\n{marker}");
     let repo = context.repo();
     context.may_write()?;
     let known = match feature.living {
         Some(living) => Some(living.comment),
-        // Another effect may have made it and lost the reply.
+        // Another effect may have created it without receiving the reply.
         None => repo
             .find_comment(feature.key.issue, &marker, None)
             .await?

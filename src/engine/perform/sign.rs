@@ -1,8 +1,8 @@
-//! Commits that GitHub signs, where the settings ask for it.
+//! Lets GitHub sign commits, if the settings ask for it.
 //!
-//! GitHub signs what it makes itself for an App. So a commit of ours goes there under a ref that is no branch, GitHub is
-//! asked to make one of the same tree, parents and message, and that one comes back to be pushed to the branch: modes,
-//! links and merges stay what git made of them. A try that ends in between leaves nothing on a branch.
+//! GitHub signs commits that it creates itself for an App. So our commit is pushed to a ref that is not a branch, and
+//! GitHub is asked to create one with the same tree, parents and message. That commit is fetched and pushed to the
+//! branch, so modes, links and merges stay as git made them. An interrupted try leaves nothing on a branch.
 
 use crate::{
     config::CommitsBy,
@@ -15,18 +15,18 @@ use domain::{blocked::Defect, ids::Sha};
 use git::{BranchName, CommitInfo, Mirror, PushError, Remote};
 use std::collections::BTreeMap;
 
-/// How many commits at the tip of a branch may wait for a signature: one push makes three at most.
+/// The most commits at the tip of a branch that may need a signature. One push makes at most three.
 const MOST: usize = 20;
 
-/// The commit to push in another's stead.
+/// The commit to push in place of ours.
 pub(super) enum Signed {
-    /// This one.
+    /// Push this commit.
     As(Sha),
-    /// None: the forge does not take the work, in these words.
+    /// GitHub refuses the work with this message.
     Rejected(String),
 }
 
-/// `head` as it is to be pushed to `branch`: itself, or what GitHub signed in its stead.
+/// Returns the commit to push to `branch`: `head` itself, or the one that GitHub signed in its place.
 pub(super) async fn signed(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -58,7 +58,7 @@ pub(super) async fn signed(
     Ok(Signed::As(instead.remove(head).unwrap_or_else(|| head.clone())))
 }
 
-/// The commits up to `head` that are ours, on no branch yet and without a signature, each after its parents.
+/// Returns the commits up to `head` that are ours, on no branch yet and not signed. Each comes after its parents.
 async fn unsigned(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -76,7 +76,7 @@ async fn unsigned(
     Ok(found)
 }
 
-/// Has GitHub make the commit, and takes it into the mirror if it is what was asked for.
+/// Asks GitHub to create the commit, fetches it, and fails if it differs from the request.
 async fn remade(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -106,7 +106,7 @@ async fn take(context: &EffectContext<'_>, mirror: &Mirror, remote: &Remote, com
     taken.map_err(|error| context.engine.git_failed(context.feature.installation, error))
 }
 
-/// Whether `there`, where the branch stands, is what an earlier try of this effect pushed in the stead of `head`.
+/// Returns `true` if `there`, the head of the branch, is what an earlier try of this effect pushed in place of `head`.
 pub(super) async fn stands_for(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -124,12 +124,14 @@ pub(super) async fn stands_for(
     Ok(there.is_signed && says_the_same(&there, &head))
 }
 
-/// Whether two commits have one tree, one author and one message. The message names the effect that made it.
+/// Returns `true` if the two commits have the same tree, author and message. The message names the effect that made the
+/// commit.
 fn says_the_same(one: &CommitInfo, other: &CommitInfo) -> bool {
     one.tree == other.tree && one.author_email == other.author_email && one.message.trim() == other.message.trim()
 }
 
-/// Removes the ref that [`signed`] pushed to. What a process that ended left is removed with the run's branches.
+/// Deletes the ref that [`signed`] pushed to. If the process ends before this, the ref is deleted with the run's
+/// branches.
 pub(super) async fn tidy(context: &EffectContext<'_>, mirror: &Mirror, remote: &Remote, branch: &BranchName) {
     if context.job.may_speak().is_err() {
         return;

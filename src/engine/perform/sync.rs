@@ -1,4 +1,4 @@
-//! A conflict with the default branch: found, given to a task, and landed with both parents.
+//! Conflicts with the default branch: finds them, and pushes the resolved merge with both parents.
 
 use crate::{
     engine::{
@@ -23,7 +23,7 @@ use domain::{
 };
 use git::{Author, CommitRequest, MergeOutcome, Mirror};
 
-/// Whether the default branch still merges into the integration branch; nothing is moved.
+/// Checks whether the default branch still merges into the integration branch. No branch is changed.
 pub(super) async fn compare_default(context: &EffectContext<'_>) -> Result<Done, EffectError> {
     let feature = &context.feature;
     let default = context.fetch_with_default().await?;
@@ -40,8 +40,8 @@ pub(super) async fn compare_default(context: &EffectContext<'_>) -> Result<Done,
     }
 }
 
-/// Lands the resolved merge: the integration branch moves forward to the approved head, which the forge then shows as a
-/// merged pull request. Where the integration branch has moved, that comes first.
+/// Pushes the resolved merge: the integration branch moves forward to the approved head, and GitHub then shows the pull
+/// request as merged. If the integration branch has moved, it is merged into the task's branch first.
 pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let feature = &context.feature;
     let head = task
@@ -71,7 +71,7 @@ pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emi
     Ok(context.task_event(task.id, event))
 }
 
-/// Takes up what the integration branch got meanwhile; a conflict is a turn of its own.
+/// Merges new commits of the integration branch into the task's branch. A conflict needs a turn of its own.
 async fn catch_up(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -102,14 +102,14 @@ async fn catch_up(
     let event = match push_to(context, &branch_name(&task.branch)?, &merged, Some(head)).await? {
         Landed::There(head) => task::Event::CaughtUp { emission, head },
         Landed::Rejected(rule) => task::Event::MergeRefused { emission, rule },
-        // A person pushed: the push itself tells the task, and this landing waits for nothing more.
+        // A person pushed. The push event informs the task, so this effect reports nothing.
         Landed::Overtaken(_) => return Ok(Done::Nothing),
     };
     Ok(context.task_event(task.id, event))
 }
 
-/// The commit that a task's change is counted from. Of a resolved merge the change is what differs from the merge as git
-/// left it, conflict markers and all: what either side brought is not the Player's work.
+/// Returns the commit from which a task's change is counted. For a resolved merge this is a commit of the merge as git
+/// left it, with conflict markers, since what either side brought in is not the Player's work.
 pub(super) async fn fork_of(
     context: &EffectContext<'_>,
     mirror: &Mirror,

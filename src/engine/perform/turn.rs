@@ -1,4 +1,4 @@
-//! What the commits of a Feature have in common, and which of them are persons'.
+//! Properties of a Feature's commits: author and trailers, and which commits people made.
 
 use crate::engine::{job::EffectError, perform::context::EffectContext};
 use domain::{
@@ -8,7 +8,7 @@ use domain::{
 };
 use git::{Author, CommitInfo, Mirror};
 
-/// The App's bot as author, as GitHub itself writes it.
+/// Returns the App's bot as an author, with the address that GitHub itself uses.
 pub(super) async fn author(context: &EffectContext<'_>) -> Result<Author, EffectError> {
     let bot = context.engine.autobuild.bot(context.feature.installation).await?;
     let host = url::Url::parse(context.engine.autobuild.urls().web())
@@ -21,7 +21,7 @@ pub(super) async fn author(context: &EffectContext<'_>) -> Result<Author, Effect
     })
 }
 
-/// The trailers of a commit: whose it is, and which effect made it.
+/// Returns the trailers of a commit, which name its Feature and the effect that made it.
 pub(super) fn trailers(context: &EffectContext<'_>, more: &[(&str, String)]) -> Vec<(String, String)> {
     let mut trailers = vec![("AutoBuild-Feature".to_owned(), context.key().shown())];
     trailers.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
@@ -29,22 +29,22 @@ pub(super) fn trailers(context: &EffectContext<'_>, more: &[(&str, String)]) -> 
     trailers
 }
 
-/// Whether a commit carries both our address and the trailer of the effect that made it.
+/// Returns `true` if a commit has our address and the trailer that names an effect.
 pub(super) fn is_ours(info: &CommitInfo, us: &str) -> bool {
     info.author_email == us && info.trailer("AutoBuild-Attempt").is_some()
 }
 
-/// The open turn of a task and the commit that it looks at.
+/// Returns the open turn of a task and its commit.
 pub(super) fn open(task: &Task) -> Result<(&Turn, &Sha), EffectError> {
     let gone = || EffectError::defect(Defect::NoOpenTurn { task: task.id });
     let turn = task.last_turn().ok_or_else(gone)?;
     Ok((turn, turn.head.as_ref().ok_or_else(gone)?))
 }
 
-/// How many commits of a branch are looked at: more than all turns of a task make.
+/// The most commits of a branch that are read. All turns of a task make fewer.
 const MOST: usize = 300;
 
-/// The commits of persons between `fork` and `head`, each as the commit before it and itself, oldest first.
+/// Returns the commits of people between `fork` and `head`, oldest first, each as a pair of its parent and itself.
 pub(super) async fn pushes(
     context: &EffectContext<'_>,
     mirror: &Mirror,

@@ -1,4 +1,4 @@
-//! The person who labelled the issue is told that something waits for them: once for each wait.
+//! Notifies the person who labelled the issue that something waits for them, once for each wait.
 
 use crate::{
     engine::{
@@ -10,8 +10,8 @@ use crate::{
 };
 use domain::{effect::Thread, feature::Wait, ids::PullNumber};
 
-/// Requests a review where the wait is for one, and mentions the person in a comment where that is not possible or not the
-/// point. A wait that is over by now is not told of.
+/// Requests a review if the wait is for one. If that is impossible or the wait is for something else, mentions the
+/// person in a comment. Does nothing if the wait is over.
 pub(super) async fn ask_person(context: &EffectContext<'_>, wait: &Wait) -> Result<Done, EffectError> {
     let feature = &context.feature;
     if !feature.waits().contains(wait) {
@@ -29,7 +29,7 @@ pub(super) async fn ask_person(context: &EffectContext<'_>, wait: &Wait) -> Resu
     Ok(Done::Nothing)
 }
 
-/// Where the person is mentioned, and the pull request that is theirs to review.
+/// Returns the thread for the mention, and the pull request that the person should review, if any.
 fn place(context: &EffectContext<'_>, wait: &Wait) -> (Thread, Option<PullNumber>) {
     let issue = Thread::Issue(context.key().issue);
     match wait {
@@ -43,8 +43,8 @@ fn place(context: &EffectContext<'_>, wait: &Wait) -> (Thread, Option<PullNumber
     }
 }
 
-/// Whether the person was told by a request for a review. One that stands from an earlier wait tells nobody anything; on
-/// a later try it may be ours.
+/// Requests a review and returns `true` if GitHub thereby notified the person. A request from an earlier wait notifies
+/// nobody. On a later try, an existing request may be our own and counts.
 async fn is_requested(context: &EffectContext<'_>, pull: PullNumber) -> Result<bool, EffectError> {
     context.may_write()?;
     let person = &context.feature.snapshot.labelled_by;

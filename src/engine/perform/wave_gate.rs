@@ -1,4 +1,4 @@
-//! The wave gate: the Gates on the integration branch, and which merge broke what fails there.
+//! The wave gate: runs the Gates on the integration branch and finds the merge that broke it.
 
 use crate::{
     config::RepositorySettings,
@@ -56,7 +56,8 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
     }))
 }
 
-/// The merge since the last green gate that broke it. That none can be told is no reason to have no gate.
+/// Returns the merge since the last passed gate that broke it. Returns `None` if it cannot be found; the result of the
+/// gate counts without it.
 async fn broke(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -86,12 +87,11 @@ async fn broke(
         settings,
     };
     let found = gates::blame(&context.bench(), &suspects, &context.job.cancel).await?;
-    // A branch of a single merge has only one that can be meant.
     tracing::debug!(feature = %feature.key, found = ?found, "looked for the merge that broke {}", feature.key);
     Ok(found)
 }
 
-/// The last commit of the integration branch on which a gate held, else the one that it began with.
+/// Returns the last commit of the integration branch on which a gate passed, else the one that the branch began with.
 async fn green(context: &EffectContext<'_>, mirror: &Mirror) -> Result<Option<Sha>, EffectError> {
     let feature = &context.feature;
     let kind = strictest(feature);

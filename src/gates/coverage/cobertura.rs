@@ -1,4 +1,4 @@
-//! Cobertura's XML, which many tools write.
+//! Reads Cobertura's XML, which many tools write.
 
 use crate::gates::{
     coverage::{Measured, TooMuch},
@@ -20,27 +20,27 @@ pub(super) fn read(bytes: &[u8]) -> Result<Measured, String> {
     })
 }
 
-/// What was read so far.
+/// The part of the report that was read so far.
 #[derive(Default)]
 struct Report {
     measured: Measured,
-    /// The first two of them: more than one says nothing.
+    /// At most two source folders: if there is more than one, none can be used as the root.
     sources: Vec<String>,
     root: Root,
     open: Vec<Open>,
     too_much: Option<TooMuch>,
 }
 
-/// An element that is not at its end yet.
+/// An element whose end was not read yet.
 enum Open {
-    /// The lines of a file.
+    /// A class, with its file.
     Class(String),
-    /// A folder of sources.
+    /// A source folder, with its text.
     Source(String),
     Other,
 }
 
-/// What the document is.
+/// The kind of document.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Root {
     Coverage,
@@ -90,7 +90,7 @@ impl Report {
         }
     }
 
-    /// A line belongs to the class around it.
+    /// Notes a line for the class around it.
     fn line(&mut self, element: &Element<'_>) {
         let class = self.open.iter().rev().find_map(|open| match open {
             Open::Class(file) => Some(file),

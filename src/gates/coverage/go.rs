@@ -1,11 +1,11 @@
-//! Go's profiles, as `go test -coverprofile` writes them: blocks of lines in files that are named by their import paths.
+//! Reads Go's coverage profiles (`go test -coverprofile`): blocks of lines in files named by import path.
 
 use crate::gates::coverage::{Measured, Names};
 
-/// How a profile begins.
+/// The beginning of every profile.
 pub(super) const BEGINS: &str = "mode: ";
 
-/// The most lines of one block; no function is longer.
+/// The most lines of one block; no real function is longer.
 const LONGEST: u32 = 100_000;
 
 /// Reads lines such as `example.com/x/a.go:12.34,15.2 3 1`: from line 12 to 15, three statements, run once.

@@ -1,4 +1,4 @@
-//! lcov's tracefiles: `SF:` begins a file, `DA:` is a line and how often it ran.
+//! Reads lcov's tracefiles: `SF:` begins a file, `DA:` gives a line and how often it ran.
 
 use crate::gates::coverage::Measured;
 

@@ -1,4 +1,4 @@
-//! The JSON that `cargo llvm-cov --json` and `llvm-cov export` write: segments that begin at a line and column.
+//! Reads the JSON of `cargo llvm-cov --json` and `llvm-cov export`: segments that begin at a line and column.
 
 use crate::gates::coverage::{Measured, TooMuch};
 use serde::{
@@ -28,7 +28,7 @@ struct File {
     segments: List<Segment>,
 }
 
-/// A list that is not longer than any tool's.
+/// A list with at most `MOST_ENTRIES` entries.
 struct List<T>(Vec<T>);
 
 impl<T> Default for List<T> {
@@ -64,7 +64,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
     }
 }
 
-/// Where something begins or ends, and how often it ran.
+/// A position where a region begins or ends, and how often the code after it ran.
 struct Segment {
     line: u32,
     column: u32,
@@ -100,8 +100,8 @@ impl<'de> Visitor<'de> for SegmentVisitor {
         f.write_str("a segment: line, column, count and two or three flags")
     }
 
-    /// Line, column, how often it ran, whether that is known, whether a region begins, whether it is a gap between
-    /// regions. Older versions leave the last one out.
+    /// Reads line, column, count, and three flags: whether the count is known, whether a region begins, and whether it
+    /// is a gap between regions. Older versions omit the last flag.
     fn visit_seq<A: SeqAccess<'de>>(self, mut fields: A) -> Result<Segment, A::Error> {
         let missing = |at| A::Error::invalid_length(at, &"a segment");
         let line = fields.next_element()?.ok_or_else(|| missing(0))?;
@@ -124,7 +124,7 @@ impl<'de> Visitor<'de> for SegmentVisitor {
     }
 }
 
-/// The most lines of a file.
+/// The most lines between two segments that are counted; no file is longer.
 const MOST_LINES: u32 = 1_000_000;
 
 pub(super) fn read(text: &str) -> Result<Measured, String> {
@@ -138,7 +138,7 @@ pub(super) fn read(text: &str) -> Result<Measured, String> {
     Ok(measured)
 }
 
-/// A line ran as often as the busiest region that begins in it, or as what was open when it began.
+/// Counts each line as the highest count among the regions that begin on it and the region open at its start.
 fn lines(file: &File, measured: &mut Measured) -> Result<(), TooMuch> {
     measured.file(&file.filename)?;
     let mut open: Option<(u64, Counted)> = None;

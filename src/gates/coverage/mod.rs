@@ -1,4 +1,4 @@
-//! Coverage of the lines that a change adds or modifies, from the file that the settings name.
+//! Measures the coverage of the lines that a change adds or modifies, from the file that the settings name.
 
 mod cobertura;
 mod go;
@@ -25,23 +25,23 @@ use integrity::language::{Role, role};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
-/// The largest coverage file that is read.
+/// The largest coverage file that is read, in bytes.
 const MAX_FILE: u64 = 128 * 1024 * 1024;
 
-/// The largest that is kept with a result, in base64.
+/// The largest coverage file that is cached with a result, in base64 characters.
 const MAX_KEPT: usize = 16 * 1024 * 1024;
 
-/// The most places that are named.
+/// The most files with uncovered lines that become items.
 const MOST_ITEMS: usize = 30;
 
-/// The most lines that a coverage file may speak of, each mention counted.
+/// The most lines that a coverage file may mention; repeated mentions count.
 const MOST_LINES: u32 = 4_000_000;
-/// The most files.
+/// The most files that a coverage file may mention.
 const MOST_FILES: usize = 200_000;
-/// The longest name of a file, in bytes: no system has longer ones.
+/// The longest file name, in bytes; no system allows a longer one.
 const LONGEST_NAME: usize = 4_096;
 
-/// What a coverage file says: by file and line, how often the line ran.
+/// The content of a coverage file: how often each line of each file ran.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Measured {
     files: BTreeMap<String, BTreeMap<u32, u64>>,
@@ -49,16 +49,16 @@ pub(crate) struct Measured {
     names: Names,
 }
 
-/// How files are named.
+/// The way in which files are named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Names {
     #[default]
     Paths,
-    /// By a module's name and the path in it.
+    /// Go's import paths: the module's name and the path in the module.
     ImportPaths,
 }
 
-/// The file speaks of more than any repository holds. Each is a sentence for people.
+/// The coverage file mentions more than any repository holds. Each message is a sentence for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum TooMuch {
     #[error("it speaks of more than {MOST_LINES} lines")]
@@ -70,7 +70,7 @@ enum TooMuch {
 }
 
 impl Measured {
-    /// Notes a line; where several notes speak of one line, the highest counts.
+    /// Notes how often a line ran; of several counts for a line, the highest stays.
     fn line(&mut self, file: &str, line: u32, hits: u64) -> Result<(), TooMuch> {
         if self.noted >= MOST_LINES {
             return Err(TooMuch::Lines);
@@ -81,7 +81,7 @@ impl Measured {
         Ok(())
     }
 
-    /// The lines of a file; so it is noted that it is measured at all.
+    /// Returns the lines of a file, and notes that the file is measured.
     fn file(&mut self, file: &str) -> Result<&mut BTreeMap<u32, u64>, TooMuch> {
         if file.len() > LONGEST_NAME {
             return Err(TooMuch::Name);
@@ -95,7 +95,7 @@ impl Measured {
         self.files.get_mut(file).ok_or(TooMuch::Files)
     }
 
-    /// The same of files that are named from a folder on.
+    /// Puts `folder` before every relative file name.
     fn below(self, folder: &str) -> Self {
         let mut files: BTreeMap<String, BTreeMap<u32, u64>> = BTreeMap::new();
         for (file, lines) in self.files {
@@ -108,7 +108,7 @@ impl Measured {
         Self { files, ..self }
     }
 
-    /// Reads any of the known formats.
+    /// Reads a coverage file in any known format.
     fn read(bytes: &[u8]) -> Result<Self, String> {
         // XML may be written in UTF-16 too.
         if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
@@ -124,8 +124,8 @@ impl Measured {
         }
     }
 
-    /// What is said of a file of the repository. Tools write paths from the root of the system, of the repository, or of a
-    /// folder of sources.
+    /// Returns the counts for a file of the repository. Tools write paths relative to the file system's root, the
+    /// repository, or a source folder.
     fn of(&self, path: &str, root: &str) -> Option<&BTreeMap<u32, u64>> {
         let whole = format!("{root}/{path}");
         let exact = [path, &format!("./{path}"), &whole];
@@ -147,22 +147,22 @@ impl Measured {
     }
 }
 
-/// What the coverage file said after the tests, or why it says nothing.
+/// The coverage file's content after the tests ran, or why there is none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Measurement {
     File {
-        /// In base64.
+        /// The content, in base64.
         bytes: String,
-        /// Where the files were that it speaks of.
+        /// The checkout's path at the time, to which the file's paths refer.
         root: String,
-        /// What the command said, if it failed.
+        /// The coverage command's failure in parentheses; empty if it succeeded.
         said: String,
     },
     Nothing(Evidence),
 }
 
 impl Measurement {
-    /// Whether it is worth the room.
+    /// `true` if it is small enough to cache.
     pub(crate) fn is_small(&self) -> bool {
         match self {
             Self::File { bytes, .. } => bytes.len() <= MAX_KEPT,
@@ -187,7 +187,7 @@ pub(crate) async fn measure(
         };
         match &evidence {
             Evidence::Passed(_) => {}
-            // Tools also fail where they find too little. What they measured is judged here, if they wrote it.
+            // Tools also fail if coverage is below their own threshold. If they wrote the file, it is judged here.
             Evidence::Failed(finding) => said = format!(" ({})", finding.sentence()),
             Evidence::Absent(_) => return Ok(Some(Measurement::Nothing(evidence))),
         }
@@ -206,7 +206,7 @@ pub(crate) async fn measure(
     ))
 }
 
-/// Judges what was measured of the lines that a change adds or modifies.
+/// Judges the coverage of the lines that a change adds or modifies.
 pub(crate) async fn judge(measurement: &Measurement, subject: &Subject<'_>) -> Result<GateResult, GateError> {
     let settings = &subject.settings.coverage;
     let path = settings.file.as_deref().unwrap_or_default();

@@ -18,7 +18,7 @@ fn every_format_says_the_same() {
     let lines = [(1, 3), (2, 0), (3, 1)];
     assert_eq!(hits(&Measured::read(lcov.as_bytes()).unwrap(), "src/a.py"), lines);
     assert_eq!(hits(&Measured::read(cobertura.as_bytes()).unwrap(), "src/a.py"), lines);
-    // A line on which only an inner region is missed ran as often as what was open around it.
+    // If only an inner region of a line is missed, the line ran as often as the region around it.
     let partly = [(1, 3), (2, 3), (3, 1)];
     assert_eq!(hits(&Measured::read(llvm.as_bytes()).unwrap(), "src/a.py"), partly);
 }
@@ -90,7 +90,7 @@ fn the_share_is_of_measured_lines_and_what_is_missed_is_named() {
     assert_eq!(spelled(&ranges(&[4])), "line 4");
 }
 
-/// What is said of a file that is too much of something, and said soon.
+/// Returns the error for a file that exceeds a limit, which must come quickly.
 fn refusal(text: &str) -> String {
     Measured::read(text.as_bytes()).unwrap_err()
 }
@@ -120,7 +120,7 @@ fn a_file_that_is_nested_or_long_without_end_is_refused_in_one_pass() {
         .contains("JSON")
     );
     assert!(refusal(&format!("SF:{}\nDA:1,1\n", "a".repeat(5_000))).contains("4096 bytes"));
-    // Two segments may speak of all the lines between them.
+    // Two segments may cover all the lines between them.
     let segments: Vec<String> = (0..100)
         .map(|n| format!("[{},1,1,true,true,false]", n * 900_000))
         .collect();

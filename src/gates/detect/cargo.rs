@@ -1,4 +1,4 @@
-//! Cargo.
+//! Detects Cargo projects.
 
 use crate::gates::detect::{Found, Repository};
 
@@ -14,7 +14,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         None if manifest.contains_key("workspace") || names_packages(&manifest) => "cargo fetch",
         Some(_) | None => "",
     };
-    // Of a workspace whose root is a package, cargo tests that package alone.
+    // If the workspace's root is a package, plain `cargo test` tests only that package.
     let test = match manifest.contains_key("workspace") && manifest.contains_key("package") {
         true => "cargo test --workspace",
         false => "cargo test",
@@ -26,7 +26,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     })
 }
 
-/// Whether a manifest names packages that lie elsewhere.
+/// `true` if a manifest depends on packages from outside the repository.
 fn names_packages(table: &toml::Table) -> bool {
     let is_elsewhere = |package: &toml::Value| package.get("path").is_none();
     table.iter().any(|(key, value)| match value {

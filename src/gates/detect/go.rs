@@ -1,4 +1,4 @@
-//! Go modules and workspaces.
+//! Detects Go modules and workspaces.
 
 use crate::gates::detect::{Found, Repository};
 
@@ -28,7 +28,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     })
 }
 
-/// The packages of each module that a workspace uses.
+/// Returns the package pattern of each module that a workspace uses, such as `./api/...`.
 fn modules(text: &str) -> Vec<String> {
     let words = text
         .lines()

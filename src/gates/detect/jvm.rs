@@ -1,4 +1,4 @@
-//! Maven and Gradle, through their wrappers where the repository has them.
+//! Detects Maven and Gradle, and uses their wrappers if the repository has them.
 
 use crate::gates::detect::{Found, Repository};
 
@@ -11,7 +11,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
         false => installed.to_owned(),
     };
     let (setup, test) = match file {
-        // What runs the tests is only fetched when tests run: so some run that are not there.
+        // Both fetch their test engines only when tests run, so set-up asks for a test that does not exist.
         "pom.xml" => {
             let maven = program("mvnw", "mvn");
             let none = "-Dtest=NoSuchTest -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false";

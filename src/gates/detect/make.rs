@@ -1,11 +1,11 @@
-//! Make, where a target says that it tests.
+//! Detects make files with a target for tests.
 
 use crate::gates::detect::{Found, Repository};
 use integrity::make::{FILES as MAKE_FILES, rules};
 
 pub(super) const FILES: &[&str] = &MAKE_FILES;
 
-/// The targets that are taken for tests.
+/// The names of targets that are assumed to run tests.
 const TARGETS: [&str; 3] = ["test", "tests", "check"];
 
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {

@@ -1,6 +1,6 @@
-//! Finds out from a repository's files how it is set up and tested. Looks at names and small files, runs nothing.
+//! Detects from a repository's files how to set it up and test it. It reads names and small files, and runs nothing.
 //!
-//! Tests run without the network, so a set-up fetches whatever they need.
+//! Tests run without network, so set-up must fetch whatever they need.
 
 mod cargo;
 mod go;
@@ -12,35 +12,35 @@ mod python;
 use domain::shell_command::ShellCommand;
 use std::{collections::BTreeSet, ffi::OsStr};
 
-/// A repository at one commit, or a folder of it, as far as detection needs it.
+/// The paths and files of a repository at one commit, or of one of its folders.
 pub struct Repository<'a> {
     /// Every path, relative to the root.
     pub(crate) paths: &'a [String],
-    /// The text of a file; `None` if it cannot be read as text.
+    /// Returns the text of a file; `None` if it is not readable text.
     read: &'a dyn Fn(&str) -> Option<String>,
-    /// The folder that is looked at, with a slash behind; empty for the root.
+    /// The folder that is examined, with a trailing slash; empty for the root.
     folder: String,
 }
 
-/// What the files tell.
+/// The detected commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Detected {
     pub(crate) setup: Option<ShellCommand>,
     pub(crate) test: ShellCommand,
-    /// The files that told it.
+    /// The files that led to the commands, for a sentence.
     pub(crate) evidence: String,
-    /// The folder of the project, where that is not the root.
+    /// The project's folder, if it is not the root.
     pub(crate) folder: Option<String>,
 }
 
-/// How a project is set up and tested, as its tool chain says.
+/// The commands that one tool chain suggests.
 struct Found {
     setup: String,
     test: String,
     evidence: String,
 }
 
-/// Every tool chain, in the order in which they are tried: its name, the files that it is known by, and what they tell.
+/// A tool chain: its name, the files that identify it, and its detection function.
 type ToolChain = (
     &'static str,
     &'static [&'static str],
@@ -56,7 +56,7 @@ const TOOL_CHAINS: &[ToolChain] = &[
     ("Make", make::FILES, make::detect),
 ];
 
-/// Folders whose projects are somebody else's, or no more than samples.
+/// Names of folders whose projects are third-party code, samples or test data.
 const NOT_OWN: [&str; 16] = [
     "node_modules",
     "vendor",
@@ -76,12 +76,12 @@ const NOT_OWN: [&str; 16] = [
     "samples",
 ];
 
-/// The most folders that are looked at for a project, and how deep they may lie.
+/// The most folders that are searched for a project, and the deepest level.
 const MOST_FOLDERS: usize = 20;
 const DEEPEST: usize = 2;
 
 impl<'a> Repository<'a> {
-    /// A repository with these paths.
+    /// Creates a repository with these paths.
     #[must_use]
     pub fn new(paths: &'a [String], read: &'a dyn Fn(&str) -> Option<String>) -> Self {
         let folder = String::new();
@@ -104,12 +104,12 @@ impl Repository<'_> {
         paths.iter().find(|path| self.has(path)).copied()
     }
 
-    /// The paths in the folder, from there.
+    /// Returns the paths inside the folder, relative to it.
     fn own(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().filter_map(|path| path.strip_prefix(&self.folder))
     }
 
-    /// A folder of it.
+    /// Narrows the repository to one of its folders.
     pub(crate) fn below(&self, folder: &str) -> Repository<'_> {
         Repository {
             paths: self.paths,
@@ -119,7 +119,7 @@ impl Repository<'_> {
     }
 }
 
-/// What is looked for, for people.
+/// Returns the names of all tool chains, for people.
 pub(crate) fn looked_for() -> String {
     TOOL_CHAINS
         .iter()
@@ -128,7 +128,7 @@ pub(crate) fn looked_for() -> String {
         .join(", ")
 }
 
-/// The programs that run the tests of a tool chain, with the name that people know.
+/// Programs that run tests, each with the name that people know.
 const RUNNERS: [(&str, &str); 9] = [
     ("cargo", "Cargo"),
     ("npm", "npm"),
@@ -141,7 +141,7 @@ const RUNNERS: [(&str, &str); 9] = [
     ("make", "Make"),
 ];
 
-/// The runners that are installed on this machine, for whoever writes the first tests of a repository.
+/// Returns the test runners installed on this machine, as a hint for an agent that writes a repository's first tests.
 #[must_use]
 pub fn runners_here() -> Vec<&'static str> {
     runners_in(&std::env::var_os("PATH").unwrap_or_default())
@@ -153,7 +153,7 @@ fn runners_in(path: &OsStr) -> Vec<&'static str> {
     here.map(|(_, name)| *name).collect()
 }
 
-/// The files that are read, of all paths.
+/// Returns the paths of the files that detection reads.
 pub fn telling(paths: &[String]) -> Vec<&String> {
     let names = || TOOL_CHAINS.iter().flat_map(|(_, files, _)| files.iter());
     let folders: BTreeSet<String> = folders(paths).into_iter().chain([String::new()]).collect();
@@ -172,7 +172,8 @@ pub fn telling(paths: &[String]) -> Vec<&String> {
     paths.iter().filter(is_telling).chain(python::tests(paths)).collect()
 }
 
-/// The first tool chain that has a way to run tests: at the root, else in the one folder that has one.
+/// Returns the commands of the first tool chain that can run tests: at the root or, failing that, in the only folder
+/// that has one.
 pub(crate) fn detect(repository: &Repository<'_>) -> Option<Detected> {
     let own = |repository: &Repository<'_>| TOOL_CHAINS.iter().find_map(|(_, _, detect)| detect(repository));
     if let Some(found) = own(repository) {
@@ -205,7 +206,7 @@ fn detected(found: Found, folder: Option<String>) -> Option<Detected> {
     })
 }
 
-/// The outermost folders with a manifest, where the root has none.
+/// Returns the outermost folders with a manifest, except the root.
 fn folders(paths: &[String]) -> Vec<String> {
     const MANIFESTS: [&str; 8] = [
         "Cargo.toml",

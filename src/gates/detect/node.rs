@@ -1,12 +1,12 @@
-//! npm, pnpm and yarn. Which of them is meant is told by the lock file, else by `packageManager`; none is fetched.
+//! Detects npm, pnpm and yarn. The lock file decides which one is used, then `packageManager`; none is downloaded.
 
 use crate::gates::detect::{Found, Repository};
 use serde_json::Value;
 
 pub(super) const FILES: &[&str] = &["package.json", "lerna.json"];
 
-/// A package manager: its lock files, how it installs with and without one, how it runs the script of the root, and how
-/// those of all packages of a workspace.
+/// A package manager: its lock files, its install commands with and without one, and its commands to test the root
+/// package and all packages of a workspace.
 struct Manager {
     name: &'static str,
     locks: &'static [&'static str],
@@ -83,7 +83,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     })
 }
 
-/// Whether the script is more than what `npm init` writes when nobody named a test.
+/// `true` if there is a test script other than the placeholder that `npm init` writes.
 fn has_tests(manifest: &Value) -> bool {
     let script = manifest
         .get("scripts")

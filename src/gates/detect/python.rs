@@ -1,4 +1,4 @@
-//! pytest and unittest, set up by uv, poetry, tox, nox, or in a virtual environment of the project's own.
+//! Detects pytest and unittest, and sets them up with uv, poetry, tox, nox, or a virtual environment in the checkout.
 
 use crate::gates::detect::{Found, Repository, jvm};
 use std::collections::BTreeSet;
@@ -24,13 +24,13 @@ pub(super) const FILES: &[&str] = &[
     "requirements/dev.txt",
 ];
 
-/// What the project itself needs.
+/// The file that lists the project's own dependencies.
 const OWN_NEEDS: &str = "requirements.txt";
 
 /// Files that only pytest reads.
 const CONFIGURED: [&str; 4] = ["pytest.ini", "conftest.py", "tests/conftest.py", "test/conftest.py"];
 
-/// Extras and groups that are for tests, the likeliest first.
+/// Names of extras and groups for tests, the likeliest first.
 const FOR_TESTS: [&str; 6] = ["test", "tests", "testing", "dev", "develop", "development"];
 
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
@@ -61,17 +61,17 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Found> {
     Some(Found { setup, test, evidence })
 }
 
-/// What a project says of its packages.
+/// The dependencies that a project declares.
 #[derive(Default)]
 struct Project {
     manifest: Table,
-    /// Whether `pip install .` means something.
+    /// Whether `pip install .` works.
     is_package: bool,
-    /// Whether it needs packages.
+    /// Whether any package must be installed.
     needs: bool,
-    /// Arguments for pip that bring what the tests need.
+    /// The pip arguments that install what the tests need.
     packages: Vec<String>,
-    /// Whether pytest is among them.
+    /// Whether pytest is one of the packages.
     has_pytest: bool,
 }
 
@@ -114,7 +114,7 @@ impl Project {
             .copied()
             .filter(|file| file.contains("requirements") && repository.has(file));
         let (own, more): (Vec<&str>, Vec<&str>) = asked.partition(|file| *file == OWN_NEEDS);
-        // Locked lists for tests and for development together often contradict each other.
+        // Separate pinned lists for tests and for development often conflict, so only one is installed.
         for file in own.into_iter().chain(more.into_iter().take(1)) {
             found.packages.extend(["-r".to_owned(), file.to_owned()]);
             found.add(repository.text(file).map(|text| vec![text]));
@@ -135,7 +135,7 @@ impl Project {
         self.has_pytest |= packages.is_some_and(|packages| packages.iter().any(|package| package.contains("pytest")));
     }
 
-    /// Set-up, the test command, and the files that told them.
+    /// Returns the set-up command, the test command, and the files that led to them.
     fn commands(
         &self,
         repository: &Repository<'_>,
@@ -190,7 +190,7 @@ impl Project {
         (setup, test, told)
     }
 
-    /// The value of an option of pip.
+    /// Returns the value of a pip option.
     fn option(&self, option: &str) -> Option<&str> {
         let at = self.packages.iter().position(|word| word == option)?;
         self.packages.get(at.saturating_add(1)).map(String::as_str)
@@ -204,7 +204,7 @@ impl Project {
     }
 }
 
-/// The extra or group for tests: one that holds pytest, else one that is called so; with its packages.
+/// Returns the extra or group for tests with its packages: the first that contains pytest, else the first by name.
 fn chosen(table: &Table) -> Option<(String, Vec<String>)> {
     let all = || {
         FOR_TESTS
@@ -215,7 +215,7 @@ fn chosen(table: &Table) -> Option<(String, Vec<String>)> {
     with_pytest.or_else(|| all().next())
 }
 
-/// The packages of an extra or a group, with those of the groups that it includes.
+/// Returns the packages of an extra or group, including those of the groups that it includes.
 fn resolved(table: &Table, name: &str, depth: usize) -> Option<Vec<String>> {
     let packages = table.get(name)?.as_array()?;
     let mut all = Vec::new();
@@ -246,7 +246,7 @@ fn list(value: Option<&Value>) -> Vec<String> {
     all.filter_map(|value| Some(value.as_str()?.to_owned())).collect()
 }
 
-/// The command for tests that are written for unittest, where nothing names pytest.
+/// Returns the command for tests written for unittest, if nothing mentions pytest.
 fn unittest(repository: &Repository<'_>, evidence: &str) -> Option<String> {
     let texts: Vec<String> = repository
         .own()
@@ -259,7 +259,8 @@ fn unittest(repository: &Repository<'_>, evidence: &str) -> Option<String> {
         return None;
     }
     let folder = common_folder(repository.own().filter(|path| is_test(path)));
-    // A package is found from the root, other folders are named; a folder with an odd name is left to people.
+    // Discovery finds a package from the root; any other folder must be named. A folder with an unusual name is left to
+    // people.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
     match folder.is_empty() || repository.has(&format!("{folder}/__init__.py")) {
         true => Some("python3 -m unittest discover".to_owned()),
@@ -268,15 +269,15 @@ fn unittest(repository: &Repository<'_>, evidence: &str) -> Option<String> {
     }
 }
 
-/// The most files with tests that are read.
+/// The most test files that are read.
 const MOST_TESTS: usize = 10;
 
-/// Some files with Python tests, as their names say: enough to see what they are written for.
+/// Returns some Python test files, by name: enough to see for which framework they are written.
 pub(super) fn tests(paths: &[String]) -> impl Iterator<Item = &String> {
     paths.iter().filter(|path| is_test(path)).take(MOST_TESTS)
 }
 
-/// The innermost folder that holds all these files.
+/// Returns the innermost folder that contains all these files.
 fn common_folder<'p>(files: impl Iterator<Item = &'p str>) -> String {
     let mut folders: BTreeSet<Vec<&str>> = files
         .map(|path| {

@@ -1,12 +1,12 @@
-//! How long experiments may run together, and what was left out.
+//! The time budget that all experiments share, and the experiments that did not fit.
 
 use crate::config::Depth;
 use std::time::Duration;
 
-/// Experiments may always take this long together.
+/// The least time that the experiments get together.
 const LEAST: Duration = Duration::from_secs(20);
 
-/// What is left of the time for experiments.
+/// The time that is left for experiments.
 pub(super) struct Budget {
     whole: Duration,
     left: Duration,
@@ -28,7 +28,7 @@ impl Budget {
         }
     }
 
-    /// How long the next run may take; none where nothing is left.
+    /// Returns how long the next run may take; `None` if no time is left.
     pub(super) fn left(&self) -> Option<Duration> {
         (!self.left.is_zero()).then_some(self.left)
     }
@@ -45,7 +45,7 @@ impl Budget {
         !self.left_out.is_empty()
     }
 
-    /// What ran and what did not, in a sentence.
+    /// Says in a sentence which experiments ran and which did not.
     pub(super) fn sentence(&self, ran: &[&'static str]) -> String {
         let seconds = self.whole.as_secs();
         match (ran, self.left_out.as_slice()) {

@@ -1,4 +1,4 @@
-//! Files that experiments put in place: code of the product with bodies emptied, and files that are stored for tests.
+//! Prepares the files that experiments put in place: source files with emptied bodies, and golden files.
 
 use crate::gates::{change::Change, inline_tests, run::context::GateError, turn::Run};
 use integrity::{
@@ -11,14 +11,14 @@ use integrity::{
 };
 use std::collections::BTreeSet;
 
-/// The most files of code that are looked through for what the tests name, and the largest of them.
+/// The most source files that are searched for names from the tests, and the largest one in bytes.
 const MOST_FILES: usize = 1_500;
 const LARGEST: u64 = 512 * 1024;
-/// The same of stored files.
+/// The same limits for golden files.
 const MOST_STORED: usize = 200;
 const LARGEST_STORED: u64 = 256 * 1024;
 
-/// A path, its bytes and its mode.
+/// A file to write: its path, bytes and mode.
 pub(crate) type Put = (String, Vec<u8>, u32);
 
 /// A file at the change's commit.
@@ -29,19 +29,19 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// It with another text.
+    /// Returns the file with another text.
     pub(super) fn put(&self, text: &str) -> Put {
         (self.path.clone(), text.as_bytes().to_vec(), self.mode)
     }
 }
 
-/// The files of code of the change's commit.
+/// Returns the source files at the change's commit.
 pub(crate) async fn code(run: &Run<'_>) -> Result<Vec<Code>, GateError> {
     let is_code = |path: &str| role(path) == Role::Source && language::of(path).is_some();
     Ok(texts(run.files(is_code, MOST_FILES, LARGEST).await?))
 }
 
-/// The files that are stored for tests at the change's commit.
+/// Returns the golden files at the change's commit, such as snapshots.
 pub(super) async fn stored(run: &Run<'_>) -> Result<Vec<Code>, GateError> {
     let is_stored = |path: &str| language::of(path).is_none() && role(path) == Role::Support || is_snapshot(path);
     Ok(texts(run.files(is_stored, MOST_STORED, LARGEST_STORED).await?))
@@ -52,7 +52,8 @@ fn texts(files: Vec<Put>) -> Vec<Code> {
     files.into_iter().filter_map(text).collect()
 }
 
-/// The file with the functions of these names emptied, once with each of two answers; none where it has none of them.
+/// Returns the file twice, with the functions of these names emptied to return one of two values; `None` if it has none
+/// of these functions.
 pub(super) fn emptied(path: &str, text: &str, names: &BTreeSet<String>) -> Option<[String; 2]> {
     let doing = language::doing(path, text)?;
     let is_named = |body: &&Body| names.contains(&body.name) && body.name != "main";
@@ -63,7 +64,7 @@ pub(super) fn emptied(path: &str, text: &str, names: &BTreeSet<String>) -> Optio
     }
 }
 
-/// The words of changed files of tests, and of the tests inside changed files of code, before and now.
+/// Returns the words of both versions of these changed files. Of source files, only the inline tests count.
 pub(super) fn words(change: &Change, paths: &BTreeSet<String>) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let is_wanted = |file: &&FileChange| paths.contains(&file.path);

@@ -1,7 +1,8 @@
-//! Extreme mutation: the new tests run with the body of every function that the change brings emptied, or, in a task for
-//! tests, of every function that they name. If all of them still pass, they are pseudo-tested. A function that was there
-//! and that the change rewrites does what it did before: that a test fails with that is shown already, and says something,
-//! also where it would pass if the function did nothing.
+//! Extreme mutation: runs the new tests with the body of every function that the change adds emptied; in a task for
+//! tests, of every function that the tests name. If all of them still pass, they are pseudo-tested.
+//!
+//! A function that the change rewrites gets its old body back instead of an empty one. That a test fails on the old
+//! body was already shown, and is evidence even if the test would pass with an empty body.
 
 use crate::gates::{
     change::{Change, is_document},
@@ -39,20 +40,20 @@ pub(super) static EXPERIMENT: Experiment = Experiment {
     rule: Rule::PseudoTested,
 };
 
-/// The functions that the change brings do nothing.
+/// Empties the functions that the change adds.
 fn of_brought(facts: &Facts) -> Option<Mutants> {
     let change = &facts.change;
     let is_of_interest: fn(&Other) -> bool = match facts.witness {
-        // With the old body of a rewritten function the tests were run already: on the base.
+        // The run on the base already tried the tests with the old bodies of rewritten functions.
         Witness::Seen => |other| matches!(other, Other::Brought(_)),
-        // None of the tests is about the change, and that is said already.
+        // No new test failed on the base, and another finding already says so.
         Witness::NotSeen => return None,
         Witness::Unknown => |_| true,
     };
     let brought = Brought::of(facts, is_of_interest)?;
     let mut suspects: BTreeSet<String> = facts.tests.new.iter().cloned().collect();
     if facts.witness == Witness::Unknown {
-        // They ran on nothing older: only those that name what the change writes are sure to be about it.
+        // The tests could not run on the base: only those that name a function of the change are surely about it.
         suspects.retain(|name| brought.is_named_in(change, name));
     }
     let others = facts
@@ -77,7 +78,7 @@ fn of_brought(facts: &Facts) -> Option<Mutants> {
     mutants(suspects, others, brought.versions, says)
 }
 
-/// The functions that the tests name do nothing.
+/// Empties the functions that the new tests name.
 fn of_named(facts: &Facts, code: Vec<Code>) -> Option<Mutants> {
     let sites = facts.tests.new.iter().flat_map(|name| facts.change.after.find(name));
     let words: BTreeSet<String> = sites.flat_map(|site| site.words.iter().cloned()).collect();
@@ -117,20 +118,21 @@ fn mutants(
     })
 }
 
-/// What a change brings.
+/// The functions that a change adds or rewrites.
 struct Brought {
-    /// The changed files with emptied functions, once with each of two answers.
+    /// The changed files with emptied functions, once for each of two return values.
     versions: Vec<Vec<Put>>,
-    /// The names of those of interest.
+    /// The names of the functions of interest.
     names: BTreeSet<String>,
-    /// The first of these and where it is, for a sentence.
+    /// The first of these functions and its place, for a sentence.
     first: String,
-    /// Whether none of these was there before.
+    /// Whether all of these functions are new.
     is_new: bool,
 }
 
 impl Brought {
-    /// Empties what the change brings; none where that cannot be done with all of it, or nothing of it is of interest.
+    /// Empties the functions that the change adds; `None` if that is not possible for all of them, or none is of
+    /// interest.
     fn of(facts: &Facts, is_of_interest: fn(&Other) -> bool) -> Option<Self> {
         let change = &facts.change;
         let sources: Vec<&FileChange> = change.of_role(Role::Source).collect();
@@ -177,7 +179,7 @@ impl Brought {
         })
     }
 
-    /// Whether a test's own words name a function that the change brings.
+    /// `true` if the test's own words name a function of interest.
     fn is_named_in(&self, change: &Change, test: &str) -> bool {
         let sites = change.after.find(test);
         sites
@@ -186,7 +188,7 @@ impl Brought {
     }
 }
 
-/// Whether a function of a file of code is one of the change's tests.
+/// `true` if a function in a source file is one of the change's tests.
 fn is_test(facts: &Facts, file: &FileChange, body: &Body) -> bool {
     let after = &facts.change.after;
     let before = file.after.bytes().and_then(|bytes| bytes.get(..body.range.start));
@@ -200,18 +202,18 @@ fn is_test(facts: &Facts, file: &FileChange, body: &Body) -> bool {
     sites.any(|site| site.path == file.path && site.line == begins)
 }
 
-/// A function that is not as it was, with what is put in place of its body.
+/// A function that differs from before; the `Body` holds what replaces its body.
 #[derive(Clone)]
 enum Other {
-    /// It was not there, or did nothing: it does nothing.
+    /// The function is new, or did nothing before: its body is emptied.
     Brought(Body),
-    /// It does what it did before.
+    /// The function existed before: it gets its old body.
     Rewritten(Body),
 }
 
 impl Other {
     fn of(body: &Body, (before, after): (&Doing, &Doing), file: &FileChange) -> Self {
-        // Two may have one name, as what reads a property and what sets it.
+        // Two functions may share a name, such as a property's getter and setter.
         let others = |of: &'_ Doing, than: &'_ Doing| -> Vec<Body> {
             let named = of.bodies.iter().filter(|one| one.name == body.name);
             let is_another = |one: &&Body| than.bodies.iter().all(|other| other.words != one.words);
@@ -237,7 +239,7 @@ impl Other {
     }
 }
 
-/// A body of the file as it was; none of one that only says that it is still to be written.
+/// Returns the text of a body before the change; `None` if it was a stub.
 fn text_of<'a>(body: &Body, file: &'a FileChange) -> Option<&'a str> {
     let text = std::str::from_utf8(file.before.bytes()?).ok()?;
     let marks = language::read(&file.path, text)?.marks;
@@ -248,7 +250,8 @@ fn text_of<'a>(body: &Body, file: &'a FileChange) -> Option<&'a str> {
     (!marks.iter().any(is_unwritten)).then_some(was)
 }
 
-/// What a version of a file does; a file that is not there does nothing.
+/// Returns the functions and values of a version of a file: nothing if the file is absent, `None` if it cannot be
+/// parsed.
 fn doing(path: &str, version: &Version) -> Option<Doing> {
     match version {
         Version::Absent => Some(Doing::default()),
@@ -257,7 +260,7 @@ fn doing(path: &str, version: &Version) -> Option<Doing> {
     }
 }
 
-/// Files that no code reads: words for people, what tools write or are set by, and markers without content.
+/// `true` if no code reads the file: documents, lock files, settings of tools, and empty marker files.
 fn is_read_by_no_code(file: &FileChange) -> bool {
     let (path, name) = (&file.path, file.path.rsplit('/').next().unwrap_or(&file.path));
     let ends = [".lock", "-lock.json", "-lock.yaml"];
@@ -271,8 +274,8 @@ fn is_read_by_no_code(file: &FileChange) -> bool {
     is_document(path) || is_of_a_tool || is_marker || ends.iter().any(|end| path.ends_with(end))
 }
 
-/// Whether what the change says outside of functions is used by nothing but its functions: it is new, it has a name, and no
-/// file of tests has that name.
+/// `true` if only the change's functions can use the values that it adds outside functions: each is new and named, and
+/// no test mentions its name.
 fn says_only_to_itself(change: &Change, (before, after): (&[Doing], &[Doing])) -> bool {
     let old: Vec<_> = before.iter().flat_map(|doing| &doing.values).collect();
     let mut new = after.iter().flat_map(|doing| &doing.values);
@@ -306,7 +309,7 @@ fn is_in_tests(change: &Change, name: &str) -> bool {
             .any(|(_, words)| words.iter().any(|word| word == name))
 }
 
-/// The changed files with functions that give one of the two answers.
+/// Returns the changed files with their functions replaced; `which` selects one of two return values.
 fn version(change: &Change, others: &[(&FileChange, Vec<Other>)], which: usize) -> Option<Vec<Put>> {
     let put = |(file, others): &(&FileChange, Vec<Other>)| {
         let text = std::str::from_utf8(file.after.bytes()?).ok()?;

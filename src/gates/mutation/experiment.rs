@@ -1,4 +1,4 @@
-//! What an experiment is, what it knows, and what it asks to be run.
+//! The definition of an experiment: what it knows and which mutants it runs.
 
 use crate::gates::{
     change::Change,
@@ -9,91 +9,92 @@ use crate::gates::{
 use domain::{integrity::Rule, plan::TaskType};
 use std::{collections::BTreeSet, sync::Arc};
 
-/// One way to try tests.
+/// One way to check that tests notice broken code.
 pub(crate) struct Experiment {
-    /// How reviews call it.
+    /// The name that reviews show.
     pub(crate) name: &'static str,
-    /// Whether there may be something to try, as far as can be told without reading more than the change.
+    /// Whether the experiment may apply, judged from the change alone.
     pub(crate) applies: fn(&Facts) -> bool,
-    /// What is read besides the change.
+    /// The files that the experiment reads besides the change.
     pub(crate) needs: fn(&Facts) -> Material,
-    /// What is run. Pure, and on a thread of its own.
+    /// Creates the mutants. Pure; runs on its own thread.
     pub(crate) mutants: fn(&Facts, Vec<Code>) -> Option<Mutants>,
-    /// What a test that notices nothing breaks.
+    /// The rule that a test breaks if it does not notice the mutants.
     pub(crate) rule: Rule,
 }
 
-/// Files of the change's commit that an experiment needs.
+/// The files of the change's commit that an experiment needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Material {
-    /// None but the changed ones.
+    /// Only the changed files.
     Change,
-    /// All code of the product.
+    /// All source files of the product.
     Code,
-    /// All files that are stored for tests.
+    /// All golden files.
     Stored,
 }
 
-/// What is known when experiments begin.
+/// The facts known when the experiments begin.
 pub(crate) struct Facts {
     pub(crate) change: Arc<Change>,
-    /// The task's type, as it is judged.
+    /// The task's type, by which it is judged.
     pub(crate) kind: TaskType,
     pub(crate) tests: NewTests,
-    /// Tests that passed on the base and pass now.
+    /// Tests that passed on the base and still pass.
     pub(crate) old: Vec<String>,
-    /// All tests that pass now.
+    /// All tests that pass on the change's commit.
     pub(crate) passed: Vec<String>,
     pub(crate) witness: Witness,
 }
 
-/// Whether new tests were seen to fail without the change.
+/// Whether new tests failed on the base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Witness {
     Seen,
     NotSeen,
-    /// They could not be run there.
+    /// They could not run on the base.
     Unknown,
 }
 
-/// What one experiment runs.
+/// The mutants of one experiment.
 pub(crate) struct Mutants {
-    /// The tests that are tried.
+    /// The tests under suspicion.
     pub(crate) suspects: BTreeSet<String>,
-    /// Tests that must not notice anything either, or nothing is found.
+    /// Further tests that must not notice a mutant either; if one does, the experiment finds nothing.
     pub(crate) others: Vec<String>,
     pub(crate) found: Found,
-    /// Runs one after the other, as long as a suspect is left; what is left at the end of any way is found.
+    /// Sequences of runs. Each continues while a suspect is left; the suspects left at the end of any sequence are
+    /// reported.
     pub(crate) ways: Vec<Vec<Mutant>>,
-    /// What a finding says of its test.
+    /// The end of the finding's sentence, after the test's name.
     pub(crate) says: String,
 }
 
-/// What counts as found.
+/// Which of the remaining suspects are reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Each suspect that is left.
+    /// Each one.
     Each,
-    /// The suspects, only if all are left.
+    /// All or none: they are reported only if every suspect remains.
     All,
 }
 
-/// The change's commit with other files in place of its own.
+/// The change's commit with some files replaced.
 pub(crate) struct Mutant {
     pub(crate) files: Vec<Put>,
-    /// Files that are taken away.
+    /// Paths of files to delete.
     pub(crate) without: Vec<String>,
     pub(crate) suspicious: Suspicious,
 }
 
-/// What keeps a test suspected.
+/// The result that keeps a test under suspicion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Suspicious {
-    /// It passes.
+    /// The test passes.
     Passing,
-    /// It fails.
+    /// The test fails.
     Failing,
-    /// The run rewrites some of the files; what follows runs with those alone.
+    /// The run rewrites some of the files; the next runs replace only those.
     Rewriting,
 }
 
@@ -108,7 +109,7 @@ impl Mutant {
 }
 
 impl Facts {
-    /// Whether new tests are asked of the task.
+    /// `true` if the task must come with new tests.
     pub(crate) fn asks_for_tests(&self) -> bool {
         match self.kind {
             TaskType::Feature | TaskType::Testing => true,
@@ -117,7 +118,7 @@ impl Facts {
     }
 }
 
-/// The paths of some files, for a sentence.
+/// Lists the paths of some files, for a sentence.
 pub(crate) fn files_of(code: &[Code]) -> String {
     let files: Vec<&str> = code.iter().map(|code| code.path.as_str()).collect();
     list(&files)

@@ -1,5 +1,5 @@
-//! The new tests run with each of their assertions replaced by a failure. One that still passes never comes to them, or
-//! swallows what they raise.
+//! Runs the new tests with each assertion replaced by a failure. A test that still passes never reaches its assertions,
+//! or swallows their failure.
 
 use crate::gates::mutation::{
     code::Put,
@@ -46,7 +46,7 @@ fn mutants(facts: &Facts) -> Option<Mutants> {
     })
 }
 
-/// The file with the assertions of the wanted tests replaced by failures, and the lines of these tests.
+/// Returns the file with the assertions of the wanted tests replaced by failures, and the first lines of these tests.
 fn failing(file: &FileChange, mode: u32, is_wanted: impl Fn(u32) -> bool) -> Option<(Put, BTreeSet<u32>)> {
     let text = std::str::from_utf8(file.after.bytes()?).ok()?;
     let outline = language::read(&file.path, text)?;
@@ -61,7 +61,7 @@ fn failing(file: &FileChange, mode: u32, is_wanted: impl Fn(u32) -> bool) -> Opt
     (!lines.is_empty()).then(|| ((file.path.clone(), put.into_bytes(), mode), lines))
 }
 
-/// All assertions of a test, as they fail; `None` where it has none, or checks in a way that cannot be made to fail.
+/// Returns the failing form of all assertions of a test; `None` if it has none, or one that cannot be made to fail.
 fn all_failing(test: &Test) -> Option<Vec<&Failing>> {
     let cannot = |check: &&Check| check.failing.is_none() && check.strength >= Strength::Weak;
     if test.checks.iter().any(|check| cannot(&check)) {
@@ -72,7 +72,7 @@ fn all_failing(test: &Test) -> Option<Vec<&Failing>> {
     (!all.is_empty()).then_some(all)
 }
 
-/// A text with assertions that fail; one inside another goes with it.
+/// Replaces assertions by their failing form; an assertion inside another is replaced together with it.
 fn with_failing(text: &str, mut failing: Vec<&Failing>) -> Option<String> {
     failing.sort_by_key(|one| (one.range.start, std::cmp::Reverse(one.range.end)));
     let mut changed = String::with_capacity(text.len());
@@ -94,7 +94,7 @@ mod tests {
     use super::{all_failing, with_failing};
     use integrity::language;
 
-    /// The file with the assertions of those of its tests that can be judged, as they fail.
+    /// Returns the file with the assertions of all suitable tests replaced by failures.
     fn failing(path: &str, text: &str) -> String {
         let outline = language::read(path, text).unwrap();
         let all = outline.tests.iter().filter_map(all_failing).flatten().collect();

@@ -1,5 +1,5 @@
-//! If tests newly write files, they run with other words in the files that are stored for them. A file that is rewritten,
-//! and whose words no test needs, compares nothing.
+//! If the change's tests newly write files, runs the tests with altered golden files. If the run rewrites a golden
+//! file, and no test fails because of its altered text, the comparison checks nothing.
 
 use crate::gates::{
     change::Change,
@@ -15,9 +15,9 @@ use integrity::{
 };
 use std::collections::BTreeSet;
 
-/// What is put at the end of each stored file.
+/// The text that is added to each golden file.
 const OTHER: &str = "\nhollow\n";
-/// What a line says that writes a file.
+/// Parts of a line that suggest that it writes a file.
 const WRITES: [&str; 10] = [
     "write",
     "dump",
@@ -44,7 +44,7 @@ fn mutants(facts: &Facts, stored: Vec<Code>) -> Option<Mutants> {
     let stands_in = |name: &str| facts.change.after.find(name).iter().any(|site| site.path == path);
     let spoilt = stored.iter().map(|file| file.put(&format!("{}{OTHER}", file.text)));
     let spoilt: Vec<_> = spoilt.collect();
-    // What else is spoilt may stop the others: so those that are rewritten are tried once more, alone.
+    // Other altered files may make tests fail, so a second run alters only the rewritten ones.
     let way = [Suspicious::Rewriting, Suspicious::Passing].map(|suspicious| Mutant::new(spoilt.clone(), suspicious));
     (!spoilt.is_empty()).then(|| Mutants {
         suspects: facts
@@ -64,7 +64,8 @@ fn mutants(facts: &Facts, stored: Vec<Code>) -> Option<Mutants> {
     })
 }
 
-/// Where the change's tests write a file that is not one for a moment, first of all.
+/// Returns the path and line of the first new line in the change's tests that writes a file, other than a temporary
+/// one.
 fn newly_writing(change: &Change) -> Option<(String, u32)> {
     let of_tests = |file: &&FileChange| {
         matches!(role(&file.path), Role::Test | Role::Support) || change.after.has_tests(&file.path)

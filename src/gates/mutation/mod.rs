@@ -1,8 +1,8 @@
-//! Experiments: the tests run once more with something changed that they should notice, such as every new function emptied.
-//! What a test does not notice, it does not check.
+//! Experiments run the tests again with something broken that they should notice, such as every new function emptied.
+//! A test that does not notice it does not check it.
 //!
-//! [`ALL`] is the table, one file per experiment; [`runner`] runs them within one [`budget`]. To add one, write its file and
-//! add its line here. The field calls this mutation testing; emptying whole functions is extreme mutation (Niedermayr,
+//! [`ALL`] is the table, one file per experiment; [`runner`] runs them within one [`budget`]. To add one, write its
+//! file and add its line here. This is mutation testing; emptying whole functions is extreme mutation (Niedermayr,
 //! Jürgens, Wagner, "Will my tests tell me if I break this code?", 2016).
 
 mod budget;
@@ -20,7 +20,7 @@ pub(crate) use runner::Tried;
 
 use crate::gates::{mutation::experiment::Experiment, run::context::GateError, turn::Run};
 
-/// The experiments, cheapest and most telling first: what the budget does not allow is left out from the end.
+/// The experiments, cheapest and most revealing first: if the budget runs out, the last ones are left out.
 static ALL: &[&Experiment] = &[
     &empty_bodies::EXPERIMENT,
     &failing_assertions::EXPERIMENT,
@@ -29,7 +29,7 @@ static ALL: &[&Experiment] = &[
     &golden_files::EXPERIMENT,
 ];
 
-/// Runs every experiment that applies, as long as there is time.
+/// Runs every experiment that applies, while time is left.
 pub(crate) async fn experiments(run: &Run<'_>, facts: Facts) -> Result<Tried, GateError> {
     runner::all(run, facts, ALL).await
 }

@@ -1,5 +1,5 @@
-//! The new tests, if all that they assert is that there is something, run with whatever they name returning another value
-//! of the same type, and then with it returning nothing. A test that notices only the second holds of every wrong answer.
+//! Tries new tests that only assert that a value exists. The functions that they name first return another value of the
+//! same type, then nothing. Tests that notice only the second accept any wrong result.
 
 use crate::gates::{
     change::Change,
@@ -15,7 +15,7 @@ use integrity::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far off, as a part of the value that is expected, is as wide as the value itself.
+/// The share of the expected value from which a tolerance counts as too wide.
 const WIDE: f64 = 0.45;
 
 pub(super) static EXPERIMENT: Experiment = Experiment {
@@ -51,7 +51,8 @@ fn mutants(facts: &Facts, code: Vec<Code>) -> Option<Mutants> {
     })
 }
 
-/// The words of the tests, where each of them asserts something, and none of them more than that there is something.
+/// Returns the words of the tests; `None` unless each test asserts something, and none asserts more than that a value
+/// exists.
 fn words_if_vague(change: &Change, tests: &[String]) -> Option<BTreeSet<String>> {
     let mut outlines: BTreeMap<&str, Outline> = BTreeMap::new();
     let mut words = BTreeSet::new();
@@ -71,7 +72,8 @@ fn words_if_vague(change: &Change, tests: &[String]) -> Option<BTreeSet<String>>
     Some(words)
 }
 
-/// Whether a test asserts something, and by itself or by functions beside it no more than that there is something.
+/// `true` if a test asserts something, but neither it nor a function beside it that it calls asserts more than that a
+/// value exists.
 fn is_vague(outline: &Outline, test: &Test) -> bool {
     let called = outline
         .functions
@@ -83,7 +85,7 @@ fn is_vague(outline: &Outline, test: &Test) -> bool {
     asserts && checks.all(takes_any)
 }
 
-/// Whether a check may hold of every value of a kind.
+/// `true` if a check may accept any value of the same kind.
 fn takes_any(check: &Check) -> bool {
     match check.strength {
         Strength::Trivial | Strength::Silenced | Strength::Same => true,
@@ -96,7 +98,7 @@ fn has(check: &Check, list: &[&str]) -> bool {
     check.words.iter().any(|word| list.contains(&word.as_str()))
 }
 
-/// Whether a check asks for an error that has no name.
+/// `true` if a check expects an error without naming it.
 fn is_about_an_error(check: &Check) -> bool {
     has(
         check,
@@ -114,7 +116,7 @@ fn is_about_an_error(check: &Check) -> bool {
     )
 }
 
-/// Words that say that two things differ, or which of them is more, with one on each side or by a call.
+/// Words that compare two values, as an operator or method between them (`BETWEEN`) or as a call (`BY_CALL`).
 const BETWEEN: [&str; 14] = [
     "<",
     ">",
@@ -146,7 +148,7 @@ const BY_CALL: [&str; 12] = [
     "not",
 ];
 
-/// Whether a check compares a value with another one, and not with nothing.
+/// `true` if a check compares a value with another one, other than null, zero or an empty text.
 fn compares(check: &Check) -> bool {
     let [.., before, last] = check.words.as_slice() else {
         return false;
@@ -166,7 +168,7 @@ fn compares(check: &Check) -> bool {
     !with_nothing
 }
 
-/// Classes that every program has, as they are written where a value is asked what it is.
+/// Built-in types, as they are written in a type check.
 const OF_ALL: [&str; 28] = [
     "Object",
     "Array",
@@ -198,7 +200,7 @@ const OF_ALL: [&str; 28] = [
     "true",
 ];
 
-/// Whether a check asks for a class of the program's own.
+/// `true` if a check asks for one of the program's own classes.
 fn asks_for_a_class(check: &Check) -> bool {
     let asks = [
         "instanceof",
@@ -215,8 +217,8 @@ fn asks_for_a_class(check: &Check) -> bool {
     has(check, &asks) && !last.is_some_and(|word| OF_ALL.contains(&word.as_str()))
 }
 
-/// Whether a check asks whether something counts as true, and compares nothing: where that is no answer to a question of yes
-/// or no, it only asks whether it is there.
+/// `true` if a check only asks whether a value counts as true, without a comparison. Unless the value is a boolean,
+/// this only checks that it exists.
 fn is_about_truth(check: &Check) -> bool {
     let words: Vec<&str> = check.words.iter().map(String::as_str).collect();
     let asked = match words.as_slice() {
@@ -232,7 +234,7 @@ fn is_about_truth(check: &Check) -> bool {
     asked.iter().all(|word| plain(word))
 }
 
-/// Whether a number may be nearly as far off as it is large.
+/// `true` if a check's tolerance is too wide for the expected number.
 fn is_wide(check: &Check) -> bool {
     let Some(tolerance) = check.tolerance else { return false };
     if has(check, &["rel", "rtol", "rel_tol"]) {

@@ -26,18 +26,18 @@ use tokio::time::Instant;
 
 /// The most findings of one experiment.
 const MOST: usize = 20;
-/// The largest file that is looked at after a run.
+/// The largest file that is compared after a run, in bytes.
 const LARGEST: u64 = 1024 * 1024;
 
-/// What the experiments showed.
+/// The results of the experiments.
 #[derive(Default)]
 pub(crate) struct Tried {
     pub(crate) findings: Vec<IntegrityFinding>,
-    /// What ran, and what was left out; none where there was nothing to try.
+    /// The Gate's result, which says what ran and what was left out; `None` if no experiment had anything to try.
     pub(crate) result: Option<GateResult>,
 }
 
-/// What came of one experiment.
+/// The outcome of one experiment.
 enum End {
     /// There was nothing to try.
     Nothing,
@@ -45,7 +45,7 @@ enum End {
     OutOfTime,
 }
 
-/// Runs every experiment that applies, as long as there is time.
+/// Runs every experiment that applies, while time is left.
 pub(super) async fn all(run: &Run<'_>, facts: Facts, table: &[&'static Experiment]) -> Result<Tried, GateError> {
     let facts = Arc::new(facts);
     let mut budget = Budget::of(run.subject.settings.checks.depth, run.prepared.plain());
@@ -92,7 +92,7 @@ async fn one(
     Ok(End::Tried(told(experiment, facts, &mutants, &found)))
 }
 
-/// The suspects that are left after all runs of a way; none where the time was up before that was known.
+/// Returns the suspects left after all runs of a sequence; `None` if the time ran out before.
 async fn try_way(
     run: &Run<'_>,
     mutants: &Mutants,
@@ -132,7 +132,7 @@ async fn try_way(
     Ok(Some(left))
 }
 
-/// The suspects that did not notice the mutant.
+/// Returns the suspects that did not notice the mutant.
 fn suspected(
     mut left: BTreeSet<String>,
     mutants: &Mutants,
@@ -164,7 +164,7 @@ async fn within(
     run.prepared.tests_within(of, expected, wanted, limit).await
 }
 
-/// What the tests say with these files in place, and which of the files are others afterwards.
+/// Runs the tests with these files in place, and returns the result and the paths that the run rewrote.
 async fn rewriting(
     run: &Run<'_>,
     overlay: &Overlay,
@@ -185,7 +185,7 @@ async fn rewriting(
     Ok((found, rewritten))
 }
 
-/// A finding for each test; one with several rows only where all of them are found.
+/// Creates a finding for each test; a test with several rows counts only if all its rows are found.
 fn told(experiment: &Experiment, facts: &Facts, mutants: &Mutants, found: &BTreeSet<String>) -> Vec<IntegrityFinding> {
     let mut places = BTreeSet::new();
     let mut findings = Vec::new();

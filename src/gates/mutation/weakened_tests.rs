@@ -1,5 +1,5 @@
-//! Tests of the base that the change rewrites, and that would still hold as they were, run in both forms with the bodies
-//! of all functions that they name emptied. If only the old form fails there, the new one checks less.
+//! Takes the base's tests that the change rewrites and that passed before. Runs both forms with the bodies of all
+//! functions that they name emptied. If only the old form fails, the new form checks less.
 
 use crate::gates::{
     change::Change,
@@ -30,7 +30,7 @@ pub(super) static EXPERIMENT: Experiment = Experiment {
     rule: Rule::WeakenedTest,
 };
 
-/// Files with tests or for tests that lost lines.
+/// Returns the changed files of tests and test support that lost lines.
 fn rewritten(change: &Change) -> BTreeSet<String> {
     let is_of_tests = |file: &&FileChange| {
         let of_tests = matches!(role(&file.path), Role::Test | Role::Support);
@@ -90,7 +90,7 @@ fn mutants(facts: &Facts, code: Vec<Code>) -> Option<Mutants> {
     })
 }
 
-/// The tests of the base that may check less: those that say something else, and those that share what does.
+/// Returns the old tests that may check less: those that changed, and those that share changed code.
 fn suspects(facts: &Facts, paths: &BTreeSet<String>) -> BTreeSet<String> {
     let change = &facts.change;
     let files = change.files.iter().filter(|file| paths.contains(&file.path));
@@ -105,12 +105,12 @@ fn suspects(facts: &Facts, paths: &BTreeSet<String>) -> BTreeSet<String> {
     facts.old.iter().filter(concerns).cloned().collect()
 }
 
-/// What a file's tests share that is another now.
+/// The changed code that a file's tests share.
 #[derive(Debug, PartialEq, Eq)]
 enum Shared {
-    /// Something that any of them may use.
+    /// Code that any test may use.
     ByAll,
-    /// Functions, by their names; and the tests that are others themselves, by the lines where they begin now.
+    /// Functions, by name; and the first lines of the tests that changed themselves.
     Functions(BTreeSet<String>, BTreeSet<u32>),
 }
 
@@ -148,7 +148,7 @@ impl Shared {
             }
             others.extend(more);
         }
-        // What no test names is called by the runner, before any of them.
+        // The runner calls a function that no test names, such as a fixture, before each test.
         let is_named = |name: &String| before.tests.iter().any(|test| test.words.contains(name));
         match others.iter().any(|name| !is_named(name) && !is_called(&before, name)) {
             true => Self::ByAll,
@@ -160,7 +160,7 @@ impl Shared {
         }
     }
 
-    /// Whether a test may check less for it.
+    /// `true` if a test may check less because of the changed code.
     fn concerns(&self, site: &Site) -> bool {
         match self {
             Self::ByAll => true,
@@ -171,7 +171,7 @@ impl Shared {
     }
 }
 
-/// Whether another function names it.
+/// `true` if another function names it.
 fn is_called(outline: &Outline, name: &String) -> bool {
     let others = outline.functions.iter().filter(|function| function.name != *name);
     others.into_iter().any(|function| function.words.contains(name))
@@ -186,18 +186,18 @@ fn counted(words: &[String]) -> BTreeMap<&String, usize> {
     counted
 }
 
-/// A file of code in the forms that are run.
+/// The forms of a source file that are run.
 struct Forms {
-    /// With the tests inside it as they were, where they differ.
+    /// The file with its old inline tests, if they differ.
     old: Option<Put>,
-    /// The functions that the rewritten tests name do nothing: with either answer.
+    /// The file with the functions that the rewritten tests name emptied, once for each of two return values.
     emptied: Option<[Put; 2]>,
-    /// The same with the tests as they were.
+    /// The same with the old inline tests.
     old_emptied: Option<[Put; 2]>,
 }
 
 impl Forms {
-    /// None where nothing in the file has to do with the tests.
+    /// Creates the forms; `None` if nothing in the file concerns the tests.
     fn of(change: &Change, code: &Code, words: &BTreeSet<String>) -> Option<Self> {
         let changed = change.files.iter().find(|file| file.path == code.path);
         let before = changed.and_then(|file| std::str::from_utf8(file.before.bytes()?).ok());
@@ -213,7 +213,7 @@ impl Forms {
     }
 }
 
-/// The files of tests as they were, and those that were not there.
+/// Returns the old versions of the changed test files, and the paths of test files that did not exist.
 fn old_tests(change: &Change) -> (Vec<Put>, Vec<String>) {
     let is_of_tests = |file: &&FileChange| {
         matches!(role(&file.path), Role::Test | Role::Support) && language::of(&file.path).is_some()

@@ -1,4 +1,4 @@
-//! `go test`, with and without `-v`.
+//! Reads `go test`, with and without `-v`.
 
 use crate::gates::results::{
     runner::{Arguments, Asked, Naming, Place, Runner, any_of},
@@ -11,14 +11,14 @@ pub(super) static GO_TEST: Runner = Runner {
         place: Place::End,
         unless: &["-v", "-test.v", "-json", "-args", "--args"],
     }),
-    // What it builds is run by a program that does nothing.
+    // `go test` runs the test binary through `true`, which does nothing, so the tests are only built.
     build: Some("-exec=true"),
     select: Some(by_function),
     read: Some(test),
     ..Runner::called(&[&["go", "test"]])
 };
 
-/// A test with all its subtests: their names may follow from code that is another.
+/// Selects a test with all its subtests, whose names may depend on changed code.
 fn by_function(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
     if words.iter().any(|word| word.ends_with("-args")) {
         return None;
@@ -40,8 +40,8 @@ fn by_function(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usiz
     Arguments::at_end(vec!["-run".to_owned(), pattern])
 }
 
-/// Results stand on `--- FAIL: TestX (0.00s)` lines, those of subtests with blanks before; without `-v` those that pass are
-/// not printed at all. A package that passes ends with `ok  <TAB>pkg<TAB>0.01s`, and only there its name is told.
+/// Reads result lines such as `--- FAIL: TestX (0.00s)`, indented for subtests. Without `-v`, passing tests have no
+/// line. A package ends with a line such as `ok  <TAB>pkg<TAB>0.01s`, the only one that names it.
 pub(super) fn test(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
@@ -56,7 +56,7 @@ pub(super) fn test(text: &str) -> Option<Tally> {
         }
         let Some(end) = End::of(line) else { continue };
         seen = Some(());
-        // A package that does not build or that crashes fails without naming a test.
+        // A package that does not build, or that crashes, fails without naming a test.
         if end.is_failed && !package.iter().any(|(_, outcome)| *outcome == Outcome::Failed) {
             tally.counted(&format!("{} (did not run)", end.package), Outcome::Failed);
         }
@@ -71,7 +71,7 @@ pub(super) fn test(text: &str) -> Option<Tally> {
     seen.map(|()| tally)
 }
 
-/// `--- PASS: TestX (0.00s)`, or `    --- FAIL: TestX/sub (0.00s)`: also behind what a test printed without ending its line.
+/// Reads `--- PASS: TestX (0.00s)` or, indented, `    --- FAIL: TestX/sub (0.00s)`.
 fn result(line: &str) -> Option<(&str, Outcome)> {
     let line = line.trim_start_matches([' ', '\u{16}']);
     let (said, rest) = line.strip_prefix("--- ")?.split_once(": ")?;

@@ -1,4 +1,4 @@
-//! jest, vitest and mocha.
+//! Reads jest, vitest and mocha.
 
 use crate::gates::results::{
     numbers::before,
@@ -16,7 +16,7 @@ pub(super) static JEST: Runner = Runner {
     select: Some(|words, asked| {
         let without_file = |name: &'_ &str| name.split_once(" › ").map_or(*name, |(_, titles)| titles).to_owned();
         let titles = asked.names.iter().map(|name| one_of_titles(&without_file(name), " › "));
-        // It takes paths for patterns.
+        // jest reads paths as patterns.
         let files = asked.files.iter().map(|file| escaped(file)).collect();
         pattern(words, &["-t", "--testNamePattern"], titles, files)
     }),
@@ -64,12 +64,12 @@ pub(super) static MOCHA: Runner = Runner {
     ..Runner::called(&[&["mocha"], &["_mocha"]])
 };
 
-/// Titles as a runner joins them for itself: with a blank, or as it prints them.
+/// Returns a pattern for titles joined as the runner matches them (with a blank) or as it prints them.
 fn one_of_titles(name: &str, separator: &str) -> String {
     escaped(name).replace(&escaped(separator), &format!("( |{separator})"))
 }
 
-/// One pattern for all titles, where the command has none of its own, after paths of files.
+/// Returns the paths of files and one pattern for all titles; `None` if the command already has a pattern.
 fn pattern(
     words: &[&str],
     flags: &[&str],
@@ -89,8 +89,8 @@ fn pattern(
     Arguments::at_end(words.collect())
 }
 
-/// `Tests:       1 failed, 1 skipped, 2 passed, 4 total`; with `--verbose` one line per test below its file. Files come in
-/// another order each time, so a test's name begins with its file.
+/// Reads `Tests:       1 failed, 1 skipped, 2 passed, 4 total`; with `--verbose` one line per test below its file. The
+/// order of files varies, so a test's name begins with its file.
 pub(super) fn jest(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
@@ -107,7 +107,7 @@ pub(super) fn jest(text: &str) -> Option<Tally> {
             file = Some(path.split(" (").next().unwrap_or(path));
             titles.clear();
         } else if trimmed.starts_with("● Test suite failed to run") {
-            // Counted among the suites and not among the tests.
+            // jest counts it as a suite, not as a test.
             tally.counted(
                 &format!("{} (did not run)", file.unwrap_or("a test file")),
                 Outcome::Failed,
@@ -122,7 +122,7 @@ pub(super) fn jest(text: &str) -> Option<Tally> {
     seen.map(|()| tally)
 }
 
-/// `    ✓ adds (2 ms)` below the titles of its groups.
+/// Reads a line such as `    ✓ adds (2 ms)` below the titles of its groups.
 fn verbose<'a>((line, trimmed): (&'a str, &'a str), file: &str, titles: &mut Vec<(usize, &'a str)>, tally: &mut Tally) {
     let depth = line.len().saturating_sub(trimmed.len());
     titles.retain(|(outer, _)| *outer < depth);
@@ -149,7 +149,7 @@ fn verbose<'a>((line, trimmed): (&'a str, &'a str), file: &str, titles: &mut Vec
     tally.test(&parts.collect::<Vec<_>>().join(" › "), outcome);
 }
 
-/// `Tests  1 failed | 2 passed | 1 skipped (4)`; with the verbose reporter one line per test before.
+/// Reads `Tests  1 failed | 2 passed | 1 skipped (4)`; with the verbose reporter, one line per test before it.
 pub(super) fn vitest(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
@@ -165,7 +165,7 @@ pub(super) fn vitest(text: &str) -> Option<Tally> {
             seen = Some(());
         } else if let Some(name) = line.strip_prefix("FAIL ").map(str::trim_start) {
             match name.split_once(" [ ") {
-                // A file that could not be loaded is counted among the files and not among the tests.
+                // vitest counts a file that it could not load as a file, not as a test.
                 Some((path, _)) if !name.contains(" > ") => {
                     tally.counted(&format!("{path} (did not run)"), Outcome::Failed);
                 }
@@ -179,7 +179,7 @@ pub(super) fn vitest(text: &str) -> Option<Tally> {
     seen.map(|()| tally)
 }
 
-/// `✓ test/sum.test.ts > sum > adds 2ms`.
+/// Reads a line such as `✓ test/sum.test.ts > sum > adds 2ms`.
 fn vitest_line(line: &str) -> Option<(&str, Outcome)> {
     let mut chars = line.chars();
     let outcome = match chars.next()? {
@@ -195,11 +195,11 @@ fn vitest_line(line: &str) -> Option<(&str, Outcome)> {
         let is_time = time.ends_with('s') && number.parse::<f64>().is_ok();
         name = if is_time { title } else { name };
     }
-    // Files and groups are listed too, with their numbers of tests behind.
+    // Files and groups are listed too, followed by their numbers of tests.
     (name.contains(" > ") && !has_number_of_tests(name)).then_some((name, outcome))
 }
 
-/// Whether `(3 tests | 1 failed)` stands behind a name.
+/// `true` if the name ends with a number of tests, such as `(3 tests | 1 failed)`.
 fn has_number_of_tests(name: &str) -> bool {
     let behind = name.rsplit_once(" (").and_then(|(_, rest)| rest.split_once(' '));
     behind.is_some_and(|(number, rest)| number.parse::<u32>().is_ok() && rest.starts_with("test"))
@@ -212,8 +212,8 @@ fn add(tally: &mut Tally, summary: &str) {
     tally.count(Outcome::Skipped, number("skipped").saturating_add(number("todo")));
 }
 
-/// `2 passing (5ms)`, `1 failing`, `1 pending`, each on a line of its own; before them the spec reporter names every test
-/// below the titles of its suites.
+/// Reads `2 passing (5ms)`, `1 failing`, `1 pending`, each on its own line. Before them, the spec reporter names every
+/// test below the titles of its suites.
 pub(super) fn mocha(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
@@ -237,7 +237,8 @@ pub(super) fn mocha(text: &str) -> Option<Tally> {
     seen.map(|()| tally)
 }
 
-/// `    ✔ adds (12ms)`, `    1) halves` and `    - waits` below the titles of their suites, two columns for each.
+/// Reads `    ✔ adds (12ms)`, `    1) halves` and `    - waits` below the titles of their suites, indented by two
+/// columns per level.
 fn spec<'a>(line: &'a str, titles: &mut Vec<(usize, &'a str)>, tally: &mut Tally) {
     let trimmed = line.trim_start();
     let depth = line.len().saturating_sub(trimmed.len());
@@ -262,7 +263,7 @@ fn spec<'a>(line: &'a str, titles: &mut Vec<(usize, &'a str)>, tally: &mut Tally
     tally.test(&suites.chain([title]).collect::<Vec<_>>().join(" "), outcome);
 }
 
-/// A failure is listed as `1) suite`, then each inner title on its own line, the last with a colon.
+/// Reads a listed failure: `1) suite`, then each inner title on its own line, the last one with a colon.
 fn listed<'a>(line: &'a str, failure: &mut Vec<&'a str>, tally: &mut Tally) {
     match (numbered(line), failure.is_empty()) {
         (Some(first), _) => *failure = vec![first],

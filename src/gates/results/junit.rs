@@ -1,4 +1,4 @@
-//! JUnit's XML, which many runners can write. Whoever wrote the file is not believed to have written it well.
+//! Reads JUnit's XML, which many runners can write. The file may be malformed, since its author is not trusted.
 
 use crate::gates::{
     results::tally::{Outcome, Read, Tally},
@@ -7,21 +7,21 @@ use crate::gates::{
 };
 use domain::shorten;
 
-/// The longest name of a test that is kept, in characters.
+/// The longest test name that is kept, in characters.
 const LONGEST_NAME: usize = 4_000;
 
-/// Why a file is not a report.
+/// A reason why a file is not a report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotAReport {
     /// It is not well-formed XML, or too large.
     #[error(transparent)]
     NotXml(#[from] NotXml),
-    /// Nothing in it is a suite of tests.
+    /// Its root is not a suite of tests.
     #[error("it holds neither `testsuites` nor `testsuite`")]
     NoSuite,
 }
 
-/// The results of a report.
+/// Returns the results of a report.
 pub(crate) fn read(bytes: &[u8]) -> Result<Read, NotAReport> {
     let mut report = Report::default();
     xml::read(bytes, |part| report.take(part))?;
@@ -31,17 +31,17 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Read, NotAReport> {
     }
 }
 
-/// What was read so far.
+/// The part of the report that was read so far.
 #[derive(Default)]
 struct Report {
     tally: Tally,
     root: Root,
     depth: usize,
-    /// The test that is not at its end yet, with its depth; what stands in a test is no test.
+    /// The open test and its depth. Elements inside a test are not tests.
     case: Option<(usize, Case)>,
 }
 
-/// What the document is.
+/// The kind of document.
 #[derive(Clone, Copy, Default)]
 enum Root {
     Suites,
@@ -91,7 +91,7 @@ impl Report {
     }
 }
 
-/// The class, where it says more than the name, and the name.
+/// Returns the test's name, after its class if the class adds something.
 fn name(case: &Element<'_>) -> String {
     let attribute = |name| case.attribute(name).filter(|value| !value.is_empty());
     let own = attribute("name").unwrap_or_else(|| "a test without a name".to_owned());
@@ -102,7 +102,7 @@ fn name(case: &Element<'_>) -> String {
     shorten::middle(&whole, LONGEST_NAME)
 }
 
-/// What the test's own attributes say.
+/// Returns the outcome that the test's own attributes give.
 fn outcome(case: &Element<'_>) -> Outcome {
     match case.attribute("status").as_deref() {
         Some("skipped" | "disabled" | "notrun") => Outcome::Skipped,

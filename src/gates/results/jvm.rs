@@ -1,4 +1,4 @@
-//! Maven and Gradle. Names come from the results files that they write.
+//! Selects tests of Maven and Gradle. Their names come from the results files that they write.
 
 use crate::gates::results::runner::{Arguments, Runner};
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ pub(super) static GRADLE: Runner = Runner {
     ..Runner::called(&[&["gradle"], &["gradlew"]])
 };
 
-/// `a.B.adds` of a class and a method, without parameters.
+/// Returns a class and method such as `a.B.adds`, without parameters and with this separator.
 fn method(name: &str, separator: char) -> Option<String> {
     let name = name.split(['(', '[', '{']).next()?.trim_end();
     let (class, method) = name.rsplit_once('.')?;

@@ -1,5 +1,5 @@
-//! Numbers and names of tests, read from what runners print or from a results file. Runners are told apart by their own
-//! words, so that `make test` or a script may call several: their results add up.
+//! Reads numbers and names of tests from a runner's output or from a results file. The output itself shows which runner
+//! wrote it, so `make test` or a script may call several: their results add up.
 
 mod go;
 mod javascript;
@@ -38,11 +38,11 @@ pub(crate) static RUNNERS: &[&Runner] = &[
     &jvm::GRADLE,
 ];
 
-/// Reads both streams of a finished command, free of colours.
+/// Reads both output streams of a finished command, free of colours.
 pub(crate) fn read(stdout: &str, stderr: &str) -> Read {
     let text = format!("{stdout}\n{stderr}");
     let mut tallies: Vec<Tally> = RUNNERS.iter().filter_map(|runner| (runner.read?)(&text)).collect();
-    // Other runners print lines of the Test Anything Protocol among their own.
+    // Other runners print lines of the Test Anything Protocol among their own, so it is only tried last.
     if tallies.is_empty() {
         tallies.extend(tap::plain(&text));
     }
@@ -56,13 +56,13 @@ pub(crate) fn read(stdout: &str, stderr: &str) -> Read {
     }
 }
 
-/// The test in which a run was stopped, where its runner says which one that was.
+/// Returns the test in which a run was stopped, if the runner says so.
 pub(crate) fn begun(stdout: &str, stderr: &str) -> Option<String> {
     let all = RUNNERS.iter().filter_map(|runner| runner.begun);
     all.flat_map(|begun| [begun(stdout), begun(stderr)]).flatten().next()
 }
 
-/// Whether the output is that of a runner that reads our variables.
+/// `true` if the output is that of a runner that reads the environment variables that AutoBuild sets.
 pub(crate) fn reads_variables(output: &str) -> bool {
     let is_its = |runner: &&Runner| runner.read.is_some_and(|read| read(output).is_some());
     [&python::PYTEST, &rust::NEXTEST].iter().any(is_its)

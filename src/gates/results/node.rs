@@ -1,4 +1,4 @@
-//! Node's own runner, as lines of the Test Anything Protocol and in the readable form.
+//! Reads Node's own runner, in the Test Anything Protocol and in the readable form.
 
 use crate::gates::results::{
     runner::{Arguments, Asked, Place, Runner, any_of},
@@ -13,10 +13,10 @@ pub(super) static NODE: Runner = Runner {
     ..Runner::called(&[&["node"]])
 };
 
-/// Up to version 21 a pattern is held against each title by itself, and a test inside another runs if both match; later
-/// against all titles up to a test's own.
+/// Selects tests by title. Up to version 21, Node matches a pattern against each title by itself, and runs a nested
+/// test if both match; later versions match it against the joined titles down to the test.
 ///
-/// Each file is a process of its own, so files are named where the command names none.
+/// Node runs each file as its own process, so the files are named if the command names none.
 fn by_title(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
     let mut titles: BTreeSet<String> = BTreeSet::new();
     for name in asked.names {
@@ -34,7 +34,7 @@ fn by_title(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)
     Arguments::at_end(std::iter::once(pattern).chain(files).collect())
 }
 
-/// `# pass 2` in the Test Anything Protocol, `ℹ pass 2` in the readable form.
+/// Reads `# pass 2` in the Test Anything Protocol, `ℹ pass 2` in the readable form.
 pub(super) fn node(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let (mut tests, mut passes) = (None, None);
@@ -50,7 +50,7 @@ pub(super) fn node(text: &str) -> Option<Tally> {
             ("pass", Some(number)) => passes = Some(passes.unwrap_or(0u32).saturating_add(number)),
             ("fail" | "cancelled", Some(number)) => tally.count(Outcome::Failed, number),
             ("skipped" | "skip" | "todo", Some(number)) => tally.count(Outcome::Skipped, number),
-            // Below it failures are listed once more.
+            // After the summary, the failures are listed again.
             _ if tests.is_none() => tree.line(line),
             _ => {}
         }
@@ -79,9 +79,9 @@ struct Entry {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Holds no other.
+    /// It contains no other test.
     Test,
-    /// Holds others, and may be a test itself.
+    /// It contains others, and may be a test itself.
     Parent,
     /// A group, which is not counted.
     Group,
@@ -124,7 +124,7 @@ impl<'a> Tree<'a> {
         });
     }
 
-    /// ava puts a test's file before its title, but only where there are several: tests are known by their titles.
+    /// Removes the file before a title. ava writes it only if there are several files, so tests are known by title.
     fn forget_files(&mut self) {
         for entry in &mut self.found {
             if let Some((_, title)) = entry.name.split_once(" › ") {
@@ -133,7 +133,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Adds the names. Whether a parent is a test itself is only told by the numbers, where the form does not say it.
+    /// Adds the names to a tally. If the output does not say whether a parent is itself a test, the counts decide.
     fn add_to(self, tally: Tally) -> Tally {
         let with = |wanted: &[Kind]| {
             let mut named = tally.clone();
@@ -150,7 +150,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// `not ok 1 - name # SKIP`, or `✖ name (0.5ms)`.
+/// Reads `not ok 1 - name # SKIP`, or `✖ name (0.5ms)`.
 fn result(line: &str) -> Option<(&str, Outcome)> {
     let protocol = line
         .strip_prefix("not ok ")
@@ -173,7 +173,7 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
     (timed.len() < name.len()).then_some((timed, outcome))
 }
 
-/// A name without the directive that TAP writes behind it.
+/// Returns a name without its TAP directive; `SKIP` and `TODO` make the test skipped.
 fn directed(name: &str, outcome: Outcome) -> (&str, Outcome) {
     match name.rsplit_once(" # ") {
         Some((name, directive)) if directive.starts_with("SKIP") || directive.starts_with("TODO") => {
@@ -183,7 +183,7 @@ fn directed(name: &str, outcome: Outcome) -> (&str, Outcome) {
     }
 }
 
-/// A title without its time, `(0.5ms)`.
+/// Returns a title without its time, such as `(0.5ms)`.
 fn without_time(title: &str) -> &str {
     match title.rsplit_once(" (") {
         Some((name, time)) if time.ends_with("ms)") => name,

@@ -1,6 +1,6 @@
-//! The numbers in the summaries of test runners.
+//! Reads the numbers in test runners' summaries.
 
-/// The number that stands before `word` in `line`, as in `3 passed`.
+/// Returns the number before `word` in `line`, as in `3 passed`.
 pub(super) fn before(line: &str, word: &str) -> Option<u32> {
     let words: Vec<&str> = words(line).collect();
     words.windows(2).find_map(|pair| match pair {
@@ -9,7 +9,7 @@ pub(super) fn before(line: &str, word: &str) -> Option<u32> {
     })
 }
 
-/// The number that stands after `word` in `line`, as in `Failed: 3`.
+/// Returns the number after `word` in `line`, as in `Failed: 3`.
 pub(super) fn after(line: &str, word: &str) -> Option<u32> {
     let words: Vec<&str> = words(line).collect();
     words.windows(2).find_map(|pair| match pair {
@@ -19,7 +19,7 @@ pub(super) fn after(line: &str, word: &str) -> Option<u32> {
 }
 
 pub(super) fn words(line: &str) -> impl Iterator<Item = &str> {
-    // No summary is longer; a line of a million words is not one.
+    // No summary is longer. The limit keeps a line of a million words cheap.
     line.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .take(60)

@@ -1,4 +1,4 @@
-//! pytest.
+//! Reads pytest.
 
 use crate::gates::results::{
     numbers::before,
@@ -7,7 +7,7 @@ use crate::gates::results::{
 };
 use std::collections::{BTreeSet, HashSet};
 
-/// Variables make it name its tests.
+/// pytest. Environment variables make it name its tests, so `naming` is not set.
 pub(super) static PYTEST: Runner = Runner {
     select: Some(by_id),
     read: Some(pytest),
@@ -15,7 +15,7 @@ pub(super) static PYTEST: Runner = Runner {
     ..Runner::called(&[&["pytest"], &["py.test"], &["-m", "pytest"]])
 };
 
-/// Options that take no value, as far as they stand before paths often.
+/// Options without a value that often precede paths.
 const FLAGS: [&str; 16] = [
     "-v",
     "-vv",
@@ -35,8 +35,8 @@ const FLAGS: [&str; 16] = [
     "--no-header",
 ];
 
-/// Tests by their ids in place of the paths that the command names, with all their parameters: those may follow from code
-/// that is another.
+/// Selects tests by id, in place of the paths in the command, and with all their parameters, which may depend on
+/// changed code. `None` if a word may be something else than a path.
 fn by_id(words: &[&str], &Asked { names, paths, .. }: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
     let mut named = Vec::new();
     for (number, pair) in words.windows(2).enumerate() {
@@ -53,7 +53,7 @@ fn by_id(words: &[&str], &Asked { names, paths, .. }: &Asked<'_>) -> Option<(Arg
         let below = format!("{path}/");
         let is_path =
             path.is_empty() || path == "." || paths.iter().any(|known| known == path || known.starts_with(&below));
-        // Only the option knows whether this is its value.
+        // The word may be the option's value.
         let may_be_value = before.starts_with('-') && !before.contains('=') && !FLAGS.contains(before);
         match (is_path, may_be_value) {
             (true, true) => return None,
@@ -64,7 +64,7 @@ fn by_id(words: &[&str], &Asked { names, paths, .. }: &Asked<'_>) -> Option<(Arg
     }
     let without_parameters = |name: &&str| name.split_once('[').map_or(*name, |(test, _)| test).to_owned();
     let ids: BTreeSet<String> = names.iter().map(without_parameters).collect();
-    // It would read more arguments from such a file.
+    // pytest would read more arguments from a file named after `@`.
     if ids.iter().any(|id| id.starts_with('@')) {
         return None;
     }
@@ -72,7 +72,7 @@ fn by_id(words: &[&str], &Asked { names, paths, .. }: &Asked<'_>) -> Option<(Arg
     Some((arguments, named))
 }
 
-/// The last line: `=== 1 failed, 2 passed in 0.12s ===`, with `-q` without the frame.
+/// Reads the last line: `=== 1 failed, 2 passed in 0.12s ===`, or without the frame with `-q`.
 pub(super) fn pytest(text: &str) -> Option<Tally> {
     let summary = text.lines().rev().find(|line| is_summary(line))?;
     let number = |word: &str| before(summary, word).unwrap_or(0);
@@ -85,7 +85,7 @@ pub(super) fn pytest(text: &str) -> Option<Tally> {
     Some(tally)
 }
 
-/// One line per test with `-v`, and the lists at the end.
+/// Reads one line per test with `-v`, and the lists at the end.
 fn results(text: &str, tally: &mut Tally) {
     let mut seen: HashSet<String> = HashSet::new();
     let mut at_end = false;
@@ -95,7 +95,7 @@ fn results(text: &str, tally: &mut Tally) {
         } else if let Some((name, outcome)) = progress(line).filter(|_| !at_end) {
             match seen.insert(name.to_owned()) {
                 true => tally.test(name, outcome),
-                // The test itself passed, and what cleans up after it did not.
+                // The test itself passed, but its teardown failed.
                 false if outcome == Outcome::Failed => tally.test(&format!("{name} (error)"), outcome),
                 false => {}
             }
@@ -104,7 +104,7 @@ fn results(text: &str, tally: &mut Tally) {
                 tally.test(name, Outcome::Passed);
             }
         } else if let Some(name) = failed(line) {
-            // A parameter may hold what separates the name from the message: then the name was cut off.
+            // A parameter may contain the separator between name and message: then the name is cut short.
             let is_known = tally.named(Outcome::Failed).any(|known| known.starts_with(name));
             if !is_known {
                 tally.test(name, Outcome::Failed);
@@ -113,7 +113,8 @@ fn results(text: &str, tally: &mut Tally) {
     }
 }
 
-/// `tests/test_a.py::test_x PASSED [ 50%]`, or with several workers `[gw0] [ 50%] PASSED tests/test_a.py::test_x`.
+/// Reads `tests/test_a.py::test_x PASSED [ 50%]`, or with several workers
+/// `[gw0] [ 50%] PASSED tests/test_a.py::test_x`.
 fn progress(line: &str) -> Option<(&str, Outcome)> {
     if let Some((_, rest)) = line.split_once("%] ").filter(|_| line.starts_with("[gw")) {
         let (word, name) = rest.split_once(' ')?;
@@ -130,7 +131,7 @@ fn progress(line: &str) -> Option<(&str, Outcome)> {
     Some((name, outcome(said)?)).filter(|_| is_name)
 }
 
-/// The last line, `tests/test_a.py::test_x `, to which the result is added when there is one.
+/// Returns the test that had begun: the last line is `tests/test_a.py::test_x ` if no result was added to it.
 fn begun(text: &str) -> Option<String> {
     let begins = |line: &str| line.starts_with('=') && line.contains(" test session starts ");
     let name = text.rsplit('\n').next()?.strip_suffix(' ')?;
@@ -147,12 +148,12 @@ fn outcome(word: &str) -> Option<Outcome> {
     }
 }
 
-/// A line of the lists at the end. unittest writes a colon after the word, and log lines have no path.
+/// Reads a line of the lists at the end. unittest writes a colon after the word, and log lines contain no path.
 fn listed<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     line.strip_prefix(word).filter(|name| name.contains(".py"))
 }
 
-/// The name in a line of the list of failures, where a message follows it.
+/// Returns the name in a line of the list of failures, without the message after it.
 fn failed(line: &str) -> Option<&str> {
     let name = listed(line, "FAILED ").or_else(|| listed(line, "ERROR "))?;
     Some(name.split(" - ").next().unwrap_or(name))
@@ -170,7 +171,7 @@ fn is_summary(line: &str) -> bool {
     timed && (said == "no tests ran" || said.split(", ").all(is_count))
 }
 
-/// `3 passed`, `1 warning`.
+/// `true` for a part of the summary such as `3 passed` or `1 warning`.
 fn is_count(part: &str) -> bool {
     const COUNTED: [&str; 12] = [
         "passed",

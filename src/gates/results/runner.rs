@@ -1,70 +1,71 @@
-//! What a test runner is: how its command is known, what makes it name its tests, and how it runs some of them alone.
+//! The definition of a test runner: how to recognise its command, make it name its tests, and run only some of them.
 
 use crate::gates::results::tally::Tally;
 use std::fmt;
 
-/// A test runner, as its command line is written.
+/// A test runner and its command line.
 pub(crate) struct Runner {
-    /// The words that it is called by.
+    /// The words that call it.
     pub(crate) calls: &'static [&'static [&'static str]],
-    /// A word that must stand somewhere among its own.
+    /// A word that must occur among its arguments.
     pub(crate) with: Option<&'static str>,
-    /// What makes it name every test.
+    /// The arguments that make it name every test.
     pub(crate) naming: Option<Naming>,
-    /// What makes it build its tests and run none.
+    /// The argument that makes it build its tests and run none.
     pub(crate) build: Option<&'static str>,
-    /// What makes it run only some tests.
+    /// The arguments that make it run only some tests.
     pub(crate) select: Option<Select>,
-    /// Reads its output: nothing where its words do not occur.
+    /// Reads its output; `None` if the output is not this runner's.
     pub(crate) read: Option<fn(&str) -> Option<Tally>>,
-    /// From the output of a run that was stopped: the test that had begun and has no result.
+    /// Reads from the output of a stopped run the test that had begun and has no result.
     pub(crate) begun: Option<fn(&str) -> Option<String>>,
 }
 
-/// What makes a runner name every test.
+/// The arguments that make a runner name every test.
 #[derive(Clone, Copy)]
 pub(crate) struct Naming {
     pub(crate) arguments: &'static [&'static str],
     pub(crate) place: Place,
-    /// Words that begin so settle it already.
+    /// Prefixes of words that make these arguments unnecessary or impossible.
     pub(crate) unless: &'static [&'static str],
 }
 
-/// From a runner's own words: what is added, and the numbers of the words that it takes the place of; `None` where that
-/// cannot be said.
+/// Takes a runner's own words, and returns the words to add and the numbers of the words that they replace; `None` if
+/// the runner cannot select these tests.
 pub(crate) type Select = fn(&[&str], &Asked<'_>) -> Option<(Arguments, Vec<usize>)>;
 
-/// The tests that are to be run alone.
+/// The tests that are to run alone.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
-    /// As the runner spells them.
+    /// The tests' names, as the runner spells them.
     pub(crate) names: &'a [&'a str],
-    /// The files that they all stand in, from where the runner is called; none where that is not known of each.
+    /// The files that contain the tests, relative to the folder where the runner is called; empty unless known for each
+    /// test.
     pub(crate) files: &'a [&'a str],
-    /// The paths of the repository.
+    /// All paths of the repository.
     pub(crate) paths: &'a [String],
-    /// Whether Cargo makes a test binary of each file below `tests`, as it does unless a manifest says otherwise.
+    /// Whether Cargo builds a test binary from each file below `tests`, as it does unless a manifest says otherwise.
     pub(crate) has_usual_binaries: bool,
 }
 
-/// More words for a command.
+/// Words to add to a command.
 pub(crate) struct Arguments {
     pub(crate) place: Place,
     pub(crate) words: Vec<String>,
 }
 
-/// Where more words go.
+/// The position of added words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Behind the runner's words, before `--`.
+    /// After the runner's words, before `--`.
     End,
-    /// Right behind the runner, where its own options stand.
+    /// Directly after the runner's name, among its own options.
     Options,
-    /// Behind `--`: for the test programs.
+    /// After `--`, for the test binaries.
     Binary,
 }
 
-/// Whether words begin with these, the first of them as a program at any path.
+/// `true` if `words` begin with the words of `with`; the program may have any path.
 pub(crate) fn starts(words: &[&str], with: &[&str]) -> bool {
     let Some((first, rest)) = words.split_first() else {
         return false;
@@ -75,7 +76,7 @@ pub(crate) fn starts(words: &[&str], with: &[&str]) -> bool {
 }
 
 impl Runner {
-    /// A runner of which no more is known than how it is called.
+    /// Creates a runner of which only the call is known.
     pub(super) const fn called(calls: &'static [&'static [&'static str]]) -> Self {
         Self {
             calls,
@@ -89,7 +90,7 @@ impl Runner {
     }
 
     pub(crate) fn is_called_by(&self, words: &[&str]) -> bool {
-        // Cargo takes a tool chain before everything else.
+        // Cargo takes a toolchain, such as `+nightly`, before everything else.
         let without: Vec<&str> = match words {
             [first, toolchain, rest @ ..] if toolchain.starts_with('+') => {
                 [first].into_iter().chain(rest).copied().collect()
@@ -101,7 +102,7 @@ impl Runner {
 }
 
 impl Arguments {
-    /// Words behind the runner's own, in place of none.
+    /// Adds words after the runner's own and replaces none.
     pub(crate) fn at_end(words: Vec<String>) -> Option<(Self, Vec<usize>)> {
         let place = Place::End;
         Some((Self { place, words }, Vec::new()))
@@ -122,7 +123,7 @@ impl PartialEq for Runner {
 
 impl Eq for Runner {}
 
-/// A regular expression that matches one of these texts and nothing else.
+/// Returns a regular expression that matches exactly these texts.
 pub(super) fn any_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     let mut all: Vec<String> = texts.into_iter().map(escaped).collect();
     all.sort();
@@ -130,7 +131,7 @@ pub(super) fn any_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     format!("^({})$", all.join("|"))
 }
 
-/// A text as a regular expression that matches it alone, in the syntax that Go, JavaScript and Rust share.
+/// Escapes a text for a regular expression, in the syntax that Go, JavaScript and Rust share.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

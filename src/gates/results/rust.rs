@@ -1,4 +1,4 @@
-//! `cargo test` and `cargo nextest`.
+//! Reads `cargo test` and `cargo nextest`.
 
 use crate::gates::results::{
     numbers::before,
@@ -23,15 +23,15 @@ pub(super) static NEXTEST: Runner = Runner {
     ..Runner::called(&[&["cargo", "nextest", "run"], &["cargo", "nextest", "r"]])
 };
 
-/// Otherwise the other test binaries are left out when one fails.
+/// Without this, Cargo skips the remaining test binaries after a failure.
 const EVERY_BINARY: Naming = Naming {
     arguments: &["--no-fail-fast"],
     place: Place::End,
     unless: &["--no-fail-fast", "--no-run"],
 };
 
-/// Whole names, but those of documentation tests, which go on with a line; and their test binaries alone, where the command
-/// says nothing to them.
+/// Selects tests by whole name, except documentation tests, whose names continue with a line number; and only their
+/// test binaries, if the command chooses none.
 fn by_filter(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
     let exact = (!asked.names.iter().any(|name| is_documented(name))).then_some("--exact");
     let names = asked.names.iter().copied().chain(exact).map(str::to_owned);
@@ -44,8 +44,8 @@ fn by_filter(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>
     Arguments::at_end(binaries.into_iter().chain(dashes).chain(names).collect())
 }
 
-/// Options for the test binaries of these files of the root package, where Cargo makes one of each by itself and the command
-/// chooses none.
+/// Returns the options for the test binaries of these files in the root package, if Cargo builds one from each file by
+/// default and the command chooses none.
 fn binaries(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
     let chooses = [
         "--",
@@ -76,13 +76,13 @@ fn binaries(words: &[&str], asked: &Asked<'_>) -> Vec<String> {
     options.flat_map(|binary| ["--test".to_owned(), binary]).collect()
 }
 
-/// Whether this is the name of a documentation test: of the file and the item that it stands above.
+/// `true` if the name is that of a documentation test: the file and the item that it documents.
 pub(crate) fn is_documented(name: &str) -> bool {
     let file = name.split_once(" - ").map(|(file, _)| file);
     file.is_some_and(|file| (file.ends_with(".rs") || file.ends_with(".md")) && !file.contains(' '))
 }
 
-/// A name is that of the package or binary, and the test's own.
+/// Selects tests by a filter expression. A name consists of the package or binary, a blank, and the test's own name.
 fn by_expression(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
     let is_filter = |word: &&str| {
         ["-E", "--filter-expr", "--filterset"]
@@ -103,19 +103,19 @@ fn by_expression(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<us
     Arguments::at_end(words)
 }
 
-/// Where in the output of a test binary we are.
+/// The reader's position in a test binary's output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// Outside any.
+    /// Outside any binary's output.
     Between,
-    /// After `running 3 tests`: one line per test, of so many.
+    /// After `running 3 tests`: one line per test; holds the announced number.
     Results(u32),
-    /// After `failures:`: what failing tests printed, whatever it looks like.
+    /// After `failures:`: the output of failing tests, which may look like anything.
     Printed(u32),
 }
 
-/// Adds up every `test result:` line: one per test binary and one for documentation tests. A line that does not sum up as
-/// many tests as were announced was printed by a test, and is not to be relied on.
+/// Adds up every `test result:` line: one per test binary and one for documentation tests. If a line's total is not the
+/// announced number of tests, a test printed the line itself, so it is not relied on.
 pub(super) fn libtest(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
@@ -135,7 +135,7 @@ pub(super) fn libtest(text: &str) -> Option<Tally> {
             part = Part::Between;
             sum.add_to(&mut tally);
         } else if let (Some(announced), Part::Between | Part::Results(_)) = (announced(line), part) {
-            // The next binary began, and the one before never summed up.
+            // The next binary began, and the one before printed no summary.
             if part != Part::Between {
                 broken_off(&mut tally, printed_sum.take());
             }
@@ -187,8 +187,8 @@ impl Sum {
     }
 }
 
-/// Notes a test binary that ended before its tests did, whatever its exit code: some of them have no result at all. One
-/// that did sum something up may have other rules of counting.
+/// Notes a test binary that ended before its tests, whatever its exit code, so some tests have no result. If it did
+/// print a summary, it may count differently, so its numbers are used.
 fn broken_off(tally: &mut Tally, printed: Option<Sum>) {
     tally.uncounted = Uncounted::Some;
     match printed {
@@ -197,14 +197,14 @@ fn broken_off(tally: &mut Tally, printed: Option<Sum>) {
     }
 }
 
-/// How many tests `running 3 tests` announces.
+/// Returns the number of tests that a line such as `running 3 tests` announces.
 fn announced(line: &str) -> Option<u32> {
     let rest = line.strip_prefix("running ")?;
     let number = rest.strip_suffix(" tests").or_else(|| rest.strip_suffix(" test"))?;
     number.parse().ok()
 }
 
-/// `test tests::name ... ok`; the name may carry a mark such as ` - should panic`.
+/// Reads `test tests::name ... ok`; a mark such as ` - should panic` may follow the name.
 fn result(line: &str) -> Option<(&str, Outcome)> {
     let (name, said) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
     let outcome = match said {
@@ -216,12 +216,12 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
     Some((without_mark(name), outcome))
 }
 
-/// `---- tests::name stdout ----`.
+/// Reads `---- tests::name stdout ----`.
 fn printed(line: &str) -> Option<&str> {
     line.strip_prefix("---- ")?.strip_suffix(" stdout ----")
 }
 
-/// The name alone. The line of a documentation test says nothing of it: an edit above moves it.
+/// Returns the name alone. The line number of a documentation test is dropped, since any edit above changes it.
 fn without_mark(name: &str) -> &str {
     let name = name.split(" - should panic").next().unwrap_or(name);
     match name.split_once(" (line ") {
@@ -230,7 +230,7 @@ fn without_mark(name: &str) -> &str {
     }
 }
 
-/// `Summary [0.016s] 3 tests run: 2 passed, 1 failed, 1 skipped`.
+/// Reads `Summary [0.016s] 3 tests run: 2 passed, 1 failed, 1 skipped`.
 pub(super) fn nextest(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
@@ -243,7 +243,7 @@ pub(super) fn nextest(text: &str) -> Option<Tally> {
             tally.count(Outcome::Skipped, number("skipped"));
         } else if let Some((name, outcome)) = status(line) {
             match seen {
-                // Failures are listed once more at the end.
+                // Failures are listed again at the end.
                 Some(()) if outcome == Outcome::Failed => tally.mention(name),
                 Some(()) => {}
                 None => tally.test(name, outcome),
@@ -253,7 +253,7 @@ pub(super) fn nextest(text: &str) -> Option<Tally> {
     seen.map(|()| tally)
 }
 
-/// `PASS [   0.003s] (1/3) crate module::name`.
+/// Reads `PASS [   0.003s] (1/3) crate module::name`.
 fn status(line: &str) -> Option<(&str, Outcome)> {
     let (word, rest) = line.split_once(" [")?;
     let (_, name) = rest.split_once("] ")?;

@@ -1,34 +1,34 @@
-//! What one runner's reader found: numbers, and each test by name as far as the runner names them.
+//! Collects what one runner's reader found: counts, and the names of tests if the runner prints them.
 
 use domain::evidence::{Counts, TestNames};
 use std::collections::{HashMap, HashSet};
 
-/// What the output says of the tests.
+/// The results of the tests according to the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Read {
     pub(crate) counts: Counts,
     pub(crate) failing: Vec<String>,
-    /// As far as the runner names them; `None` where no runner was recognised.
+    /// The names that the runner prints; `None` if no runner was recognised.
     pub(crate) names: Option<TestNames>,
 }
 
-/// More failing names than anyone is shown.
+/// The most failing names that are kept, more than anyone is shown.
 const MOST_FAILING: usize = 100;
 
-/// Numbers of tests and their names.
+/// Counts and names of tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(super) passed: u32,
     pub(super) failed: u32,
     pub(super) skipped: u32,
-    /// Each test as it was named, in the order of the output; the same name may stand for several tests.
+    /// Each named test in the order of the output. Several tests may share a name.
     tests: Vec<(String, Outcome)>,
     /// Failing tests that are only mentioned, by runners that do not list every result.
     mentioned: Vec<String>,
     pub(super) uncounted: Uncounted,
 }
 
-/// What became of a test.
+/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Passed,
@@ -45,7 +45,7 @@ pub(super) enum Uncounted {
 }
 
 impl Tally {
-    /// Notes a test's result by name, beside the numbers.
+    /// Notes a test's result by name without counting it.
     pub(super) fn test(&mut self, name: &str, outcome: Outcome) {
         let name = name.trim();
         if !name.is_empty() && self.tests.len() < 3 * TestNames::MOST {
@@ -53,7 +53,7 @@ impl Tally {
         }
     }
 
-    /// Notes a test's result by name, and counts it.
+    /// Notes a test's result by name and counts it.
     pub(super) fn counted(&mut self, name: &str, outcome: Outcome) {
         self.count(outcome, 1);
         self.test(name, outcome);
@@ -68,7 +68,7 @@ impl Tally {
         *of = of.saturating_add(number);
     }
 
-    /// Remembers a failing test that the output mentions outside a list of results.
+    /// Notes a failing test that the output mentions outside a list of results.
     pub(super) fn mention(&mut self, name: &str) {
         let name = name.trim();
         if !name.is_empty() && self.mentioned.len() < MOST_FAILING && !self.mentioned.iter().any(|known| known == name)
@@ -77,21 +77,21 @@ impl Tally {
         }
     }
 
-    /// Whether every test that was counted is also named.
+    /// `true` if every counted test is also named.
     pub(super) fn names_all(&self) -> bool {
         let named = |outcome| self.tests.iter().filter(|(_, found)| *found == outcome).count();
         u32::try_from(named(Outcome::Passed)) == Ok(self.passed)
             && u32::try_from(named(Outcome::Failed)) == Ok(self.failed)
     }
 
-    /// The names noted so far with this outcome.
+    /// Returns the names noted so far with this outcome.
     pub(super) fn named(&self, outcome: Outcome) -> impl Iterator<Item = &str> {
         let of = move |(_, found): &&(String, Outcome)| *found == outcome;
         self.tests.iter().filter(of).map(|(name, _)| name.as_str())
     }
 
     pub(super) fn plus(mut self, other: Self) -> Self {
-        // One runner's failures may all be named and the other's only mentioned: then only mentions hold all of them.
+        // One runner may name all its failures while the other only mentions them: only the mentions contain both.
         let mentions = |tally: &Self| tally.failing();
         let mentioned: Vec<String> = mentions(&self).into_iter().chain(mentions(&other)).collect();
         self.count(Outcome::Passed, other.passed);
@@ -108,7 +108,7 @@ impl Tally {
         self
     }
 
-    /// Failing tests as people are shown them, each once.
+    /// Returns the failing tests for people, each once.
     fn failing(&self) -> Vec<String> {
         let mut seen = HashSet::new();
         let listed = self.named(Outcome::Failed);
@@ -119,7 +119,7 @@ impl Tally {
             .collect()
     }
 
-    /// The numbers and names as evidence holds them.
+    /// Converts the tally into counts and names for evidence.
     pub(super) fn read(self) -> Read {
         let mut failing = self.failing();
         let counts = match self.uncounted {
@@ -134,7 +134,7 @@ impl Tally {
         let mut names = distinct(self.tests);
         match names.failed.is_empty() {
             true => names.failed = mentioned,
-            // What fails beside the listed tests, such as a file that could not be loaded, fails too.
+            // Mentioned failures that are not in the list, such as a file that could not be loaded, also count.
             false => {
                 let beside = mentioned.into_iter().filter(|name| !names.failed.contains(name));
                 let beside: Vec<String> = beside.collect();
@@ -150,7 +150,7 @@ impl Tally {
     }
 }
 
-/// Each test under a name of its own: the second test of one name is `name ⟨2⟩`, and so on, in the runner's order. No
+/// Gives each test a unique name: the second test of a name becomes `name ⟨2⟩`, and so on, in the runner's order. No
 /// runner writes such brackets.
 fn distinct(tests: Vec<(String, Outcome)>) -> TestNames {
     let mut seen: HashMap<String, u32> = HashMap::new();

@@ -1,4 +1,4 @@
-//! The Test Anything Protocol, and `prove`, which sums it up.
+//! Reads the Test Anything Protocol, and the summary of `prove`.
 
 use crate::gates::results::{
     numbers::after,
@@ -6,7 +6,7 @@ use crate::gates::results::{
     tally::{Outcome, Tally},
 };
 
-/// Named by the Test Anything Protocol.
+/// ava. Its output is read as plain Test Anything Protocol.
 pub(super) static AVA: Runner = Runner {
     naming: Some(Naming {
         arguments: &["--tap"],
@@ -22,7 +22,7 @@ pub(super) static PROVE: Runner = Runner {
     ..Runner::called(&[&["prove"]])
 };
 
-/// A title matches itself as a pattern, but for a sign of negation before it.
+/// Selects tests by title. A title is a pattern that matches itself, except that a leading `!` would negate it.
 fn by_glob(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
     if words
         .iter()
@@ -41,7 +41,7 @@ fn by_glob(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)>
     Arguments::at_end(asked.names.iter().map(pattern).chain(files).collect())
 }
 
-/// `Files=2, Tests=5, …` after `Failed 1/5 subtests` and `(Wstat: 256 Tests: 5 Failed: 1)`.
+/// Reads `Files=2, Tests=5, …` after `Failed 1/5 subtests` and `(Wstat: 256 Tests: 5 Failed: 1)`.
 pub(super) fn prove(text: &str) -> Option<Tally> {
     let summary = text.lines().rev().find(|line| line.starts_with("Files="))?;
     let tests = after(summary, "Tests")?;
@@ -54,7 +54,7 @@ pub(super) fn prove(text: &str) -> Option<Tally> {
     Some(tally)
 }
 
-/// Lines `ok 1 - name` and `not ok 2 - name` beside a plan `1..2`.
+/// Reads lines such as `ok 1 - name` and `not ok 2 - name`, if there is a plan such as `1..2`.
 pub(super) fn plain(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut planned = None;
@@ -82,7 +82,7 @@ fn test_line<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     (rest.is_empty() || rest.starts_with(' ')).then_some(rest)
 }
 
-/// The title behind the number, without a directive.
+/// Returns the title after the number, without a directive.
 fn title(rest: &str) -> &str {
     let title = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " -".contains(c));
     match title.split_once('#') {

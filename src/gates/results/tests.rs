@@ -219,7 +219,7 @@ fn anything_else_is_unknown() {
     }
 }
 
-/// The names in three lists, as `passed | failed | skipped`.
+/// Returns the names in three lists, as `passed | failed | skipped`.
 fn named(output: &str) -> String {
     let names = read(output, "").names.unwrap();
     [names.passed, names.failed, names.skipped]
@@ -274,7 +274,7 @@ fn a_sum_that_a_test_printed_is_not_the_binarys() {
     let inside = read(&format!("{start}{}{rest}{}", sum(1), sum(3)), "");
     assert_eq!(inside.counts, known(3, 0, 0));
     assert_eq!(inside.names.unwrap().passed, ["a", "b", "c"]);
-    // Behind the last test it raises the number: then not every test is named.
+    // After the last test, the summary raises the count, so not every test is named.
     let behind = read(&format!("{start}{rest}{}{}", sum(3), sum(1)), "");
     assert!(!behind.names.unwrap().names_all(behind.counts));
     let never = read(&format!("{start}{}{rest}", sum(1)), "");
@@ -430,7 +430,7 @@ fn mocha_names_what_its_spec_reporter_lists_also_below_several_suites() {
         named(&output),
         "stands alone, list add adds, list empties | list add halves | list add waits"
     );
-    // Another reporter names only what fails.
+    // Another reporter only names failures.
     let dots = "\n  .!.\n\n  2 passing (5ms)\n  1 failing\n\n  1) list\n       add\n         halves:\n     Error: x\n";
     assert_eq!(named(dots), " | list add halves | ");
 }

@@ -1,4 +1,4 @@
-//! Python's unittest.
+//! Reads Python's unittest.
 
 use crate::gates::results::{
     runner::{Arguments, Asked, Naming, Place, Runner},
@@ -18,7 +18,8 @@ pub(super) static UNITTEST: Runner = Runner {
     ..Runner::called(&[&["-m", "unittest"]])
 };
 
-/// A pattern without a star is looked for anywhere in a name. What follows a blank are a subtest's parameters.
+/// Selects tests by pattern. A pattern without a star matches anywhere in a name. The text after a blank is a subtest's
+/// parameters.
 fn by_pattern(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)> {
     if words.iter().any(|word| word.starts_with("-k")) {
         return None;
@@ -32,7 +33,8 @@ fn by_pattern(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize
     Arguments::at_end(words.collect())
 }
 
-/// `Ran 3 tests in 0.001s`, then `OK (skipped=1)` or `FAILED (failures=1, errors=1)`; with `-v` one line per test before.
+/// Reads `Ran 3 tests in 0.001s`, then `OK (skipped=1)` or `FAILED (failures=1, errors=1)`; with `-v`, one line per
+/// test before it.
 pub(super) fn unittest(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
@@ -51,8 +53,8 @@ pub(super) fn unittest(text: &str) -> Option<Tally> {
         }
     }
     seen?;
-    // Numbers of subtests and of classes that could not be prepared do not add up to the tests; the lines do. A
-    // failure that only the summary leaves out is one.
+    // Subtests, and classes whose set-up failed, make the summary's counts differ from the tests; the lines are exact.
+    // A failure that only the summary counts must not be lost, though.
     let is_verbose = listed.passed > 0 || listed.failed > 0 || listed.skipped > 0;
     Some(if is_verbose && listed.failed >= tally.failed {
         listed
@@ -61,7 +63,7 @@ pub(super) fn unittest(text: &str) -> Option<Tally> {
     })
 }
 
-/// The last test of `-v` whose outcome did not come.
+/// Returns the last test that `-v` announced without an outcome, if the run did not end.
 fn begun(text: &str) -> Option<String> {
     let mut listed = Tally::default();
     let open = text.lines().fold(None, |open, line| result(line, open, &mut listed));
@@ -69,7 +71,7 @@ fn begun(text: &str) -> Option<String> {
     open.filter(|_| !has_ended).map(named)
 }
 
-/// Reads a line of `-v`; gives the test whose outcome is still to come.
+/// Reads a line of `-v`; returns the test whose outcome is still to come.
 fn result<'a>(line: &'a str, open: Option<&'a str>, tally: &mut Tally) -> Option<&'a str> {
     let Some((start, said)) = line
         .rsplit_once(" ... ")
@@ -80,7 +82,7 @@ fn result<'a>(line: &'a str, open: Option<&'a str>, tally: &mut Tally) -> Option
                 tally.counted(&named(name), outcome);
                 None
             }
-            // What the test printed, or its documentation, stands before the outcome.
+            // The test's output, or its docstring, is printed before the outcome.
             (open, _) => open.or_else(|| is_test(line).then_some(line)),
         };
     };
@@ -91,7 +93,7 @@ fn result<'a>(line: &'a str, open: Option<&'a str>, tally: &mut Tally) -> Option
     match outcome(said) {
         Some(outcome) => {
             tally.counted(&named(name), outcome);
-            // Subtests that fail stand between a test and nothing: the test itself has no outcome then.
+            // If subtests fail, unittest prints their outcomes but none for the test itself.
             None
         }
         None => Some(name),
@@ -108,7 +110,7 @@ fn outcome(said: &str) -> Option<Outcome> {
     }
 }
 
-/// `test_x (mod.Class.test_x)`, a subtest's with its parameters behind.
+/// `true` if the line begins with a test, such as `test_x (mod.Class.test_x)`; a subtest's parameters follow.
 fn is_test(line: &str) -> bool {
     let mut words = line.trim_start().splitn(2, ' ');
     let name = words.next().unwrap_or_default();
@@ -119,7 +121,7 @@ fn is_test(line: &str) -> bool {
             .is_some_and(|rest| rest.starts_with('(') && rest.contains(')'))
 }
 
-/// The summary's numbers: `FAILED (failures=3, errors=2, skipped=1, expected failures=1)`.
+/// Counts the summary's numbers: `FAILED (failures=3, errors=2, skipped=1, expected failures=1)`.
 fn sum(tally: &mut Tally, ran: u32, outcome: &str) {
     let inside = outcome.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
     let number = |word: &str| {
@@ -147,7 +149,8 @@ fn ran_tests(line: &str) -> Option<u32> {
     rest.ends_with('s').then(|| number.parse().ok()).flatten()
 }
 
-/// `test_x (mod.Class.test_x)` from Python 3.11 on; before, `test_x (mod.Class)`. A subtest keeps its parameters.
+/// Returns the full name from `test_x (mod.Class.test_x)`, or `test_x (mod.Class)` before Python 3.11. A subtest keeps
+/// its parameters.
 fn named(line: &str) -> String {
     let line = line.trim();
     let Some((name, rest)) = line.split_once(" (") else {

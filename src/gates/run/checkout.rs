@@ -1,4 +1,4 @@
-//! A clean checkout of one commit with a private home, in which commands are run and then everything is thrown away.
+//! A clean checkout of one commit with a private home: commands run in it, then all of it is deleted.
 
 use crate::gates::{
     files,
@@ -28,44 +28,45 @@ use std::{
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
-/// What is kept of each stream, for counting; far more than is shown.
+/// The amount of each output stream that is kept for counting; far more than is shown.
 const KEPT: OutputCap = OutputCap {
     head: 256 * 1024,
     tail: 2 * 1024 * 1024,
     stop_after: Some(1024 * 1024 * 1024),
 };
-/// How long a shell may take to look for programs.
+/// The time limit for a shell that looks for programs.
 const ASKING: Duration = Duration::from_secs(60);
 
-/// Where commands see the folder around the checkout and their home, where there is a wall.
+/// The path at which commands see the folder around the checkout and their home, at isolation levels 2 and 3.
 const SEEN_AT: &str = "/autobuild";
 
-/// A clean checkout with a private home. The commands in it get no secrets, and share the home.
+/// A clean checkout with a private home. Its commands get no secrets, and share the home.
 ///
-/// Build tools note paths: so the place is the same for every run of a repository. Where there is a wall, each checkout is
-/// mounted there; where there is none, runs take turns in one folder. So whoever holds one makes no other.
+/// Build tools record paths, so every run of a repository uses the same path. At isolation levels 2 and 3, each
+/// checkout is mounted there; below, runs take turns in one folder. Therefore, never create a checkout while you hold
+/// one.
 pub(crate) struct SandboxedCheckout {
     bench: Bench,
     cancel: CancellationToken,
     checkout: Checkout,
     env: Vec<(OsString, OsString)>,
-    /// Where the folder around the checkout is seen.
+    /// The path at which commands see the folder around the checkout.
     seen: PathBuf,
-    /// Where the checkout borrows its objects.
+    /// The folder from which the checkout borrows its git objects.
     objects: PathBuf,
-    /// Given back after the checkout was thrown away.
+    /// The lock of the folder; it is released after the checkout was deleted.
     _turn: Option<OwnedMutexGuard<()>>,
 }
 
-/// What is run and for how long at most.
+/// A command to run, with its limits.
 pub(crate) struct Order<'a> {
     pub(crate) command: &'a ShellCommand,
-    /// How it is run: as it was written, or with what makes its runner name the tests.
+    /// The line to run: the command as written, or with arguments that make its runner name the tests.
     pub(crate) as_line: &'a Invocation,
     pub(crate) deadline: Duration,
-    /// A results file that the command writes.
+    /// The path of the results file that the command writes.
     pub(crate) report: Option<&'a str>,
-    /// What it may reach.
+    /// The hosts that the command may reach.
     pub(crate) reaches: &'a [HostRule],
 }
 
@@ -88,10 +89,10 @@ impl SandboxedCheckout {
         };
         let mut env = environment(checkout.home(), &[]).map_err(host("preparing the environment"))?;
         let seen = seen(bench, checkout.home());
-        // What is fetched goes into the private home: the machine's own folder is for reading only.
+        // Downloads go into the private home, since the machine's own folder is read-only.
         env.retain(|(name, _)| name != "CARGO_HOME" && name != "HOME" && name != "TMPDIR");
         if !checkout.record().paths().any(|path| path.starts_with(".venv")) {
-            // As in an environment that was activated: set-up may have made one.
+            // Set-up may create a virtual environment, which then works as if activated.
             let own = seen.join("work/.venv/bin");
             for (_, path) in env.iter_mut().filter(|(name, _)| name == "PATH") {
                 *path = std::env::join_paths(std::iter::once(own.clone()).chain(std::env::split_paths(path)))
@@ -112,7 +113,7 @@ impl SandboxedCheckout {
         })
     }
 
-    /// The working copy as commands see it, where that is the same for every checkout.
+    /// Returns the path at which commands see the working copy, if it is the same for every checkout.
     pub(crate) fn always_seen(bench: &Bench) -> Option<PathBuf> {
         match bench.sandbox.level() {
             Level::L2 | Level::L3 => Some(Path::new(SEEN_AT).join("work")),
@@ -120,37 +121,37 @@ impl SandboxedCheckout {
         }
     }
 
-    /// The working copy.
+    /// Returns the path of the working copy.
     pub(crate) fn path(&self) -> &Path {
         self.checkout.path()
     }
 
-    /// The folder around the working copy and the home of the commands.
+    /// Returns the folder around the working copy and the commands' home.
     pub(crate) fn around(&self) -> &Path {
         self.checkout.home()
     }
 
-    /// The commit at `HEAD`.
+    /// Returns the commit at `HEAD`.
     pub(crate) fn head(&self) -> &Sha {
         self.checkout.head()
     }
 
-    /// The working copy as commands see it.
+    /// Returns the path at which commands see the working copy.
     pub(crate) fn seen(&self) -> PathBuf {
         self.seen.join("work")
     }
 
-    /// The home of the commands.
+    /// Returns the path of the commands' home.
     pub(crate) fn home(&self) -> PathBuf {
         self.checkout.home().join("home")
     }
 
-    /// What the service around it is.
+    /// Returns the service's resources.
     pub(crate) fn bench(&self) -> &Bench {
         &self.bench
     }
 
-    /// The commit's own files, relative to the working copy.
+    /// Returns the paths of the commit's own files, relative to the working copy.
     pub(crate) fn tracked(&self) -> Vec<PathBuf> {
         self.checkout.record().paths().map(Path::to_path_buf).collect()
     }
@@ -187,7 +188,7 @@ impl SandboxedCheckout {
         let evidence = network::explained(evidence, door.as_deref());
         match (missing.is_empty(), &evidence) {
             (true, _) | (_, Evidence::Absent(_)) => Ok(evidence),
-            // What was not there may be what the line itself makes, as a build does: it is looked for once more.
+            // The line itself may have created a program that was missing, for example by a build, so it asks again.
             (false, Evidence::Passed(_) | Evidence::Failed(_)) => Ok(match self.ask(&question).await? {
                 Ok((_, missing)) if missing.is_empty() => evidence,
                 Ok((_, missing)) => could_not_start(command, format!("program not found: {}", missing.join(", "))),
@@ -196,13 +197,13 @@ impl SandboxedCheckout {
         }
     }
 
-    /// The words in command position of a line that are found neither here nor along `PATH`.
+    /// Returns the programs that a line calls and that are neither in the checkout nor on `PATH`.
     pub(crate) async fn missing(&self, line: &str) -> Result<Vec<String>, GateError> {
         let found = self.ask(&Question::new(line)).await?;
         Ok(found.map(|(_, missing)| missing).unwrap_or_default())
     }
 
-    /// What programs say of their versions.
+    /// Returns the output of the programs' version options.
     pub(crate) async fn versions(&self, programs: &[String]) -> Result<String, GateError> {
         let lines = programs.iter().map(|program| {
             let program = shell_words::quote(program);
@@ -219,7 +220,8 @@ impl SandboxedCheckout {
         }
     }
 
-    /// The shell that runs a line, and the words in command position that it does not find here now; or why none can.
+    /// Returns the shell that runs a line and the programs that it does not find now, or the reason why no shell can
+    /// run it.
     async fn ask(&self, question: &Question) -> Result<Result<(Shell, Vec<String>), String>, GateError> {
         for shell in Shell::ALL {
             let mut spec = self.spec(shell.program(), question.args(shell), question);
@@ -249,7 +251,7 @@ impl SandboxedCheckout {
         Ok(Err("there is no shell: neither bash nor sh was found".to_owned()))
     }
 
-    /// A program in the checkout, with the private home and nothing to reach.
+    /// Describes the start of a program in the checkout, with the private home and without network.
     fn spec(&self, program: &str, args: Vec<OsString>, question: &Question) -> Spec {
         let mut spec = Spec::new(program, self.seen()).args(args);
         spec.env.clone_from(&self.env);
@@ -265,13 +267,13 @@ impl SandboxedCheckout {
     }
 }
 
-/// The name of the one folder for a repository's checkouts.
+/// Returns the name of the folder for a repository's checkouts.
 fn folder(mirror: &Mirror) -> String {
     let name = mirror.dir().file_stem().unwrap_or_default().to_string_lossy();
     format!("of-{name}")
 }
 
-/// Where the folder around a checkout is seen.
+/// Returns the path at which commands see the folder around a checkout.
 fn seen(bench: &Bench, home: &Path) -> PathBuf {
     match bench.sandbox.level() {
         Level::L2 | Level::L3 => PathBuf::from(SEEN_AT),
@@ -286,7 +288,7 @@ fn could_not_start(command: &ShellCommand, reason: String) -> Evidence {
     })
 }
 
-/// Why a shell was not started, where that is not our own machine's failure.
+/// Returns the reason why a shell did not start, if the service itself is not at fault.
 fn not_started(error: StartError) -> Result<String, GateError> {
     match error {
         StartError::NotFound(program) => Ok(format!("program not found: {program}")),

@@ -1,4 +1,4 @@
-//! Where Gates run, how long they may take, and what can go wrong with the place itself.
+//! The resources and time limits of the Gates, and their errors.
 
 use domain::secret::Secrets;
 use git::GitError;
@@ -11,46 +11,46 @@ use std::{
     time::Duration,
 };
 
-/// What every Gate needs from the service, whatever it looks at.
+/// The service's resources that every Gate needs.
 #[derive(Clone, Debug)]
 pub struct Bench {
-    /// The door to foreign programs.
+    /// The sandbox in which foreign programs run.
     pub sandbox: Sandbox,
-    /// The most that commands may reach.
+    /// The most that commands may ever reach.
     pub network: Ceiling,
-    /// Where prepared checkouts lie; may be emptied when no Gate runs.
+    /// The folder for prepared checkouts; it may be emptied while no Gate runs.
     pub folder: PathBuf,
-    /// Where build caches and results of test runs are kept.
+    /// The folder for build caches and cached test results.
     pub caches: PathBuf,
-    /// The service's own secrets, to be masked wherever they might show.
+    /// The service's own secrets, which are masked in all output.
     pub secrets: Secrets,
-    /// When commands are stopped.
+    /// The time limits of commands.
     pub deadlines: Deadlines,
-    /// Who runs where, as long as there is no wall.
+    /// The locks for checkouts at isolation levels 0 and 1.
     pub places: Places,
 }
 
-/// The one place of each repository in which commands run where there is no wall: whoever runs something holds it. Clones
-/// share them.
+/// A lock per repository for its only checkout folder at isolation levels 0 and 1: every run holds it. Clones share the
+/// locks.
 #[derive(Clone, Debug, Default)]
 pub struct Places(Arc<Mutex<BTreeMap<PathBuf, Place>>>);
 
 type Place = Arc<tokio::sync::Mutex<()>>;
 
 impl Places {
-    /// The place of the repository with this mirror.
+    /// Returns the lock of the repository with this mirror.
     pub(crate) fn of(&self, mirror: &Path) -> Place {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry(mirror.to_path_buf()).or_default())
     }
 }
 
-/// When commands are stopped.
+/// The time limits of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadlines {
-    /// Set-up.
+    /// The limit for set-up.
     pub setup: Duration,
-    /// The tests, and everything else that is run.
+    /// The limit for the tests and every other command.
     pub test: Duration,
 }
 
@@ -63,18 +63,18 @@ impl Default for Deadlines {
     }
 }
 
-/// Why there is no report: never evidence against anyone.
+/// A reason why there is no report. It is never evidence against the change.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
     /// The caller cancelled.
     #[error("the Gates were cancelled")]
     Cancelled,
-    /// The service itself could not run them.
+    /// The service itself failed.
     #[error("running the Gates: {doing}")]
     Host {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The mirror could not be read.
@@ -82,7 +82,7 @@ pub enum GateError {
     Git(#[from] GitError),
 }
 
-/// Says what was being done when the system refused.
+/// Returns a function that adds the failed operation to a system error.
 pub(crate) fn host(doing: &'static str) -> impl Fn(io::Error) -> GateError {
     move |source| GateError::Host { doing, source }
 }

@@ -1,4 +1,4 @@
-//! What a finished command is evidence of: its exit code, what it printed, and the results file that it wrote.
+//! Turns a finished command into evidence: from its exit code, its output, and its results file.
 
 use crate::gates::{
     files, output, results,
@@ -16,10 +16,10 @@ use domain::{
 use git::blocking;
 use sandbox::{Exit, Finished};
 
-/// The largest results file that is read.
+/// The largest results file that is read, in bytes.
 const MAX_REPORT: u64 = 64 * 1024 * 1024;
 const MAX_FAILING: usize = 50;
-/// The longest name of a test that is kept, in characters: names that are cut may be the same.
+/// The longest test name that is kept, in characters. Names that are cut may become equal.
 const MAX_NAME: usize = 4_000;
 
 impl SandboxedCheckout {
@@ -48,7 +48,7 @@ impl SandboxedCheckout {
         }
     }
 
-    /// What is known of a command that was stopped.
+    /// Returns the evidence of a command that ran out of time.
     async fn stopped(&self, order: &Order<'_>, finished: &Finished) -> Evidence {
         let finding = match self
             .reported(order, self.finding(order.command, None, finished), None)
@@ -67,8 +67,8 @@ impl SandboxedCheckout {
         })
     }
 
-    /// The finding with what a results file says in place of what the output said. A command that failed without writing
-    /// one has failed; one that passed without is no evidence.
+    /// Replaces the results from the output by those of the results file. If the command failed without writing the
+    /// file, it still failed; if it succeeded without the file, there is no evidence.
     async fn reported(&self, order: &Order<'_>, finding: Finding, code: Option<i32>) -> Result<Finding, Evidence> {
         let Some(path) = order.report else { return Ok(finding) };
         let (root, file) = (self.path().to_path_buf(), path.to_owned());
@@ -97,7 +97,8 @@ impl SandboxedCheckout {
         self.with_results(bare, results::read(&stdout, &stderr))
     }
 
-    /// Names come from foreign programs: they are masked and cut like all their output.
+    /// Adds the results to a finding. Foreign programs choose the names, so they are masked and shortened like all
+    /// output.
     fn with_results(&self, finding: Finding, read: Read) -> Finding {
         let name = |name: String| shorten::middle(&self.bench().secrets.mask(&name), MAX_NAME);
         let all = |names: Vec<String>| names.into_iter().map(name).collect::<Vec<_>>();
@@ -113,7 +114,7 @@ impl SandboxedCheckout {
         }
     }
 
-    /// Output as people read it. Where the checkout lies differs from run to run and says nothing.
+    /// Returns the output for people. The checkout's path is removed, since it varies and means nothing.
     fn plain(&self, text: &str) -> String {
         let plain = output::plain(text);
         match self.seen().to_str() {
@@ -123,7 +124,7 @@ impl SandboxedCheckout {
     }
 }
 
-/// The output with a word on why it ends there, where a limit ended it.
+/// Appends the limit that ended the command, if one did.
 fn with_limit(output: String, exit: Exit) -> String {
     let Exit::OverLimit(limit) = exit else { return output };
     format!("{output}\nAutoBuild stopped it: it used {limit}")
@@ -136,7 +137,8 @@ pub(super) fn unreadable(path: Option<&str>, reason: &impl ToString) -> Evidence
     })
 }
 
-/// `python3 -m pytest` starts Python also where there is no pytest, which is then the runner that could not start.
+/// Returns the error if Python started but the module, such as pytest in `python3 -m pytest`, does not exist. Then the
+/// runner could not start.
 fn missing_runner(command: &ShellCommand, finding: &Finding) -> Option<String> {
     let words = command.mentioned();
     let module = words.windows(2).find_map(|pair| match pair {

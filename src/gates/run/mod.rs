@@ -1,8 +1,8 @@
-//! Running a repository's commands: where, on which files, and what came of it.
+//! Runs a repository's commands: in which checkout, on which files, and with which result.
 //!
-//! [`prepared`] sets a commit up once and gives every run a checkout that starts from there, [`ready`] for it, where it can
-//! be a [`used`] one; [`checkout`] runs one command in one of them, at a path that is the same for every run of a
-//! repository; [`result_cache`] knows what the same files gave before; [`cache`] keeps what was built.
+//! [`prepared`] sets a commit up once and gives every run a checkout that starts from there, a [`ready`] one, which may
+//! be a [`used`] one. [`checkout`] runs one command, at the same path for every run of a repository. [`result_cache`]
+//! stores earlier results of the same files; [`cache`] stores what was built.
 
 pub(crate) mod cache;
 pub(crate) mod checkout;

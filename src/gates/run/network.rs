@@ -1,14 +1,14 @@
-//! What the commands of the Gates may reach: a door per command, and for people what was refused at it.
+//! Controls what the Gates' commands may reach: one door per command, and a note for people about refused hosts.
 
 use crate::gates::run::context::Bench;
 use domain::{evidence::Evidence, network::HostRule};
 use sandbox::egress::{Door, Outcome};
 use std::{io, sync::Arc};
 
-/// Refused hosts that are named.
+/// The most refused hosts that are named.
 const MAX_NAMED: usize = 10;
 
-/// A door to these hosts, as far as the server allows; none where nothing is left of them.
+/// Opens a door to these hosts, within the server's limits; `None` if none of them remains.
 pub(crate) async fn door(bench: &Bench, hosts: &[HostRule]) -> io::Result<Option<Arc<Door>>> {
     let rules = bench.network.rules(hosts);
     match rules.hosts.is_empty() {
@@ -17,7 +17,7 @@ pub(crate) async fn door(bench: &Bench, hosts: &[HostRule]) -> io::Result<Option
     }
 }
 
-/// A failure with the hosts that were asked for and refused: what a program makes of a refusal seldom says so.
+/// Adds the refused hosts to a failure, since programs rarely report a refusal clearly.
 pub(crate) fn explained(evidence: Evidence, door: Option<&Door>) -> Evidence {
     let Evidence::Failed(mut finding) = evidence else {
         return evidence;

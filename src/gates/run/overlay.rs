@@ -1,4 +1,4 @@
-//! Files of one commit put into a checkout of another, before anything runs there.
+//! Puts files of one commit into a checkout of another, before anything runs there.
 
 use crate::gates::run::context::{GateError, host};
 use git::{Blob, Mirror, RawChange, blocking, put};
@@ -8,18 +8,18 @@ use std::{
     path::{Component, Path},
 };
 
-/// The largest file that is put in place.
+/// The largest file that is put in place, in bytes.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 
-/// The bytes of a file, its mode, and a name for these bytes: git's, or a digest of them.
+/// A file's bytes, mode, and an id for the bytes: git's object id or a digest.
 type Content = (Vec<u8>, u32, String);
 
-/// What is put where. An entry without content takes the file away.
+/// Files to put in place. An entry without content deletes the file.
 pub(crate) struct Overlay {
     entries: Vec<(String, Option<Content>)>,
 }
 
-/// Which of the two versions of a changed file is put in place.
+/// The version of a changed file that is put in place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Before,
@@ -27,7 +27,7 @@ pub(crate) enum Side {
 }
 
 impl Overlay {
-    /// These files as they are on one side of a change.
+    /// Takes these files as they are on one side of a change.
     pub(crate) async fn of(mirror: &Mirror, changes: &[&RawChange], side: Side) -> Result<Self, GateError> {
         let version = |change: &RawChange| match side {
             Side::Before => (change.old_mode, change.old_oid.clone()),
@@ -41,13 +41,13 @@ impl Overlay {
         Ok(Self::of_blobs(paths.zip(versions), blobs))
     }
 
-    /// Paths with the mode and the name of their content, and the contents of those whose mode is not 0.
+    /// Builds the overlay from paths with their modes and object ids, and the blobs of those whose mode is not 0.
     fn of_blobs<'a>(files: impl Iterator<Item = (Option<&'a str>, (u32, String))>, blobs: Vec<Blob>) -> Self {
         let mut blobs = blobs.into_iter();
         let mut entries = Vec::new();
         for (path, (mode, oid)) in files {
             let blob = (mode != 0).then(|| blobs.next()).flatten();
-            // A path that is not text cannot be named to a test runner either.
+            // A test runner cannot be given a path that is not text either.
             let Some(path) = path.map(str::to_owned) else { continue };
             match (mode, blob) {
                 (0, _) => entries.push((path, None)),
@@ -55,12 +55,12 @@ impl Overlay {
                 (_, Some(Blob::Large(_) | Blob::None) | None) => {}
             }
         }
-        // Taken away first: a file may have become a folder, or the other way round.
+        // Deletions come first, since a file may have become a folder, or a folder a file.
         entries.sort_by_key(|(_, content)| content.is_some());
         Self { entries }
     }
 
-    /// These files, each with its bytes and mode.
+    /// Creates an overlay from these files, each with its bytes and mode.
     pub(crate) fn of_bytes(files: Vec<(String, Vec<u8>, u32)>) -> Self {
         let entries = files.into_iter().map(|(path, bytes, mode)| {
             let digest = format!("{:x}", Sha256::digest(&bytes));
@@ -71,25 +71,25 @@ impl Overlay {
         }
     }
 
-    /// The same without these files.
+    /// Also deletes these files.
     pub(crate) fn without(mut self, paths: &[String]) -> Self {
         let gone = paths.iter().map(|path| (path.clone(), None));
         self.entries.splice(0..0, gone);
         self
     }
 
-    /// These, and then those of `other`.
+    /// Appends the files of `other`, which come last.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.entries.extend(other.entries);
         self
     }
 
-    /// Every path that it writes or takes away.
+    /// Returns every path that it writes or deletes.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|(path, _)| path.as_str())
     }
 
-    /// Every path with the mode and the name of what is put there; none: it is taken away.
+    /// Returns every path with the mode and id of its content; `None` means that it is deleted.
     pub(crate) fn versions(&self) -> impl Iterator<Item = (&str, Option<(u32, &str)>)> {
         self.entries.iter().map(|(path, content)| {
             let version = content.as_ref().map(|(_, mode, name)| (*mode, name.as_str()));
@@ -97,7 +97,7 @@ impl Overlay {
         })
     }
 
-    /// Every path with the bytes and the mode of what is put there.
+    /// Returns every path with the bytes and mode of its content; `None` means that it is deleted.
     pub(crate) fn contents(&self) -> impl Iterator<Item = (&str, Option<(&[u8], u32)>)> {
         self.entries.iter().map(|(path, content)| {
             let content = content.as_ref().map(|(bytes, mode, _)| (bytes.as_slice(), *mode));
@@ -105,7 +105,7 @@ impl Overlay {
         })
     }
 
-    /// Puts everything in its place.
+    /// Writes and deletes the files.
     pub(crate) async fn lay(&self, work: &Path) -> Result<(), GateError> {
         let (root, entries) = (work.to_path_buf(), self.entries.clone());
         let laying = blocking(move || {
@@ -124,7 +124,7 @@ impl Overlay {
     }
 }
 
-/// Whether a path stays below its root.
+/// `true` if a path stays below its root.
 fn is_inside(path: &Path) -> bool {
     let mut parts = path.components().peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))

@@ -1,4 +1,4 @@
-//! A commit that is set up once: every run of a turn starts from a copy of what set-up left.
+//! A commit that is set up only once: every run of a turn starts from a copy of what set-up left.
 
 use crate::{
     config::RepositorySettings,
@@ -43,13 +43,13 @@ use std::{
 use tokio::{sync::OnceCell, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-/// An experiment may take this many times as long as the plain run, and at least this long.
+/// The limit of an experiment's run, as a multiple of the plain run's time, and its least value.
 const TIMES_PLAIN: u32 = 3;
 const SHORTEST: Duration = Duration::from_secs(10);
-/// So long a run on the base may take at least: a test that has not ended by then does not end there.
+/// The least time limit of a run on the base: a test that takes longer is assumed never to end there.
 const SHORTEST_ON_BASE: Duration = Duration::from_secs(20);
 
-/// One commit with its commands, set up when something is first run on it.
+/// A commit with its commands; set-up happens at the first run.
 pub(crate) struct Prepared<'a> {
     bench: &'a Bench,
     mirror: &'a Mirror,
@@ -57,39 +57,39 @@ pub(crate) struct Prepared<'a> {
     settings: &'a RepositorySettings,
     cancel: &'a CancellationToken,
     pub(crate) chosen: Arc<Chosen>,
-    /// Another commit on which set-up leaves the same, and what it said there.
+    /// Another commit on which set-up leaves the same, and set-up's evidence from there.
     like: Option<(&'a Sha, Evidence)>,
     done: Mutex<Option<Arc<SetUp>>>,
-    /// Checkouts in which something ran, by their commits.
+    /// Used checkouts that can be used again, by commit.
     used: Mutex<BTreeMap<Sha, Used>>,
     plain: OnceLock<Duration>,
     misled: AtomicBool,
-    /// A selection did what it should.
+    /// Whether a selection of tests has worked before.
     selects: AtomicBool,
-    /// A selection ran nothing that it should.
+    /// Whether a selection ran none of the tests that it should.
     cannot_select: AtomicBool,
     additions: Additions,
-    /// The additions were tried here for the first time, and the tests pass only without them.
+    /// Whether the additions were tried here for the first time, and the tests pass only without them.
     refuses: AtomicBool,
-    /// The tests that failed before anyone changed anything.
+    /// The tests that failed before any change.
     known_red: BTreeSet<String>,
     versions: OnceCell<String>,
 }
 
-/// What set-up came to, once.
+/// The result of set-up.
 struct SetUp {
     said: Option<Evidence>,
     rewritten: Vec<String>,
     executable: Vec<PathBuf>,
     made: Made,
     snapshot: Option<Snapshot>,
-    /// How long the tests were built, and how long that and set-up took.
+    /// The time to build the tests, and the time for that and set-up together.
     building: Duration,
     preparing: Duration,
     ran: SetUpRan,
 }
 
-/// Where set-up ran.
+/// The place where set-up ran.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SetUpRan {
     Here,
@@ -104,10 +104,10 @@ pub(crate) enum Coverage {
     NotAsked,
 }
 
-/// What set-up starts from besides the files.
+/// The state from which set-up starts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Start {
-    /// What pre-flight built on the default branch, where that fits.
+    /// The files that pre-flight built on the default branch, if they fit.
     Cache,
     Nothing,
 }
@@ -140,14 +140,14 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// Another commit of the same repository, which is set up by itself.
+    /// Prepares another commit of the same repository, with its own set-up.
     pub(crate) async fn by_itself(&self, commit: &'a Sha, baseline: &'a Baseline) -> Result<Self, GateError> {
         let other = Self::new(self.bench, (self.mirror, commit), self.settings, self.cancel).await?;
         other.after(baseline).await
     }
 
-    /// The same with what pre-flight found: what may be added to the test command, and what set-up left, if that is the
-    /// same here.
+    /// Uses pre-flight's results: whether its additions to the test command are harmless, and what set-up left, if that
+    /// is the same here.
     pub(crate) async fn after(mut self, baseline: &'a Baseline) -> Result<Self, GateError> {
         self.additions = baseline.additions;
         if let Ground::Named(before) = baseline.ground() {
@@ -162,7 +162,7 @@ impl<'a> Prepared<'a> {
         Ok(self)
     }
 
-    /// The same with what pre-flight found of the additions to the test command.
+    /// Sets which additions to the test command are allowed.
     pub(crate) fn adding(mut self, additions: Additions) -> Self {
         self.additions = additions;
         self
@@ -174,8 +174,8 @@ impl<'a> Prepared<'a> {
         Ok(ResultCache::of(self.bench, self.mirror, of, versions))
     }
 
-    /// What the programs of the commands, and those that they usually start, say of their versions. Which of them a shim
-    /// starts may follow from files of the commit.
+    /// Returns the versions of the programs in the commands and of those that they usually start. They are asked in a
+    /// checkout, because files of the commit may choose which version a shim starts.
     async fn ask_versions(&self) -> Result<String, GateError> {
         let commands = self.chosen.setup.iter().chain(&self.chosen.test);
         let own = commands.flat_map(|command| programs(command.text()));
@@ -189,7 +189,7 @@ impl<'a> Prepared<'a> {
         checkout.versions(&all).await
     }
 
-    /// How the tests are run.
+    /// Returns the line that runs the tests.
     fn invocation(&self) -> Invocation {
         self.chosen.test_line.invocation(self.additions())
     }
@@ -201,7 +201,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// What the tests said with what may be added to their command, where the result is kept.
+    /// Returns the cached result of the tests with all additions to their command, if there is one.
     pub(crate) async fn known_with_additions(&self) -> Result<Option<Evidence>, GateError> {
         let line = self.chosen.test_line.invocation(Additions::Harmless).key();
         let cache = self.results().await?;
@@ -209,7 +209,7 @@ impl<'a> Prepared<'a> {
         Ok(key.as_ref().and_then(|key| cache.known(key)).map(|known| known.tests))
     }
 
-    /// Keeps what the tests of a checkout said with what may be added to their command, if they pass.
+    /// Caches the result of the tests with all additions to their command, if they passed.
     pub(crate) async fn keep_with_additions(
         &self,
         ready: &Ready<'_>,
@@ -232,8 +232,8 @@ impl<'a> Prepared<'a> {
         Ok(())
     }
 
-    /// Runs the commit's own tests, or takes what they said before of the same files. A result is kept if it is sound: if
-    /// nothing is held against it.
+    /// Runs the commit's own tests, or returns a cached result of the same files. A result is cached if it is sound:
+    /// nothing counts against the change.
     pub(crate) async fn tests(
         &self,
         coverage: Coverage,
@@ -250,7 +250,7 @@ impl<'a> Prepared<'a> {
             return Ok(known.into());
         }
         let (ready, tests, took) = self.first_tests(&is_sound).await?;
-        // A plain run builds what it needs.
+        // A plain run includes the build.
         let took = took.saturating_add(self.set_up().map_or(Duration::ZERO, |done| done.building));
         let _ = self.plain.set(took);
         let coverage = match (measures, &tests) {
@@ -272,7 +272,7 @@ impl<'a> Prepared<'a> {
         Ok(tested)
     }
 
-    /// Runs one command of a plan or of the settings on the commit's own files, or takes it that it held before.
+    /// Runs one command of a plan or the settings on the commit's own files, or returns its cached success.
     pub(crate) async fn command(&self, command: &str) -> Result<Evidence, GateError> {
         let cache = self.results().await?;
         let key = cache
@@ -291,8 +291,8 @@ impl<'a> Prepared<'a> {
         Ok(evidence)
     }
 
-    /// Runs the commit's own tests. Where pre-flight had no tests to try the additions on, a result that speaks against the
-    /// work may come of them: then the command runs as it stands.
+    /// Runs the commit's own tests. If pre-flight had no tests to try the additions on, they may have caused a bad
+    /// result: then the plain command runs too.
     async fn first_tests(
         &self,
         is_sound: impl Fn(&Evidence) -> bool,
@@ -311,8 +311,8 @@ impl<'a> Prepared<'a> {
         Ok((ready, plain, begun.elapsed()))
     }
 
-    /// Runs something on the commit's own files, and says how long it took. Where set-up did not run here and the result
-    /// speaks against the work, set-up runs before that is believed.
+    /// Runs something on the commit's own files and measures the time. If set-up did not run here and the result counts
+    /// against the change, set-up runs before the result is believed.
     async fn first(
         &self,
         what: What<'_>,
@@ -332,9 +332,9 @@ impl<'a> Prepared<'a> {
         Ok((ready, found, begun.elapsed()))
     }
 
-    /// Some tests of `commit` with some files in place of its own, or what they said before.
+    /// Runs some tests of `commit` with the overlay's files, or returns a cached result.
     ///
-    /// Where the runner cannot select them, or what ran is not what was asked for, all tests run.
+    /// If the runner cannot select the tests, or ran other tests than asked for, all tests run.
     pub(crate) async fn tests_with(
         &self,
         commit: &Sha,
@@ -343,7 +343,7 @@ impl<'a> Prepared<'a> {
         (selection, limit): (&Selection, Duration),
     ) -> Result<Evidence, GateError> {
         let of = (commit, overlay);
-        // What cannot be loaded fails by itself, and its tests have no results: all tests would say no more.
+        // If code cannot be loaded, the run fails and its tests have no results: a run of all tests would show no more.
         let is_red = |found: &Evidence| {
             let has_failures = compare::names(found).is_some_and(|names| !names.failed.is_empty());
             expected == Expected::Red && has_failures && self.selects.load(Ordering::Relaxed)
@@ -352,7 +352,7 @@ impl<'a> Prepared<'a> {
         self.selected(of, expected, (selection, limit), is_enough).await
     }
 
-    /// The same for an experiment, each run stopped after this time: a test without a result has not passed.
+    /// Does the same for an experiment, with this time limit per run: a test without a result did not pass.
     pub(crate) async fn tests_within(
         &self,
         of: (&Sha, &Overlay),
@@ -387,7 +387,7 @@ impl<'a> Prepared<'a> {
         self.line_with(commit, overlay, expected, what).await
     }
 
-    /// The line that runs these tests alone, where there is one that does what it should.
+    /// Returns the line that runs only these tests, if the runner can select them.
     async fn selecting(&self, wanted: &Named) -> Result<Option<Invocation>, GateError> {
         if wanted.names.is_empty() || self.cannot_select.load(Ordering::Relaxed) {
             return Ok(None);
@@ -396,21 +396,21 @@ impl<'a> Prepared<'a> {
         Ok(self.chosen.test_line.selecting(self.additions(), wanted, &paths))
     }
 
-    /// Whether a result is that of the selected tests: each has one of its own, whatever its parameters are this time, and
-    /// every failure has a name.
+    /// `true` if the result is that of the selected tests: each has its own result, whatever its parameters are this
+    /// time, and every failure is named.
     fn is_of(&self, names: &[String], found: &Evidence) -> bool {
         let own = |names: &[String]| names.iter().map(|name| bare(name).to_owned()).collect::<BTreeSet<_>>();
         let (ran, is_red) = match (found, compare::names(found)) {
             (Evidence::Absent(_), _) => return false,
             (Evidence::Passed(_), Some(names)) => (names, false),
             (Evidence::Failed(_), Some(names)) => (names, true),
-            // Code that cannot be loaded fails so, and so does a selection that is not understood.
+            // Both code that cannot be loaded and a selection that the runner rejects end like this.
             (Evidence::Passed(_) | Evidence::Failed(_), None) => return false,
         };
         let (passed, failed) = (own(&ran.passed), own(&ran.failed));
         let wanted = own(names);
         let is_whole = wanted.iter().all(|name| passed.contains(name) || failed.contains(name));
-        // A failure that no test of the run has is one of what was added, such as an argument that is not understood.
+        // If the run failed but no test did, the cause is an addition, such as an unknown argument.
         let is_consistent = !is_red || !ran.failed.is_empty();
         let is_believed = is_whole && is_consistent;
         if is_believed {
@@ -421,7 +421,7 @@ impl<'a> Prepared<'a> {
         is_believed
     }
 
-    /// What a command that is to fail says on `commit` with some files in place of its own, or what it said before.
+    /// Runs a command that should fail on `commit` with the overlay's files, or returns its cached result.
     pub(crate) async fn command_with(
         &self,
         commit: &Sha,
@@ -432,10 +432,10 @@ impl<'a> Prepared<'a> {
         self.line_with(commit, overlay, Expected::Red, what).await
     }
 
-    /// What a line says on `commit` with some files in place of its own, or what they said before.
+    /// Runs a line on `commit` with the overlay's files, or returns its cached result.
     ///
-    /// They run on what set-up left on the prepared commit. If they then speak against the work, and set-up may have copied
-    /// or compiled what is replaced here, it runs on these very files before that is believed.
+    /// It starts from what set-up left on the prepared commit. If the result counts against the change, and set-up may
+    /// have copied or compiled files that are replaced here, set-up runs on these files before the result is believed.
     async fn line_with(
         &self,
         commit: &Sha,
@@ -461,7 +461,8 @@ impl<'a> Prepared<'a> {
                 .run(what)
                 .await?;
             if expected.is_met_by(&found) {
-                // From here on set-up runs on the files of each run: what it made of the commit's own says nothing of others.
+                // Set-up made something from the commit's own files that misled this run, so from now on it runs for
+                // every run.
                 self.misled.store(true, Ordering::Relaxed);
             }
         }
@@ -471,13 +472,13 @@ impl<'a> Prepared<'a> {
         Ok(found)
     }
 
-    /// Whether tests fail, and only those that failed before.
+    /// `true` if tests fail, and only those that failed before the change.
     fn fails_as_before(&self, found: &Evidence) -> bool {
         let failed = compare::names(found).map_or(&[][..], |names| names.failed.as_slice());
         !failed.is_empty() && failed.iter().all(|name| self.known_red.contains(name))
     }
 
-    /// A checkout of the commit as set-up left it.
+    /// Returns a checkout of the commit after set-up.
     pub(crate) async fn ready(&self) -> Result<Ready<'a>, GateError> {
         if self.set_up().is_none() {
             match self.set_up_before().await? {
@@ -488,8 +489,8 @@ impl<'a> Prepared<'a> {
         self.copy(self.commit, None).await
     }
 
-    /// A checkout of `commit` with some files in place of its own, as set-up left the prepared commit. What it says against
-    /// the work is to be confirmed: set-up may have made something of other files.
+    /// Returns a checkout of `commit` with the overlay's files, after the prepared commit's set-up. A result that
+    /// counts against the change needs confirmation, since set-up may have used other files.
     pub(crate) async fn with(&self, commit: &Sha, overlay: &Overlay) -> Result<Ready<'a>, GateError> {
         if self.is_misled() {
             return self.on(commit, Some(overlay), Start::Cache).await;
@@ -505,52 +506,53 @@ impl<'a> Prepared<'a> {
     }
 
     fn note(&self, done: SetUp) {
-        // They hold what another set-up left.
+        // They contain what another set-up left.
         self.used.lock().unwrap_or_else(PoisonError::into_inner).clear();
         *self.done.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(done));
     }
 
-    /// Whether what set-up left may have been made of files that are replaced.
+    /// `true` if set-up may have made something from files that the overlay replaces.
     fn may_mislead(&self, overlay: &Overlay) -> bool {
         let is_of_packages = self.set_up().is_some_and(|done| done.made == Made::Packages);
         self.chosen.setup.is_some() && (!is_of_packages || overlay.paths().any(is_read_by_package_managers))
     }
 
-    /// A checkout of the commit that starts from no cache, and on which set-up ran.
+    /// Returns a checkout of the commit on which set-up ran without any cache.
     pub(crate) async fn anew(&self) -> Result<Ready<'a>, GateError> {
         self.on(self.commit, None, Start::Nothing).await
     }
 
-    /// Whether set-up runs on the files of each run.
+    /// `true` if set-up runs for every run.
     fn is_misled(&self) -> bool {
         self.misled.load(Ordering::Relaxed)
     }
 
-    /// How long the plain run took, or may take.
+    /// Returns the time that the plain run took, or else its limit.
     pub(crate) fn plain(&self) -> Duration {
         self.plain.get().copied().unwrap_or(self.bench.deadlines.test)
     }
 
-    /// How long one run of an experiment may take.
+    /// Returns the time limit for one run of an experiment.
     pub(crate) fn patience(&self) -> Duration {
         self.plain()
             .saturating_mul(TIMES_PLAIN)
             .clamp(SHORTEST, self.longest().max(SHORTEST))
     }
 
-    /// How long one run of the change's tests on the base may take: what set-up built may have to be built again there.
+    /// Returns the time limit for one run of the change's tests on the base, where what set-up built may have to be
+    /// rebuilt.
     pub(crate) fn patience_on_base(&self) -> Duration {
         let preparing = self.set_up().map_or(Duration::ZERO, |done| done.preparing);
         let longest = self.plain().saturating_mul(TIMES_PLAIN).saturating_add(preparing);
         longest.max(SHORTEST_ON_BASE).min(self.longest())
     }
 
-    /// How long any run may take.
+    /// Returns the time limit for any run.
     pub(crate) fn longest(&self) -> Duration {
         self.bench.deadlines.test
     }
 
-    /// What pre-flight's set-up left, where it would leave the same here; none where there is more to prepare than that.
+    /// Returns what pre-flight's set-up left, if it would leave the same here; `None` if more must be prepared.
     async fn set_up_before(&self) -> Result<Option<SetUp>, GateError> {
         let (Some((commit, said)), Some(seen)) = (&self.like, SandboxedCheckout::always_seen(self.bench)) else {
             return Ok(None);
@@ -571,7 +573,7 @@ impl<'a> Prepared<'a> {
         }))
     }
 
-    /// Sets the commit up, and keeps what that left. The checkout in which it ran is as good as any copy.
+    /// Sets the commit up and keeps what that left. The checkout in which it ran serves as the first copy.
     async fn set_up_here(&self) -> Result<Ready<'a>, GateError> {
         let began = Instant::now();
         let ready = self.on(self.commit, None, Start::Cache).await?;
@@ -588,7 +590,7 @@ impl<'a> Prepared<'a> {
         let (building, preparing) = (set_up.elapsed(), began.elapsed());
         let snapshot = match ready.is_ready() && (is_built || self.chosen.setup.is_some()) {
             true => {
-                // What cannot be looked through, because a command took its rights away, is not copied either.
+                // If a command made folders unreadable, they cannot be copied either.
                 match ready.leavings(&tracked).await {
                     Ok(left) => {
                         let left = (ready.times.clone(), left.for_the_turn());
@@ -612,7 +614,7 @@ impl<'a> Prepared<'a> {
         Ok(ready)
     }
 
-    /// A copy of what set-up left.
+    /// Returns a copy of what set-up left.
     async fn copy(&self, commit: &Sha, overlay: Option<&Overlay>) -> Result<Ready<'a>, GateError> {
         let done = self.set_up();
         let Some((done, snapshot)) = done.as_ref().and_then(|done| Some((done, done.snapshot.as_ref()?))) else {
@@ -638,7 +640,7 @@ impl<'a> Prepared<'a> {
         if overlay.is_none() {
             ready.rewritten.clone_from(&done.rewritten);
         }
-        // Where there is no wall, something may still run there, and nobody else may have a checkout meanwhile.
+        // At isolation levels 0 and 1, processes may still run there, and holding the checkout would block all others.
         if SandboxedCheckout::always_seen(self.bench).is_some() && snapshot.entry().is_some() {
             ready.stamps = Stamps::of(&ready.checkout).await;
         }
@@ -650,7 +652,7 @@ impl<'a> Prepared<'a> {
         Ready::new((self.bench, self.settings), commands, (checkout, overlay))
     }
 
-    /// A checkout of this commit in which something ran, as if nothing had, with these files in place of its own.
+    /// Returns a used checkout of this commit, restored to its state before that use, with the overlay's files.
     async fn used_again(
         &self,
         commit: &Sha,
@@ -664,7 +666,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Keeps a checkout for the next run on its commit, where that is possible.
+    /// Keeps a checkout for the next run on its commit, if possible.
     fn give_back(&self, ready: Ready<'a>) {
         let Ready {
             checkout, laid, stamps, ..
@@ -681,7 +683,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// A fresh checkout with some files put in place of its own, on which set-up ran.
+    /// Returns a fresh checkout with the overlay's files, on which set-up ran.
     async fn on(&self, commit: &Sha, overlay: Option<&Overlay>, start: Start) -> Result<Ready<'a>, GateError> {
         let mut checkout = SandboxedCheckout::new(self.bench, self.mirror, commit, self.cancel).await?;
         let mut warmed = Warmed::No;
@@ -693,7 +695,7 @@ impl<'a> Prepared<'a> {
             }
         }
         let ready = self.run_setup(checkout, overlay).await?;
-        // What was built elsewhere may not fit here; only without it a failure of set-up says something.
+        // The cache may not fit here; only a failure of set-up without it means something.
         if warmed == Warmed::Yes && !ready.is_ready() {
             drop(ready);
             let checkout = SandboxedCheckout::new(self.bench, self.mirror, commit, self.cancel).await?;
@@ -702,15 +704,15 @@ impl<'a> Prepared<'a> {
         Ok(ready)
     }
 
-    /// The same on a commit of the default branch, so that what is built can be kept for later.
+    /// Returns a checkout of a default-branch commit on which set-up ran, ready to be cached.
     pub(crate) async fn to_be_kept(&self) -> Result<Ready<'a>, GateError> {
         let checkout = SandboxedCheckout::new(self.bench, self.mirror, self.commit, self.cancel).await?;
         cache::prepare(self.mirror, self.commit, &checkout).await?;
         self.run_setup(checkout, None).await
     }
 
-    /// Puts files of another commit in place, then runs set-up, where there is one, and puts back what that rewrote of the
-    /// files of the commit and of those that were put in place.
+    /// Writes the overlay's files, then runs set-up, if there is one, and restores the files of the commit and the
+    /// overlay that set-up rewrote.
     async fn run_setup(&self, checkout: SandboxedCheckout, overlay: Option<&Overlay>) -> Result<Ready<'a>, GateError> {
         if let Some(overlay) = overlay {
             overlay.lay(checkout.path()).await?;
@@ -737,7 +739,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Whether a run was stopped: with more tests, or after another set-up, it takes no less time.
+/// `true` if the run ran out of time: more tests, or another set-up, would not be faster.
 fn is_too_slow(found: &Evidence) -> bool {
     matches!(found, Evidence::Absent(Absence::TimedOut { .. }))
 }

@@ -1,5 +1,5 @@
-//! What set-up leaves of the commit's own files: every file that git tracks, and every file laid over them, is as it was,
-//! or is put back and named.
+//! Restores the commit's files after set-up: every file that git tracks and every overlay file is unchanged, or is
+//! restored and named.
 
 use crate::gates::run::{
     checkout::SandboxedCheckout,
@@ -22,28 +22,28 @@ use std::{
     time::Duration,
 };
 
-/// Git's mode of a link.
+/// Git's mode of a symbolic link.
 const LINK: u32 = 0o120_000;
-/// The largest file that is put back.
+/// The largest file that is restored, in bytes.
 const MAX_FILE: u64 = 128 * 1024 * 1024;
 
-/// What set-up did to the files of a commit.
+/// The files of a commit that set-up touched.
 #[derive(Default)]
 pub(crate) struct Touched {
-    /// Files that it rewrote and that were put back.
+    /// Files that set-up rewrote and that were restored.
     pub(crate) rewritten: Vec<String>,
-    /// Files that it made executable, and left as they were.
+    /// Files that set-up made executable and that were left so.
     pub(crate) executable: Vec<PathBuf>,
 }
 
-/// How the files look before set-up.
+/// The state of the files before set-up.
 pub(crate) struct Before {
     stamps: BTreeMap<PathBuf, Stamp>,
     laid: BTreeMap<PathBuf, Option<(Vec<u8>, u32)>>,
 }
 
-/// What the system says of a path, without following a link. Two equal stamps mean that nobody wrote it: the change time
-/// cannot be set.
+/// The metadata of a path, without following a link. Equal stamps mean that nobody wrote the file, because no program
+/// can set the change time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stamp {
     Nothing,
@@ -79,10 +79,10 @@ fn changed(meta: &Metadata) -> (i64, i64) {
     (meta.ctime(), meta.ctime_nsec())
 }
 
-/// What a file of the commit, or one that was laid over it, is meant to be; `None` where there is meant to be nothing.
+/// The intended content of a file of the commit or the overlay; `None` if it should not exist.
 type Meant = Option<(Vec<u8>, u32)>;
 
-/// Notes how every tracked file and every file that was laid looks.
+/// Records the state of every tracked file and every overlay file.
 pub(crate) async fn before(place: &SandboxedCheckout, overlay: Option<&Overlay>) -> Result<Before, GateError> {
     let laid: BTreeMap<PathBuf, Meant> = overlay
         .into_iter()
@@ -112,7 +112,7 @@ pub(crate) async fn before(place: &SandboxedCheckout, overlay: Option<&Overlay>)
     Ok(Before { stamps, laid })
 }
 
-/// Waits until the file system's clock has moved on, so that every later write shows.
+/// Waits until the file system's clock has advanced, so that every later write is visible.
 fn wait_for_the_clock(probe: &Path, latest: (i64, i64)) -> io::Result<()> {
     for _ in 0..100 {
         fs::write(probe, b"")?;
@@ -125,7 +125,7 @@ fn wait_for_the_clock(probe: &Path, latest: (i64, i64)) -> io::Result<()> {
 }
 
 impl Before {
-    /// Puts back what is not as it was, and names it. Nothing may run in the place meanwhile.
+    /// Restores every changed file and names it. Nothing may run in the checkout meanwhile.
     pub(crate) async fn put_back(
         self,
         place: &SandboxedCheckout,
@@ -156,7 +156,7 @@ impl Before {
         let root = place.path().to_path_buf();
         let putting = blocking(move || {
             let mut touched = Touched::default();
-            // Taken away first: a file may have become a folder, or the other way round.
+            // Deletions come first, since a file may have become a folder, or a folder a file.
             let (gone, there): (Vec<_>, Vec<_>) = meant.into_iter().partition(|(_, meant)| meant.is_none());
             for (path, meant) in gone.into_iter().chain(there) {
                 if !is(&root, &path, meant.as_ref())? {
@@ -179,7 +179,7 @@ fn is_executable(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.mode() & 0o100 != 0)
 }
 
-/// Makes regular files executable, whoever put them there.
+/// Makes regular files executable, whoever created them.
 pub(crate) fn make_executable(root: &Path, paths: &[PathBuf]) -> io::Result<()> {
     for path in paths {
         let whole = root.join(path);
@@ -193,7 +193,7 @@ pub(crate) fn make_executable(root: &Path, paths: &[PathBuf]) -> io::Result<()> 
     Ok(())
 }
 
-/// These files as the commit has them.
+/// Returns these files as the commit has them.
 async fn committed(
     mirror: &Mirror,
     commit: &Sha,
@@ -214,7 +214,7 @@ async fn committed(
     Ok(wanted.iter().zip(blobs).filter_map(content).collect())
 }
 
-/// Whether a path is what it is meant to be, though it was touched.
+/// `true` if a touched path still has its intended content.
 fn is(root: &Path, path: &Path, meant: Option<&(Vec<u8>, u32)>) -> io::Result<bool> {
     if folder_in_the_way(root, path).is_some() {
         return Ok(meant.is_none());
@@ -233,7 +233,7 @@ fn is(root: &Path, path: &Path, meant: Option<&(Vec<u8>, u32)>) -> io::Result<bo
         let target = found.is_symlink().then(|| fs::read_link(&whole)).transpose()?;
         return Ok(target.is_some_and(|target| target.as_os_str().as_bytes() == bytes));
     }
-    // Set-ups make scripts executable; nothing else of them changes so.
+    // Set-up often makes scripts executable, so that alone is not a change.
     let can_be_run = found.mode() & 0o100 != 0;
     let is_so = found.is_file()
         && found.nlink() == 1

@@ -1,4 +1,4 @@
-//! A checkout in which commands can run, and the commands that run there.
+//! A checkout in which commands can run, and the ways to run them.
 
 use crate::{
     config::RepositorySettings,
@@ -22,17 +22,17 @@ use domain::{
 };
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
-/// What is run.
+/// A thing to run.
 #[derive(Clone, Copy)]
 pub(super) enum What<'a> {
-    /// The tests, by this line of the test command.
+    /// The tests, by this form of the test command.
     Tests(&'a Invocation),
     /// A command of a plan.
     Command(&'a str),
 }
 
 impl What<'_> {
-    /// What tells its results apart from those of others on the same files.
+    /// Returns the part of the cache key that distinguishes it from other lines on the same files.
     pub(super) fn key(self) -> String {
         match self {
             Self::Tests(line) => line.key(),
@@ -46,13 +46,13 @@ pub(crate) struct Ready<'a> {
     pub(crate) checkout: SandboxedCheckout,
     pub(super) chosen: Arc<Chosen>,
     pub(super) coverage_file: Option<&'a str>,
-    /// What set-up said, if there is one.
+    /// The evidence of set-up, if it ran.
     pub(crate) setup: Option<Evidence>,
-    /// Files that set-up rewrote and that were put back.
+    /// Files that set-up rewrote and that were restored.
     pub(crate) rewritten: Vec<String>,
-    /// Files that were laid over those of the commit.
+    /// The paths of the overlay's files.
     pub(super) laid: Vec<String>,
-    /// How it looked before anything ran, where it can be used again.
+    /// The state before anything ran; `None` if the checkout cannot be used again.
     pub(super) stamps: Option<Stamps>,
     /// Files that set-up made executable.
     pub(super) executable: Vec<PathBuf>,
@@ -86,28 +86,28 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Whether commands can be run here.
+    /// `true` if set-up did not fail, so that commands can run.
     pub(crate) fn is_ready(&self) -> bool {
         !matches!(self.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
     }
 
-    /// The same, stopped after this time.
+    /// Sets the time limit of its commands.
     pub(crate) fn within(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// The times of files and folders before set-up.
+    /// Returns the times of files and folders before set-up.
     pub(crate) fn times(&self) -> &Times {
         &self.times
     }
 
-    /// What commands left here until now.
+    /// Returns the files that commands left until now.
     pub(crate) async fn leavings(&self, tracked: &BTreeSet<String>) -> Result<Leavings, GateError> {
         Leavings::of(self.checkout.path(), tracked).await
     }
 
-    /// What set-up made, of which this is left.
+    /// Returns the kind of files that set-up left.
     pub(crate) async fn made(&self, left: &Leavings, tracked: &BTreeSet<String>) -> Made {
         match self.rewritten.is_empty() && self.executable.is_empty() {
             true => cache::made(&self.checkout, left, tracked).await,
@@ -127,7 +127,7 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Runs the tests by this line of the test command.
+    /// Runs the tests by this form of the test command.
     pub(crate) async fn tests_by(&self, line: &Invocation) -> Result<Evidence, GateError> {
         let Some(command) = &self.chosen.test else {
             return Ok(Evidence::Absent(Absence::NoCommand));
@@ -136,7 +136,7 @@ impl<'a> Ready<'a> {
             return Ok(Evidence::Absent(Absence::NotReached));
         }
         if let Some(file) = self.coverage_file {
-            // Coverage that was there before is nobody's measurement. What cannot be cleared is refused when it is read.
+            // An old coverage file must not count as a measurement. If it cannot be removed, reading it fails later.
             let _ = files::clear(self.checkout.path(), file);
         }
         let order = self.order(command, line, self.chosen.report.as_deref());
@@ -144,13 +144,13 @@ impl<'a> Ready<'a> {
         Ok(self.with_rewritten(evidence))
     }
 
-    /// Builds the tests without running them, where their runner can: what is built is part of the prepared checkout, and
-    /// no test has written into it. Whether there was anything to build.
+    /// Builds the tests without running them, if their runner can. So the build becomes part of the prepared checkout
+    /// before any test writes to it. Returns whether there was anything to build.
     pub(super) async fn build(&self) -> Result<bool, GateError> {
         let Some((command, line)) = self.chosen.test.as_ref().zip(self.chosen.test_line.building()) else {
             return Ok(false);
         };
-        // What cannot be built is said by the tests.
+        // If the build fails, the test run reports it.
         let line = Invocation::plain(&line);
         self.checkout.run(&self.order(command, &line, None)).await?;
         Ok(true)
@@ -166,8 +166,8 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Says beside the output what was put back: of a commit's own files integrity tells, of files laid over them nobody
-    /// else does.
+    /// Adds the restored files to the output if there is an overlay. Without one, the integrity rules report them; with
+    /// one, nothing else would.
     fn with_rewritten(&self, evidence: Evidence) -> Evidence {
         let told = |mut finding: Finding| {
             let files = self.rewritten.join(", ");
@@ -181,7 +181,7 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Runs one command as it was written in a plan, in the settings, or by a model.
+    /// Runs one command exactly as a plan, the settings or a model wrote it.
     pub(crate) async fn command(&self, command: &str) -> Result<Evidence, GateError> {
         if !self.is_ready() {
             return Ok(Evidence::Absent(Absence::NotReached));

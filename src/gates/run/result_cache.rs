@@ -1,9 +1,9 @@
-//! What the same files gave before: where the very same files were run by the very same commands in the same environment,
-//! and nothing was held against the work, they are not run again. So a wave of one task, a commit that only adds records,
-//! and a turn that is resumed cost no run.
+//! Caches results: if the same commands already ran on the same files in the same environment, and nothing counted
+//! against the change, they do not run again. So a wave of one task, a commit that only adds records, and a resumed
+//! turn need no run.
 //!
-//! What speaks against the work is never kept, nor what could not be run, nor what a network was part of. Only our own runs
-//! write here, and no command sees the folder.
+//! It stores no result that counts against the change, no missing evidence, and nothing from commands with network
+//! access. Only the service writes here, and no command sees the folder.
 
 use crate::{
     config::RepositorySettings,
@@ -31,45 +31,45 @@ use std::{
 
 /// The most results that are kept.
 const MOST: usize = 256;
-/// A result of more tests than this is not kept.
+/// The most test names of a result that is kept.
 const MOST_NAMES: usize = 50_000;
-/// Commits with more files are not compared.
+/// The most files of a commit whose results are cached.
 const MOST_FILES: usize = 50_000;
-/// Records of AutoBuild's own, which no test of a repository reads.
+/// The folder of AutoBuild's own records, which no test of a repository reads.
 const RECORDS: &str = ".autobuild/";
 
 /// A digest of files, command and environment.
 pub(crate) struct Key(String);
 
-/// The commit's own tests.
+/// The result of the commit's own tests.
 #[derive(Clone)]
 pub(crate) struct Tested {
-    /// What set-up said, if there is one.
+    /// The evidence of set-up, if it ran.
     pub(crate) setup: Option<Evidence>,
-    /// Files of the commit that set-up rewrote and that were put back.
+    /// Files of the commit that set-up rewrote and that were restored.
     pub(crate) rewritten: Vec<String>,
     pub(crate) tests: Evidence,
     pub(crate) coverage: Option<Measurement>,
     pub(crate) origin: Origin,
 }
 
-/// Whether tests ran now.
+/// Whether the tests ran now.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     Now,
-    /// The same files gave this result before.
+    /// The result is cached, from an earlier run of the same files.
     Kept,
 }
 
-/// A run as it is kept.
+/// A stored run.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Kept {
     setup: Option<Evidence>,
     rewritten: Vec<String>,
-    /// What the tests said, or another command.
+    /// The evidence of the tests, or of another command.
     pub(crate) tests: Evidence,
     coverage: Option<Measurement>,
-    /// How long it took.
+    /// The duration of the run.
     pub(crate) milliseconds: u64,
 }
 
@@ -113,7 +113,7 @@ impl From<Kept> for Tested {
     }
 }
 
-/// What speaks for the work where tests are run on other files than the commit's own.
+/// The result that supports the change if tests run on files other than the commit's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
     Green,
@@ -124,12 +124,12 @@ impl Expected {
     pub(crate) fn is_met_by(self, found: &Evidence) -> bool {
         match self {
             Self::Green => matches!(found, Evidence::Passed(_)),
-            // What a signal or a limit ended is no failure of the tests.
+            // A run that a signal or a limit ended does not count as a test failure.
             Self::Red => matches!(found, Evidence::Failed(finding) if !compare::is_stopped(finding)),
         }
     }
 
-    /// Whether the tests ran and say the opposite.
+    /// `true` if the tests ran and gave the opposite result.
     pub(crate) fn is_denied_by(self, found: &Evidence) -> bool {
         match self {
             Self::Green => matches!(found, Evidence::Failed(_)),
@@ -138,13 +138,13 @@ impl Expected {
     }
 }
 
-/// The results of one repository and its commands.
+/// The cached results of one repository and its commands.
 pub(crate) struct ResultCache<'a> {
     bench: &'a Bench,
     mirror: &'a Mirror,
     settings: &'a RepositorySettings,
     chosen: &'a Chosen,
-    /// What the programs say of their versions.
+    /// The versions that the programs print.
     versions: &'a str,
 }
 
@@ -173,7 +173,7 @@ impl<'a> ResultCache<'a> {
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// Keeps a result. Failing to costs nothing but another run.
+    /// Stores a result. A failure only costs another run.
     pub(crate) fn keep(&self, key: &Key, kept: &Kept) {
         if kept.is_small()
             && let Err(error) = self.write(key, kept)
@@ -190,8 +190,8 @@ impl<'a> ResultCache<'a> {
         make_room(&self.folder(), MOST)
     }
 
-    /// A digest of everything that the result of a line follows from: the files that it runs on, those of the commit that
-    /// was set up, command and environment; none where that is more.
+    /// Returns a digest of everything that determines a line's result: its files, those of the commit that was set up,
+    /// command and environment. `None` if commands may use the network, or there are too many files.
     pub(crate) async fn key(
         &self,
         (set_up, commit, overlay): (&Sha, &Sha, Option<&Overlay>),
@@ -215,7 +215,7 @@ impl<'a> ResultCache<'a> {
         Ok(Some(Key(format!("{:x}", digest.finalize()))))
     }
 
-    /// A digest of a commit's files with some in place of its own; none where there are too many.
+    /// Returns a digest of a commit's files with the overlay; `None` if there are too many.
     async fn files(&self, commit: &Sha, overlay: Option<&Overlay>) -> Result<Option<Vec<u8>>, GateError> {
         let listed = self.mirror.list_files(commit, MOST_FILES).await?;
         if listed.truncated {
@@ -242,8 +242,7 @@ impl<'a> ResultCache<'a> {
         Ok(Some(digest.finalize().to_vec()))
     }
 
-    /// What is the same for all files: this very build of AutoBuild, how far commands are kept apart, where programs are
-    /// found, and which versions those are.
+    /// Returns what all files share: this build of AutoBuild, the isolation level, `PATH`, and the programs' versions.
     fn environment(&self) -> String {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let level = self.bench.sandbox.level();
@@ -253,7 +252,7 @@ impl<'a> ResultCache<'a> {
     }
 }
 
-/// Takes the oldest results away.
+/// Removes the oldest results.
 fn make_room(folder: &Path, most: usize) -> io::Result<()> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {

@@ -1,7 +1,7 @@
-//! A checkout in which something ran, put back to what it was: cheaper than another copy of what set-up left.
+//! Restores a used checkout to its state before the use, which is cheaper than another copy of what set-up left.
 //!
-//! What a run did is seen by what the system says of each file: its inode and the time of its last change, which no
-//! program can set. Where more was done than can be put back, there is no second use.
+//! Changes are detected by each file's inode and change time, which no program can set. If more changed than can be
+//! restored, the checkout is not used again.
 
 use crate::gates::run::{cache::Snapshot, checkout::SandboxedCheckout, context::GateError, overlay::Overlay};
 use domain::ids::Sha;
@@ -14,19 +14,19 @@ use std::{
     time::Duration,
 };
 
-/// The working copy below the folder around it, and what git keeps in there.
+/// The working copy below the folder around it, and git's folder in there.
 const WORK: &str = "work";
 const GIT: &str = "work/.git";
-/// The most files of a place that is used twice, and the most of them that are put back.
+/// The most files of a checkout that is used twice, and the most files that are restored.
 const MOST_FILES: usize = 200_000;
 const MOST_PUT_BACK: usize = 2_000;
-/// The largest file of a commit that is put back.
+/// The largest file of a commit that is restored, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// What the system says of each path of a place.
+/// The metadata of each path of a checkout.
 pub(crate) struct Stamps(BTreeMap<PathBuf, Stamp>);
 
-/// Two equal stamps of a file mean that nobody wrote it. Of a folder it only says that it is the same.
+/// Two equal stamps of a file mean that nobody wrote it; of a folder, only that it is the same folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     inode: (u64, u64),
@@ -37,24 +37,24 @@ struct Stamp {
 /// A checkout after its use.
 pub(crate) struct Used {
     pub(crate) checkout: SandboxedCheckout,
-    /// The files that were laid over those of the commit.
+    /// The paths of the overlay's files.
     pub(crate) laid: Vec<String>,
-    /// How it looked before its use.
+    /// The state before its use.
     pub(crate) before: Stamps,
 }
 
-/// What is to be done to make a place what it was.
+/// The steps that restore a checkout.
 #[derive(Default)]
 struct Repair {
-    /// What was not there.
+    /// New paths, to be deleted.
     take_away: Vec<PathBuf>,
-    /// What is another, or gone.
+    /// Changed or deleted paths, to be restored.
     put_back: Vec<PathBuf>,
 }
 
 impl Stamps {
-    /// Looks at a place that nothing runs in, then waits for the file system's clock to move on: a write after this moment
-    /// always shows. None where the place holds too much, or cannot be looked through.
+    /// Records the state of a checkout in which nothing runs, then waits for the file system's clock to advance, so
+    /// that every later write is visible. `None` if there are too many files, or they cannot be read.
     pub(crate) async fn of(place: &SandboxedCheckout) -> Option<Self> {
         let root = place.around().to_path_buf();
         let looking = blocking(move || {
@@ -71,7 +71,7 @@ impl Stamps {
         })
     }
 
-    /// Waits until what is written beside the place is newer than everything in it.
+    /// Waits until a file written beside the checkout is newer than everything in it.
     fn outlive(&self, beside: &Path) -> io::Result<()> {
         let written = self.0.values().filter_map(|stamp| stamp.written);
         let latest = written.map(|(_, _, seconds, nanos)| (seconds, nanos)).max();
@@ -104,7 +104,7 @@ impl Stamps {
         Ok(Some(Self(stamps)))
     }
 
-    /// What was done since; none where it cannot be undone.
+    /// Returns the steps that undo all changes since; `None` if that is impossible.
     fn repair(&self, now: &Self) -> Option<Repair> {
         let mut repair = Repair::default();
         for (path, stamp) in &now.0 {
@@ -139,7 +139,7 @@ impl Stamp {
 }
 
 impl Used {
-    /// Puts everything back, with these files in place of the commit's; none where that cannot be done.
+    /// Restores the checkout, with the overlay's files in place; `None` if that is impossible.
     pub(crate) async fn again(
         self,
         (mirror, commit): (&Mirror, &Sha),
@@ -172,7 +172,7 @@ impl Used {
     }
 }
 
-/// Undoes what was done; the commit's own files that are to be written again, or none where something is lost.
+/// Undoes the changes; returns the commit's own files that must be rewritten, or `None` if something is lost.
 fn undo(
     root: &Path,
     before: &Stamps,
@@ -208,7 +208,7 @@ fn undo(
     Ok(Some(back))
 }
 
-/// Writes these files as the commit has them, or takes them away. Whether that was possible.
+/// Writes these files as the commit has them, or deletes them. Returns whether that worked.
 async fn restore(
     (mirror, commit): (&Mirror, &Sha),
     checkout: &SandboxedCheckout,
@@ -244,8 +244,8 @@ async fn restore(
 mod tests {
     use super::*;
 
-    /// A place with a file of the commit, a package and git's folder, after something was done in it; what is left to be
-    /// written again, or none where it is lost.
+    /// Creates a checkout with a committed file, a package and git's folder, applies `deed`, and undoes it. Returns the
+    /// files to rewrite; `None` if something is lost.
     fn undone(deed: fn(&Path)) -> Option<BTreeSet<String>> {
         let folder = tempfile::tempdir().unwrap();
         let (root, entry) = (folder.path().join("place"), folder.path().join("entry"));

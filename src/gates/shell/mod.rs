@@ -1,13 +1,13 @@
-//! How a line is run: by which shell, and whether every program that it names is there.
+//! Decides which shell runs a line, and whether every program that it calls exists.
 
 mod words;
 
 use crate::gates::shell::words::{Change, Line, Named, Pipe};
 use std::{ffi::OsString, fmt::Write, path::Path};
 
-/// The code with which the shell that is asked says that the line is no line for it.
+/// The exit code that means that the shell cannot parse the line.
 const NOT_A_LINE: i32 = 3;
-/// The code with which one question ends where nothing is found. No builtin of a shell ends so.
+/// The exit code of a search that found nothing. No shell builtin uses it.
 const NOT_FOUND: i32 = 113;
 
 /// The shell that runs a line.
@@ -18,10 +18,10 @@ pub(crate) enum Shell {
 }
 
 impl Shell {
-    /// In the order in which they are tried.
+    /// All shells, in the order in which they are tried.
     pub(crate) const ALL: [Self; 2] = [Self::Bash, Self::Sh];
 
-    /// Its name, to be found along `PATH`.
+    /// Returns its name, to be found on `PATH`.
     pub(crate) const fn program(self) -> &'static str {
         match self {
             Self::Bash => "bash",
@@ -29,7 +29,7 @@ impl Shell {
         }
     }
 
-    /// The arguments that make it run a line.
+    /// Returns the arguments that make it run a line.
     pub(crate) fn args(self, line: &str) -> Vec<OsString> {
         let options: &[&str] = match self {
             Self::Bash => &["--noprofile", "--norc", "-eo", "pipefail", "-c"],
@@ -39,13 +39,13 @@ impl Shell {
     }
 }
 
-/// What is asked of a shell before it runs a line.
+/// A question to a shell before it runs a line.
 pub(crate) struct Question {
     line: String,
     parsed: Line,
 }
 
-/// The programs that a line names, to be found along `PATH` or by their whole path: none of the repository's own files.
+/// Returns the programs that a line calls by name or absolute path; the repository's own files are not among them.
 pub(crate) fn programs(line: &str) -> Vec<String> {
     let named = words::read(line).named.into_iter().map(|named| named.word);
     named
@@ -53,17 +53,17 @@ pub(crate) fn programs(line: &str) -> Vec<String> {
         .collect()
 }
 
-/// What the shell answered.
+/// The shell's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// It can run the line; these words it does not find.
+    /// It can run the line, but does not find these programs.
     Readable(Vec<String>),
-    /// It cannot: with its own words.
+    /// It cannot parse the line; holds its error message.
     NotALine(String),
 }
 
 impl Question {
-    /// About a line.
+    /// Asks about a line.
     pub(crate) fn new(line: &str) -> Self {
         Self {
             line: line.to_owned(),
@@ -71,13 +71,13 @@ impl Question {
         }
     }
 
-    /// The programs that the line names by their whole path: they may lie where nothing else leads.
+    /// Returns the programs that the line calls by absolute path: the sandbox may have to open their folders.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &Path> {
         let paths = self.parsed.named.iter().map(|named| Path::new(&named.word));
         paths.filter(|path| path.is_absolute())
     }
 
-    /// Why this shell must not run the line.
+    /// Returns the reason why this shell must not run the line, if there is one.
     pub(crate) fn refused(&self, shell: Shell) -> Option<String> {
         match (shell, self.parsed.pipe) {
             (Shell::Sh, Some(Pipe)) => Some(
@@ -89,7 +89,8 @@ impl Question {
         }
     }
 
-    /// The arguments that make a shell answer. The line is an argument of its own, and never part of a script.
+    /// Returns the arguments that make a shell answer. The line is passed as an argument and is never part of the
+    /// script.
     pub(crate) fn args(&self, shell: Shell) -> Vec<OsString> {
         let name = shell.program();
         let mut script = format!("exec 3>&1 >/dev/null 2>&1\n{name} -n -c \"$1\" 2>&3 || exit {NOT_A_LINE}\n");
@@ -105,7 +106,7 @@ impl Question {
         words.map(OsString::from).collect()
     }
 
-    /// Reads what the shell printed and how it ended.
+    /// Reads the answer from the shell's output and exit code.
     pub(crate) fn answer(&self, code: Option<i32>, printed: &str) -> Answer {
         if code == Some(NOT_A_LINE) {
             return Answer::NotALine(printed.trim().to_owned());
@@ -117,7 +118,8 @@ impl Question {
     }
 }
 
-/// Looks for one word, after what the line does before it. Where that fails, nothing is said of the word.
+/// Writes the search for one word, after the parts of the line that precede it. If one of these fails, the word counts
+/// as found.
 fn asked(named: &Named, number: usize) -> String {
     let mut script = String::from("(\n");
     let (written, is_path) = (&named.written, named.word.contains('/'));
@@ -127,7 +129,7 @@ fn asked(named: &Named, number: usize) -> String {
     for change in &named.after {
         let _ = match change {
             Change::Folder(text) => writeln!(script, "set -u\n{text} || exit 0\nset +u"),
-            // Where a path leads is no script's to say, so it is not run for that.
+            // A sourced script does not change where a path leads, so it does not run for that.
             Change::Script(_) if is_path => Ok(()),
             Change::Settings(text) | Change::Script(text) => writeln!(script, "{text} || exit 0"),
             Change::Unknown => writeln!(script, "exit 0"),

@@ -1,14 +1,14 @@
-//! The words in command position of a line: what a shell will look for when it runs the line.
+//! Finds the words in command position of a line: the programs that a shell will look for.
 //!
-//! Only what is written out is told. A word with a variable in it, what a function or a sourced script does, and lines
-//! that the grammar cannot read are left to the shell.
+//! Only words that are written out count. Words with variables, and the commands of functions, sourced scripts and
+//! lines that the grammar cannot parse are left to the shell.
 
 use integrity::language::{syntax, syntax::At};
 
-/// The deepest `sh -c 'sh -c …'` that is looked into.
+/// The deepest nesting of `sh -c 'sh -c …'` that is read.
 const DEEPEST: usize = 3;
 
-/// Parts whose commands run in a shell of their own: what they change ends with them.
+/// Nodes whose commands run in their own shell: their changes end with them.
 const SCOPES: [&str; 6] = [
     "subshell",
     "command_substitution",
@@ -18,7 +18,7 @@ const SCOPES: [&str; 6] = [
     "program",
 ];
 
-/// What only a shell can work out.
+/// Nodes whose value only a shell can compute.
 const WORKED_OUT: [&str; 5] = [
     "simple_expansion",
     "expansion",
@@ -30,39 +30,39 @@ const WORKED_OUT: [&str; 5] = [
 /// A word in command position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
-    /// What the line does before that decides what the word stands for.
+    /// The earlier changes in the line that affect which program the word means.
     pub(super) after: Vec<Change>,
-    /// The word as it was written, with its quotes.
+    /// The word as written, with its quotes.
     pub(super) written: String,
-    /// The word.
+    /// The word without quotes.
     pub(super) word: String,
 }
 
-/// Something in a line that changes which program a later word stands for.
+/// A part of a line that changes which program a later word means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Another folder.
+    /// A change of folder.
     Folder(String),
-    /// Variables.
+    /// Variable assignments.
     Settings(String),
-    /// A script that is read, which may do anything else too.
+    /// A sourced script, which may do anything else too.
     Script(String),
-    /// Nobody can tell without running it.
+    /// A change that cannot be known without running it.
     Unknown,
 }
 
-/// What a line is made of.
+/// The parts of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) named: Vec<Named>,
     pub(super) pipe: Option<Pipe>,
 }
 
-/// The line hands the output of one command to another.
+/// Marks a line that pipes the output of one command to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pipe;
 
-/// Reads a line.
+/// Parses a line.
 pub(super) fn read(line: &str) -> Line {
     let mut found = Line::default();
     let plain = line.replace("||", "  ");
@@ -84,11 +84,11 @@ enum Readable {
     No,
 }
 
-/// The words with which a command begins that holds others.
+/// The words that begin a compound command.
 const COMPOUND: [&str; 9] = ["{", "(", "[[", "if", "while", "until", "for", "case", "select"];
 
-/// Blanks in place of each `!` that turns a compound command around, which the grammar knows before a simple one alone.
-/// It decides nothing about which words are commands, and everything else stays where it is.
+/// Replaces each `!` before a compound command by a blank, because the grammar only accepts it before a simple command.
+/// The `!` does not affect which words are commands, and all positions stay the same.
 fn without_negations(line: &str) -> String {
     let mut out = line.to_owned();
     for (at, _) in line.match_indices("! ") {
@@ -115,7 +115,7 @@ fn without_negations(line: &str) -> String {
     out
 }
 
-/// Gives the tree of a line that the grammar can read from end to end.
+/// Passes on the syntax tree of a line if the grammar can parse all of it.
 fn tree(line: &str, look: impl FnOnce(At<'_>)) -> Readable {
     let grammar: tree_sitter::Language = tree_sitter_bash::LANGUAGE.into();
     let line = without_negations(line);
@@ -123,7 +123,7 @@ fn tree(line: &str, look: impl FnOnce(At<'_>)) -> Readable {
         return Readable::No;
     };
     let root = tree.root();
-    // What the grammar only guesses to be there is empty.
+    // A token that the grammar only assumes has an empty text.
     let is_guessed = |at: At<'_>| {
         let is_sign = !at.kind().contains(char::is_alphanumeric) && at.kind() != "\n";
         at.text().is_empty() && (is_sign || at.is(&["word", "then", "do", "fi", "done", "esac"]))
@@ -141,7 +141,7 @@ fn collect(root: At<'_>, outer: &[Change], depth: usize, named: &mut Vec<Named>)
         .filter(|at| at.is(&["function_definition"]))
         .map(|at| at.field_text("name"))
         .collect();
-    // Each with the part of the line that it holds for.
+    // Each change with the part of the line in which it applies.
     let mut changes: Vec<(At<'_>, Change)> = Vec::new();
     for at in root.below() {
         if let Some(change) = change(at) {
@@ -169,7 +169,7 @@ fn collect(root: At<'_>, outer: &[Change], depth: usize, named: &mut Vec<Named>)
     }
 }
 
-/// Parts of a command that are not its arguments.
+/// Parts of a command that are not arguments.
 const NO_ARGUMENT: [&str; 5] = [
     "command_name",
     "variable_assignment",
@@ -178,7 +178,7 @@ const NO_ARGUMENT: [&str; 5] = [
     "herestring_redirect",
 ];
 
-/// Notes the word in command position, and that of the command which it starts.
+/// Notes the word in command position, and that of the command that it starts in turn.
 fn chain(words: &[At<'_>], after: &[Change], (functions, depth): (&[&str], usize), named: &mut Vec<Named>) {
     let mut words = words;
     while let [first, rest @ ..] = words {
@@ -208,7 +208,7 @@ fn base(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// The rest of the words that are a command of their own, started by a program that does nothing else.
+/// Returns the words that form a command of their own, if the program only starts another one, such as `nohup`.
 fn started_by<'w, 't>(program: &str, rest: &'w [At<'t>]) -> &'w [At<'t>] {
     let (with_value, more): (&[&str], usize) = match program {
         "command" | "exec" | "builtin" | "nohup" | "time" | "setsid" | "xargs" | "stdbuf" | "env" => (&[], 0),
@@ -240,7 +240,7 @@ fn started_by<'w, 't>(program: &str, rest: &'w [At<'t>]) -> &'w [At<'t>] {
     rest.get(more..).unwrap_or_default()
 }
 
-/// The line that `sh -c` is given.
+/// Returns the line that `sh -c` runs.
 fn script(words: &[At<'_>]) -> Option<String> {
     let mut words = words.iter();
     while let Some(word) = words.next().and_then(|word| literal(*word)) {
@@ -256,7 +256,7 @@ fn script(words: &[At<'_>]) -> Option<String> {
     None
 }
 
-/// The word without its quotes, where it is written out.
+/// Returns the word without quotes, if it contains nothing that the shell expands.
 fn literal(at: At<'_>) -> Option<String> {
     let is_worked_out = at.below().any(|part| part.is(&WORKED_OUT));
     let text = at.text();
@@ -273,7 +273,7 @@ fn scope(at: At<'_>) -> At<'_> {
     at.ancestors().find(|part| part.is(&SCOPES)).unwrap_or(at)
 }
 
-/// What a statement that is no command changes: variables.
+/// Returns the change that a statement other than a command makes: to variables.
 fn change(at: At<'_>) -> Option<Change> {
     let is_own_statement = at.is(&["variable_assignment"])
         && !at
@@ -293,13 +293,13 @@ fn runs_something(at: At<'_>) -> bool {
     at.is(&["command_substitution", "process_substitution"])
 }
 
-/// `PATH` set for one command.
+/// Returns the change if `PATH` is set for this one command.
 fn path_of_its_own(at: At<'_>) -> Option<Change> {
     let text = at.text();
     text.starts_with("PATH=").then(|| Change::Settings(text.to_owned()))
 }
 
-/// What a command changes for those that follow.
+/// Returns the change that a command makes for those after it.
 fn changed_by(at: At<'_>, name: &str) -> Option<Change> {
     let text = at.text().to_owned();
     match name {

@@ -181,7 +181,7 @@ fn each_runner_is_told_which_tests_to_run() {
     }
 }
 
-/// The line that runs one test, which stands in this file.
+/// Returns the line that runs one test, which is in this file.
 fn selecting(command: &str, script: &str, (name, file): (&str, &str)) -> String {
     let wanted = Named {
         names: vec![name.to_owned()],

@@ -1,4 +1,4 @@
-//! The base's own tests on the new code, in the base's version, whatever the change did to them.
+//! Runs the base's own tests on the new code, in the base's version, whatever the change did to them.
 
 use crate::gates::{
     around_tests::around_tests,
@@ -36,11 +36,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const GATE: Gate = Gate::BaseTests;
 
-/// Runs the base's versions of test files, of tests inside files of code, of what tests need, and of the runner's settings,
-/// where the change touches any. Tests that are gone are judged even if nothing can be run.
+/// Restores the base's versions of test files, inline tests, test support and the runner's settings, if the change
+/// touches any, and runs them on the new code. Removed tests are judged even if nothing can run.
 ///
-/// Where they do not run together with the base's settings, which may also say what the product is built from, they run
-/// with the new ones: weakened settings are integrity's to find.
+/// The base's settings may also define how the product is built. If the tests do not run with them, they run with the
+/// new settings; the integrity rules detect weakened settings.
 pub(crate) async fn base_tests(run: &Run<'_>, head: &Evidence, ran: &mut Ran) -> Result<Option<GateResult>, GateError> {
     let Ground::Named(before) = run.subject.baseline.ground() else {
         return Ok(None);
@@ -61,7 +61,7 @@ pub(crate) async fn base_tests(run: &Run<'_>, head: &Evidence, ran: &mut Ran) ->
     Ok(Some(result))
 }
 
-/// The result with the base's versions; where they do not fit, with fewer and fewer of them.
+/// Returns the result with the base's versions. If they do not fit the new code, it tries again with fewer of them.
 async fn with_base_versions(
     run: &Run<'_>,
     (before, head): (&TestNames, &Evidence),
@@ -89,8 +89,8 @@ async fn with_base_versions(
     if matches!(first.evidence, Evidence::Passed(_)) || adapted.is_empty() {
         return Ok(first);
     }
-    // What tests share was changed along with the code: new helpers fit new code, and so do new packages. A helper that
-    // checks less, and settings that do, are integrity's to find; that they are needed is shown.
+    // Test support was adapted along with the code: new helpers, and new packages, fit the new code. The integrity
+    // rules detect helpers and settings that check less; items show that the new ones are needed.
     let again = attempt(run, head, &kept, &inline).await?;
     let mut result = judge(run, before, &again, &meant);
     if !matches!(result.evidence, Evidence::Passed(_)) || !pass_now(run, &meant, (&found, &again)) {
@@ -104,8 +104,8 @@ async fn with_base_versions(
     Ok(result)
 }
 
-/// Confirms failures of selected tests by a run of all tests: a test may need what others do before it. Gives that run where
-/// every test passes in it that failed and has to hold.
+/// Confirms failures of selected tests by a run of all tests, since a test may depend on others before it. Returns that
+/// run if every failed test that must hold passes in it.
 async fn confirmed(
     run: &Run<'_>,
     found: Evidence,
@@ -121,7 +121,7 @@ async fn confirmed(
     Ok(if is_better { all } else { found })
 }
 
-/// Files of code with the tests inside them as they were, where one of these is another now, or gone.
+/// Returns the source files with their old inline tests, if one of these changed or is gone.
 fn inline(change: &Change) -> Vec<Put> {
     let loses_a_test = |file: &&FileChange| {
         let was = change.before.words_in(&file.path);
@@ -143,7 +143,7 @@ fn inline(change: &Change) -> Vec<Put> {
         .collect()
 }
 
-/// A test of the base that is gone.
+/// A test of the base that the change removed.
 struct Removed {
     name: String,
     path: String,
@@ -151,20 +151,20 @@ struct Removed {
     why: Why,
 }
 
-/// What a test that is gone says of the change.
+/// The explanation for a removed test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
-    /// The plan says that it goes.
+    /// The plan says that the test is removed.
     Declared,
-    /// Every function that it calls is gone, and its file is one of the task's.
+    /// Every function that it calls is gone, and its file belongs to the task.
     Explained,
-    /// Its file has a new test that calls something that it called.
+    /// Its file has a new test that calls one of the same functions.
     Replaced,
-    /// Nothing explains it.
+    /// There is no explanation.
     Missing,
 }
 
-/// The tests that passed on the base and are gone from the changed files.
+/// Returns the tests that passed on the base and that the change removed.
 async fn removed(run: &Run<'_>, (before, head): (&TestNames, &Evidence)) -> Result<Vec<Removed>, GateError> {
     let (change, task) = (run.change, run.subject.task);
     let Some(now) = compare::telling_names(head, run.subject.baseline) else {
@@ -212,7 +212,7 @@ async fn removed(run: &Run<'_>, (before, head): (&TestNames, &Evidence)) -> Resu
     Ok(removed)
 }
 
-/// Whether the plan says that a test goes, or the task names it.
+/// `true` if the plan says that a test is removed, or the task's text names it.
 fn is_declared(task: &PlannedTask, name: &str, path: &str) -> bool {
     let own = name.rsplit([':', '/', '>', '›']).next().unwrap_or(name).trim();
     let criteria = task.acceptance_criteria.iter().map(|criterion| &criterion.text);
@@ -221,7 +221,7 @@ fn is_declared(task: &PlannedTask, name: &str, path: &str) -> bool {
     is_named || is_listed(task, name, path)
 }
 
-/// Whether the plan lists a test, its file or a folder above among what goes.
+/// `true` if the plan's list of removals contains a test, its file or a folder above.
 pub(super) fn is_listed(task: &PlannedTask, name: &str, path: &str) -> bool {
     let listed = task.removes.iter();
     listed
@@ -234,7 +234,7 @@ pub(super) fn is_listed(task: &PlannedTask, name: &str, path: &str) -> bool {
         })
 }
 
-/// The tests of each file that it had not before, by name.
+/// Returns the new tests of each file, by name.
 fn fresh(change: &Change) -> BTreeMap<&str, Vec<&Site>> {
     let known: BTreeSet<(&str, &str)> = change
         .before
@@ -250,7 +250,7 @@ fn fresh(change: &Change) -> BTreeMap<&str, Vec<&Site>> {
     fresh
 }
 
-/// The functions of the product: those that are gone, and those that are there.
+/// The product's functions: the removed and the remaining ones.
 struct Functions {
     gone: BTreeSet<String>,
     there: BTreeSet<String>,
@@ -270,21 +270,21 @@ impl Functions {
         })
     }
 
-    /// Whether a test calls some of them, and every one that it calls is gone.
+    /// `true` if a test calls removed functions and no remaining ones.
     fn explain(&self, words: &[String]) -> bool {
         let calls = |names: &BTreeSet<String>| words.iter().any(|word| names.contains(word));
         calls(&self.gone) && !calls(&self.there)
     }
 
-    /// Whether a new test may stand for one that is gone: both call a function that is still there. One that called none may
-    /// have any.
+    /// `true` if a new test may replace a removed one: both call a function that still exists. If the removed test
+    /// called none, any new test may replace it.
     fn can_replace(&self, gone: &[String], new: &[String]) -> bool {
         let mut called = gone.iter().filter(|word| self.there.contains(*word)).peekable();
         called.peek().is_none() || called.any(|word| new.contains(word))
     }
 }
 
-/// The names of what a file of code defines.
+/// Returns the names that a source file defines.
 fn defined(path: &str, text: &str) -> Vec<String> {
     let Some(outline) = language::read(path, text) else {
         return Vec::new();
@@ -293,7 +293,7 @@ fn defined(path: &str, text: &str) -> Vec<String> {
     functions.chain(outline.defines).filter(|name| name.len() > 2).collect()
 }
 
-/// Notes the files from which every test that is gone may go.
+/// Notes the files whose removed tests may all go.
 fn settle(run: &Run<'_>, removed: &[Removed], ran: &mut Ran) {
     for one in removed {
         let is_missing = |other: &Removed| other.path == one.path && other.why == Why::Missing;
@@ -345,7 +345,7 @@ impl Removed {
     }
 }
 
-/// Whether each test that failed and has to hold passes now: none has merely gone missing.
+/// `true` if each failed test that must hold passes now; a missing result is not enough.
 fn pass_now(run: &Run<'_>, meant: &Meant, (first, again): (&Evidence, &Evidence)) -> bool {
     match (compare::names(first), compare::names(again)) {
         (Some(first), Some(again)) => {
@@ -357,7 +357,7 @@ fn pass_now(run: &Run<'_>, meant: &Meant, (first, again): (&Evidence, &Evidence)
     }
 }
 
-/// Whether a file that tests share was made to fit, not only added to; or says which packages are used.
+/// `true` if a file that tests share was adapted, not only extended; or if it lists packages.
 fn is_adapted(change: &Change, raw: &RawChange) -> bool {
     let path = raw.path.to_string();
     let names_packages = !path.ends_with(".ini") && !registries::of_paths(std::slice::from_ref(&path)).is_empty();
@@ -372,7 +372,7 @@ fn is_adapted(change: &Change, raw: &RawChange) -> bool {
             .any(|file| file.path == path && loses_lines(file) && keeps_checks(file))
 }
 
-/// Whether every check in a shared file is still there word for word: who changes what is checked does not only make it fit.
+/// `true` if every check in a shared file still exists word for word. Changing a check is more than adapting.
 fn keeps_checks(file: &FileChange) -> bool {
     let checks = |version: &Version| {
         let text = std::str::from_utf8(version.bytes()?).ok()?;
@@ -386,7 +386,7 @@ fn keeps_checks(file: &FileChange) -> bool {
     }
 }
 
-/// The changed files that are put back.
+/// Returns the changed files whose old version is restored.
 fn touched<'a>(change: &'a Change, command: &[String]) -> Vec<&'a RawChange> {
     let restored: BTreeSet<String> = change
         .raw
@@ -397,20 +397,20 @@ fn touched<'a>(change: &'a Change, command: &[String]) -> Vec<&'a RawChange> {
     let is_put_back = |raw: &&RawChange| {
         let path = raw.path.to_string();
         match (raw.old_mode, role(&path)) {
-            // Stored along with the code that they show; integrity asks whether that changed.
+            // Snapshots change along with the code that they show; an integrity rule asks whether it changed.
             _ if is_snapshot(&path) => false,
-            // What the command runs says which tests run, as settings do.
+            // A script that the test command runs decides which tests run, as settings do.
             (1.., Role::Source | Role::Other) => command.iter().any(|word| word.trim_start_matches("./") == path),
             (0, Role::Source | Role::Other) => false,
             (_, Role::Support) if !is_code(&path) => false,
-            // New settings are taken away; a new test only where it stands in the way of an old one.
+            // New settings are deleted; a new test only if it takes the place of an old one.
             (0, Role::Settings) => true,
             (0, Role::Test | Role::Support) => raw.old_mode == 0 && restored.contains(&module(&path)),
             (_, Role::Test | Role::Support | Role::Settings) => true,
         }
     };
     let all: Vec<&RawChange> = change.raw.iter().filter(is_put_back).collect();
-    // Files that are only new hide nothing that was there before.
+    // If all files are new tests, they hide nothing that existed before.
     match all
         .iter()
         .any(|raw| raw.old_mode != 0 || role_of(raw) == Some(Role::Settings))
@@ -420,7 +420,7 @@ fn touched<'a>(change: &'a Change, command: &[String]) -> Vec<&'a RawChange> {
     }
 }
 
-/// Whether a file that tests need is code: stored results and data change along with what they show.
+/// `true` if a file of test support is code. Stored results and data change along with what they show.
 fn is_code(path: &str) -> bool {
     language::of(path).is_some() || path.ends_with(".sh")
 }
@@ -433,7 +433,7 @@ fn is_of_tests(change: &RawChange) -> bool {
     matches!(role_of(change), Some(Role::Test | Role::Support | Role::Settings))
 }
 
-/// What a file is to those that include it: `a/b.rs`, `a/b/mod.rs` and `a/b/__init__.py` are the same module.
+/// Returns the module name for a path: `a/b.rs`, `a/b/mod.rs` and `a/b/__init__.py` are the same module.
 fn module(path: &str) -> String {
     let stem = match path.rsplit_once('.') {
         Some((stem, extension)) if !extension.contains('/') => stem,
@@ -474,7 +474,7 @@ async fn run_with(
         .await
 }
 
-/// The tests in the files that are put back, if that is all that can change their results.
+/// Selects the tests in the restored files, if no other test can change its result.
 fn wanted(run: &Run<'_>, changes: &[&RawChange], inline: &[Put]) -> Selection {
     let (Ground::Named(before), true) = (
         run.subject.baseline.ground(),
@@ -497,7 +497,7 @@ fn wanted(run: &Run<'_>, changes: &[&RawChange], inline: &[Put]) -> Selection {
     )
 }
 
-/// Whether none of the tests that passed before gave a result: then it was not they that ran.
+/// `true` if none of the tests that passed before has a result: then other tests ran.
 fn ran_nothing(names: &TestNames, before: &TestNames) -> bool {
     let known: BTreeSet<&String> = before.passed.iter().collect();
     !names
@@ -523,7 +523,7 @@ fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence, meant: &Meant) -> 
     result
 }
 
-/// What the tests say that gave a result.
+/// Judges the tests that have a result.
 fn by_name(
     run: &Run<'_>,
     (before, names): (&TestNames, &TestNames),
@@ -558,8 +558,8 @@ fn by_name(
     result
 }
 
-/// Items for changed tests that fail as they were: one for each, and one for all tests of a file around which something
-/// changed.
+/// Returns items for changed tests that fail in their old form: one per test, or one per file if the code around its
+/// tests changed.
 fn shown(change: &Change, changed: &[&String]) -> Vec<Issue> {
     let (by_around, by_itself): (Vec<&String>, Vec<&String>) =
         changed.iter().partition(|name| has_its_words(change, name));
@@ -588,10 +588,10 @@ fn is_gone(change: &Change, name: &str) -> bool {
     !before.is_empty() && change.after.find(name).is_empty() && !stays
 }
 
-/// Tests that must hold and could not be run as they were: their file does not fit the new code.
+/// Tests that must hold but could not run in their old form, because their file does not fit the new code.
 struct NotRun<'a> {
     tests: BTreeSet<&'a str>,
-    /// Their files in which more than names and imports changed around the tests, with what changed.
+    /// Their files in which more than names and imports changed around the tests, with the difference.
     changed: Vec<(String, String)>,
 }
 
@@ -634,7 +634,7 @@ impl<'a> NotRun<'a> {
         }
     }
 
-    /// A refactoring changes tests by names and imports alone.
+    /// Adds items for them. A refactoring may change tests only by names and imports, so there they send the work back.
     fn tell(&self, kind: TaskType, result: &mut GateResult) {
         let sends_back = kind == TaskType::Refactoring;
         if let (Some((path, _)), true) = (self.changed.first(), sends_back) {

@@ -1,4 +1,4 @@
-//! Integrity: what the difference shows and what running shows, in one result.
+//! Integrity: the findings from reading the change and from running tests, in one result.
 
 use crate::gates::{
     change::Change,
@@ -27,8 +27,7 @@ use std::{
     sync::Arc,
 };
 
-/// Looks at the difference, and at what ran; `by_running` is what other runs have shown, and `shown` what is only shown
-/// of it.
+/// Judges the change. `by_running` are findings of other runs, and `shown` their informational items.
 pub(crate) async fn integrity(
     run: &Run<'_>,
     (tests, ran): (&Evidence, &Ran),
@@ -69,7 +68,7 @@ pub(crate) async fn integrity(
     Ok(result)
 }
 
-/// What the difference shows. Reading syntax takes a while, and not on a thread that others wait for.
+/// Returns the findings from reading the change. Parsing takes a while, so it runs on a blocking thread.
 async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
     let (change, task) = (Arc::clone(run.change), run.subject.task.clone());
     let settings = run.subject.settings;
@@ -107,7 +106,8 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
     Ok(findings)
 }
 
-/// What runs when packages are installed, and did not before: it may write into the packages that tests use.
+/// Returns items for new scripts that run when packages are installed, since they may alter the packages that tests
+/// use.
 fn install_hooks(files: &[FileChange]) -> Vec<Issue> {
     let manifests = files.iter().filter(|file| file_name(&file.path) == "package.json");
     let new = manifests.filter_map(|file| {
@@ -123,7 +123,7 @@ fn install_hooks(files: &[FileChange]) -> Vec<Issue> {
     new.collect()
 }
 
-/// Scripts of tests that can be run no longer: a runner that looks for programs passes over them.
+/// Returns findings for test scripts that are no longer executable: a runner that looks for programs skips them.
 fn not_executable(change: &Change) -> Vec<IntegrityFinding> {
     let is_switched_off = |raw: &&RawChange| {
         let of_tests = raw.path.to_str().is_some_and(|path| role(path) == Role::Test);
@@ -139,7 +139,7 @@ fn not_executable(change: &Change) -> Vec<IntegrityFinding> {
     change.raw.iter().filter(is_switched_off).map(found).collect()
 }
 
-/// Files that the coverage command names, and that the change rewrites.
+/// Returns findings for files that the coverage command names and the change rewrites.
 fn measured_otherwise(change: &Change, command: &[String]) -> Vec<IntegrityFinding> {
     let named = change.files.iter().filter(|file| {
         let is_named = command.iter().any(|word| word.trim_start_matches("./") == file.path);
@@ -158,14 +158,14 @@ fn measured_otherwise(change: &Change, command: &[String]) -> Vec<IntegrityFindi
 /// Lines by file.
 type Lines = BTreeMap<String, BTreeSet<String>>;
 
-/// Which lines persons wrote, and which the Player.
+/// The lines that people wrote, and those that the Player wrote.
 struct People {
     persons: Lines,
     player: Lines,
 }
 
 impl People {
-    /// Reads the pushes of persons, and what lies between them.
+    /// Reads the pushes of people and the changes between them.
     async fn read(run: &Run<'_>) -> Result<Self, GateError> {
         let subject = run.subject;
         let (mut persons, mut player) = (Lines::new(), Lines::new());
@@ -182,7 +182,7 @@ impl People {
         Ok(Self { persons, player })
     }
 
-    /// Notes the findings on lines that only persons touched.
+    /// Marks the findings on lines that only people touched.
     fn mark(&self, change: &Change, findings: &mut [IntegrityFinding]) {
         for finding in findings {
             let Some(persons) = self.persons.get(&finding.path) else {
@@ -201,7 +201,7 @@ impl People {
     }
 }
 
-/// A line of a changed file as it is now, from 1.
+/// Returns a line of a changed file after the change; the first is 1.
 fn line_of<'a>(change: &'a Change, path: &str, line: u32) -> Option<&'a str> {
     let file = change.files.iter().find(|file| file.path == path)?;
     let text = std::str::from_utf8(file.after.bytes()?).ok()?;

@@ -1,4 +1,5 @@
-//! Which tests of the base have to hold as they were. A test is its words, and what they name in its file.
+//! Decides which tests of the base must hold in their old form. A test consists of its words and of the code in its
+//! file that they name.
 
 use crate::gates::{
     around_tests::{named_words, names_around},
@@ -17,22 +18,23 @@ use git::RawChange;
 use integrity::language::{Role, role};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Files whose tests are meant to run as they were.
+/// The files whose tests should run in their old form.
 pub(crate) struct Meant {
-    /// Files of tests.
+    /// Test files.
     pub(crate) files: BTreeSet<String>,
-    /// Files of code with tests in them.
+    /// Source files with inline tests.
     pub(crate) inline: BTreeSet<String>,
-    /// Those of them that do not fit the new code: the tests that ran are the change's.
+    /// The files whose old tests do not fit the new code, so that the change's tests ran.
     pub(crate) left_out: BTreeSet<String>,
-    /// The names of what stands around the tests of each file and is another now.
+    /// The changed names around the tests of each file.
     around: BTreeMap<String, BTreeSet<String>>,
-    /// Tests that name such, and with it pass on the base's code too: it does not stand for new behaviour.
+    /// Tests that use changed names and also pass with them on the base's code, so the changed names do not express new
+    /// behaviour.
     pub(crate) tolerant: BTreeSet<String>,
 }
 
 impl Meant {
-    /// Those of the changed files that are put back.
+    /// Takes the changed files whose old version is restored.
     pub(crate) fn of(change: &Change, touched: &[&RawChange], inline: &[Put]) -> Self {
         let paths = touched.iter().filter_map(|raw| raw.path.to_str());
         let files: BTreeSet<String> = paths
@@ -49,14 +51,14 @@ impl Meant {
         }
     }
 
-    /// Whether a test has to hold as it was: one that the change leaves alone, and in a refactoring each in which more than
-    /// names changed.
+    /// `true` if a test must hold in its old form: the change leaves it alone or, in a refactoring, changed more than
+    /// names in it.
     pub(crate) fn must_hold(&self, run: &Run<'_>, name: &str) -> bool {
         let is_freed = run.subject.task.kind != TaskType::Refactoring && self.names_another(run.change, name);
         holds_by_its_words(run, name) && (!is_freed || self.tolerant.contains(name))
     }
 
-    /// Whether a test names what stands around the tests of its file and is another now.
+    /// `true` if a test uses changed code around the tests of its file.
     fn names_another(&self, change: &Change, name: &str) -> bool {
         let names = |site: &Site| {
             let around = self.around.get(&site.path);
@@ -66,7 +68,8 @@ impl Meant {
     }
 }
 
-/// Of the tests that fail as they were, and name what is another around them: those that pass with it without the change.
+/// Returns those tests that fail in their old form and use changed code around them, but pass with that code on the
+/// base.
 pub(crate) async fn tolerant(run: &Run<'_>, found: &Evidence, meant: &Meant) -> Result<BTreeSet<String>, GateError> {
     let failed = compare::names(found).map_or(&[][..], |names| names.failed.as_slice());
     let is_freed = |name: &&String| holds_by_its_words(run, name) && !meant.must_hold(run, name);
@@ -80,7 +83,7 @@ pub(crate) async fn tolerant(run: &Run<'_>, found: &Evidence, meant: &Meant) -> 
     Ok(freed.into_iter().filter(|name| passed.contains(name)).collect())
 }
 
-/// Whether a test has to hold as it was, if only its own words count.
+/// `true` if a test must hold in its old form, judged by its own words only.
 pub(crate) fn holds_by_its_words(run: &Run<'_>, name: &str) -> bool {
     let (before, after) = (run.change.before.find(name), run.change.after.find(name));
     match run.subject.task.kind {
@@ -97,7 +100,8 @@ pub(crate) fn holds_by_its_words(run: &Run<'_>, name: &str) -> bool {
     }
 }
 
-/// Whether a test has the words that it had. One that cannot be found by name in a changed file stands elsewhere.
+/// `true` if a test has the same words as before. If no changed file has a test of this name, it is in an unchanged
+/// file.
 pub(crate) fn has_its_words(change: &Change, name: &str) -> bool {
     let before = change.before.find(name);
     if before.is_empty() {
@@ -105,7 +109,7 @@ pub(crate) fn has_its_words(change: &Change, name: &str) -> bool {
     }
     let after = change.after.find(name);
     before.iter().all(|was| match after.is_empty() {
-        // Its group has another title.
+        // Its group may have another title.
         true => change.after.has_body(&was.words),
         false => after.iter().any(|is| is.words == was.words),
     })

@@ -1,5 +1,5 @@
-//! Red before green: whether something shows the change, a new or changed test, or a criterion's check, that fails without
-//! it and passes with it. The field's word for it is a witness.
+//! Red before green: looks for a witness, which is a new or changed test, or a criterion's check, that fails without
+//! the change and passes with it.
 
 use crate::gates::{
     base_code::{BaseCode, stores_answers},
@@ -29,33 +29,33 @@ use std::collections::BTreeSet;
 
 const GATE: Gate = Gate::RedBeforeGreen;
 
-/// What was found.
+/// The result of the search for a witness.
 pub(crate) struct RedBeforeGreen {
-    /// None where no witness is asked for.
+    /// The Gate's result; `None` if no witness is required.
     pub(crate) result: Option<GateResult>,
-    /// Whether new tests were seen to fail without the change.
+    /// Whether new tests failed without the change.
     pub(crate) witness: Witness,
-    /// The tests that fail without the change and pass with it, as a run said by name.
+    /// The names of the tests that fail without the change and pass with it, according to a run.
     pub(crate) red: BTreeSet<String>,
 }
 
-/// The tests that may show the change.
+/// The tests that may be a witness.
 enum Candidates {
     Named(NewTests),
-    /// Files with tests that are new or changed: the runner gives no names.
+    /// Files with new or changed tests, if the runner gives no names.
     Files(Vec<String>),
 }
 
-/// What the new tests did on the base's code.
+/// The result of the new tests on the base's code.
 enum Base {
-    /// There is nothing to run.
+    /// There was nothing to run.
     NotRun,
     Ran(Evidence),
-    /// The tests cannot be taken apart from the code.
+    /// The tests cannot be separated from the code.
     Inline,
 }
 
-/// Looks for a witness, where one is asked for; notes for each check of a criterion what it said without the change.
+/// Looks for a witness if one is required, and notes the base's result for each criterion's check.
 pub(crate) async fn red_before_green(
     run: &Run<'_>,
     (head, tests): (&Evidence, &NewTests),
@@ -98,7 +98,8 @@ pub(crate) async fn red_before_green(
     })
 }
 
-/// What a witness weighs; none where none is asked for: repairs are shown by what opened them, words by being read.
+/// Returns the weight of a witness; `None` if none is required. A fix or sync is verified by what caused it, and
+/// documentation by reading it.
 fn weight(kind: TaskType, origin: &Origin, mode: Mode) -> Option<Weight> {
     match (origin, kind, mode) {
         (Origin::Fix { .. } | Origin::Sync { .. }, ..) | (_, TaskType::Documentation, _) => None,
@@ -107,14 +108,14 @@ fn weight(kind: TaskType, origin: &Origin, mode: Mode) -> Option<Weight> {
     }
 }
 
-/// Files stand for the tests in them, where the runner names none.
+/// Returns the changed test files: they stand for their tests if the runner gives no names.
 fn files_with_tests(change: &Change) -> Vec<String> {
     let files = change.of_role(Role::Test);
     let there = files.filter(|file| file.after != Version::Absent);
     there.map(|file| file.path.clone()).collect()
 }
 
-/// Runs the change's tests on the base's code, where there are any.
+/// Runs the change's tests on the base's code, if there are any.
 async fn on_base(run: &Run<'_>, code: &BaseCode<'_>, candidates: &Candidates) -> Result<Base, GateError> {
     let change = run.change;
     let is_none = match candidates {
@@ -149,7 +150,7 @@ async fn on_base(run: &Run<'_>, code: &BaseCode<'_>, candidates: &Candidates) ->
     Ok(Base::Ran(found))
 }
 
-/// A run that a signal or a limit ended says nothing of the tests.
+/// Drops the result of a run that a signal or a limit ended: it says nothing about the tests.
 fn if_it_ended(found: Evidence) -> Evidence {
     match found {
         Evidence::Failed(finding) if compare::is_stopped(&finding) => Evidence::Absent(Absence::Unfinished {
@@ -159,21 +160,21 @@ fn if_it_ended(found: Evidence) -> Evidence {
     }
 }
 
-/// Whether a run passed and gave none of these tests a result: the base's settings do not know of them.
+/// `true` if the run passed but none of these tests has a result: the base's settings do not include them.
 fn run_none_of(found: &Evidence, tests: &[&String]) -> bool {
     let is_there = |name: &&String| passes(found, name) || fails(found, name);
     matches!(found, Evidence::Passed(_)) && !tests.is_empty() && !tests.iter().any(is_there)
 }
 
-/// Whether a test can be run on the base's code.
+/// `true` if a test can run on the base's code.
 fn is_separable(change: &Change, name: &str) -> bool {
     let sites = change.after.find(name);
     let can = |path: &str| matches!(role(path), Role::Test | Role::Support) || inline_tests::can_separate(path);
     sites.is_empty() || sites.iter().any(|site| can(&site.path))
 }
 
-/// Whether a test stands inside a file of code that was not there: without the change there is nothing to run it in. A file
-/// that holds nothing but tests is no code.
+/// `true` if a test is inside a new source file: without the change, there is nothing to run it in. A file that
+/// contains only tests does not count as source.
 fn is_in_new_code(change: &Change, name: &str) -> bool {
     let does_something = |path: &str| {
         let file = change.files.iter().find(|file| file.path == path);
@@ -186,8 +187,8 @@ fn is_in_new_code(change: &Change, name: &str) -> bool {
     !sites.is_empty() && sites.iter().all(|site| is_new(&site.path))
 }
 
-/// The candidates that fail on the base's code; and tests that are as they were, and fail there because of what the change
-/// stores for them.
+/// Returns the candidates that fail on the base's code or, if there are none, unchanged tests that fail there because
+/// of files that the change stores for them.
 fn red(run: &Run<'_>, candidates: &Candidates, head: Option<&TestNames>, base: &Base) -> Vec<String> {
     let found = match (base, candidates) {
         (Base::Ran(found), _) => found,
@@ -227,9 +228,8 @@ fn fails(found: &Evidence, name: &String) -> bool {
     compare::names(found).is_some_and(|names| names.failed.contains(name))
 }
 
-/// Whether a test does not pass on the base's code. A run that fails without saying which test did not even compile. A test
-/// that began there and did not end is as red as one that fails: it says no more and no less of the change; and one that
-/// failed has, whether the program then ended or not.
+/// `true` if a test does not pass on the base's code. If a run fails without naming a test, the code did not even
+/// compile. A test that began and did not end counts as failed, and so does one that failed before the run was stopped.
 fn is_red(found: &Evidence, name: &String, known_red: &[String]) -> bool {
     match (found, compare::names(found)) {
         (Evidence::Absent(Absence::TimedOut { in_test, failed, .. }), _) => {
@@ -240,7 +240,7 @@ fn is_red(found: &Evidence, name: &String, known_red: &[String]) -> bool {
         (_, Some(names)) if names.failed.contains(name) => true,
         (Evidence::Passed(_), _) => false,
         (Evidence::Failed(_), None) => true,
-        // It has no result, and something fails that did not fail before: its file, which could not be loaded.
+        // The test has no result, and something new fails: probably its file, which could not be loaded.
         (Evidence::Failed(_), Some(names)) => {
             names.failed.is_empty() || names.failed.iter().any(|failed| !known_red.contains(failed))
         }
@@ -251,7 +251,7 @@ fn ran(found: &Evidence) -> bool {
     !matches!(found, Evidence::Absent(_))
 }
 
-/// What a check that holds now said without the change.
+/// Returns the base's result for a check that passes now.
 async fn before(
     run: &Run<'_>,
     code: &BaseCode<'_>,
@@ -272,7 +272,8 @@ async fn before(
     })
 }
 
-/// What the tests that a criterion names said without the change: in the run on the base's code, else in pre-flight's.
+/// Returns the base's result for the tests that a criterion names: from the run on the base's code, else from
+/// pre-flight.
 fn named_before(run: &Run<'_>, names: &[String], candidates: &Candidates, base: &Base) -> OnBase {
     let before = match run.subject.baseline.ground() {
         Ground::Named(before) => Some(before),
@@ -286,7 +287,7 @@ fn named_before(run: &Run<'_>, names: &[String], candidates: &Candidates, base: 
         },
         Base::Ran(found) if passes(found, name) => OnBase::Holds,
         Base::Ran(found) if is_red(found, name, &[]) => OnBase::Fails,
-        // It stands in code that is new, or that no grammar takes apart, and nobody had it.
+        // The test is new, and it is inside new code or code that no grammar can separate.
         Base::Inline if is_candidate(candidates, name) => OnBase::Fails,
         Base::NotRun if is_in_new_code(run.change, name) => OnBase::Fails,
         Base::Ran(_) | Base::NotRun | Base::Inline => OnBase::Unknown,
@@ -344,7 +345,7 @@ fn judge(
         Base::Ran(Evidence::Absent(reason)) => said::result(GATE, weight, Evidence::Absent(reason.clone())),
         Base::Inline => said::result(GATE, weight, Evidence::Absent(Absence::Inline)),
         Base::Ran(_) if !all.is_empty() => {
-            // A task that is for tests covers code that is there: its tests may pass on it.
+            // A task for tests covers existing code, so its tests may pass on the base.
             let weight = match run.kind() {
                 TaskType::Testing => Weight::Shown,
                 TaskType::Scaffolding | TaskType::Feature | TaskType::Refactoring | TaskType::Documentation => weight,
@@ -359,8 +360,8 @@ fn judge(
     }
 }
 
-/// The first criterion whose check fails without the change and passes with it. That a file is there shows no behaviour: a
-/// change of code needs more in a task that is for behaviour.
+/// Returns the first criterion whose check fails without the change and passes with it. A file's existence proves no
+/// behaviour, so it does not count if a feature touches code or tests.
 fn shown_by_check(run: &Run<'_>, checks: &[Checked]) -> Option<usize> {
     let needs_more = run.kind() == TaskType::Feature && run.change.touches_code_or_tests();
     let counts = |check: &&Checked| match check.check {
@@ -388,7 +389,7 @@ fn nothing_shows(change: &Change, head: &Evidence) -> &'static str {
     }
 }
 
-/// A refactoring needs no witness; its tests are those that were there, but for what the plan says that goes.
+/// Judges a refactoring, which needs no witness: it must keep the old tests, except those that the plan removes.
 fn refactoring(change: &Change, task: &PlannedTask, weight: Weight) -> GateResult {
     let is_gone = |name: &str, path: &str| change.after.find(name).is_empty() && is_listed(task, name, path);
     let gone = change.before.tests().filter(|(name, site)| is_gone(name, &site.path));

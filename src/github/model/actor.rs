@@ -1,4 +1,4 @@
-//! The accounts that do something.
+//! The accounts that cause events.
 
 use domain::ids::{User, UserId};
 use serde::Deserialize;
@@ -14,24 +14,24 @@ pub enum ActorKind {
     Other,
 }
 
-/// What stands for the id of an account that GitHub gives by its name alone.
+/// The id of an account that GitHub gives only by its name.
 const NO_ID: UserId = UserId(0);
 
-/// What ends the login of every App's bot user.
+/// The suffix of the login of every App's bot user.
 const BOT: &str = "[bot]";
 
-/// An account that did something.
+/// An account that caused something.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "ActorWire")]
 pub struct Actor {
-    /// Who it is.
+    /// The user's id and login.
     pub user: User,
     /// Whether it is a person.
     pub kind: ActorKind,
 }
 
 impl Actor {
-    /// The account of this login, where GitHub says no more of it.
+    /// Makes the account of this login, if GitHub gives nothing else.
     pub fn named(login: &str) -> Self {
         Self {
             user: User {
@@ -46,7 +46,7 @@ impl Actor {
         }
     }
 
-    /// Whether it is this account.
+    /// Returns `true` if it is this account. Without an id, the logins are compared.
     pub fn is(&self, user: &User) -> bool {
         self.user.id == user.id || self.user.id == NO_ID && self.user.login.eq_ignore_ascii_case(&user.login)
     }

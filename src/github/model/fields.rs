@@ -1,4 +1,4 @@
-//! Fields that GitHub spells in more than one way, each read in one place.
+//! Fields that GitHub writes in more than one way. Each is read in one place.
 
 use crate::github::model::{issues::OpenState, pulls::ReviewState};
 use domain::ids::{AppId, Millis, RepoId, RepoName, Sha};
@@ -11,12 +11,12 @@ pub fn repo_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RepoName,
     String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
-/// `null` and an absent text are the empty text.
+/// Reads a text; `null` and an absent text are empty.
 pub fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// A commit id; `null`, the all-zero id and anything else that names no commit are `None`.
+/// Reads a commit id; `None` for `null`, the all-zero id and anything else that is no commit id.
 pub fn sha<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Sha>, D::Error> {
     let text: Option<String> = Option::deserialize(deserializer)?;
     Ok(text
@@ -24,7 +24,7 @@ pub fn sha<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Sha>, D:
         .and_then(|text| text.parse().ok()))
 }
 
-/// A time: RFC 3339 text, or seconds since the epoch as some payloads have them; anything else is `None`.
+/// Reads a time: RFC 3339 text, or seconds since the epoch as in some payloads; `None` for anything else.
 pub fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Millis>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -49,7 +49,7 @@ pub fn open_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<OpenStat
     })
 }
 
-/// Webhooks write `changes_requested`, answers `CHANGES_REQUESTED`.
+/// Reads a review's state. Webhooks write `changes_requested`, API answers `CHANGES_REQUESTED`.
 pub fn review_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ReviewState, D::Error> {
     let state = String::deserialize(deserializer)?.to_ascii_lowercase();
     Ok(match state.as_str() {

@@ -15,7 +15,7 @@ pub enum OpenState {
     Closed,
 }
 
-/// Whether a number names an issue or a pull request: GitHub calls both issues.
+/// Whether a number is an issue or a pull request. GitHub calls both issues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversation {
     /// An issue.
@@ -28,25 +28,25 @@ pub enum Conversation {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "IssueWire")]
 pub struct Issue {
-    /// Number within the repository.
+    /// The number within the repository.
     pub number: IssueNumber,
-    /// Title.
+    /// The title.
     pub title: String,
-    /// Body; `None` where it was left empty.
+    /// The body; `None` if it was left empty.
     pub body: Option<String>,
-    /// Who opened it; `None` for a deleted account.
+    /// The author; `None` for a deleted account.
     pub author: Option<Actor>,
     /// Open or closed.
     pub state: OpenState,
-    /// Names of its labels.
+    /// The names of the labels.
     pub labels: Vec<String>,
     /// Issue or pull request.
     pub conversation: Conversation,
-    /// How many comments it has.
+    /// The number of comments.
     pub comments: u64,
-    /// Last change.
+    /// The time of the last change.
     pub updated_at: Option<Millis>,
-    /// When it was closed.
+    /// The time at which it was closed.
     pub closed_at: Option<Millis>,
 }
 
@@ -89,7 +89,7 @@ impl From<IssueWire> for Issue {
     }
 }
 
-/// GitHub's description allows a label to be a bare string, and in deliveries nothing at all.
+/// A label. GitHub's schema allows it to be a bare string, and in deliveries even `null`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum LabelWire {
@@ -109,24 +109,24 @@ impl LabelWire {
 /// A comment on an issue or pull request.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Comment {
-    /// Numeric id.
+    /// The numeric id.
     pub id: CommentId,
-    /// Text; empty where GitHub gives none.
+    /// The text; empty if GitHub gives none.
     #[serde(default, deserialize_with = "text")]
     pub body: String,
-    /// Who wrote it; `None` for a deleted account.
+    /// The author; `None` for a deleted account.
     #[serde(rename = "user", default)]
     pub author: Option<Actor>,
-    /// The App that wrote it on somebody's behalf.
+    /// The App that wrote it on a person's behalf.
     #[serde(rename = "performed_via_github_app", default, deserialize_with = "app_id")]
     pub via_app: Option<AppId>,
-    /// When it was written.
+    /// The time at which it was written.
     #[serde(default, deserialize_with = "time")]
     pub created_at: Option<Millis>,
-    /// Last edit.
+    /// The time of the last edit.
     #[serde(default, deserialize_with = "time")]
     pub updated_at: Option<Millis>,
-    /// Its page.
+    /// The comment's page.
     #[serde(default, deserialize_with = "text")]
     pub html_url: String,
 }

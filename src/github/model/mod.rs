@@ -1,7 +1,7 @@
-//! What GitHub says about users, repositories, issues, pull requests and the rest: our own, minimal reading.
+//! GitHub's data about users, repositories, issues, pull requests and the like, in our own minimal structs.
 //!
-//! The same shapes arrive in webhooks and in answers. Only fields that AutoBuild uses are read; everything else may be
-//! absent, new or strange. Users are nullable throughout: a deleted account leaves `null` behind.
+//! Webhooks and API answers have the same form. Only the fields that AutoBuild uses are read; everything else may be
+//! absent, new or unusual. Users may be `null` everywhere, because a deleted account leaves `null` behind.
 
 mod actor;
 mod fields;

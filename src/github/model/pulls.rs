@@ -5,15 +5,15 @@ use crate::github::model::{actor::Actor, issues::OpenState};
 use domain::ids::{Millis, PullNumber, RepoId, ReviewId, Sha};
 use serde::Deserialize;
 
-/// One end of a pull request.
+/// The head or the base of a pull request.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct PullEnd {
-    /// Branch name, without `refs/heads/`.
+    /// The branch name, without `refs/heads/`.
     #[serde(rename = "ref")]
     pub branch: String,
-    /// Commit at its tip.
+    /// The commit at its tip.
     pub sha: Sha,
-    /// The repository that holds it; `None` for a deleted fork.
+    /// The repository that it is in; `None` for a deleted fork.
     #[serde(rename = "repo", default, deserialize_with = "repo_id")]
     pub repo: Option<RepoId>,
 }
@@ -21,9 +21,9 @@ pub struct PullEnd {
 /// A pull request.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Pull {
-    /// Number within the repository.
+    /// The number within the repository.
     pub number: PullNumber,
-    /// GraphQL id; empty where GitHub gives none.
+    /// The GraphQL id; empty if GitHub gives none.
     #[serde(default, deserialize_with = "text")]
     pub node_id: String,
     /// Open or closed.
@@ -32,51 +32,51 @@ pub struct Pull {
     /// Whether it is a draft.
     #[serde(default)]
     pub draft: bool,
-    /// When it was merged; `None` while it is not.
+    /// The time of the merge; `None` if it is not merged.
     #[serde(default, deserialize_with = "time")]
     pub merged_at: Option<Millis>,
-    /// Who merged it.
+    /// The account that merged it.
     #[serde(default)]
     pub merged_by: Option<Actor>,
-    /// The commit that it became; while it is open, GitHub's test merge.
+    /// The commit that the merge made; while it is open, GitHub's test merge.
     #[serde(default, deserialize_with = "sha")]
     pub merge_commit_sha: Option<Sha>,
-    /// Title.
+    /// The title.
     pub title: String,
-    /// Body; `None` where it was left empty.
+    /// The body; `None` if it was left empty.
     #[serde(default)]
     pub body: Option<String>,
-    /// Who opened it; `None` for a deleted account.
+    /// The author; `None` for a deleted account.
     #[serde(rename = "user", default)]
     pub author: Option<Actor>,
-    /// What is to be merged.
+    /// The branch to merge.
     pub head: PullEnd,
-    /// Where to.
+    /// The branch to merge into.
     pub base: PullEnd,
-    /// Whether it merges without conflict; `None` until GitHub has computed it.
+    /// Whether it merges without a conflict; `None` until GitHub has computed it.
     #[serde(default)]
     pub mergeable: Option<bool>,
-    /// When it was closed.
+    /// The time at which it was closed.
     #[serde(default, deserialize_with = "time")]
     pub closed_at: Option<Millis>,
-    /// Its page.
+    /// The pull request's page.
     #[serde(default, deserialize_with = "text")]
     pub html_url: String,
 }
 
 impl Pull {
-    /// Whether it was merged.
+    /// Returns `true` if it was merged.
     pub fn is_merged(&self) -> bool {
         self.merged_at.is_some()
     }
 
-    /// Whether its head branch lies in the repository itself, and not in a fork.
+    /// Returns `true` if its head branch is in the repository itself, not in a fork.
     pub fn is_from(&self, repo: RepoId) -> bool {
         self.head.repo == Some(repo)
     }
 }
 
-/// What a review says.
+/// The state of a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewState {
     /// The change may be merged.
@@ -85,33 +85,33 @@ pub enum ReviewState {
     ChangesRequested,
     /// No verdict.
     Commented,
-    /// A verdict that was withdrawn.
+    /// A verdict that was dismissed.
     Dismissed,
-    /// Not sent yet, or a state that we do not know.
+    /// Not submitted yet, or an unknown state.
     Other,
 }
 
 /// A review of a pull request.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Review {
-    /// Numeric id.
+    /// The numeric id.
     pub id: ReviewId,
-    /// Its verdict.
+    /// The verdict.
     #[serde(deserialize_with = "review_state")]
     pub state: ReviewState,
     /// The commit that was reviewed.
     #[serde(rename = "commit_id", default, deserialize_with = "sha")]
     pub commit: Option<Sha>,
-    /// Text; empty where GitHub gives none.
+    /// The text; empty if GitHub gives none.
     #[serde(default, deserialize_with = "text")]
     pub body: String,
-    /// Who wrote it; `None` for a deleted account.
+    /// The author; `None` for a deleted account.
     #[serde(rename = "user", default)]
     pub author: Option<Actor>,
-    /// When it was sent.
+    /// The time at which it was submitted.
     #[serde(default, deserialize_with = "time")]
     pub submitted_at: Option<Millis>,
-    /// Its page.
+    /// The review's page.
     #[serde(default, deserialize_with = "text")]
     pub html_url: String,
 }
@@ -119,19 +119,19 @@ pub struct Review {
 /// A comment on a line of a pull request's diff.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct LineComment {
-    /// The review that it is part of.
+    /// The review that it belongs to.
     #[serde(rename = "pull_request_review_id", default)]
     pub review: Option<ReviewId>,
-    /// Path within the repository.
+    /// The path within the repository.
     #[serde(default, deserialize_with = "text")]
     pub path: String,
-    /// The line in the newest version; `None` where it is outdated, or on the whole file.
+    /// The line in the newest version; `None` if it is outdated, or about the whole file.
     #[serde(default)]
     pub line: Option<u32>,
-    /// The line in the version that was reviewed.
+    /// The line in the reviewed version.
     #[serde(default)]
     pub original_line: Option<u32>,
-    /// Text.
+    /// The text.
     #[serde(default, deserialize_with = "text")]
     pub body: String,
 }

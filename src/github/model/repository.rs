@@ -4,39 +4,39 @@ use crate::github::model::fields;
 use domain::ids::{RepoId, RepoName};
 use serde::Deserialize;
 
-/// A repository as webhooks and answers show it.
+/// A repository as in webhooks and API answers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Repository {
-    /// Numeric id.
+    /// The numeric id.
     pub id: RepoId,
-    /// Name now.
+    /// The current name.
     #[serde(rename = "full_name", deserialize_with = "fields::repo_name")]
     pub name: RepoName,
-    /// Name of the default branch.
+    /// The name of the default branch.
     pub default_branch: String,
-    /// Whether only invited people see it.
+    /// Whether only invited people can see it.
     #[serde(default)]
     pub private: bool,
     /// Whether it is read-only.
     #[serde(default)]
     pub archived: bool,
-    /// Whether squash merges are allowed, where GitHub says so.
+    /// Whether squash merges are allowed, if GitHub says so.
     #[serde(default)]
     pub allow_squash_merge: Option<bool>,
-    /// Whether merge commits are allowed, where GitHub says so.
+    /// Whether merge commits are allowed, if GitHub says so.
     #[serde(default)]
     pub allow_merge_commit: Option<bool>,
-    /// Whether rebase merges are allowed, where GitHub says so.
+    /// Whether rebase merges are allowed, if GitHub says so.
     #[serde(default)]
     pub allow_rebase_merge: Option<bool>,
 }
 
-/// A repository named in an installation event: no more than its id and name.
+/// A repository in an installation event: only its id and name.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct RepositoryRef {
-    /// Numeric id.
+    /// The numeric id.
     pub id: RepoId,
-    /// Name at the time of the event.
+    /// The name at the time of the event.
     #[serde(rename = "full_name", deserialize_with = "fields::repo_name")]
     pub name: RepoName,
 }

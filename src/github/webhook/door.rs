@@ -1,4 +1,4 @@
-//! What is stored at all. The rest is acknowledged and dropped before it costs anything.
+//! Decides which deliveries are stored. The others are acknowledged and dropped before they cost anything.
 
 use super::{
     inbound::{Inbound, IssueEvent, Place},
@@ -7,23 +7,24 @@ use super::{
 use crate::github::{client::Client, model::Pull};
 use domain::ids::{AppId, InstallationId, IssueNumber, RepoId, User, UserId};
 
-/// Where every branch of AutoBuild lies.
+/// The prefix of every AutoBuild branch.
 const OUR_BRANCHES: &str = "autobuild/";
 
-/// What a comment needs to hold, in any case, to be a command.
+/// The text that a comment with a command contains, in any letter case.
 const COMMAND: &[u8] = b"/autobuild";
 
-/// Our own Apps, whose doings come back to us as deliveries.
+/// Our own Apps, whose actions also come back as deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnApps {
-    /// Their ids.
+    /// The Apps' ids.
     pub apps: Vec<AppId>,
     /// Their bot users.
     pub users: Vec<User>,
 }
 
 impl OwnApps {
-    /// Our Apps and those of their bot users that are known by now: a bot user is known once the App has looked it up.
+    /// Returns our Apps, and their bot users as far as they are known. An App knows its bot user once it has looked it
+    /// up.
     pub fn of(clients: &[&Client]) -> Self {
         Self {
             apps: clients.iter().map(|client| client.app_id()).collect(),
@@ -35,31 +36,31 @@ impl OwnApps {
     }
 }
 
-/// What a delivery is about: the columns it is stored under.
+/// The subject of a delivery: the columns under which it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// `X-GitHub-Event`.
     pub event: String,
-    /// The installation, where the event has one.
+    /// The installation, if the event has one.
     pub installation: Option<InstallationId>,
-    /// The repository, where the event has one.
+    /// The repository, if the event has one.
     pub repo: Option<RepoId>,
-    /// The issue or pull request, where the event has one.
+    /// The issue or pull request, if the event has one.
     pub issue: Option<IssueNumber>,
-    /// Who caused it.
+    /// The account that caused it.
     pub sender: Option<UserId>,
 }
 
 /// Whether a delivery is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Door {
-    /// To be stored and acted on.
+    /// Store it and act on it.
     Keep(Summary),
-    /// To be acknowledged and forgotten.
+    /// Acknowledge it and forget it.
     Drop(Summary, DropReason),
 }
 
-/// Why a delivery is forgotten.
+/// Why a delivery is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
     /// AutoBuild does not act on such events.
@@ -68,7 +69,7 @@ pub enum DropReason {
     Own,
 }
 
-/// Decides whether a delivery of `event` is stored; a payload that cannot be read is the sender's mistake.
+/// Decides if a delivery of `event` is stored. A payload that cannot be read is an error of the sender.
 pub fn door(event: &str, body: &[u8], own: &OwnApps) -> Result<Door, WebhookError> {
     let inbound = parse(event, body)?;
     let summary = summary(event, &inbound);
@@ -142,7 +143,7 @@ fn is_needed(inbound: &Inbound) -> bool {
     }
 }
 
-/// Whether a command can be in there: a cheap filter, not the command parser.
+/// `true` if the text may contain a command. This is a cheap filter, not the command parser.
 fn may_hold_command(body: &str) -> bool {
     body.as_bytes()
         .windows(COMMAND.len())

@@ -3,38 +3,39 @@
 use domain::ids::AppId;
 use http::{HeaderMap, header::CONTENT_TYPE};
 
-/// No event name and no delivery id of GitHub is longer.
+/// The longest header value. No event name, delivery id or signature of GitHub is longer.
 const MAX_NAME: usize = 100;
 
-/// What the headers say about a delivery.
+/// The headers of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryHeaders {
     /// `X-GitHub-Event`.
     pub event: String,
-    /// `X-GitHub-Delivery`: names the event, not the attempt; every hook that subscribes to it gets the same.
+    /// `X-GitHub-Delivery`. It identifies the event, not the attempt; all hooks that subscribe to the event get the
+    /// same value.
     pub delivery: String,
-    /// `X-GitHub-Hook-Installation-Target-ID` of a hook that belongs to an App.
+    /// `X-GitHub-Hook-Installation-Target-ID`, if the hook belongs to an App.
     pub app: Option<AppId>,
-    /// `X-Hub-Signature-256` as sent.
+    /// `X-Hub-Signature-256`, unchecked.
     pub signature: Option<String>,
 }
 
 /// Why a delivery's headers are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// A header that every delivery carries is missing.
+    /// A header that every delivery has is missing.
     #[error("the {0} header is missing")]
     Missing(&'static str),
-    /// A header holds what GitHub never sends.
+    /// A header contains something that GitHub never sends.
     #[error("the {0} header is malformed")]
     Malformed(&'static str),
-    /// The body is not announced as JSON.
+    /// The content type is not JSON.
     #[error("the content type is not application/json")]
     NotJson,
 }
 
 impl DeliveryHeaders {
-    /// Reads the headers of a delivery; the signature is not checked here.
+    /// Reads the headers of a delivery without checking the signature.
     pub fn read(headers: &HeaderMap) -> Result<Self, HeaderError> {
         let json = headers
             .get(CONTENT_TYPE)

@@ -1,121 +1,121 @@
-//! What a delivery says, once it is read.
+//! The parsed contents of a delivery.
 
 use crate::github::model::{Actor, Comment, Issue, Pull, Repository, RepositoryRef, Review};
 use domain::ids::{AppId, CheckRunId, InstallationId, Millis, Sha};
 use std::collections::BTreeSet;
 
-/// Where something happened and who did it.
+/// The installation, the repository and the sender of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The installation that delivered it.
     pub installation: InstallationId,
     /// The repository.
     pub repo: Repository,
-    /// Who caused it; whether they may is asked of GitHub, never read from here.
+    /// The account that caused it. Its permissions are asked from GitHub, never read from the delivery.
     pub sender: Actor,
 }
 
-/// What a delivery says.
+/// The parsed contents of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inbound {
     /// Something happened to an issue or to the issue side of a pull request.
     Issue {
-        /// Where and who.
+        /// The repository and the sender.
         place: Box<Place>,
-        /// The issue as it is after the event.
+        /// The issue after the event.
         issue: Issue,
-        /// What happened.
+        /// The kind of event.
         event: IssueEvent,
     },
-    /// Somebody wrote a comment.
+    /// Someone wrote a comment.
     CommentCreated {
-        /// Where and who.
+        /// The repository and the sender.
         place: Box<Place>,
-        /// What it was written under.
+        /// The issue or pull request under which it was written.
         issue: Issue,
         /// The comment.
         comment: Comment,
     },
     /// Something happened to a pull request.
     Pull {
-        /// Where and who.
+        /// The repository and the sender.
         place: Box<Place>,
-        /// The pull request as it is after the event.
+        /// The pull request after the event.
         pull: Box<Pull>,
-        /// What happened.
+        /// The kind of event.
         event: PullEvent,
     },
-    /// A review was sent or withdrawn.
+    /// A review was submitted or dismissed.
     Review {
-        /// Where and who.
+        /// The repository and the sender.
         place: Box<Place>,
         /// The reviewed pull request.
         pull: Box<Pull>,
         /// The review.
         review: Review,
-        /// What happened.
+        /// The kind of change.
         event: ReviewChange,
     },
     /// A branch moved.
     Push {
-        /// Where and who.
+        /// The repository and the sender.
         place: Box<Place>,
-        /// How it moved.
+        /// The movement.
         push: Push,
     },
-    /// Somebody pressed a button that we put on one of our check runs.
+    /// Someone clicked a button of one of our check runs.
     CheckAction {
-        /// Where and who.
+        /// The repository and the sender.
         place: Box<Place>,
         /// The check run.
         run: PressedCheckRun,
         /// The button's identifier.
         identifier: String,
     },
-    /// Somebody wants the checks of a commit again: GitHub's _Re-run_ of one check run, or of all of them.
+    /// Someone wants the checks of a commit again: GitHub's _Re-run_ of one check run, or of all of them.
     Rerun {
-        /// Where and who.
+        /// The repository and the sender.
         place: Box<Place>,
         /// The commit.
         head: Sha,
-        /// The App whose checks are meant, where GitHub says so.
+        /// The App whose checks are meant, if GitHub names it.
         app: Option<AppId>,
     },
     /// Something happened to the repository itself.
     Repository {
-        /// Where and who; the repository as it is after the event.
+        /// The repository after the event, and the sender.
         place: Box<Place>,
-        /// What happened.
+        /// The kind of event.
         event: RepositoryEvent,
     },
     /// Something happened to an installation.
     Installation {
-        /// Which one.
+        /// The installation's id.
         installation: InstallationId,
-        /// Who did it.
+        /// The account that caused it.
         sender: Actor,
-        /// What happened.
+        /// The kind of event.
         event: InstallationEvent,
     },
-    /// GitHub tries the hook out.
+    /// GitHub tests the hook.
     Ping,
     /// An event or action that AutoBuild does not act on.
     Ignored {
         /// `X-GitHub-Event`.
         event: String,
-        /// The payload's `action`, where it has one.
+        /// The payload's `action`, if it has one.
         action: Option<String>,
     },
 }
 
-/// What happened to an issue.
+/// The kind of event on an issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IssueEvent {
-    /// This label was put on; GitHub does not name one that is gone from the repository by now.
+    /// This label was added. `None` if the repository no longer has the label, since GitHub then does not name it.
     Labeled(Option<String>),
-    /// This label was taken off; likewise.
+    /// This label was removed; `None` as above.
     Unlabeled(Option<String>),
-    /// Title or body were changed.
+    /// The title or body was changed.
     Edited,
     /// It was closed.
     Closed,
@@ -123,58 +123,58 @@ pub enum IssueEvent {
     Reopened,
     /// It was deleted.
     Deleted,
-    /// It went to another repository.
+    /// It was moved to another repository.
     Transferred,
 }
 
-/// What happened to a pull request.
+/// The kind of event on a pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PullEvent {
-    /// It was closed; [`Pull::is_merged`] says how.
+    /// It was closed; [`Pull::is_merged`] shows if it was merged.
     Closed,
     /// It was opened again.
     Reopened,
     /// Its head branch moved.
     Synchronized {
-        /// The head until now.
+        /// The head before the event.
         before: Option<Sha>,
-        /// The head from now on.
+        /// The head after the event.
         after: Sha,
     },
 }
 
-/// What happened to a review.
+/// The kind of change to a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewChange {
-    /// It was sent.
+    /// It was submitted.
     Submitted,
-    /// Its verdict was withdrawn.
+    /// It was dismissed.
     Dismissed,
 }
 
-/// How a branch moved.
+/// The movement of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Push {
     /// The branch, without `refs/heads/`.
     pub branch: String,
-    /// Its tip until now; `None` if the branch is new.
+    /// The tip before; `None` if the branch is new.
     pub before: Option<Sha>,
-    /// Its tip from now on; `None` if the branch is gone.
+    /// The tip after; `None` if the branch was deleted.
     pub after: Option<Sha>,
     /// Whether commits were added or history was rewritten.
     pub kind: PushKind,
-    /// The paths that its commits touch, where the delivery names them all.
+    /// The paths that its commits touch; `None` if the delivery may not name all of them.
     pub paths: Option<BTreeSet<String>>,
 }
 
 impl Push {
-    /// Whether the file may say something else now.
+    /// Returns `true` if the file may have changed.
     pub fn may_change(&self, path: &str) -> bool {
         self.paths.as_ref().is_none_or(|paths| paths.contains(path))
     }
 }
 
-/// Whether a push added commits or rewrote history.
+/// The kind of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PushKind {
     /// The branch is new.
@@ -183,20 +183,20 @@ pub enum PushKind {
     FastForward,
     /// The old tip is not among the new tip's ancestors.
     Forced,
-    /// The branch is gone.
+    /// The branch was deleted.
     Deleted,
 }
 
-/// The check run whose button was pressed.
+/// The check run whose button was clicked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PressedCheckRun {
-    /// Numeric id.
+    /// The numeric id.
     pub id: CheckRunId,
-    /// The id that we gave it.
+    /// The external id that we gave it.
     pub external_id: Option<String>,
 }
 
-/// What happened to a repository.
+/// The kind of event on a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepositoryEvent {
     /// It has a new name.
@@ -205,27 +205,27 @@ pub enum RepositoryEvent {
     Transferred,
     /// It became read-only.
     Archived,
-    /// It may be written again.
+    /// It is writable again.
     Unarchived,
-    /// It is gone.
+    /// It was deleted.
     Deleted,
-    /// Another branch is the default branch now.
+    /// It has another default branch.
     DefaultBranchChanged,
 }
 
-/// What happened to an installation.
+/// The kind of event on an installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstallationEvent {
-    /// It was made.
+    /// The App was installed.
     Created,
-    /// The App was removed.
+    /// The App was uninstalled.
     Deleted,
-    /// It may do nothing until it is unsuspended.
+    /// It was suspended, and may do nothing until it is unsuspended.
     Suspended {
-        /// GitHub's time of it.
+        /// The time according to GitHub.
         at: Option<Millis>,
     },
-    /// It may work again.
+    /// It is no longer suspended.
     Unsuspended,
     /// Its owner accepted the App's new permissions.
     PermissionsAccepted,
@@ -236,7 +236,7 @@ pub enum InstallationEvent {
 }
 
 impl Inbound {
-    /// Where it happened; `None` for what happens to no repository.
+    /// Returns the repository and the sender of the event; `None` if it belongs to no repository.
     pub fn place(&self) -> Option<&Place> {
         match self {
             Self::Issue { place, .. }

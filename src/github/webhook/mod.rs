@@ -1,8 +1,8 @@
-//! Webhook deliveries: is it GitHub's, what does it say, do we need it.
+//! Webhook deliveries: checks that they come from GitHub, reads them, and decides if they are needed.
 //!
-//! The order is fixed: [`DeliveryHeaders::read`], [`verify`] over the raw bytes, and only then [`door`], which reads the
-//! payload. What the door keeps is stored, and [`parse`]d again when its turn comes. Our own structs read the payload:
-//! events and actions that we do not know are normal.
+//! The order is fixed: [`DeliveryHeaders::read`], [`verify`] over the raw bytes, and only then [`door`], which reads
+//! the payload. A delivery that the door keeps is stored, and [`parse`]d again when it is processed. Our own structs
+//! read the payload. Unknown events and actions are normal.
 
 mod door;
 mod headers;

@@ -1,4 +1,4 @@
-//! From raw bytes to [`Inbound`].
+//! Parses raw bytes into an [`Inbound`].
 
 use super::{
     inbound::{
@@ -11,34 +11,34 @@ use crate::github::model::Actor;
 use domain::ids::Sha;
 use std::collections::BTreeSet;
 
-/// GitHub lists no more commits of a push than this.
+/// The most commits of a push that GitHub lists.
 const MOST_COMMITS: usize = 2_048;
 
-/// Why a payload cannot be read. All of them are the sender's fault: an answer in the 400s.
+/// Why a payload cannot be read. It is always the sender's fault, to be answered with a status in the 400s.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookError {
-    /// Bytes that are not UTF-8.
+    /// The bytes are not UTF-8.
     #[error("the payload is not UTF-8")]
     NotUtf8,
-    /// Not an object at the root.
+    /// The root is not an object.
     #[error("the payload is not a JSON object")]
     NotAnObject,
-    /// Nested deeper than any payload of GitHub.
+    /// It is nested deeper than any payload of GitHub.
     #[error("the payload is nested deeper than {0} levels")]
     TooDeep(usize),
-    /// Not JSON.
+    /// It is not JSON.
     #[error("the payload is not JSON: {0}")]
     NotJson(String),
     /// A field of an event that we act on is missing.
     #[error("the payload lacks {0}")]
     Lacks(&'static str),
-    /// A field of an event that we act on is of the wrong kind.
+    /// A field of an event that we act on has the wrong type.
     #[error("the payload is malformed: {0}")]
     Malformed(String),
 }
 
-/// Reads the payload of a delivery of `event` (`X-GitHub-Event`). What GitHub's description of its webhooks lets be absent
-/// may be absent: what cannot be understood without it is ignored.
+/// Parses the payload of a delivery of `event` (`X-GitHub-Event`). Fields that GitHub's webhook schema makes optional
+/// may be absent. A delivery that makes no sense without such a field is ignored.
 pub fn parse(event: &str, body: &[u8]) -> Result<Inbound, WebhookError> {
     check_shape(body)?;
     let action = action(body)?;
@@ -147,8 +147,9 @@ impl InstallationKind {
     }
 }
 
-/// `None` for what only the payload shows to be unneeded. GitHub names an installation in everything that it sends to an
-/// App: what names none comes from a webhook of a repository or an organisation, and the App's own tells of it too.
+/// Reads the payload; `None` if it shows that the event is not needed. GitHub names an installation in everything that
+/// it sends to an App. A delivery without one comes from a repository's or organisation's webhook, and is ignored
+/// because the App's own webhook reports the event too.
 fn read(kind: Kind, mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
     if payload.installation.is_none() && !matches!(kind, Kind::Ping) {
         return Ok(None);
@@ -270,7 +271,7 @@ fn push(payload: Payload) -> Result<Option<Inbound>, WebhookError> {
     }))
 }
 
-/// Every path that the commits touch; none where a commit, or a part of a long list, may be missing.
+/// Returns every path that the commits touch; `None` if the list of commits is empty or may be cut off.
 fn touched(commits: &[CommitWire]) -> Option<BTreeSet<String>> {
     let paths = |commit: &CommitWire| {
         let lists = [&commit.added, &commit.removed, &commit.modified];
@@ -280,7 +281,7 @@ fn touched(commits: &[CommitWire]) -> Option<BTreeSet<String>> {
     (!all.is_empty() && commits.len() < MOST_COMMITS).then_some(all)
 }
 
-/// A required commit id; the all-zero id is GitHub's "none".
+/// Reads a required commit id. GitHub's all-zero id means that there is no commit, so it is `None`.
 fn commit(field: &'static str, text: &Option<String>) -> Result<Option<Sha>, WebhookError> {
     let text = need(field, text.as_deref())?;
     if !text.is_empty() && text.bytes().all(|byte| byte == b'0') {
@@ -292,7 +293,7 @@ fn commit(field: &'static str, text: &Option<String>) -> Result<Option<Sha>, Web
     Ok(Some(sha))
 }
 
-/// A press that does not say which button is none.
+/// Reads a click on a button. A click without the button's identifier is ignored.
 fn check_action(mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
     let run = need("check_run", payload.check_run.take())?;
     let Some(identifier) = payload.requested_action.take().and_then(|action| action.identifier) else {

@@ -1,4 +1,4 @@
-//! The raw payload: what it may look like at all, and the fields that we read.
+//! The raw payload: the checks of its form, and the fields that we read.
 
 use super::parse::WebhookError;
 use crate::github::model::{Actor, Comment, Issue, Pull, Repository, RepositoryRef, Review, app_id, time};
@@ -9,13 +9,13 @@ use serde::{
 };
 use serde_json::error::Category;
 
-/// GitHub's payloads are about ten levels deep.
+/// The deepest nesting that is accepted. GitHub's payloads have about ten levels.
 const MAX_DEPTH: usize = 64;
 
-/// Longest text of a refused payload that an error repeats.
+/// The longest text of a parse error that is repeated, in characters.
 const MAX_REASON: usize = 300;
 
-/// The union of the fields of all events that we act on. Which of them an event needs is [`super::parse`]'s business.
+/// The fields of all events that we act on. [`super::parse`] decides which of them an event needs.
 #[derive(Deserialize)]
 pub(super) struct Payload {
     pub(super) installation: Option<InstallationWire>,
@@ -56,7 +56,7 @@ pub(super) struct InstallationWire {
     pub(super) suspended_at: Option<Millis>,
 }
 
-/// Repositories; what lacks its id or name, as GitHub's description lets it, is left out.
+/// Reads repositories. Leaves out one without an id or a name, which GitHub's schema allows.
 fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<RepositoryRef>>, D::Error> {
     #[derive(Deserialize)]
     struct Wire {
@@ -105,7 +105,7 @@ pub(super) struct ActionWire {
     pub(super) identifier: Option<String>,
 }
 
-/// Who pushed, by what Git was told of them.
+/// The person who pushed, by the name that git was given.
 #[derive(Deserialize)]
 pub(super) struct PusherWire {
     pub(super) name: String,
@@ -116,7 +116,7 @@ pub(super) struct ChangesWire {
     pub(super) default_branch: Option<IgnoredAny>,
 }
 
-/// The payload's `action`; anything but a text is none.
+/// Returns the payload's `action`; `None` if it is not a text.
 pub(super) fn action(body: &[u8]) -> Result<Option<String>, WebhookError> {
     #[derive(Deserialize)]
     struct Head {
@@ -148,8 +148,8 @@ pub(super) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, WebhookError
     })
 }
 
-/// What serde does not refuse by itself: bytes that are not UTF-8 and bottomless nesting in fields that are skipped, and
-/// an array where a struct is expected (it would be read by position).
+/// Refuses what serde accepts: bytes that are not UTF-8 and very deep nesting in fields that are skipped, and an array
+/// in place of a struct (which serde would read by position).
 pub(super) fn check_shape(body: &[u8]) -> Result<(), WebhookError> {
     std::str::from_utf8(body).map_err(|_| WebhookError::NotUtf8)?;
     match body.iter().find(|byte| !byte.is_ascii_whitespace()) {

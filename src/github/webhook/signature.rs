@@ -4,26 +4,26 @@ use hmac::{Hmac, Mac};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 
-/// Why a delivery is not believed.
+/// Why a delivery is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
-    /// No `X-Hub-Signature-256`: the hook has no secret, or the sender is not GitHub.
+    /// There is no `X-Hub-Signature-256`: the hook has no secret, or the sender is not GitHub.
     #[error("the X-Hub-Signature-256 header is missing")]
     Missing,
-    /// Not `sha256=` and 64 hexadecimal digits.
+    /// The header is not `sha256=` and 64 hexadecimal digits.
     #[error("the X-Hub-Signature-256 header is not sha256=<64 hexadecimal digits>")]
     Malformed,
-    /// Not made with any of our secrets.
+    /// The signature was not made with any of our secrets.
     #[error("the signature does not match")]
     Wrong,
 }
 
-/// What `X-Hub-Signature-256` claims; only [`verify`] tells whether it is true.
+/// The claimed signature. Only [`verify`] shows if it is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signature([u8; 32]);
 
 impl Signature {
-    /// Reads the header.
+    /// Parses the header.
     pub fn read(header: Option<&str>) -> Result<Self, SignatureError> {
         let header = header.ok_or(SignatureError::Missing)?;
         let digest = header.strip_prefix("sha256=").and_then(hex32);
@@ -31,8 +31,8 @@ impl Signature {
     }
 }
 
-/// Checks `signature` against `body` with each of `secrets` (the current one and, while it is being replaced, the previous
-/// one). An empty secret never matches.
+/// Checks `signature` against `body` with each of `secrets` (the current one and, while it is being replaced, the
+/// previous one). An empty secret never matches.
 pub fn verify(secrets: &[SecretString], body: &[u8], signature: &Signature) -> Result<(), SignatureError> {
     let matches = |secret: &SecretString| {
         let key = secret.expose_secret().as_bytes();
@@ -67,7 +67,7 @@ fn hex32(text: &str) -> Option<[u8; 32]> {
 mod tests {
     use super::*;
 
-    /// The example of GitHub's page "Validating webhook deliveries".
+    /// The example from GitHub's page "Validating webhook deliveries".
     const SECRET: &str = "It's a Secret to Everybody";
     const BODY: &[u8] = b"Hello, World!";
     const HEADER: &str = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";

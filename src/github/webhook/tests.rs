@@ -507,7 +507,7 @@ fn what_concerns_neither_our_branches_nor_the_default_one_is_dropped() {
     assert!(!unneeded("issue_comment", with("created", shouted)));
 }
 
-/// All places of a value, as JSON pointers.
+/// Returns the JSON pointers to all places of a value.
 fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     found.push(at.to_owned());
     match value {

@@ -1,4 +1,4 @@
-//! Failures of agents that are no verdict on the work: what each is, what they have in common, and their words.
+//! Failures of agents that are not verdicts on the work: their kinds, their classes, and their fixed words.
 
 use crate::ids::{TaskId, TurnNumber};
 use serde::{Deserialize, Serialize};
@@ -8,19 +8,19 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentFailure {
-    /// The program is not there.
+    /// The program was not found.
     #[error("the agent program {program:?} was not found")]
     NotFound {
         /// The program as configured.
         program: String,
     },
-    /// It ended with an error.
+    /// The program ended with an error.
     #[error("the agent failed: {how}")]
     Failed {
-        /// Exit code or signal, and the end of its error output.
+        /// The exit code or signal, and the end of its error output.
         how: String,
     },
-    /// Its time was up.
+    /// The time limit stopped it.
     #[error("the agent was stopped after {seconds} seconds")]
     TimedOut {
         /// The limit.
@@ -32,155 +32,155 @@ pub enum AgentFailure {
         /// The limit.
         seconds: u64,
     },
-    /// It printed more than is read.
+    /// It printed more than the limit allows.
     #[error("the agent printed more than {bytes} bytes")]
     TooMuchOutput {
         /// The limit.
         bytes: u64,
     },
-    /// It is older than what we can work with.
+    /// The program is too old for AutoBuild.
     #[error("the agent program {program:?} is version {found}; at least {least} is needed")]
     TooOld {
         /// The program as configured.
         program: String,
-        /// What it says it is.
+        /// The version that it reports.
         found: String,
-        /// The oldest that works.
+        /// The oldest version that works.
         least: String,
     },
-    /// It did not start as it was asked to: other tools, other permissions, servers that nobody asked for.
+    /// It did not start as requested: other tools, other permissions, or servers that were not requested.
     #[error("the agent did not start as it was asked to: {what}")]
     NotAsAsked {
-        /// What differs.
+        /// The differences.
         what: String,
     },
-    /// The model's API limits us. The work waits for it.
+    /// The model's API limits the rate of requests. The work waits for it.
     #[error("the model's API limits the rate: {said}")]
     RateLimited {
-        /// Its words.
+        /// The API's message.
         said: String,
-        /// How long it asked us to wait, where it did.
+        /// The wait that the API asked for, if any.
         retry_after_seconds: Option<u64>,
     },
-    /// The model's API is overloaded, failing or out of reach. The work waits for it.
+    /// The model's API is overloaded, failing or unreachable. The work waits for it.
     #[error("the model's API is not available: {said}")]
     Unavailable {
-        /// Its words.
+        /// The API's message.
         said: String,
-        /// How long it asked us to wait, where it did.
+        /// The wait that the API asked for, if any.
         retry_after_seconds: Option<u64>,
     },
-    /// The model's API refuses the credentials, or there is no credit. Trying again helps nobody.
+    /// The model's API refuses the credentials, or the account has no credit. Trying again does not help.
     #[error("the model's API refuses the credentials or the account: {said}")]
     NotAuthorised {
-        /// Its words, for operators.
+        /// The API's message, for operators.
         said: String,
     },
-    /// The model's API knows no such model, or does not offer it to us.
+    /// The model's API does not know the model, or does not offer it to us.
     #[error("the model {model:?} is not available: {said}")]
     NoSuchModel {
         /// The model.
         model: String,
-        /// The API's words.
+        /// The API's message.
         said: String,
     },
-    /// The model refused to do it.
+    /// The model refused the work.
     #[error("the model refused the work: {said}")]
     ModelRefused {
-        /// Its words.
+        /// The model's message.
         said: String,
     },
-    /// The model's API does not take what the program asks: a mistake of the program, or a setting that does not fit.
+    /// The model's API refuses the program's request: a bug of the program, or a setting that does not fit.
     #[error("the model's API refuses the request (HTTP {status}): {said}")]
     RequestRefused {
-        /// The status of its answer.
+        /// The HTTP status of the answer.
         status: u64,
-        /// Its words.
+        /// The API's message.
         said: String,
     },
-    /// What it was told, or what it had read, is longer than the model can take.
+    /// The prompt, or all that the model had read, is longer than the model accepts.
     #[error("the work is too long for the model")]
     PromptTooLong,
     /// The model stopped at its limit of output.
     #[error("the model stopped at its limit of output")]
     OutputLimit,
-    /// It made as many calls as it may in one run.
+    /// It reached the limit of model calls in one run.
     #[error("the agent made {turns} calls of its model, as many as it may")]
     OutOfAgentTurns {
         /// The limit.
         turns: u32,
     },
-    /// Its share of the budget was used up.
+    /// Its share of the budget is used up.
     #[error("the agent used up its share of the budget")]
     OutOfMoney,
-    /// A script has no step for the run that is not played yet.
+    /// A script has no step left for this run.
     #[error("the script {} has no step left for the {} at turn {}", .0.script.display(), .0.role, .0.turn)]
     ScriptSpent(SpentScript),
-    /// A Player or planner without an answer.
+    /// A Player or planner gave no answer.
     #[error("the agent's output does not end with a JSON object")]
     ReportMissing,
-    /// A Player's or planner's answer of the wrong shape.
+    /// A Player's or planner's answer has the wrong shape.
     #[error("the agent's report is not valid: {problem}")]
     ReportInvalid {
-        /// Which key, what was expected.
+        /// The key, and what was expected.
         problem: String,
     },
-    /// A Coach without an answer.
+    /// A Coach gave no answer.
     #[error("the Coach's output does not end with a JSON object")]
     DecisionMissing,
-    /// A Coach's answer of the wrong shape.
+    /// A Coach's answer has the wrong shape.
     #[error("the Coach's decision is not valid: {problem}")]
     DecisionInvalid {
-        /// Which key, what was expected.
+        /// The key, and what was expected.
         problem: String,
     },
 }
 
-/// A script without a step for a run.
+/// A script that has no step left for a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpentScript {
-    /// Where it is.
+    /// The script's path.
     pub script: PathBuf,
-    /// How many steps it has.
+    /// The number of its steps.
     pub steps: usize,
-    /// How many of them are for such a run; each is played already.
+    /// The number of steps for such a run; all of them are played.
     pub fitting: usize,
-    /// Who asked for a step.
+    /// The role that asked for a step.
     pub role: String,
-    /// For which task.
+    /// The task of the run.
     pub task: Option<TaskId>,
-    /// In which turn.
+    /// The turn of the run.
     pub turn: TurnNumber,
 }
 
-/// What a failure has in common with others.
+/// A class of failures that are treated alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureClass {
-    /// There is no program: no model was asked.
+    /// The program is missing: no model was called.
     NoProgram,
-    /// The program or the account is not as it must be: no model was asked, and another try meets the same.
+    /// The program or the account is not usable: no model was called, and another try would fail the same way.
     Unusable,
-    /// There is no such model; another may be there.
+    /// The model does not exist; another may.
     NoModel,
-    /// The model's API does not serve now. The first call of a run is refused for free.
+    /// The model's API does not serve at the moment. It refuses the first call of a run at no cost.
     Closed,
-    /// The model does not want this work; another may.
+    /// The model refuses this work; another may accept it.
     Refused,
-    /// What is asked does not fit the model: there is more to read than it takes, or its API does not take the request.
-    /// Another may take it. What did not fit from the start gets the same answer again.
+    /// The request does not fit the model: it is too long, or the API does not accept it. Another model may accept it.
+    /// A request that did not fit from the start would get the same answer again.
     Unfit,
     /// The share of the budget is used up.
     Spent,
-    /// It met a limit of its own: of time, of silence, of calls. What a Player had done by then is kept, and one more run
-    /// goes on from there.
+    /// The run met one of its own limits: of time, silence or calls. The Player's changes so far are kept, and one more
+    /// run continues from them.
     Limit,
-    /// The run itself came to nothing, and another may not. What a Player had done by then is kept, and the next run
-    /// starts there.
+    /// The run itself gave no result, but another one may. The Player's changes so far are kept, and the next run
+    /// starts from them.
     Run,
 }
 
 impl AgentFailure {
-    /// What it has in common with others.
+    /// Returns the class of the failure.
     pub fn class(&self) -> FailureClass {
         match self {
             Self::NotFound { .. } => FailureClass::NoProgram,
@@ -205,7 +205,7 @@ impl AgentFailure {
 }
 
 impl FailureClass {
-    /// Whether a model worked before a failure of this class, as far as the failure alone says.
+    /// `true` if a model worked before a failure of this class, as far as the failure alone shows.
     pub fn after_work(self) -> bool {
         match self {
             Self::NoProgram | Self::Unusable | Self::NoModel | Self::Closed | Self::Unfit => false,
@@ -213,7 +213,7 @@ impl FailureClass {
         }
     }
 
-    /// Whether another model may succeed where this one failed; the fallback of the settings is tried once, at once.
+    /// `true` if another model may succeed. Then the fallback model of the settings is tried once, at once.
     pub fn another_model_may_help(self) -> bool {
         match self {
             Self::NoModel | Self::Closed | Self::Refused | Self::Unfit => true,
@@ -221,8 +221,8 @@ impl FailureClass {
         }
     }
 
-    /// Whether what its program printed last tells people more. What an API says of accounts and outages is for operators
-    /// alone.
+    /// `true` if the program's last output helps people. An API's messages about accounts and outages are for operators
+    /// only.
     pub fn shows_output(self) -> bool {
         match self {
             Self::Limit | Self::Run => true,
@@ -237,25 +237,25 @@ impl FailureClass {
     }
 }
 
-/// What cut a run short.
+/// The cause that cut a run short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Its time was up.
+    /// Its time limit.
     Time,
     /// It printed nothing for too long.
     Silence,
-    /// It had made as many calls of its model as it may.
+    /// The limit of model calls.
     Calls,
     /// Its share of the budget was used up.
     Share,
     /// Its model's API stopped serving it.
     Api,
-    /// Anything else.
+    /// Any other failure.
     Other,
 }
 
 impl Cut {
-    /// What a failure's word tells, see [`AgentFailure::word`](super::AgentFailure::word).
+    /// Returns the cut that a failure's word stands for, see [`AgentFailure::word`](super::AgentFailure::word).
     pub fn of_word(word: &str) -> Self {
         match word {
             "timed_out" => Self::Time,
@@ -267,7 +267,7 @@ impl Cut {
         }
     }
 
-    /// Whether it is a limit of the run itself: another run that does the same meets it again.
+    /// `true` if it is a limit of the run itself: another run that does the same reaches it again.
     pub fn is_limit(self) -> bool {
         match self {
             Self::Time | Self::Silence | Self::Calls => true,
@@ -277,7 +277,7 @@ impl Cut {
 }
 
 impl AgentFailure {
-    /// The failure as one word that never changes.
+    /// Returns the failure as one word that never changes.
     pub fn word(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not_found",

@@ -1,94 +1,94 @@
-//! Failures that are neither an agent's nor a verdict on its work: GitHub's, the repository's, our own machine's.
+//! Failures that are neither an agent's nor a verdict on its work: of GitHub, of the repository, or of our own machine.
 
 use crate::ids::{FeatureKey, Sha, TaskId};
 use serde::{Deserialize, Serialize};
 
-/// What failed, by who can mend it.
+/// A failure, sorted by who can fix it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// GitHub understood and said no.
+    /// GitHub understood the request and refused it.
     #[error("refused: {said}")]
     Refused {
-        /// Its words.
+        /// GitHub's message.
         said: String,
     },
-    /// GitHub, a name server or the network between failed. It is waited out.
+    /// GitHub, a name server or the network in between failed. The work waits until it recovers.
     #[error("GitHub could not be reached, or failed itself: {said}")]
     Unreachable {
-        /// What was seen of it.
+        /// The error that was seen.
         said: String,
     },
-    /// Git does not take what the repository's history holds.
+    /// Git does not accept an object of the repository's history.
     #[error("git refuses an object of the repository's history: {said}")]
     History {
-        /// Git's own line: the object, the rule, what is wrong.
+        /// Git's own line: the object, the rule and the problem.
         said: String,
     },
     /// The repository is not as the work needs it.
     #[error("the repository is not as it has to be: {what:?}")]
     Repository {
-        /// What is missing, or in the way.
+        /// The missing or disturbing part.
         what: RepositoryFault,
     },
-    /// The disk of our machine is full.
+    /// Our machine's disk is full.
     #[error("the disk is full: {said}")]
     DiskFull {
-        /// The system's words, for operators.
+        /// The system's message, for operators.
         said: String,
     },
-    /// A program that AutoBuild itself needs is not there.
+    /// A program that AutoBuild itself needs is missing.
     #[error("the program {program} cannot be started: {said}")]
     NoProgram {
-        /// Which.
+        /// The program.
         program: String,
-        /// The system's words, for operators.
+        /// The system's message, for operators.
         said: String,
     },
-    /// Our machine could not isolate a program, so it was not started.
+    /// Our machine could not isolate a program, so the program was not started.
     #[error("a program could not be isolated: {said}")]
     Isolation {
-        /// The sandbox's words, for operators.
+        /// The sandbox's message, for operators.
         said: String,
     },
     /// The database failed.
     #[error("the database failed: {said}")]
     Database {
-        /// Its words, for operators.
+        /// Its message, for operators.
         said: String,
     },
-    /// What AutoBuild stored cannot be read any more.
+    /// Stored data cannot be read any more.
     #[error("what is stored cannot be read: {said}")]
     Unreadable {
-        /// The reader's words, for operators.
+        /// The reader's message, for operators.
         #[serde(alias = "what")]
         said: String,
     },
-    /// Git failed on our machine, in a way that is none of the others.
+    /// Git failed on our machine in some other way.
     #[error("git failed: {said}")]
     Git {
-        /// Its words.
+        /// Git's message.
         said: String,
     },
-    /// Anything else of our machine failed.
+    /// Our machine failed in some other way.
     #[error("the machine failed: {said}")]
     Machine {
-        /// The system's words, for operators.
+        /// The system's message, for operators.
         said: String,
     },
-    /// What AutoBuild knows of the work does not fit together: a mistake of ours.
+    /// AutoBuild's own data about the work is inconsistent: a bug of ours.
     #[error("the work is not as it has to be: {what:?}")]
     Defect {
-        /// What does not fit.
+        /// The inconsistency.
         what: Defect,
     },
 }
 
-/// How a repository differs from what the work needs.
+/// A difference between a repository and what the work needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RepositoryFault {
-    /// Its settings name an agent that this server does not offer.
+    /// The settings name an agent that this server does not offer.
     UnknownAgent {
         /// The agent's name.
         name: String,
@@ -98,36 +98,36 @@ pub enum RepositoryFault {
         /// The branch.
         branch: String,
     },
-    /// A branch of the name that a run needs exists already, and is not that run's.
+    /// A branch with the name that a run needs already exists and does not belong to that run.
     ForeignBranch {
         /// The branch.
         branch: String,
     },
-    /// Others push to a branch again and again while AutoBuild pushes to it.
+    /// Others keep pushing to a branch while AutoBuild pushes to it.
     BranchMoves {
         /// The branch.
         branch: String,
     },
-    /// A branch holds nothing that the branch it is to be merged into does not hold.
+    /// A branch has nothing that its target branch does not have.
     NothingToMerge {
         /// The branch.
         head: String,
-        /// The branch that it is to be merged into.
+        /// The target branch.
         base: String,
     },
     /// Two branches share no commit.
     NoCommonHistory,
-    /// A commit is gone.
+    /// A commit no longer exists.
     NoCommit {
         /// The commit.
         commit: Sha,
     },
-    /// What git or a parser said; what an older version stored.
+    /// A message of git or of a parser, or a sentence that an older version stored.
     #[serde(untagged)]
     Said(String),
 }
 
-/// What AutoBuild should know of the work, and does not.
+/// An inconsistency in AutoBuild's own data about the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Defect {
@@ -158,26 +158,26 @@ pub enum Defect {
     },
     /// The Feature has no integration branch.
     NoIntegrationBranch,
-    /// No Gate ran on the commit that the Coach is to look at.
+    /// No Gate ran on the commit that the Coach must review.
     NoGates,
     /// An effect names no repository.
     NoRepository,
-    /// An effect of a Feature stands without one.
+    /// An effect of a Feature names no Feature.
     NotOfAFeature,
-    /// A delivery is not stored.
+    /// A delivery was not stored.
     NoDelivery,
-    /// The service ended each time that it performed an effect.
+    /// The service ended each time it performed an effect.
     CutOff {
-        /// How often.
+        /// The number of times.
         times: u32,
     },
-    /// What a writer or another part said; what an older version stored.
+    /// A message of the database or another part, or a sentence that an older version stored.
     #[serde(untagged)]
     Said(String),
 }
 
 impl Fault {
-    /// What it costs to wait: nothing, where it passes by itself.
+    /// Returns how the failure ends: by itself, or once somebody has fixed it.
     pub fn passes(&self) -> Passes {
         match self {
             Self::Unreachable { .. } => Passes::ByItself,
@@ -196,11 +196,11 @@ impl Fault {
     }
 }
 
-/// When a failure is over.
+/// The way in which a failure ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passes {
-    /// After a while: nobody of ours can do anything about it.
+    /// After a while; we can do nothing about it.
     ByItself,
-    /// When somebody has mended it.
+    /// Once somebody has fixed it.
     WhenMended,
 }

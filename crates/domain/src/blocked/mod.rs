@@ -1,4 +1,5 @@
-//! Why work stops until a person decides, and the report that this person gets. When to block is the machines' part.
+//! The reasons why work stops until a person decides, and the report that this person gets. The state machines decide
+//! when to block.
 
 mod failure;
 mod fault;

@@ -1,4 +1,4 @@
-//! Why a Task or a Feature cannot go on by itself, what AutoBuild was doing, and how bad it is.
+//! The reasons why a task or a Feature cannot continue by itself, the step that was under way, and the severity.
 
 use crate::{
     blocked::{failure::AgentFailure, fault::Fault},
@@ -10,7 +10,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Why no Player may start on the default branch.
+/// The reason why no Player may start on the default branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreFlightFault {
@@ -23,13 +23,13 @@ pub enum PreFlightFault {
     NoNames,
 }
 
-/// The run that stopped pre-flight, without the names of its tests and its output.
+/// The failed run of pre-flight, without the names of its tests and its output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreFlightCause {
-    /// How set-up ended.
+    /// The result of set-up.
     SetUp(Evidence),
-    /// How the tests ended.
+    /// The result of the tests.
     Tests(Evidence),
     /// A criterion names a test, and the test run prints no names.
     NoNames {
@@ -37,79 +37,79 @@ pub enum PreFlightCause {
         task: TaskId,
         /// The test that it names.
         test: String,
-        /// How the tests ended.
+        /// The result of the tests.
         tests: Evidence,
     },
-    /// The sentence that an older version stored.
+    /// A sentence that an older version stored.
     #[serde(untagged)]
     Stored(String),
 }
 
-/// Why a Task or a Feature cannot go on by itself.
+/// The reason why a task or a Feature cannot continue by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockReason {
     /// Every allowed turn ended with feedback.
     OutOfTurns {
-        /// How many there were.
+        /// The number of turns.
         turns: u32,
     },
     /// Two turns in a row changed nothing.
     NoChangeTwice,
-    /// The same issues came back three turns running.
+    /// The same issues came back in three turns in a row.
     SameIssues,
-    /// The money, tokens or time allowed are used up.
+    /// A limit of money, tokens or time is used up.
     BudgetSpent(SpentBudget),
-    /// An agent gave no usable result after every try.
+    /// An agent gave no usable result in any try.
     AgentFailed {
-        /// How.
+        /// The last failure.
         failure: AgentFailure,
         /// The end of its output, masked and shortened.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         printed: String,
     },
-    /// A Gate that the task needs could not run.
+    /// A required Gate could not run.
     GatesAbsent {
-        /// Each such Gate and why it could not run, in a sentence.
+        /// For each such Gate, why it could not run, as a sentence.
         reasons: Vec<String>,
     },
-    /// A person's request for changes is open although the Coach approves.
+    /// A person's request for changes is still open although the Coach approves.
     OpenReview {
-        /// Whose.
+        /// The person.
         by: User,
     },
-    /// A person asked to pause this task.
+    /// A person paused this task.
     Paused {
-        /// Who.
+        /// The person.
         by: User,
     },
-    /// A task that this one needs was given up.
+    /// A task that this one depends on was given up.
     NeedGone {
-        /// Which.
+        /// That task.
         task: TaskId,
     },
-    /// The branch was force-pushed off the integration branch's history.
+    /// After a force-push, the branch is no longer based on the integration branch.
     ForcePushed {
-        /// By whom.
+        /// The user who pushed.
         by: User,
     },
-    /// GitHub refused a step that the work cannot do without.
+    /// GitHub refused a step that the work needs.
     ForgeRefused {
         /// The step that GitHub refused.
         doing: Doing,
-        /// GitHub's words.
+        /// GitHub's message.
         said: String,
     },
-    /// A step failed for another reason: at GitHub, in the repository or on the machine of the service.
+    /// A step failed for another reason: at GitHub, in the repository, or on the service's machine.
     Failed {
         /// The step that failed.
         doing: Doing,
-        /// How it failed.
+        /// The fault.
         fault: Fault,
     },
-    /// The branch rules forbid a name or a push.
+    /// A branch rule forbids the branch's name or a push.
     BranchRule {
-        /// The rule as the forge names it.
+        /// The rule, as the forge names it.
         rule: String,
     },
     /// Set-up or tests of the default branch cannot be run.
@@ -122,27 +122,27 @@ pub enum BlockReason {
         /// Its output, shortened.
         output: String,
     },
-    /// The default branch conflicts with the integration branch, and a person has to merge it.
+    /// The default branch conflicts with the integration branch, and a person must merge it.
     DefaultConflict {
-        /// The files.
+        /// The files in conflict.
         files: Vec<String>,
-        /// The task that was to resolve it, and was given up.
+        /// The task that should have resolved the conflict, and was given up.
         #[serde(default)]
         given_up: Option<TaskId>,
     },
-    /// The merged result of a wave does not hold.
+    /// The merged result of a wave failed its Gates.
     WaveGateRed {
-        /// Each failed Gate, in a sentence.
+        /// Each failed Gate, as a sentence.
         failures: Vec<String>,
     },
     /// Tasks of the wave wait for a person.
     TasksBlocked {
-        /// Which.
+        /// These tasks.
         tasks: Vec<TaskId>,
     },
     /// The repository's settings cannot be read.
     BadSettings {
-        /// Each mistake.
+        /// The mistakes.
         mistakes: Vec<SettingsMistake>,
     },
     /// The service crashed three times during the same step.
@@ -153,7 +153,7 @@ pub enum BlockReason {
 }
 
 impl BlockReason {
-    /// How bad it is.
+    /// Returns the severity.
     pub fn severity(&self) -> Severity {
         match self {
             Self::BudgetSpent(_)
@@ -178,12 +178,12 @@ impl BlockReason {
         }
     }
 
-    /// Whether the turns of a task lead nowhere: a block that follows from feedback.
+    /// `true` if the block follows from feedback: the turns of the task lead nowhere.
     pub fn is_stuck(&self) -> bool {
         matches!(self, Self::OutOfTurns { .. } | Self::NoChangeTwice | Self::SameIssues)
     }
 
-    /// The reason that follows from a failure during `doing`, which no try mended.
+    /// Returns the reason for a fault during `doing` that no further try resolved.
     pub fn of_fault(doing: Doing, fault: Fault) -> Self {
         if let Fault::Refused { said } = fault {
             Self::ForgeRefused { doing, said }
@@ -193,16 +193,16 @@ impl BlockReason {
     }
 }
 
-/// What was being done: the kind of the effect. The aliases are the words that older versions stored.
+/// The step that was under way, by the kind of its effect. The aliases are words that older versions stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Doing {
     /// Making a plan.
     Plan,
-    /// Looking at the default branch.
+    /// Checking the default branch.
     #[serde(alias = "pre flight")]
     PreFlight,
-    /// Making the integration branch.
+    /// Creating the integration branch.
     #[serde(alias = "open integration")]
     OpenIntegration,
     /// Merging the default branch.
@@ -235,30 +235,30 @@ pub enum Doing {
     PublishCheck,
     /// Merging a task's pull request.
     Merge,
-    /// Looking at what a person did.
+    /// Handling a person's action.
     #[serde(alias = "looking at it")]
     LookingAtIt,
-    /// The effect that nothing waits for, or what an older version stored.
+    /// An effect that no state waits for, or a word that an older version stored.
     #[serde(untagged)]
     Other(String),
 }
 
 impl Doing {
-    /// What an effect of this kind does.
+    /// Returns the step that an effect of this kind performs.
     pub fn of_kind(kind: &str) -> Self {
         serde_json::from_value(kind.into()).unwrap_or_else(|_| Self::Other(kind.to_owned()))
     }
 }
 
-/// How bad it is.
+/// The severity of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// A person's decision is all that is missing.
+    /// Only a person's decision is missing.
     Minor,
-    /// The work does not get there by itself.
+    /// The work cannot succeed by itself.
     Major,
-    /// Nothing of this kind can go on until someone mends the surroundings.
+    /// No work of this kind can continue until someone fixes the environment.
     Critical,
 }
 

@@ -1,4 +1,4 @@
-//! The blocked report: what a person gets when a Task or a Feature cannot go on, as data.
+//! The blocked report as data: what a person gets when a task or a Feature cannot continue.
 
 use crate::{
     blocked::reason::{BlockReason, Severity},
@@ -12,36 +12,36 @@ use crate::{
     task::{State, Task},
 };
 
-/// Whether a person can approve the work as it is, over the Coach.
+/// Whether a person can approve the work as it is, overriding the Coach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approvable {
     /// There is a pull request with a commit.
     Yes,
-    /// There is nothing that could be merged.
+    /// There is nothing to merge.
     NothingPushed,
-    /// The commit holds what looks like a secret, which nobody can waive.
+    /// The commit contains something that looks like a secret, which nobody can waive.
     Secret,
 }
 
-/// A command that leads on.
+/// A command that lets the work continue or ends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Goes on, with guidance and with more turns.
+    /// Continues, with guidance and more turns.
     Resume,
-    /// Takes the work as it is, over the Coach.
+    /// Accepts the work as it is, overriding the Coach.
     Approve,
     /// Starts a task again from the integration branch.
     Retry,
-    /// Gives a task up.
+    /// Gives up a task.
     Skip,
-    /// Plans again; only before any task was started.
+    /// Makes a new plan; only before any task has started.
     Plan,
     /// Ends the Feature.
     Cancel,
 }
 
 impl Way {
-    /// The ways on from a blocked task.
+    /// Returns the commands for a blocked task.
     pub fn of_task(approvable: Approvable) -> Vec<Self> {
         match approvable {
             Approvable::Yes => vec![Self::Resume, Self::Approve, Self::Retry, Self::Skip],
@@ -49,7 +49,7 @@ impl Way {
         }
     }
 
-    /// The ways on from a blocked Feature: only what would be obeyed as it stands.
+    /// Returns the commands for a blocked Feature: only those that AutoBuild would accept in its present state.
     pub fn of_feature(feature: &Feature) -> Vec<Self> {
         if feature.is_untouched() {
             return vec![Self::Resume, Self::Plan, Self::Cancel];
@@ -66,31 +66,31 @@ impl Way {
     }
 }
 
-/// What a person gets when a Task or a Feature cannot go on.
+/// The report that a person gets when a task or a Feature cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockedReport {
-    /// Why it stopped.
+    /// The reason for the block.
     pub reason: BlockReason,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// Turns used.
+    /// The number of turns used.
     pub attempts: u32,
     /// Issues that came up in more than one turn, most frequent first.
     pub recurring: Vec<Recurring>,
-    /// What the last verdict on work asked for.
+    /// The items of the last verdict on a turn that changed something.
     pub last_feedback: Vec<Issue>,
-    /// What the Gates said last; absent when none ran.
+    /// The last results of the Gates; `None` if none ran.
     pub gates: Option<GateReport>,
     /// Whether a person can approve the work as it is.
     pub approvable: Approvable,
-    /// The commands that lead on.
+    /// The commands that let the work continue or end it.
     pub ways: Vec<Way>,
-    /// What the work cost so far.
+    /// The cost of the work so far.
     pub cost: Cost,
 }
 
 impl BlockedReport {
-    /// The report on a task that is blocked now, from the turns of its present attempt.
+    /// Returns the report on a task, from the turns of its present attempt; `None` if the task is not blocked.
     pub fn of_task(task: &Task, cost: Cost) -> Option<Self> {
         let State::Blocked { reason } = &task.state else {
             return None;
@@ -117,10 +117,11 @@ impl BlockedReport {
         })
     }
 
-    /// The report on a Feature that is blocked for this reason, with what the Gates said about it.
+    /// Returns the report on a Feature that is blocked for this reason. `gates` are the results that belong to the
+    /// reason.
     pub fn of_feature(feature: &Feature, reason: &BlockReason, gates: Option<&GateReport>, cost: Cost) -> Self {
         let mut ways = Way::of_feature(feature);
-        // Other words for the planner mend no agent that fails.
+        // Other instructions to the planner do not help if the agent itself fails.
         if matches!(reason, BlockReason::AgentFailed { .. }) {
             ways.retain(|way| *way != Way::Plan);
         }
@@ -138,7 +139,7 @@ impl BlockedReport {
     }
 }
 
-/// What stands in the way of an approval by a person, if anything.
+/// Returns whether a person can approve the task's work.
 fn approvable(task: &Task) -> Approvable {
     match (task.overridable(), task.secret()) {
         (None, _) => Approvable::NothingPushed,

@@ -1,6 +1,6 @@
-//! Amounts as people read them.
+//! Formats amounts for people.
 
-/// Millionths of a US dollar as dollars and cents: `$12.34`.
+/// Formats millionths of a US dollar as dollars and cents: `$12.34`.
 pub fn dollars(micros: u64) -> String {
     match micros {
         0 => "$0.00".to_owned(),
@@ -12,7 +12,7 @@ pub fn dollars(micros: u64) -> String {
     }
 }
 
-/// The same where it is an estimate: `about $12.34`; what is under a cent is not told more exactly.
+/// Formats an estimate: `about $12.34`, or `under $0.01` without `about`.
 pub fn about_dollars(micros: u64) -> String {
     match micros {
         1..10_000 => dollars(micros),
@@ -20,7 +20,7 @@ pub fn about_dollars(micros: u64) -> String {
     }
 }
 
-/// A number of tokens: `1,234,567 tokens`.
+/// Formats a number of tokens: `1,234,567 tokens`.
 pub fn tokens(count: u64) -> String {
     match count {
         1 => "1 token".to_owned(),
@@ -28,7 +28,8 @@ pub fn tokens(count: u64) -> String {
     }
 }
 
-/// Milliseconds as hours and minutes: `2 h 05 min`; under an hour as minutes, under a minute as seconds.
+/// Formats milliseconds as hours and minutes: `2 h 05 min`; less than an hour as minutes, less than a minute as
+/// seconds.
 pub fn hours(ms: u64) -> String {
     let seconds = ms / 1_000;
     match (seconds / 3_600, seconds / 60) {

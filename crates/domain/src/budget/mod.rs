@@ -1,4 +1,5 @@
-//! Decides how much money, tokens and time the next run of an agent may use. The store counts; the engine asks.
+//! Decides how much money, tokens and time the next run of an agent may use. The store keeps the sums, and the engine
+//! asks for a share.
 //!
 //! What is left of a limit is divided among the runs that may begin, so that parallel runs never spend the same money twice.
 //! A run's share is half of its part. If its program goes on, the proxy stops it at the whole part. A program without the
@@ -15,26 +16,27 @@ pub use settled::{Known, settled};
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
-/// The smallest share, in millionths of a US dollar: a useful run needs so much.
+/// The smallest share while so much is left, in millionths of a US dollar: a useful run needs it.
 const LEAST_MICROS: u64 = 500_000;
 
-/// The smallest share in tokens.
+/// The smallest share in tokens, while so many are left.
 const LEAST_TOKENS: u64 = 100_000;
 
-/// A run gets half of the rest: a run that is lost in a crash counts with its whole share, and must not use up everything.
+/// A run gets half of the rest. A run that is lost in a crash counts with its whole share, and this must not use up the
+/// budget.
 const PART: u64 = 2;
 
 /// No run starts with less time than this, in milliseconds.
 const LEAST_MS: u64 = 1_000;
 
-/// An amount of everything that is limited.
+/// An amount of everything that has a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amount {
     /// Millionths of a US dollar.
     pub usd_micros: u64,
     /// Tokens of every kind.
     pub tokens: u64,
-    /// Milliseconds that agents ran.
+    /// The time that agents ran, in milliseconds.
     pub ms: u64,
 }
 
@@ -46,87 +48,87 @@ impl AddAssign for Amount {
     }
 }
 
-/// Limits of one purse; `None` means no limit.
+/// The limits of one purse; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Millionths of a US dollar.
     pub usd_micros: Option<u64>,
     /// Tokens of every kind.
     pub tokens: Option<u64>,
-    /// Milliseconds that agents run.
+    /// The time that agents may run, in milliseconds.
     pub ms: Option<u64>,
 }
 
-/// Who pays.
+/// The account that a run is charged to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purse {
-    /// One Task's.
+    /// A task's purse.
     Task,
-    /// One Feature's.
+    /// A Feature's purse.
     Feature,
-    /// An installation's in a calendar month.
+    /// An installation's purse for a calendar month.
     Installation,
-    /// This server's in a calendar month.
+    /// This server's purse for a calendar month.
     Server,
 }
 
-/// The limits of one purse, and how many runs may draw on it at once.
+/// The limits of one purse, and how many of its runs may be active at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
-    /// Its limits.
+    /// The limits.
     pub limits: Limits,
-    /// Runs at once.
+    /// The number of runs at once.
     pub parallel: u32,
 }
 
-/// Everything that limits a run.
+/// All limits of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// For its Task.
+    /// The limits of its task.
     pub task: Allowed,
-    /// For its Feature.
+    /// The limits of its Feature.
     pub feature: Allowed,
-    /// For its installation, this month.
+    /// The limits of its installation, this month.
     pub installation: Allowed,
-    /// For the server, this month.
+    /// The limits of the server, this month.
     pub server: Allowed,
 }
 
-/// One purse as it stands.
+/// The state of one purse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// Whose.
+    /// The purse.
     pub purse: Purse,
     /// Its limits.
     pub allowed: Allowed,
-    /// Used by runs that have ended; a lost run counts with its share.
+    /// The amount used by runs that have ended; a lost run counts with its share.
     pub used: Amount,
-    /// Reserved for runs that have not ended.
+    /// The amount reserved for runs that have not ended.
     pub reserved: Amount,
-    /// The number of those runs.
+    /// The number of runs that have not ended.
     pub running: u32,
 }
 
-/// Whether a program reports its use.
+/// Whether a program reports its usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostReporting {
-    /// Money, or tokens that the price table knows.
+    /// It reports its cost, or tokens that the price table can convert.
     Cost,
-    /// Nothing: its cost is unknown, and only its time counts.
+    /// It reports nothing: its cost is unknown, and only its time counts.
     Nothing,
 }
 
-/// The run that is asked for.
+/// A request for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Its time limit, in milliseconds.
+    /// The run's time limit, in milliseconds.
     pub deadline_ms: u64,
-    /// Whether it will report its use.
+    /// Whether it will report its usage.
     pub cost_reporting: CostReporting,
 }
 
-/// The share of one run.
+/// The share of the budget that one run gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Millionths of a US dollar that the program is told to stay within; `None` without a limit.
@@ -143,55 +145,55 @@ pub struct Share {
 /// Whether a run may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Yes, with this share.
+    /// It may begin with this share.
     Share(Share),
-    /// The rest is reserved for runs that have not ended: ask again later.
+    /// The rest is reserved for runs that have not ended. Ask again later.
     Wait,
-    /// Nothing is left.
+    /// A purse is used up.
     Spent(Spent),
 }
 
-/// A unit of measure.
+/// The kind of amount that a limit is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// In millionths of a US dollar.
+    /// Money, in millionths of a US dollar.
     Money,
-    /// Of every kind.
+    /// Tokens of every kind.
     Tokens,
-    /// In milliseconds.
+    /// Time, in milliseconds.
     Time,
 }
 
-/// A purse that is empty.
+/// A purse whose limit is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Whose.
+    /// The purse.
     pub purse: Purse,
-    /// The exhausted measure.
+    /// The measure that is used up.
     pub measure: Measure,
     /// The amount used.
     pub used: u64,
     /// The limit.
     pub limit: u64,
-    /// The month that the purses of installation and server are for.
+    /// The month, for the purses of an installation and of the server.
     pub month: Month,
 }
 
-/// A spent budget.
+/// A used-up budget, in one of its stored forms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SpentBudget {
-    /// The purse that is empty.
+    /// The purse that is used up.
     Measured(Spent),
     /// The sentence that an older version stored.
     Stored {
-        /// It.
+        /// The sentence.
         what: String,
     },
 }
 
-/// Decides whether a run may begin in `month`. Its share is the smallest that any purse offers.
+/// Decides whether a run may begin in `month`. Its share is the smallest that any of its purses offers.
 pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
     let mut share = Share {
         usd_micros: None,
@@ -244,7 +246,7 @@ pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
     }
 }
 
-/// The share of a run that may use `whole`.
+/// Returns the share of a run that may use `whole`.
 fn part(whole: u64, least: u64) -> u64 {
     (whole / PART).max(least).min(whole).max(1)
 }
@@ -254,7 +256,7 @@ fn least_of(share: &mut Option<u64>, other: u64) {
 }
 
 impl Spent {
-    /// The setting that limits it.
+    /// Returns the name of the setting that sets the limit.
     pub fn setting(&self) -> &'static str {
         match (self.purse, self.measure) {
             (Purse::Task, Measure::Money) => "usd_per_task",

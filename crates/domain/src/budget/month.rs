@@ -1,11 +1,11 @@
-//! Calendar months in UTC, from a time that is told.
+//! Calendar months in UTC, computed from a given time.
 
 use crate::ids::Millis;
 use chrono::{DateTime, Datelike, NaiveDate};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One calendar month, UTC.
+/// A calendar month in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Month {
     year: i32,
@@ -13,7 +13,7 @@ pub struct Month {
 }
 
 impl Month {
-    /// The month of a moment.
+    /// Returns the month of a time.
     pub fn of(at: Millis) -> Self {
         let day = DateTime::from_timestamp_millis(at.0).unwrap_or_default();
         Self {
@@ -22,13 +22,13 @@ impl Month {
         }
     }
 
-    /// Its first moment.
+    /// Returns its first moment.
     pub fn start(self) -> Millis {
         let first = NaiveDate::from_ymd_opt(self.year, self.month, 1).unwrap_or_default();
         Millis(first.and_time(chrono::NaiveTime::MIN).and_utc().timestamp_millis())
     }
 
-    /// The month after it.
+    /// Returns the month after it.
     pub fn next(self) -> Self {
         match self.month {
             12 => Self {

@@ -1,26 +1,28 @@
-//! What an ended run is counted with, where its program did not tell all of it.
+//! Decides which usage counts for an ended run if its program did not report everything.
 
 use crate::{
     budget::{CostReporting, Share},
     usage::{Tokens, Usage},
 };
 
-/// What is known of what a run used.
+/// The extent to which a run's usage is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// All of it, as far as its program tells such things.
+    /// Everything that its program usually reports.
     All,
-    /// Not all: it worked, and could not tell what that cost.
+    /// Not everything: its model worked, but the cost of that was not reported.
     Part,
-    /// It was ended because its share is used up.
+    /// The run was stopped because its share is used up.
     Spent,
-    /// It never reached its model.
+    /// It never reached its model, so it used nothing.
     Nothing,
 }
 
-/// The usage that is written down of a run. A program that usually tells its cost and this time could not (it was
-/// killed, it crashed, its model's API stopped serving it) is counted with its whole share: no run costs more than was
-/// allowed, whatever is unknown. One that never reached its model used nothing.
+/// Returns the usage that is recorded for a run.
+///
+/// If a program that usually reports its cost could not do so (it was killed, it crashed, its model's API stopped
+/// serving it), the run counts with its whole share, so that an unknown cost never exceeds the limit. A run that never
+/// reached its model costs nothing.
 pub fn settled(usage: Usage, known: Known, cost_reporting: CostReporting, share: &Share) -> Usage {
     match (cost_reporting, known) {
         (CostReporting::Nothing, _) | (CostReporting::Cost, Known::All) => usage,
@@ -29,7 +31,7 @@ pub fn settled(usage: Usage, known: Known, cost_reporting: CostReporting, share:
             ..usage
         },
         (CostReporting::Cost, Known::Part) => all_tokens(all_money(usage, share), share),
-        // Where the tokens are gone, the money may be there.
+        // If the tokens of the share are used up, part of its money may be left.
         (CostReporting::Cost, Known::Spent) => match share.tokens.is_some_and(|least| usage.tokens.total() >= least) {
             true => usage,
             false => all_money(usage, share),
@@ -37,7 +39,7 @@ pub fn settled(usage: Usage, known: Known, cost_reporting: CostReporting, share:
     }
 }
 
-/// At least the share's money, even if the program's own sum falls short.
+/// Raises the cost to at least the share's money, even if the program reported less.
 fn all_money(usage: Usage, share: &Share) -> Usage {
     match share.usd_micros {
         Some(least) if usage.usd_micros.is_none_or(|told| told < least) => Usage {
@@ -49,7 +51,7 @@ fn all_money(usage: Usage, share: &Share) -> Usage {
     }
 }
 
-/// At least the share's tokens; of which kind they were is not known.
+/// Raises the tokens to at least the share's tokens. Their kind is unknown, so they count as input.
 fn all_tokens(usage: Usage, share: &Share) -> Usage {
     let missing = share.tokens.unwrap_or(0).saturating_sub(usage.tokens.total());
     let input = usage.tokens.input.saturating_add(missing);
@@ -84,7 +86,7 @@ mod tests {
 
     #[test]
     fn what_is_told_counts_and_what_is_not_told_counts_as_the_share() {
-        // Money and tokens told, what is known; then money, tokens and whether that is an estimate.
+        // Reported money and tokens, what is known; then money, tokens, and whether that is an estimate.
         let table = [
             (Some(7), 9, Known::All, (Some(7), 9, false)),
             (None, 0, Known::All, (None, 0, false)),

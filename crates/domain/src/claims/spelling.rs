@@ -1,9 +1,9 @@
-//! How agents spell a path that they mean: with `./`, backslashes, the checkout's own folder before it, a line after it,
-//! or in quotes.
+//! Recognises the ways in which agents write a path: with `./`, with backslashes, with the checkout's folder before it,
+//! with a line number after it, or in quotes.
 
 const LONGEST: usize = 1_000;
 
-/// The paths that `claimed` may mean, relative to the repository; the most literal first.
+/// Returns the paths that `claimed` may mean, relative to the repository, the most literal first.
 pub(super) fn spellings(claimed: &str) -> Vec<String> {
     let claimed: String = claimed.trim().chars().take(LONGEST).collect();
     let mut found = Vec::new();
@@ -25,7 +25,7 @@ fn bare(text: &str) -> &str {
     text.trim_matches(['`', '"', '\'', '*', '(', ')', '[', ']', '<', '>', ',', ';'])
 }
 
-/// `src/a.rs` of `src/a.rs:12`, `src/a.rs:12:3` and `src/a.rs#L12`.
+/// Removes a line number: `src/a.rs:12`, `src/a.rs:12:3` and `src/a.rs#L12` become `src/a.rs`.
 fn without_line(text: &str) -> &str {
     let text = text.split("#L").next().unwrap_or_default();
     let digits = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit() || c == '-');
@@ -38,7 +38,7 @@ fn without_line(text: &str) -> &str {
     text.trim_end_matches([':', '.'])
 }
 
-/// The path within the repository; of an absolute one, each of its ends.
+/// Returns the path within the repository; for an absolute path, every ending of it that may be meant.
 fn relative(text: &str) -> Vec<String> {
     let is_drive = text.as_bytes().get(1) == Some(&b':') && text.starts_with(|c: char| c.is_ascii_alphabetic());
     let is_absolute = text.starts_with(['/', '\\', '~']) || is_drive;
@@ -57,7 +57,7 @@ fn relative(text: &str) -> Vec<String> {
     let mut found: Vec<String> = tails
         .filter_map(|at| parts.get(at..).map(|rest| rest.join("/")))
         .collect();
-    // As in the heads of a diff.
+    // The `a/` and `b/` of a diff's headers.
     if let ["a" | "b", rest @ ..] = parts.as_slice()
         && !rest.is_empty()
     {

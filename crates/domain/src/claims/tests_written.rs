@@ -1,4 +1,4 @@
-//! Tests that a report says were written, against the tests and files that the commit has.
+//! Compares the tests that a report claims to have written with the tests and files of the commit.
 
 use crate::{
     claims::{Known, MOST_CLAIMS, contradiction, spelling::spellings},
@@ -6,13 +6,14 @@ use crate::{
     report::{Discrepancy, PlayerReport},
 };
 
-/// What separates the parts of a test's name in one runner or another.
+/// The separators between the parts of a test's name, in various runners.
 const SEPARATORS: [&str; 4] = ["::", " > ", " › ", "#"];
 
-/// The shortest name that is looked for in the text of changed files: shorter ones stand in any text.
+/// The shortest name that is searched in the text of changed files; shorter ones occur by chance.
 const SHORTEST: usize = 3;
 
-/// The tests of which neither the runner, nor a file of the commit, nor a changed line knows.
+/// Returns the claimed tests that appear neither in the runner's results, nor as a file of the commit, nor in the text
+/// of a changed file.
 pub(super) fn invented(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
     let findings: Vec<&Finding> = std::iter::once(&known.gates.tests)
         .chain(known.gates.more.iter().map(|result| &result.evidence))
@@ -42,12 +43,12 @@ fn exists(claim: &str, known: &Known<'_>, findings: &[&Finding]) -> bool {
     let last = SEPARATORS.iter().fold(name, |name, separator| {
         name.rsplit(separator).next().unwrap_or(name).trim()
     });
-    // Of `tests/a.py::test_b` the file alone shows nothing about the test.
+    // In `tests/a.py::test_b`, the file alone shows nothing about the test.
     let is_file = last == name && spellings(name).iter().any(|path| (known.has_file)(path));
     is_file || findings.iter().any(|finding| ran(finding, name, last)) || stands_written(last, known)
 }
 
-/// A name without quotes, and without the parameters and brackets that callers and runners put behind it.
+/// Removes the quotes around a name, and the parameters and brackets after it.
 fn bare(claim: &str) -> &str {
     let name = claim.trim().trim_matches(['`', '"', '\'']);
     let name = name.strip_suffix("()").unwrap_or(name);
@@ -72,12 +73,12 @@ fn ran(finding: &Finding, name: &str, last: &str) -> bool {
     finding.failing.iter().chain(listed).any(ends) || is_printed(finding, last)
 }
 
-/// Where no result has a name, a runner that prints the words is believed to mean the test.
+/// If the runner lists no results by name, the name in its output is taken as the test.
 fn is_printed(finding: &Finding, last: &str) -> bool {
     finding.names.is_none() && last.chars().count() >= SHORTEST && finding.output.contains(last)
 }
 
-/// Without results by name a test is known by its words in what the task changed. A dotted name is looked for by its end.
+/// `true` if the name stands in the text of a changed file. A dotted name may match by its last part.
 fn stands_written(last: &str, known: &Known<'_>) -> bool {
     let end = last.rsplit('.').next().unwrap_or(last);
     [last, end]

@@ -1,4 +1,4 @@
-//! What is to be done in the world, as it is stored.
+//! The effects, in the form in which they are stored.
 
 use crate::{
     effect::{
@@ -9,47 +9,47 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// One thing to do for a Feature. `emission` tells it from earlier ones of its task or Feature.
+/// One thing to do for a Feature. `emission` distinguishes it from earlier effects of its task or Feature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Adds a reaction.
     React {
-        /// Where.
+        /// The issue or comment that gets the reaction.
         on: ReactOn,
-        /// Which.
+        /// The reaction.
         reaction: Reaction,
     },
     /// Answers a command or a label in one comment.
     Reply {
         /// The thread to answer in.
         thread: Thread,
-        /// What it answers, which makes it one reply.
+        /// The fact that it answers; one fact gets one reply.
         to: ReplyTo,
-        /// What it says.
+        /// The content of the reply.
         reply: Reply,
     },
-    /// Writes or edits the living comment from the state at that moment.
+    /// Writes or edits the living comment, from the state at the time the effect runs.
     Living {
         /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
     },
-    /// Makes a plan: from the body's block, from the given block, or by the planner.
+    /// Makes a plan: from one that a person wrote, as a single task if the label asks for that, or with the planner.
     Plan {
         /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
     },
-    /// Looks at a commit of the default branch: rules, set-up, tests. Its head where no commit is named.
+    /// Checks a commit of the default branch: rules, set-up and tests. Without `commit`, it checks the branch's head.
     PreFlight {
         /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The commit, where it is merged in already.
+        /// The commit, if it is merged into the integration branch already.
         commit: Option<Sha>,
     },
-    /// Looks whether the default branch still merges into the integration branch; it moves nothing.
+    /// Checks whether the default branch still merges into the integration branch. It moves no branch.
     CompareDefault {
         /// Emission of the Feature.
         #[serde(alias = "run")]
@@ -79,7 +79,7 @@ pub enum Effect {
         #[serde(alias = "run")]
         emission: Emission,
     },
-    /// Publishes the wave gate as the check run of the feature pull request's head.
+    /// Publishes the last wave gate as a check run on the newest commit that this gate holds for.
     PublishWaveCheck {
         /// Emission of the Feature.
         #[serde(alias = "run")]
@@ -91,12 +91,12 @@ pub enum Effect {
         #[serde(alias = "run")]
         emission: Emission,
     },
-    /// Calls the person who labelled the issue, once for each wait: by a request for a review, else by a comment.
+    /// Asks the person who labelled the issue to act, once for each wait: requests a review, or else posts a comment.
     AskPerson {
-        /// Emission of the task that waits, else of the Feature.
+        /// Emission of the task that waits, or of the Feature if no task waits.
         #[serde(alias = "run")]
         emission: Emission,
-        /// What for.
+        /// The action that is waited for.
         wait: Wait,
     },
     /// Closes an open feature pull request of a cancelled Feature.
@@ -104,7 +104,7 @@ pub enum Effect {
         /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
-        /// Which.
+        /// The pull request.
         pull: PullNumber,
     },
     /// Removes the Feature's branches after its pull request was merged.
@@ -120,21 +120,21 @@ pub enum Effect {
         /// Emission of the task.
         #[serde(alias = "run")]
         emission: Emission,
-        /// What.
+        /// The work.
         work: TaskWork,
     },
 }
 
-/// What makes an effect the same one however often it is stored.
+/// The part of an effect that gives it the same id however often it is stored.
 enum Identity {
-    /// It answers something that people did, named as in its id.
+    /// An answer to something that people did, with the name that the id uses for it.
     Answer(String),
-    /// It is this emission of its task, else of its Feature.
+    /// An emission of the task, or of the Feature if there is no task.
     Emission(Option<TaskId>, Emission),
 }
 
 impl Effect {
-    /// The id that makes this the same effect however often it is stored.
+    /// Returns the effect's id, which is the same however often the effect is stored.
     pub fn id(&self, key: &FeatureKey) -> String {
         match self.identity(key) {
             Identity::Answer(to) => format!("{key}/{}/{to}", self.kind()),
@@ -143,7 +143,7 @@ impl Effect {
         }
     }
 
-    /// The emission of its Feature or task that it is; none if it answers something that people did.
+    /// Returns its emission number within its task or Feature; `None` if it answers something that people did.
     pub fn emission(&self, key: &FeatureKey) -> Option<Emission> {
         match self.identity(key) {
             Identity::Answer(_) => None,
@@ -179,12 +179,12 @@ impl Effect {
         }
     }
 
-    /// The word for this kind of effect in ids, logs and the store.
+    /// Returns the word for this kind of effect in ids, logs and the store.
     pub fn kind(&self) -> &'static str {
         self.spec().kind
     }
 
-    /// Whether it goes on with the work, so that it waits while a Feature is paused or its installation suspended.
+    /// `true` if it continues the work, so that it waits while the Feature is paused or its installation suspended.
     pub fn waits_when_held(&self) -> bool {
         self.spec().waits_for == WaitsFor::Work
     }
@@ -202,7 +202,7 @@ pub enum TaskWork {
     OpenPull,
     /// Runs the Gates on the pushed commit.
     Gates,
-    /// Reads what the repository's own CI says of the pushed commit.
+    /// Reads the results of the repository's own CI on the pushed commit.
     Ci,
     /// Runs the Coach on the pushed commit.
     Coach,
@@ -221,29 +221,29 @@ pub enum TaskWork {
         /// The turn.
         turn: TurnNumber,
     },
-    /// Publishes on a commit that nobody judged that the task waits for a person.
+    /// Publishes a check run on a commit that nobody judged: the task waits for a person.
     PublishBlocked {
         /// The head of the task's branch.
         head: Sha,
     },
     /// Posts the blocked report.
     PostBlocked,
-    /// Takes the draft mark off.
+    /// Ends the pull request's draft state.
     MarkReady,
     /// Merges the pull request into the integration branch.
     Merge,
     /// Dismisses the Coach's request for changes.
     DismissReview {
-        /// Who made it stale.
+        /// The person whose act made the request stale.
         by: User,
-        /// Why.
+        /// Why the request is stale.
         why: DismissedWhy,
     },
     /// Closes the pull request with a comment.
     ClosePull {
-        /// Which: the task may have another one by then.
+        /// The pull request. The task may have another one by the time the effect runs.
         pull: PullNumber,
-        /// Why.
+        /// Why the pull request is closed.
         why: ClosedWhy,
     },
 }
@@ -254,7 +254,7 @@ pub enum TaskWork {
 pub enum DismissedWhy {
     /// A person overrode the Coach.
     Overridden,
-    /// The task was cancelled.
+    /// The task was cancelled or skipped.
     Cancelled,
 }
 
@@ -264,14 +264,14 @@ pub enum DismissedWhy {
 pub enum ClosedWhy {
     /// The task starts again on another branch.
     Retried {
-        /// By whom.
+        /// The person who asked for it.
         by: User,
         /// The new branch.
         branch: String,
     },
-    /// The task was given up.
+    /// The task was skipped.
     Skipped {
-        /// By whom.
+        /// The person who skipped it.
         by: User,
     },
     /// The task or the Feature was cancelled.

@@ -1,4 +1,4 @@
-//! What is to be done in the world. An effect is stored before it is done, and done once as far as anyone can see.
+//! The effects: what AutoBuild does outside its own state. An effect is stored before it runs, and people see it once.
 
 mod effect;
 mod say;

@@ -1,4 +1,4 @@
-//! What AutoBuild says where, what only a person can do, and what is remembered where it could not speak.
+//! The things that AutoBuild says, the things that only a person can do, and the record of what could not be said.
 
 use crate::{
     blocked::Doing,
@@ -9,30 +9,30 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Where a reaction goes.
+/// The target of a reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReactOn {
     /// The labelled issue, or a pull request.
     Issue(IssueNumber),
-    /// A comment with a command.
+    /// A comment that gives a command.
     Comment(CommentId),
 }
 
-/// The reactions in use.
+/// The reactions that AutoBuild uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reaction {
-    /// 👀: seen.
+    /// 👀: the request was seen.
     Eyes,
-    /// 🚀: done as asked.
+    /// 🚀: the request was carried out.
     Rocket,
-    /// 😕: refused.
+    /// 😕: the request was refused.
     Confused,
 }
 
 impl Reaction {
-    /// GitHub's word for it.
+    /// Returns GitHub's name for the reaction.
     pub fn word(self) -> &'static str {
         match self {
             Self::Eyes => "eyes",
@@ -53,7 +53,7 @@ pub enum Thread {
 }
 
 impl Thread {
-    /// Its number in the repository.
+    /// Returns the thread's number in the repository.
     pub fn number(&self) -> u64 {
         match self {
             Self::Issue(n) => n.0,
@@ -62,32 +62,32 @@ impl Thread {
     }
 }
 
-/// The fact that a reply answers: one fact, one reply.
+/// The fact that a reply answers. Each fact gets one reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyTo {
     /// A comment.
     Comment(CommentId),
-    /// Any other fact, by the cause that names it in the event log.
+    /// Any other fact, by its cause in the event log.
     Fact(String),
 }
 
-/// What a reply says.
+/// The content of a reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// The commands with the repository's settings.
+    /// The list of commands, with the repository's settings.
     Help,
-    /// The state now.
+    /// The present state.
     Status,
-    /// A command that is not done, and why.
+    /// The reason why a command is refused.
     Refused(Refusal),
-    /// The repository's settings cannot be read; each mistake as a sentence.
+    /// The mistakes that make the repository's settings unreadable.
     BadSettings(Vec<SettingsMistake>),
 }
 
-/// Answers what is not done: 😕 on a comment, and one reply. Anybody may write on a public repository: they get 😕 alone,
-/// or else whoever likes could fill the thread.
+/// Returns the answer to a request that is not carried out: 😕 on the comment, and one reply. On a public repository,
+/// people with no more rights than the public get 😕 alone, or else anyone could fill the thread.
 pub fn answer(thread: Thread, to: ReplyTo, reply: Reply) -> Vec<Effect> {
     let is_public = matches!(
         &reply,
@@ -109,20 +109,20 @@ pub fn answer(thread: Thread, to: ReplyTo, reply: Reply) -> Vec<Effect> {
     confused.into_iter().chain(said).collect()
 }
 
-/// Something that could not be said or done as it should.
+/// Something that AutoBuild could not say or do as intended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unsaid {
-    /// What it is.
+    /// The thing that it wanted to say or do.
     pub what: Saying,
-    /// The task that it is about; none where it is about the Feature.
+    /// The task that it is about; `None` if it is about the Feature.
     pub task: Option<TaskId>,
-    /// What stands in its place.
+    /// The replacement that was posted.
     pub instead: Instead,
-    /// GitHub's words.
+    /// GitHub's error text.
     pub why: String,
 }
 
-/// What AutoBuild says, and what it does to pull requests besides.
+/// A kind of thing that AutoBuild says, or does to a pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Saying {
@@ -132,7 +132,7 @@ pub enum Saying {
     Report,
     /// A check run.
     Check,
-    /// A call of the person who labelled the issue.
+    /// A request to the person who labelled the issue to act.
     Call,
     /// The comment with plan and progress.
     Living,
@@ -142,12 +142,12 @@ pub enum Saying {
     Ready,
     /// The close of a pull request.
     Close {
-        /// Which: the task may have another one by now.
+        /// The pull request. The task may have another one by now.
         pull: PullNumber,
     },
 }
 
-/// What stands in the place of something that could not be said.
+/// The replacement that was posted for something that could not be said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Instead {
@@ -162,17 +162,17 @@ pub enum Instead {
 }
 
 impl Saying {
-    /// What is not done, where nothing may be merged before it was said.
+    /// Returns the step that failed, if a task may not be merged before this was said.
     pub(crate) fn before_merge(self) -> Option<Doing> {
         match self {
             Self::Review => Some(Doing::PostReview),
             Self::Check => Some(Doing::PublishCheck),
-            // A draft is not merged anyway: GitHub says so itself.
+            // GitHub itself refuses to merge a draft, so `Ready` needs no rule here.
             Self::Report | Self::Call | Self::Living | Self::Dismissal | Self::Ready | Self::Close { .. } => None,
         }
     }
 
-    /// Whether people still have to hear of it when the Feature has ended: pull requests stay as they are.
+    /// `true` if people have to know of it even after the Feature has ended, since the pull request stays as it is.
     pub(crate) fn outlasts_the_feature(self) -> bool {
         match self {
             Self::Dismissal | Self::Ready | Self::Close { .. } => true,
@@ -181,32 +181,32 @@ impl Saying {
     }
 }
 
-/// Something that only a person can do.
+/// Something that only a person can do, and that AutoBuild waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
-    /// Approving the plan of this number.
+    /// Approve the plan.
     Approval {
         /// The plan's number.
         plan: u32,
     },
-    /// Asking for another plan: there is no valid one.
+    /// Ask for another plan, since there is no valid one.
     NoPlan,
-    /// Merging an approved task: `merge: human`.
+    /// Merge an approved task, as the setting `merge: human` demands.
     Merge {
         /// The task.
         task: TaskId,
         /// The turn whose commit is approved.
         turn: TurnNumber,
     },
-    /// Making way for a merge that a rule refused.
+    /// Make a merge possible that a rule refused.
     MergeRefused {
         /// The task.
         task: TaskId,
         /// The turn whose commit is approved.
         turn: TurnNumber,
     },
-    /// Reviewing and merging the feature pull request.
+    /// Review and merge the feature pull request.
     Review {
         /// The pull request.
         pull: PullNumber,
@@ -214,7 +214,7 @@ pub enum Wait {
 }
 
 impl Wait {
-    /// The task that waits; none where the Feature does.
+    /// Returns the task that waits; `None` if the Feature waits.
     pub fn task(&self) -> Option<TaskId> {
         match self {
             Self::Merge { task, .. } | Self::MergeRefused { task, .. } => Some(*task),

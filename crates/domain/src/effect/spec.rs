@@ -1,4 +1,4 @@
-//! The table of effects: how each is stored, when it may run, and what follows when it is given up.
+//! The table of effects: how each one is stored, when it may run, and what follows when it is given up.
 
 use crate::{
     effect::{
@@ -9,85 +9,85 @@ use crate::{
     words,
 };
 
-/// Everything that tells an effect from others, but what it does.
+/// The properties of an effect, apart from what it does: one row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spec {
-    /// Its word in ids, logs and the store. It never changes.
+    /// Its name in ids, logs and the store, which never changes.
     pub kind: &'static str,
-    /// The slots that it is worked off in.
+    /// The lane whose slots it uses.
     pub lane: Lane,
-    /// Which effects run before it.
+    /// The older effects that have to end before it runs.
     pub order: Order,
-    /// Which of those that may run goes first.
+    /// Its rank among the effects that may run.
     pub priority: Priority,
-    /// What it waits for besides its order.
+    /// The condition that it waits for, apart from its order.
     pub waits_for: WaitsFor,
-    /// How its failures are treated.
+    /// The handling of its failures.
     pub failures: Failures,
-    /// What follows when it is given up.
+    /// The consequence if it is given up.
     pub given_up: GivenUp,
 }
 
-/// Which effects run before one.
+/// The older effects that have to end before one of the forge lane runs. Agents only exclude others of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// All older ones that keep the order of the same subject.
+    /// All older effects of the same subject whose order is kept too.
     Kept(Subject),
-    /// Only older ones of its own kind and subject: people read it, or it waits long.
+    /// Only older effects of its own kind and subject, because people read it or because it waits long.
     Free(Subject),
 }
 
-/// What an effect is about: the unit of order, and of exclusion between agents.
+/// The thing that an effect is about, as the unit of order, and of exclusion between agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The Feature's reactions: 👀 comes before 🚀, and neither waits for anything else.
     Reactions,
     /// The Feature.
     Feature,
-    /// One of its tasks.
+    /// One of the Feature's tasks.
     Task(TaskId),
 }
 
-/// Which of the effects that may run goes first.
+/// An effect's rank among the effects that may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
     /// People wait for an answer.
     Answer,
-    /// Everything else.
+    /// Nothing special.
     Usual,
     /// Nobody waits for it.
     Last,
 }
 
-/// What an effect waits for besides its order.
+/// The condition that an effect waits for, apart from its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitsFor {
     /// Nothing.
     Nothing,
-    /// That the work may go on: it waits while the Feature is paused or its installation suspended, and it is stopped with
-    /// the work.
+    /// Permission to work: it waits while the Feature is paused or its installation suspended, and is cancelled when
+    /// the work stops.
     Work,
-    /// The least time between two edits of the living comment. The newest edit shows what older ones would.
+    /// The minimum time between two edits of the living comment. The newest edit replaces older ones that still wait.
     Spacing,
 }
 
-/// What follows when an effect is given up.
+/// The consequence if an effect is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GivenUp {
     /// Nothing: nobody waits for it.
     Nothing,
-    /// The task or Feature that waits for it cannot go on.
+    /// The task or Feature that waits for it is blocked.
     Stuck,
-    /// The Player failed; what it had done is kept.
+    /// The Player's turn ends as failed; the work done so far is kept.
     PlayerFailed,
-    /// The Coach failed.
+    /// The Coach's review ends as failed.
     CoachFailed,
-    /// This stands nowhere.
+    /// The Feature records that this could not be said or done.
     Unsaid(Saying),
 }
 
 impl Priority {
-    /// Lower goes first.
+    /// Returns the number that the store sorts by; lower goes first.
     pub fn number(self) -> i64 {
         match self {
             Self::Answer => 0,
@@ -98,7 +98,7 @@ impl Priority {
 }
 
 impl Effect {
-    /// What tells it from others.
+    /// Returns the effect's row of the table.
     #[rustfmt::skip]
     pub fn spec(&self) -> Spec {
         use GivenUp::{CoachFailed, Nothing, PlayerFailed, Stuck, Unsaid};
@@ -129,7 +129,7 @@ impl Effect {
                 TaskWork::Play =>                  row("play",                Agent, Kept(Of(*task)), Usual, Work, PlayerFailed),
                 TaskWork::OpenPull =>              row("open_pull",           Forge, Kept(Of(*task)), Usual, Now,  Stuck),
                 TaskWork::Gates =>                 row("gates",               Agent, Kept(Of(*task)), Usual, Work, Stuck),
-                // It is looked at again and again for half an hour, and what people read must not wait for that.
+                // CI is polled for up to half an hour. What people read must not wait for that.
                 TaskWork::Ci =>                    row("ci",                  Forge, Free(Of(*task)), Usual, Work, Stuck),
                 TaskWork::Coach =>                 row("coach",               Agent, Kept(Of(*task)), Usual, Work, CoachFailed),
                 TaskWork::PostReview { .. } =>     row("post_review",         Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Review)),
@@ -165,41 +165,42 @@ fn row(
     }
 }
 
-/// How often the service may end while it does an effect: then that is no accident, and the effect is given up.
+/// After the service has ended this often while an effect ran, it is no accident, and the effect is given up.
 pub const CRASHES: u32 = 3;
 
-/// Runs of an agent or Gate before its failure counts. What GitHub or the network fails at is no run: it is waited out.
+/// The number of tries of an agent or Gate before it is given up. Failures of GitHub or the network do not count.
 const AGENT_TRIES: u32 = 3;
 
-/// Tries of a call to the forge: with the usual waits about two hours.
+/// The number of tries of a call to the forge before it is given up: about two hours with the usual waits.
 const FORGE_TRIES: u32 = 14;
 
-/// Which slots an effect is worked off in.
+/// A group of slots for effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lane {
-    /// Taking in deliveries and commands: never waits for the other lanes.
+    /// Takes in deliveries and commands. It never waits for the other lanes.
     Control,
-    /// What is written on GitHub: in order per subject.
+    /// Writes to GitHub, in order per subject.
     Forge,
-    /// Agents and Gates: one at a time per subject.
+    /// Runs agents and Gates, one at a time per subject.
     Agent,
 }
 
-/// How failures of an effect are treated.
+/// The handling of an effect's failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failures {
-    /// How often it is tried before it is given up.
+    /// The number of tries before the effect is given up.
     pub tries: u32,
-    /// What is done about failures that pass by themselves, such as an outage of GitHub.
+    /// The handling of failures that pass by themselves, such as an outage of GitHub.
     pub outages: Outages,
-    /// How often the service may end while it does it; no limit where nobody would hear that it is given up.
+    /// The number of times that the service ends during the effect before it is given up; `None` if nobody would learn
+    /// of that.
     pub crashes: Option<u32>,
 }
 
-/// What is done about failures that pass by themselves.
+/// The handling of failures that pass by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outages {
-    /// They are waited out, and count as no try.
+    /// The effect waits until they pass; they do not count as tries.
     WaitedOut,
     /// They count as tries.
     Counted,
@@ -212,10 +213,10 @@ words!(Lane {
 });
 
 impl Lane {
-    /// How failures are treated there.
+    /// Returns how failures are handled in this lane.
     pub fn failures(self) -> Failures {
         match self {
-            // A delivery is never given up for crashes: nobody would hear of it, and reading it again costs nothing.
+            // A delivery is never given up after crashes: nobody would learn of it, and reading it again costs nothing.
             Self::Control => Failures {
                 tries: FORGE_TRIES,
                 outages: Outages::Counted,

@@ -1,4 +1,4 @@
-//! What was so before: the tests of a commit of the default branch, as pre-flight found them.
+//! The baseline: the results of set-up and tests on a commit of the default branch, as pre-flight found them.
 
 use crate::{
     evidence::{Counts, Evidence, Finding, TestNames},
@@ -6,40 +6,41 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What set-up and tests find on a commit before anyone changed anything.
+/// The results of set-up and tests on a commit before anyone changed anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
     /// The commit.
     pub commit: Sha,
-    /// The set-up command; `None` when there is none.
+    /// The result of the set-up command; `None` if there is none.
     pub setup: Option<Evidence>,
-    /// The test command.
+    /// The result of the test command.
     pub tests: Evidence,
-    /// Files of the commit that set-up rewrites, and that are put back.
+    /// The files of the commit that set-up rewrites and that are restored afterwards.
     #[serde(default)]
     pub rewritten: Vec<String>,
-    /// What is added to the test command.
+    /// Whether AutoBuild's additions to the test command are used.
     #[serde(default)]
     pub additions: Additions,
 }
 
-/// Whether what AutoBuild adds to the test command, so that every test is named, leaves its results as they are.
+/// Whether AutoBuild's additions to the test command, which make the runner name every test, leave the results
+/// unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Additions {
-    /// It was never tried: no test ran before the work, or the baseline was found with them.
+    /// Not tried: no test ran before the work, or the baseline was already made with them.
     #[default]
     Untried,
     /// There is nothing to add.
     None,
     /// The results are the same with them.
     Harmless,
-    /// Some result is another with them: the command runs as it stands.
+    /// Some result differs with them, so the command runs unchanged.
     Refused,
 }
 
 impl Additions {
-    /// Whether they are made.
+    /// `true` if the additions are used.
     pub fn are_made(self) -> bool {
         match self {
             Self::Untried | Self::Harmless => true,
@@ -48,30 +49,30 @@ impl Additions {
     }
 }
 
-/// A failing test that a person waived: from then on it belongs to what was so before.
+/// A failing test that a person waived. From then on it belongs to the baseline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaivedTest {
     /// The test's name, as its runner spells it.
     pub test: String,
-    /// Who waived it.
+    /// The person who waived it.
     pub by: User,
 }
 
-/// What a baseline says of the tests.
+/// The state of the tests in a baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ground<'a> {
-    /// There is no test, or none that runs.
+    /// There are no tests, or none that run.
     Empty,
-    /// They pass, without names.
+    /// They pass, but are not known by name.
     Green,
-    /// They fail, without names: a later failure cannot be told from these.
+    /// They fail and are not known by name, so a new failure cannot be told from an old one.
     Red,
-    /// Each is known by its name.
+    /// Their results are known by name, and no failure is missing.
     Named(&'a TestNames),
 }
 
 impl Baseline {
-    /// What it says of the tests.
+    /// Returns the state of the tests.
     pub fn ground(&self) -> Ground<'_> {
         match &self.tests {
             Evidence::Absent(_) => Ground::Empty,
@@ -80,7 +81,7 @@ impl Baseline {
                 Some(names) if names.is_whole(finding.counts) => Ground::Named(names),
                 Some(_) | None => Ground::Green,
             },
-            // A run that failed beside its tests, or that was broken off, names too little.
+            // A run that failed for another reason, or was cut short, does not name all failures.
             Evidence::Failed(finding) => match &finding.names {
                 Some(names) if finding.names_failures(names) => Ground::Named(names),
                 Some(_) | None => Ground::Red,
@@ -90,7 +91,7 @@ impl Baseline {
 }
 
 impl Finding {
-    /// Whether it ended by itself and the names say all that failed.
+    /// `true` if the run ended by itself and every failed test is named.
     fn names_failures(&self, names: &TestNames) -> bool {
         self.exit_code.is_some() && !names.failed.is_empty() && names.is_whole(self.counts)
     }

@@ -1,4 +1,4 @@
-//! One report per commit: set-up, tests, and every other Gate with what it weighs.
+//! The report of all Gates on one commit: set-up, tests, and every other Gate with its weight.
 
 use crate::{
     decision::Issue,
@@ -11,20 +11,20 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
 
-/// Everything that the Gates found on one commit.
+/// The results of all Gates on one commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateReport {
-    /// The set-up command; `None` when there is none, which is not part of the profile.
+    /// The result of the set-up command; `None` if there is none, and then it is not part of the profile.
     pub setup: Option<Evidence>,
-    /// The test command.
+    /// The result of the test command.
     pub tests: Evidence,
     /// Failing tests that are not counted against the work, each with the reason.
     #[serde(default)]
     pub excused: Vec<Excused>,
-    /// The other Gates, in the order in which people read them.
+    /// The other Gates, in the order in which they are shown.
     #[serde(default)]
     pub more: Vec<GateResult>,
-    /// How far the commands were kept apart; `None` where that was not written down.
+    /// The isolation level of the commands; `None` if it was not recorded.
     #[serde(default)]
     pub isolation: Option<Level>,
 }
@@ -34,11 +34,11 @@ pub struct GateReport {
 pub struct Excused {
     /// The test's name.
     pub test: String,
-    /// Why it is not counted against the work.
+    /// The reason.
     pub why: Excuse,
 }
 
-/// Why a failing test is not counted against the work.
+/// The reason why a failing test does not count against the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Excuse {
@@ -48,26 +48,26 @@ pub enum Excuse {
     Flaky,
     /// A person waived it.
     Waived {
-        /// Who.
+        /// The person.
         by: User,
     },
 }
 
-/// What one Gate besides set-up and tests found.
+/// The result of one Gate other than set-up and tests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateResult {
-    /// Which.
+    /// The Gate.
     pub gate: Gate,
-    /// What it found; of a Gate without a command, the output is one sentence that says it.
+    /// The result. For a Gate without a command, the output is one sentence that states it.
     pub evidence: Evidence,
     /// Whether an approval rests on it.
     pub weight: Weight,
-    /// What it found, place by place. Where there are any they say more than the evidence's sentence.
+    /// The findings place by place. If there are any, they say more than the evidence's sentence.
     #[serde(default)]
     pub items: Vec<Issue>,
 }
 
-/// The Gates besides set-up and tests.
+/// The Gates other than set-up and tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
@@ -77,11 +77,11 @@ pub enum Gate {
     RedBeforeGreen,
     /// Coverage of the changed lines.
     Coverage,
-    /// What a Player could do to look finished.
+    /// The rules of integrity.
     Integrity,
-    /// Tests run with something changed that they should notice.
+    /// Experiments: tests run after a change that they should notice.
     Experiments,
-    /// The check that a criterion is bound to, by the criterion's number from 1.
+    /// The check of a criterion, by the criterion's number from 1.
     Check(usize),
     /// The plan's smoke command.
     Smoke,
@@ -92,7 +92,7 @@ pub enum Gate {
 }
 
 impl Gate {
-    /// What people read in tables.
+    /// Returns the Gate's name for tables.
     pub fn name(self) -> String {
         match self {
             Self::BaseTests => "tests of the base".to_owned(),
@@ -115,7 +115,7 @@ impl fmt::Display for Gate {
 }
 
 impl GateReport {
-    /// A report of set-up and tests alone.
+    /// Returns a report of set-up and tests alone.
     pub fn new(setup: Option<Evidence>, tests: Evidence) -> Self {
         Self {
             setup,
@@ -126,12 +126,12 @@ impl GateReport {
         }
     }
 
-    /// What one of the other Gates found, if it is part of this report.
+    /// Returns the result of one of the other Gates, if it is part of this report.
     pub fn result(&self, gate: Gate) -> Option<&GateResult> {
         self.more.iter().find(|result| result.gate == gate)
     }
 
-    /// Whether every failing test has a name and an excuse. A run that was broken off names too little to tell.
+    /// `true` if every failing test has a name and an excuse. A run that was cut short names too few tests to tell.
     pub fn all_excused(&self, finding: &Finding) -> bool {
         let Some(names) = &finding.names else { return false };
         let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
@@ -141,7 +141,7 @@ impl GateReport {
             && names.failed.iter().all(|name| excused.contains(name.as_str()))
     }
 
-    /// The failing tests that are held against the work, by name.
+    /// Returns the names of the failing tests that count against the work.
     pub fn held_names(&self, finding: &Finding) -> Vec<String> {
         let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
         let failed = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
@@ -149,7 +149,7 @@ impl GateReport {
         held.cloned().collect()
     }
 
-    /// The finding without the tests that are excused, for sentences that say what is held against the work.
+    /// Returns the finding without the excused tests, for sentences about what counts against the work.
     pub fn held(&self, finding: &Finding) -> Finding {
         let is_excused = |name: &String| self.excused.iter().any(|excused| excused.test == *name);
         let mut held = finding.clone();
@@ -161,7 +161,7 @@ impl GateReport {
     }
 }
 
-/// The names of the tests that ran, each as its runner spells it, in the runner's order.
+/// The names of the tests that ran, as their runner spells them and in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TestNames {
@@ -169,15 +169,16 @@ pub struct TestNames {
     pub passed: Vec<String>,
     /// Tests that failed.
     pub failed: Vec<String>,
-    /// Tests that were skipped: that is not a pass.
+    /// Tests that were skipped, which is not a pass.
     pub skipped: Vec<String>,
 }
 
 impl TestNames {
-    /// The most names that are kept of each list.
+    /// The most names that are kept in each list.
     pub const MOST: usize = 20_000;
 
-    /// Whether every test that the runner counted is named: only then does it mean something that a name is missing.
+    /// `true` if every passed and failed test that the runner counted is named. Only then does a missing name mean
+    /// something.
     pub fn names_all(&self, counts: Counts) -> bool {
         let is = |names: &[String], number: u32| u32::try_from(names.len()) == Ok(number);
         match counts {
@@ -186,7 +187,7 @@ impl TestNames {
         }
     }
 
-    /// Whether every failure that the runner counted is among the names.
+    /// `true` if every failure that the runner counted is named.
     pub fn is_whole(&self, counts: Counts) -> bool {
         match counts {
             Counts::Known { failed, .. } => u32::try_from(self.failed.len()).is_ok_and(|named| named == failed),
@@ -195,8 +196,8 @@ impl TestNames {
     }
 }
 
-/// The checks of criteria that failed because of a test that the tests name as failing already, each with its
-/// criterion's number, from 1.
+/// Returns the failed checks of criteria that repeat a failure of the test Gate: the criterion's test is among the
+/// failing tests. Each comes with the criterion's number, from 1.
 pub fn repeats<'a>(
     criteria: &'a [Criterion],
     gates: &'a GateReport,

@@ -1,4 +1,4 @@
-//! What the Gates found. Nothing that ran is not a pass: evidence is `Passed`, `Failed` or `Absent` with a reason.
+//! The results of the Gates: `Passed`, `Failed`, or `Absent` with a reason. A Gate that did not run has not passed.
 
 mod baseline;
 mod gate;
@@ -20,16 +20,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
-    /// The Gate ran and found what it demands.
+    /// The Gate ran, and its requirement is met.
     Passed(Finding),
-    /// The Gate ran and the work does not hold: the Player's to mend.
+    /// The Gate ran, and its requirement is not met. The Player must fix that.
     Failed(Finding),
     /// The Gate could not run. It never approves, and it is never the Player's fault.
     Absent(Absence),
 }
 
 impl Evidence {
-    /// The word that people read in reviews and tables.
+    /// Returns the word that reviews and tables show.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Passed(_) => "passed",
@@ -39,31 +39,31 @@ impl Evidence {
     }
 }
 
-/// What a command that ran left behind.
+/// The result of a command that ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The command as configured or detected; empty for a Gate without one.
     pub command: String,
-    /// Its exit code; `None` when a signal or a deadline ended it.
+    /// The exit code; `None` if a signal or a time limit ended it.
     pub exit_code: Option<i32>,
-    /// Numbers of tests, where the runner prints them.
+    /// The numbers of tests, if the runner prints them.
     pub counts: Counts,
-    /// Names of failing tests, where the runner prints them; at most 50.
+    /// The names of failing tests, if the runner prints them; at most 50.
     pub failing: Vec<String>,
-    /// Output, shortened from the middle, secrets masked; at most 8,000 characters.
+    /// The output with secrets masked, shortened in the middle to at most 8,000 characters.
     pub output: String,
-    /// Results by name; `None` where neither the runner nor a results file names them.
+    /// The results by name; `None` if neither the runner nor a results file names them.
     #[serde(default)]
     pub names: Option<TestNames>,
 }
 
-/// Numbers of tests, or that they could not be read.
+/// The numbers of tests, if they could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counts {
-    /// The runner's output gave no numbers: shown as "count unknown".
+    /// The runner's output gave no numbers. Shown as "count unknown".
     Unknown,
-    /// Numbers as the runner printed them.
+    /// The numbers as the runner printed them.
     Known {
         /// Tests that passed.
         passed: u32,
@@ -74,56 +74,56 @@ pub enum Counts {
     },
 }
 
-/// Why there is no evidence.
+/// The reason why there is no evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Absence {
-    /// Neither the settings name a command nor could one be detected.
+    /// The settings name no command, and none could be detected.
     NoCommand,
-    /// The command could not start: what was tried and what the system said.
+    /// The command could not start.
     CouldNotStart {
         /// The command.
         command: String,
-        /// The system's answer, for example "program not found: pytest".
+        /// The system's message, for example "program not found: pytest".
         reason: String,
     },
-    /// The time limit of the service ended it.
+    /// The service's time limit stopped the command.
     TimedOut {
         /// The command.
         command: String,
         /// The limit in seconds.
         seconds: u64,
-        /// The test that had begun and had no result, where its runner says so.
+        /// The test that had started and had no result, if its runner prints it.
         #[serde(default)]
         in_test: Option<String>,
-        /// Tests that had failed by then: a program whose tests failed often does not end either.
+        /// The tests that had failed by then. After failed tests, a program often does not end either.
         #[serde(default)]
         failed: Vec<String>,
     },
-    /// An earlier Gate had to pass first and did not.
+    /// An earlier Gate had to pass first, and did not.
     NotReached,
     /// This version does not run this kind of Gate.
     NotInThisVersion,
-    /// New tests stand inside source files and cannot be run against the old code alone.
+    /// The new tests are inside source files, so they cannot be run against the old code alone.
     Inline,
-    /// A file that the settings name as evidence is not there or cannot be read.
+    /// A file that the settings name as evidence is missing or cannot be read.
     Unreadable {
         /// Its path.
         path: String,
-        /// What is wrong with it, as a sentence.
+        /// The problem with it, as a sentence.
         reason: String,
     },
-    /// It cannot be told which failures are new: the tests were red before, and their runner names none.
+    /// New failures cannot be told from old ones: the tests failed before, and their runner names none.
     Unnamed,
-    /// Someone else's check gave no usable answer in time.
+    /// A check by someone else gave no usable result in time.
     Unfinished {
-        /// Its name and its state, as a sentence.
+        /// The check's name and state, as a sentence.
         what: String,
     },
 }
 
 impl Finding {
-    /// The outcome in one line: command, exit code, counts where there are any, and the first failing tests.
+    /// Returns the result in one line: command, exit code, counts if there are any, and the first failing tests.
     pub fn sentence(&self) -> String {
         match self.counts {
             Counts::Unknown => self.told(None),
@@ -131,12 +131,12 @@ impl Finding {
         }
     }
 
-    /// The same of what should have run tests: that their number is unknown is worth a word.
+    /// Returns the same for a command that should run tests: the line also says if their number is unknown.
     pub fn sentence_of_tests(&self) -> String {
         self.told(Some(self.counts))
     }
 
-    /// How many tests failed, whether or not they are named here.
+    /// Returns the number of failed tests, named here or not.
     pub fn failed(&self) -> usize {
         let named = self.failing.len();
         match (&self.names, self.counts) {
@@ -167,11 +167,11 @@ impl Finding {
 }
 
 const NAMED_FAILURES: usize = 10;
-/// The longest name in a sentence.
+/// The most characters of a name in a sentence.
 const LONGEST_NAME: usize = 200;
 
 impl Counts {
-    /// The numbers as people read them.
+    /// Returns the numbers for people.
     pub fn sentence(&self) -> String {
         match self {
             Self::Unknown => "count unknown".to_owned(),
@@ -190,7 +190,7 @@ impl Counts {
 }
 
 impl Absence {
-    /// The reason as people read it.
+    /// Returns the reason for people.
     pub fn sentence(&self) -> String {
         match self {
             Self::NoCommand => "no command is set and none could be detected".to_owned(),

@@ -1,4 +1,4 @@
-//! What the Gates of a task say together.
+//! Combines the Gates of a task into one result.
 
 use crate::{
     decision::Issue,
@@ -7,19 +7,19 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What the Gates of a task type say together: the only thing that an approval may rest on.
+/// The combined result of the Gates that a task type requires: the only thing that an approval may rest on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
     /// Every Gate of the profile passed.
     Passed,
-    /// At least one failed; each as a sentence for the Player.
+    /// At least one failed. Holds a sentence for the Player for each.
     Failed(Vec<String>),
-    /// At least one that the profile demands could not run; each as a sentence for a person.
+    /// At least one that the profile requires could not run. Holds a sentence for a person for each.
     Absent(Vec<String>),
 }
 
-/// Adds the Gates of a task type up, by the table of product section 6.
+/// Combines the Gates of a task type, by the table in section 6 of the product description.
 pub fn profile(kind: TaskType, gates: &GateReport) -> Profile {
     let mut failed = Vec::new();
     let mut absent = Vec::new();
@@ -37,13 +37,13 @@ pub fn profile(kind: TaskType, gates: &GateReport) -> Profile {
     }
 }
 
-/// Tests that a runner finds need no setting, so the Player can mend it too.
+/// The Player can fix this too: tests that a common runner finds need no setting.
 const NO_TEST_COMMAND: &str = "there is no test command: none is set and none was found. Bring tests that pytest, npm, Cargo, \
                                Go or another common runner finds by itself; a person can also set `test` in \
                                `.github/autobuild.yml`";
 
-/// What the Gates ask the Player to mend, and what they only show: place by place where they know places. That there is no
-/// test command comes first: the other Gates fail because of it.
+/// Returns the issues that the Gates require the Player to fix, and those that they only show, by place if the places
+/// are known. A missing test command comes first, because it makes the other Gates fail.
 pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
     let lacks = lacks(kind, gates);
     let is_failed = lacks.iter().any(|lack| matches!(lack, Lack::Failed { .. }));
@@ -71,7 +71,7 @@ pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
     items
 }
 
-/// Why a Gate of the profile did not pass.
+/// The reason why a Gate of the profile did not pass.
 enum Lack<'a> {
     Failed { sentence: String, places: &'a [Issue] },
     Absent(String),
@@ -95,12 +95,12 @@ fn lacks(kind: TaskType, gates: &GateReport) -> Vec<Lack<'_>> {
         .collect()
 }
 
-/// What a task type asks of the test command.
+/// The requirement of a task type for the test command.
 #[derive(Clone, Copy)]
 enum TestDemand {
     /// Tests must run and pass.
     Demanded,
-    /// Tests that exist must pass.
+    /// If there are tests, they must pass.
     IfAny,
 }
 
@@ -157,7 +157,7 @@ fn other_part(result: &GateResult) -> Option<Lack<'_>> {
 }
 
 impl Finding {
-    /// The runner says that it found no test at all.
+    /// `true` if the runner reports that it found no test at all.
     fn collected_nothing(&self) -> bool {
         self.failing.is_empty()
             && matches!(
@@ -170,7 +170,7 @@ impl Finding {
             )
     }
 
-    /// The runner says that no test ran: none was found, or all were skipped.
+    /// `true` if the runner reports that no test ran: it found none, or skipped all.
     fn ran_nothing(&self) -> bool {
         self.failing.is_empty()
             && matches!(
@@ -183,7 +183,7 @@ impl Finding {
             )
     }
 
-    /// The runner names failing tests, whatever its exit code.
+    /// `true` if the runner reports failing tests, whatever its exit code.
     fn says_failed(&self) -> bool {
         !self.failing.is_empty() || matches!(self.counts, Counts::Known { failed: 1.., .. })
     }
@@ -269,7 +269,7 @@ mod tests {
             in_test: None,
             failed: vec![],
         };
-        // evidence · feature and testing · scaffolding and documentation
+        // evidence · result for feature and testing · result for scaffolding and documentation
         let table = [
             (Evidence::Passed(finding(0, known(3, 0, 1))), "passed", "passed"),
             (Evidence::Passed(finding(0, Counts::Unknown)), "passed", "passed"),

@@ -1,4 +1,4 @@
-//! Tasks that AutoBuild adds to a plan: what they are asked to do, and what shows that it is done.
+//! Tasks that AutoBuild adds to a plan: their descriptions, and the criteria that show that they are done.
 
 use crate::{
     decision::Issue,
@@ -13,14 +13,14 @@ use crate::{
     task::{Conflict, HumanReview, Origin, Task},
 };
 
-/// The most criteria that a task of AutoBuild's own has.
+/// The most criteria of a task that AutoBuild adds.
 const MOST_CRITERIA: usize = 30;
 /// The longest criterion, in characters.
 const MAX_TEXT: usize = 1_000;
-/// What a task is shown of the output that made it, in characters.
+/// The most output of a failed wave gate that a task's description shows, in characters.
 const MAX_OUTPUT: usize = 4_000;
 
-/// Mends what the wave gate found broken: its criteria are the tests and commands that failed.
+/// Returns a task that repairs what the wave gate found broken. Its criteria are the tests and commands that failed.
 pub(super) fn fix(feature: &Feature, head: &Sha, report: &GateReport, failures: &[String], broke: Option<Sha>) -> Task {
     let id = TaskId::Fix(next(feature, |id| match id {
         TaskId::Fix(k) => Some(k),
@@ -65,7 +65,7 @@ fn fix_description(
     parts.join("\n\n")
 }
 
-/// Resolves the merge of the default branch.
+/// Returns a task that resolves the conflict with the default branch.
 pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
     let id = TaskId::Sync(next(feature, |id| match id {
         TaskId::Sync(k) => Some(k),
@@ -92,7 +92,7 @@ pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
     task
 }
 
-/// Answers a person's request for changes on the feature pull request: each item is a criterion.
+/// Returns a task that answers a person's request for changes on the feature pull request. Each item is a criterion.
 pub(super) fn review(feature: &Feature, review: &HumanReview) -> Task {
     let id = TaskId::Review(next(feature, |id| match id {
         TaskId::Review(k) => Some(k),
@@ -146,7 +146,7 @@ fn added(feature: &Feature, plan: PlannedTask, origin: Origin) -> Task {
 fn bare(feature: &Feature, id: TaskId, name: &str) -> PlannedTask {
     let kind = match strictest(feature) {
         TaskType::Feature | TaskType::Refactoring | TaskType::Testing => TaskType::Feature,
-        // Where nothing merged had to be tested, a repair has not to be either.
+        // If nothing that is merged needed tests, a repair needs none either.
         kind @ (TaskType::Scaffolding | TaskType::Documentation) => kind,
     };
     PlannedTask {
@@ -166,18 +166,18 @@ fn bare(feature: &Feature, id: TaskId, name: &str) -> PlannedTask {
     }
 }
 
-/// The next number of its kind in this Feature.
+/// Returns the next free number for this kind of task.
 fn next(feature: &Feature, number: impl Fn(TaskId) -> Option<u16>) -> u16 {
     let known = feature.tasks.iter().filter_map(|task| number(task.id)).max();
     known.unwrap_or(0).saturating_add(1)
 }
 
-/// The task whose merge made this commit.
+/// Returns the task whose merge made this commit.
 fn merged_as<'a>(feature: &'a Feature, sha: &Sha) -> Option<&'a Task> {
     feature.tasks.iter().find(|task| task.merged_as() == Some(sha))
 }
 
-/// The completed tasks of the newest wave that has any: what a task of AutoBuild's own stands on.
+/// Returns the completed tasks of the newest wave that has any. A task that AutoBuild adds depends on them.
 fn latest(feature: &Feature) -> Vec<TaskId> {
     let completed = || feature.tasks.iter().filter(|task| task.is_completed());
     let wave = completed().map(|task| task.wave).max();
@@ -187,7 +187,7 @@ fn latest(feature: &Feature) -> Vec<TaskId> {
         .collect()
 }
 
-/// What failed, as what has to hold.
+/// Turns each failure into a criterion that it has to be gone.
 fn broken(report: &GateReport) -> Vec<Criterion> {
     let mut criteria = Vec::new();
     if let Some(Evidence::Failed(finding)) = &report.setup {
@@ -227,7 +227,7 @@ fn demanded(report: &GateReport) -> impl Iterator<Item = &GateResult> {
     report.more.iter().filter(|result| result.weight == Weight::Demanded)
 }
 
-/// Everything that failed and left output, in the order in which it ran.
+/// Returns the findings of everything required that failed, in the order in which it ran.
 fn failing(report: &GateReport) -> impl Iterator<Item = &Finding> {
     let first = report.setup.iter().chain(std::iter::once(&report.tests));
     first
@@ -238,8 +238,8 @@ fn failing(report: &GateReport) -> impl Iterator<Item = &Finding> {
         })
 }
 
-/// A check that held when something was merged, and that has to hold on: of a task that names the file, else of the last
-/// one merged.
+/// Returns a check that passed before and has to pass again: of a completed task that names the file, or else of the
+/// last completed task in the list.
 fn known_check(feature: &Feature, file: Option<&str>) -> Check {
     let completed = || feature.tasks.iter().rev().filter(|task| task.is_completed());
     let names = |task: &&Task| file.is_some_and(|file| task.plan.files.iter().any(|known| known == file));
@@ -254,7 +254,7 @@ fn known_check(feature: &Feature, file: Option<&str>) -> Check {
     })
 }
 
-/// At least one criterion, not more than a person reads, none too long.
+/// Limits the criteria: at least one, not more than a person reads, and none too long.
 fn bounded(mut criteria: Vec<Criterion>, feature: &Feature) -> Vec<Criterion> {
     let left = criteria.len().saturating_sub(MOST_CRITERIA);
     criteria.truncate(MOST_CRITERIA);
@@ -273,7 +273,7 @@ fn bounded(mut criteria: Vec<Criterion>, feature: &Feature) -> Vec<Criterion> {
     criteria
 }
 
-/// A block whose fence is longer than any inside.
+/// Returns a code block whose fence is longer than any fence inside it.
 fn fenced(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);

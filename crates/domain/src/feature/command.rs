@@ -1,4 +1,4 @@
-//! What commands do to a Feature or one of its tasks, and when they are refused.
+//! The effect of commands on a Feature or one of its tasks, and the cases in which they are refused.
 
 pub use crate::feature::refusal::{Asker, Possible, Refusal, Trigger};
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
     task::{PersonDid, Task},
 };
 
-/// Obeys or refuses: 👀 and 🚀, or 😕 with one reply. Only comments can be reacted to.
+/// Carries a command out, with the reactions 👀 and 🚀, or refuses it with 😕 and one reply. Only comments get reactions.
 pub(super) fn commanded(feature: Feature, commanded: Commanded, at: Millis) -> Step {
     let (thread, to) = (commanded.thread, commanded.to.clone());
     match (obey(feature.clone(), commanded, at), &to) {
@@ -95,7 +95,7 @@ fn reply(feature: Feature, said: &Commanded, reply: Reply) -> Step {
     step
 }
 
-/// An ended run takes no commands, but `plan` after a failed one.
+/// Refuses commands to a run that has ended, except `plan` after a failed one.
 fn ended(feature: &Feature, said: &Commanded) -> Result<(), Refusal> {
     if let NewerRun::Exists(run) = said.newer {
         return Err(Refusal::NewerRun { run });
@@ -124,7 +124,7 @@ fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) 
     }
     feature.request = request;
     if let Some(snapshot) = snapshot {
-        // The label said what is wanted, and it was not set again.
+        // The label was not set again, so what it asked for still holds.
         let wanted = feature.snapshot.wanted;
         feature.snapshot = Snapshot { wanted, ..snapshot };
     }
@@ -133,7 +133,8 @@ fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) 
     Ok(moves::plan_again(step))
 }
 
-/// An approval counts for what was shown when it was written; with a hash it is always exact.
+/// Approves the plan. Without a hash, the approval counts only if the plan was shown before the approval was written.
+/// With a hash, it counts for exactly that plan.
 fn approve(feature: Feature, hash: Option<String>, written_at: Millis) -> Result<Step, Refusal> {
     let waiting = feature
         .plan
@@ -150,7 +151,7 @@ fn approve(feature: Feature, hash: Option<String>, written_at: Millis) -> Result
     }
 }
 
-/// Everything that waits for a person goes on: the Feature's own step, and every task that can.
+/// Continues everything that waits for a person: the step of the Feature, and every task that can continue.
 fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Result<Step, Refusal> {
     let any_task = feature.tasks.iter().any(Task::can_resume);
     let step = match feature.state.clone() {
@@ -267,7 +268,7 @@ pub(super) fn over_task(
     }
 }
 
-/// Why an approving review does not override a blocked task.
+/// Returns why an approving review does not override the Coach for a blocked task.
 pub fn review_refused(task: &Task, commit: Option<&Sha>) -> Option<Refusal> {
     let head = task.head.as_ref().filter(|_| task.is_blocked())?;
     match commit == Some(head) {
@@ -286,7 +287,7 @@ fn secret(task: &Task) -> Option<Refusal> {
     Some(Refusal::SecretFound { task: task.id, place })
 }
 
-/// What is possible instead of a command that does not fit the task's state.
+/// Returns what is possible instead, if a command does not fit the task's state.
 fn misfit(task: &Task, did: &PersonDid) -> Option<Possible> {
     let (fits, instead) = match did {
         PersonDid::Resume { .. } => (task.can_resume(), Possible::StoppedTask),

@@ -1,4 +1,4 @@
-//! What people with write access settled below an issue before it was labelled: the newest comments that fit.
+//! The comments of people with write access below an issue, from before it was labelled: the newest ones that fit.
 
 use crate::{
     command,
@@ -7,10 +7,10 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The most that is kept, in characters.
+/// The most text that is kept, in characters.
 pub const MOST_CHARACTERS: usize = 20_000;
 
-/// A comment is not shortened to less than this: it is left out.
+/// The shortest form that a comment is cut to, in characters. If there is less room, the comment is left out.
 const LEAST_CHARACTERS: usize = 200;
 
 /// Comments below the issue that belong to its snapshot.
@@ -18,7 +18,7 @@ const LEAST_CHARACTERS: usize = 200;
 pub struct Discussion {
     /// Newest first.
     pub comments: Vec<SaidBefore>,
-    /// Whether there are older ones.
+    /// Whether older comments were left out.
     #[serde(default)]
     pub older: Older,
 }
@@ -28,9 +28,9 @@ pub struct Discussion {
 pub struct SaidBefore {
     /// Who wrote it.
     pub by: User,
-    /// When.
+    /// The time when it was written.
     pub at: Millis,
-    /// What it says, without commands; images are named.
+    /// Its text without commands. Images are replaced by their names.
     pub text: String,
 }
 
@@ -41,19 +41,18 @@ pub enum Older {
     /// There are none.
     #[default]
     None,
-    /// They did not fit.
+    /// Some did not fit.
     LeftOut,
 }
 
-/// What a comment says to those who read the issue: what stands before a command, which is an order to AutoBuild. None
-/// where nothing does.
+/// Returns what a comment says to people: the text before the first command. `None` if there is no such text.
 pub fn said(comment: &str) -> Option<String> {
     let text = markdown::with_named_images(command::spoken(comment).trim());
     (!text.is_empty()).then_some(text)
 }
 
 impl Discussion {
-    /// Takes in the next older comment, as far as there is room.
+    /// Adds the next older comment, as far as there is room.
     pub fn add(&mut self, comment: SaidBefore) {
         let taken: usize = self.comments.iter().map(|one| one.text.chars().count()).sum();
         let room = MOST_CHARACTERS.saturating_sub(taken);
@@ -68,7 +67,7 @@ impl Discussion {
         self.comments.push(SaidBefore { text, ..comment });
     }
 
-    /// Whether older comments need not be read any more.
+    /// `true` if older comments do not have to be read any more.
     pub fn is_full(&self) -> bool {
         self.older == Older::LeftOut
     }

@@ -1,4 +1,4 @@
-//! What happens to a Feature.
+//! The events of a Feature.
 
 use crate::{
     blocked::BlockReason,
@@ -18,35 +18,35 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The integration branch as the feature pull request shows it.
+/// The integration branch when the feature pull request was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenedOn {
-    /// The head that was known before.
+    /// The head that the Feature knew before.
     pub known: Option<Sha>,
-    /// Its head now.
+    /// The branch's head now.
     pub head: Sha,
-    /// The commit of the last wave gate, where the head differs from it in records alone.
+    /// The commit of the last wave gate, if the head differs from it only in records.
     pub gated: Option<Sha>,
 }
 
-/// What happens to a Feature after it was made.
+/// An event of a Feature that exists already.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// A valid plan is there.
+    /// A valid plan was made.
     Planned {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The plan with what goes with it.
+        /// The plan, with what was found out while it was made.
         planned: Box<Planned>,
     },
-    /// No valid plan, also after the repair.
+    /// There is no valid plan, even after the repair.
     PlanRefused {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// What is wrong, for people.
+        /// The mistakes in the plan, as a text for people.
         message: String,
     },
     /// The living comment was written or edited.
@@ -63,25 +63,25 @@ pub enum Event {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// How.
+        /// The result.
         outcome: Box<PreFlown>,
     },
-    /// The integration branch is there, with the plan on it.
+    /// The integration branch exists, with the plan on it.
     IntegrationOpened {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
         /// The default branch's commit that it was made from.
         base: Sha,
-        /// Its head.
+        /// The branch's head.
         head: Sha,
     },
-    /// The default branch was merged.
+    /// The merge of the default branch ended.
     DefaultMerged {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// How.
+        /// The result.
         outcome: DefaultMerge,
     },
     /// The wave gate ended.
@@ -89,28 +89,28 @@ pub enum Event {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The commit.
+        /// The commit that the Gates ran on.
         head: Sha,
-        /// What the Gates found.
+        /// The Gates' report.
         report: Box<GateReport>,
-        /// The merge that broke it, where the Gates are red and one could be found.
+        /// The merge that broke the result, if the Gates failed and one was found.
         #[serde(default)]
         broke: Option<Sha>,
     },
     /// The default branch has a new head.
     DefaultPushed {
-        /// It.
+        /// The new head.
         head: Sha,
     },
-    /// The default branch does not merge into the integration branch any more.
+    /// The default branch no longer merges into the integration branch.
     DefaultConflicts {
-        /// The files.
+        /// The files with conflicts.
         files: Vec<String>,
         /// The default branch's commit.
         other: Sha,
     },
-    /// A person with write access requests changes on the feature pull request: the body, and each inline comment with
-    /// its file and line, is one item.
+    /// A person with write access requests changes on the feature pull request. The review's body is one item, and so
+    /// is each inline comment, with its file and line.
     ReviewRequested(Box<HumanReview>),
     /// The feature pull request is open.
     PullOpened {
@@ -119,48 +119,48 @@ pub enum Event {
         emission: Emission,
         /// Its number.
         pull: PullNumber,
-        /// What the integration branch is by then; none in events of before this was told.
+        /// The integration branch at that time; `None` in events that older versions stored.
         #[serde(default)]
         opened: Option<OpenedOn>,
     },
-    /// Something could not be said as it should.
+    /// Something could not be said or done as intended.
     Unsaid(Unsaid),
     /// An effect that the Feature waits for was given up.
     Stuck {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// Why.
+        /// Why the effect was given up.
         reason: BlockReason,
     },
-    /// Something that happens to one task.
+    /// An event of one task.
     Task {
-        /// Which.
+        /// The task.
         task: TaskId,
-        /// What.
+        /// The task's event.
         event: task::Event,
     },
-    /// A person's command, allowed by their right.
+    /// A command of a person who has the right to give it.
     Commanded(Box<Commanded>),
-    /// A command or label that is answered and changes nothing.
+    /// A command or label that gets an answer and changes nothing.
     Answered {
-        /// Where.
+        /// The thread to answer in.
         thread: Thread,
-        /// What it answers.
+        /// The fact that is answered.
         to: ReplyTo,
-        /// With what.
+        /// The answer.
         reply: Reply,
     },
-    /// Something ends the Feature.
+    /// The Feature was cancelled.
     Cancelled(CancelledWhy),
-    /// The feature pull request was merged by a person.
+    /// A person merged the feature pull request.
     PullMerged {
-        /// Which.
+        /// The pull request.
         pull: PullNumber,
     },
     /// The feature pull request was reopened.
     PullReopened {
-        /// Which.
+        /// The pull request.
         pull: PullNumber,
         /// Whether the issue has a newer run.
         newer: NewerRun,
@@ -170,11 +170,11 @@ pub enum Event {
         /// The new head.
         head: Sha,
     },
-    /// A person wants the checks of a commit again: GitHub's _Re-run_ of a check run or of all.
+    /// A person asked to check a commit again: GitHub's _Re-run_ of one check run or of all.
     Rerun {
-        /// The commit.
+        /// The commit to check again.
         head: Sha,
-        /// Who.
+        /// The person.
         by: User,
     },
     /// The installation was suspended.
@@ -183,24 +183,24 @@ pub enum Event {
     Unsuspended,
 }
 
-/// A valid plan with what was learnt on the way.
+/// A valid plan, with what was found out while it was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
-    /// SHA-256 of it.
+    /// The plan's SHA-256 hash, in hexadecimal.
     pub hash: String,
-    /// What was replaced or added, as sentences.
+    /// The things that AutoBuild replaced in it or added to it, as sentences.
     pub notes: Vec<String>,
-    /// Which commands the Gates will run, as a sentence.
+    /// The commands that the Gates will run, as a sentence.
     pub commands: String,
-    /// The commit of the default branch that it was made on.
+    /// The commit of the default branch that the plan was made on.
     pub base: Sha,
-    /// What the repository's settings allow now.
+    /// The parts of the repository's settings that the rules need, as they are now.
     pub rules: Rules,
     /// The settings as the adapters read them.
     pub settings: serde_json::Value,
-    /// Whether each of its tasks is designed before its first turn; the design of an only task that has one already.
+    /// Whether each task is designed before its first turn, or the design of an only task that has one already.
     #[serde(default)]
     pub pre_loop: PreLoop,
 }
@@ -209,7 +209,7 @@ pub struct Planned {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DefaultMerge {
-    /// There was nothing new.
+    /// The default branch had nothing new.
     UpToDate {
         /// The integration branch's head.
         head: Sha,
@@ -218,52 +218,52 @@ pub enum DefaultMerge {
     },
     /// The integration branch has a new head.
     Merged {
-        /// It.
+        /// The new head.
         head: Sha,
         /// The default branch's commit.
         other: Sha,
     },
-    /// It needs hands.
+    /// The branches conflict, so someone has to resolve the merge.
     Conflict {
-        /// The files.
+        /// The files with conflicts.
         files: Vec<String>,
         /// The default branch's commit.
         other: Sha,
     },
 }
 
-/// A person's command with everything that its rule needs.
+/// A person's command, with everything that its rule needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Commanded {
-    /// What they want.
+    /// The command.
     pub command: Command,
-    /// Where they said it.
+    /// The Feature or task that the command is for.
     pub on: Target,
     /// The thread to answer in.
     pub thread: Thread,
-    /// The comment, review or button that says it.
+    /// The comment, review or button that gave the command.
     pub to: ReplyTo,
-    /// Who.
+    /// The person.
     pub by: User,
-    /// GitHub's time of it.
+    /// GitHub's time of the comment, review or button.
     pub written_at: Millis,
-    /// What the repository's settings allow now, where the command reads them again.
+    /// The rules from the repository's settings as they are now, if the command reads the settings again.
     pub rules: Option<Rules>,
-    /// The settings as the adapters read them, likewise.
+    /// The repository's settings as the adapters read them, if the command reads them again.
     pub settings: Option<serde_json::Value>,
-    /// The issue as it is now, where a new plan is made from it.
+    /// The issue as it is now, if a new plan is made from it.
     pub snapshot: Option<Snapshot>,
     /// Whether the issue has a newer run.
     pub newer: NewerRun,
 }
 
-/// What a command is said on.
+/// What a command is for, by the page that it was given on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
-    /// The issue, or the feature pull request.
+    /// The Feature: the issue or the feature pull request.
     Feature,
-    /// A task's pull request.
+    /// One task: its pull request.
     Task(TaskId),
 }
 
@@ -271,8 +271,8 @@ pub enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NewerRun {
-    /// This is the newest.
+    /// This run is the newest.
     None,
-    /// This one is.
+    /// This newer run exists.
     Exists(FeatureKey),
 }

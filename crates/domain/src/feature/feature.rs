@@ -1,4 +1,4 @@
-//! A Feature with everything that is remembered of it, and what can be asked of it.
+//! A Feature with its whole record, and questions about it.
 
 use crate::{
     ci::CiPolicy,
@@ -16,62 +16,63 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A Feature with everything that was said and done about it.
+/// A Feature, with everything that was said and done about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Feature {
     /// Its identity in the store.
     pub key: FeatureKey,
-    /// The installation that pays and permits.
+    /// The installation that gives AutoBuild its rights and bears the cost.
     pub installation: InstallationId,
-    /// Where it stands.
+    /// Its present state.
     pub state: State,
-    /// The issue as it was when it was labelled.
+    /// The issue at the time when it was labelled.
     pub snapshot: Snapshot,
-    /// What the repository's settings allow, read at every plan, resume and retry.
+    /// The parts of the repository's settings that the rules need, read again at every plan, resume and retry.
     pub rules: Rules,
-    /// The repository's settings as the adapters read them; opaque here.
+    /// The repository's settings as the adapters read them. The domain does not look inside.
     pub settings: serde_json::Value,
-    /// What the next plan is made from.
+    /// A person's input to the next plan.
     pub request: PlanRequest,
-    /// The plan in force or waiting for approval.
+    /// The plan that is in force or waits for approval.
     pub plan: Option<PlanVersion>,
-    /// What pre-flight found on the newest commit of the default branch that the work stands on.
+    /// The result of pre-flight on the newest commit of the default branch that the work is based on.
     #[serde(default)]
     pub preflight: Option<PreFlight>,
     /// The integration branch, once it exists.
     pub integration: Option<Integration>,
     /// The pull request into the default branch.
     pub pull: Option<PullNumber>,
-    /// The open wave, from 1; 0 before the first.
+    /// The number of the open wave, from 1; 0 before the first.
     pub wave: u32,
-    /// What wave gates found, oldest first.
+    /// The results of the wave gates, oldest first.
     pub gates: Vec<WaveGate>,
     /// How many more repairs of this wave people allowed.
     #[serde(default)]
     pub more_fixes: u32,
     /// The comment that shows plan and progress.
     pub living: Option<Living>,
-    /// What could not be said as it should, oldest first.
+    /// The things that could not be said or done as intended, oldest first.
     #[serde(default)]
     pub unsaid: Vec<Unsaid>,
-    /// The wave gate that runs in review, on what a person pushed.
+    /// The wave gate that runs during the review, for example on a person's push.
     pub checking: Option<Emission>,
     /// Whether the installation is suspended.
     pub suspension: Suspension,
-    /// How many effects it has asked for itself.
+    /// The number of effects that the Feature itself has asked for; its tasks count their own.
     pub emitted: Emission,
-    /// Its tasks, in the order of the plan, then those that AutoBuild added.
+    /// Its tasks: those of the plan in the plan's order, then those that AutoBuild added.
     #[serde(skip)]
     pub tasks: Vec<Task>,
 }
 
 impl Feature {
-    /// The task of this name.
+    /// Returns the task with this id.
     pub fn task(&self, id: TaskId) -> Option<&Task> {
         self.tasks.iter().find(|task| task.id == id)
     }
 
-    /// The task that a person would most likely start again: the one that waits, else one that was given up.
+    /// Returns the task that a person would most likely retry: a blocked one, else one that was given up, else any
+    /// unmerged one.
     pub fn to_retry(&self) -> Option<TaskId> {
         let first = |wanted: fn(&Task) -> bool| self.tasks.iter().find(|task| wanted(task)).map(|task| task.id);
         let given_up = |task: &Task| task.is_over() && !task.is_completed();
@@ -80,18 +81,19 @@ impl Feature {
             .or_else(|| first(|task| !task.is_completed()))
     }
 
-    /// The task that a person would most likely give up.
+    /// Returns the task that a person would most likely skip: a blocked one, or else one that is not over.
     pub fn to_skip(&self) -> Option<TaskId> {
         let first = |wanted: fn(&Task) -> bool| self.tasks.iter().find(|task| wanted(task)).map(|task| task.id);
         first(Task::is_blocked).or_else(|| first(|task| !task.is_over()))
     }
 
-    /// Whether no task was started, and nothing was made that one could start from.
+    /// `true` if no turn was started and no integration branch was made.
     pub fn is_untouched(&self) -> bool {
         self.integration.is_none() && self.tasks.iter().all(|task| task.turns.is_empty())
     }
 
-    /// The branches that hold its work, the most finished first: what is merged, then each task that is not.
+    /// Returns the branches that hold its work: the integration branch if a task was merged, then those of other tasks
+    /// with commits, except skipped ones.
     pub fn branches_with_work(&self) -> Vec<String> {
         let is_merged = |task: &&Task| matches!(task.state, task::State::Completed { .. });
         let merged = self.tasks.iter().any(|task| is_merged(&task));
@@ -104,7 +106,7 @@ impl Feature {
             .collect()
     }
 
-    /// Whether something may still happen without a new label.
+    /// `true` if something may still happen without a new label.
     pub fn is_unfinished(&self) -> bool {
         match self.state {
             State::Planning { .. }
@@ -117,12 +119,12 @@ impl Feature {
         }
     }
 
-    /// Whether work waits: the Feature is paused or its installation suspended.
+    /// `true` if the work waits: the Feature is paused or its installation suspended.
     pub fn is_held(&self) -> bool {
         matches!(self.state, State::Paused { .. }) || self.suspension == Suspension::Suspended
     }
 
-    /// The step of building that it is in, also while it is paused.
+    /// Returns the step of building that it is in, also while it is paused.
     pub fn phase(&self) -> Option<&Phase> {
         match &self.state {
             State::Building { phase } | State::Paused { phase, .. } => Some(phase),
@@ -136,28 +138,28 @@ impl Feature {
         }
     }
 
-    /// The tasks whose wave is open or over.
+    /// Returns the tasks whose wave is open or over.
     pub fn opened_tasks(&self) -> impl Iterator<Item = &Task> {
         self.tasks.iter().filter(|task| task.wave <= self.wave)
     }
 
-    /// Whether a task whose wave is open or over has not ended.
+    /// `true` if a task whose wave is open or over has not ended.
     pub fn has_open_tasks(&self) -> bool {
         self.opened_tasks().any(|task| !task.is_over())
     }
 
-    /// The tasks that are merged.
+    /// Returns the tasks that are merged.
     pub fn completed(&self) -> Vec<TaskId> {
         let completed = self.tasks.iter().filter(|task| task.is_completed());
         completed.map(|task| task.id).collect()
     }
 
-    /// The number of the last wave.
+    /// Returns the number of the last wave.
     pub fn last_wave(&self) -> u32 {
         self.tasks.iter().map(|task| task.wave).max().unwrap_or(0)
     }
 
-    /// What the task machine needs of this Feature.
+    /// Returns the facts that its tasks need to know.
     pub fn task_rules(&self) -> task::Rules {
         task::Rules {
             max_turns: self.rules.max_turns,
@@ -168,7 +170,7 @@ impl Feature {
     }
 }
 
-/// The issue as it was when it was labelled.
+/// The issue at the time when it was labelled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Its title.
@@ -179,19 +181,19 @@ pub struct Snapshot {
     pub author: User,
     /// Who labelled it.
     pub labelled_by: User,
-    /// When.
+    /// The time when it was labelled.
     pub at: Millis,
-    /// Whether author and last editor may write to the repository.
+    /// Whether its author and its last editor may write to the repository.
     pub trust: Trust,
-    /// What the label asks for.
+    /// The kind of plan that the label asks for.
     #[serde(default)]
     pub wanted: Wanted,
-    /// What was settled below it before.
+    /// The comments below the issue, from before it was labelled.
     #[serde(default)]
     pub discussion: Discussion,
 }
 
-/// What a label asks for.
+/// The kind of plan that a label asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wanted {
@@ -202,34 +204,34 @@ pub enum Wanted {
     OneTask,
 }
 
-/// Whether those who wrote the issue may write to the repository.
+/// Whether the people who wrote the issue may write to the repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// They may.
+    /// All of them may.
     Writers,
-    /// Someone without the right wrote or edited it: the plan waits for approval.
+    /// Someone without write access wrote or edited it, so the plan waits for approval.
     Others,
 }
 
-/// What the rules need of the repository's settings.
+/// The parts of the repository's settings that the rules need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
-    /// Turns of a fresh task.
+    /// The number of turns that a new task may have.
     pub max_turns: u32,
     /// Tasks of one Feature that may run at once.
     pub max_parallel_tasks: u32,
-    /// Who merges an approved task.
+    /// Whether AutoBuild or a person merges an approved task.
     pub merge: task::MergePolicy,
-    /// Which plans wait for approval.
+    /// The plans that wait for approval.
     pub plan_approval: PlanApproval,
-    /// Whether new tests must fail on the old code.
+    /// Whether new tests have to fail on the old code.
     #[serde(default)]
     pub mode: Mode,
-    /// Whether the repository's own CI is evidence.
+    /// Whether the repository's own CI counts as evidence.
     #[serde(default)]
     pub ci: CiPolicy,
-    /// Whether the plan and its tasks are written down on the integration branch, and for how long.
+    /// Whether the integration branch holds records of the plan and its tasks, and for how long.
     #[serde(default)]
     pub records: Records,
     /// How the commands of plans are run.
@@ -237,16 +239,16 @@ pub struct Rules {
     pub commands: Commands,
 }
 
-/// Whether the plan and its tasks are written down on the integration branch, and for how long.
+/// Whether the integration branch holds records of the plan and its tasks, and for how long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Records {
-    /// Until the feature pull request is opened.
+    /// Records are removed when the feature pull request is opened.
     #[default]
     WhileBuilding,
-    /// For good: they are merged with the work.
+    /// Records stay and are merged with the work.
     Keep,
-    /// Not at all.
+    /// There are no records.
     None,
 }
 
@@ -254,86 +256,86 @@ pub enum Records {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Commands {
-    /// With all rights of the service's user.
+    /// With all rights of the service's operating-system user.
     #[default]
     Bare,
-    /// Kept apart from the machine.
+    /// In a sandbox.
     Isolated,
 }
 
-/// Whether new tests must fail on the old code.
+/// Whether new tests have to fail on the old code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// They must.
+    /// They have to.
     #[default]
     Tdd,
-    /// It is only shown.
+    /// The result is only shown.
     Standard,
 }
 
-/// Which plans wait for approval.
+/// The plans that wait for approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanApproval {
-    /// None.
+    /// No plan.
     Never,
-    /// All.
+    /// Every plan.
     Always,
-    /// Those of this complexity or more.
+    /// Plans of at least this complexity.
     From(u8),
 }
 
-/// What a plan is made from, besides the snapshot.
+/// A person's input to a plan, in addition to the snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanRequest {
-    /// Words of a person to the planner.
+    /// A person's words to the planner.
     pub words: Option<String>,
-    /// A plan given by a person, which replaces the planner.
+    /// A plan that a person wrote; it replaces the planner.
     pub yaml: Option<String>,
 }
 
-/// A checked plan with what people are told about it.
+/// A valid plan, with what people are told about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanVersion {
-    /// 1, or one more with every new plan.
+    /// The version: 1 at first, and one more for every new plan.
     pub number: u32,
     /// The plan.
     pub plan: Plan,
-    /// SHA-256 of it, in hexadecimal.
+    /// The plan's SHA-256 hash, in hexadecimal.
     pub hash: String,
-    /// When it was made.
+    /// The time when it was made.
     pub created: Millis,
     /// Its complexity, 1 to 10.
     pub complexity: u8,
-    /// What was replaced or added, as sentences.
+    /// The things that AutoBuild replaced in it or added to it, as sentences.
     pub notes: Vec<String>,
-    /// Which commands the Gates will run, as a sentence.
+    /// The commands that the Gates will run, as a sentence.
     pub commands: String,
-    /// The commit of the default branch that it was made on.
+    /// The commit of the default branch that the plan was made on.
     pub base: Sha,
-    /// GitHub's time of the edit that first showed it.
+    /// GitHub's time of the edit that first showed the plan.
     pub shown_at: Option<Millis>,
-    /// Why it waits for approval, if it does.
+    /// The reasons why it waits for approval; empty if it does not.
     pub waits: Vec<ApprovalWhy>,
 }
 
-/// Why a plan waits for approval.
+/// A reason why a plan waits for approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalWhy {
-    /// The settings ask for it.
+    /// The settings demand it.
     Settings,
-    /// The complexity is at or over the settings' bound.
+    /// The plan's complexity reaches the limit in the settings.
     Complexity {
-        /// Of the plan.
+        /// The plan's complexity.
         complexity: u8,
-        /// Of the settings.
+        /// The limit in the settings.
         from: u8,
     },
     /// Someone without write access wrote or edited the issue.
     Author,
-    /// The plan names commands that would run without isolation.
+    /// The plan names commands that would run without a sandbox.
     Commands,
 }
 
@@ -344,43 +346,43 @@ pub struct Integration {
     pub branch: String,
     /// The default branch's commit that it was made from.
     pub base: Sha,
-    /// The last head that AutoBuild knows.
+    /// The newest head that AutoBuild knows.
     pub head: Sha,
 }
 
-/// What the Gates found on the integration branch.
+/// The result of the Gates on the integration branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaveGate {
-    /// After which wave.
+    /// The wave after which they ran.
     pub wave: u32,
-    /// The commit.
+    /// The commit that they ran on.
     pub head: Sha,
-    /// The tasks that were merged by then.
+    /// The tasks that were merged at that time.
     pub merged: Vec<TaskId>,
-    /// What they found.
+    /// The Gates' report.
     pub report: GateReport,
-    /// A later commit that differs from this one in AutoBuild's records alone: what was found holds for it.
+    /// A later commit that differs from this one only in AutoBuild's records, so that the result holds for it too.
     #[serde(default)]
     pub stands_for: Option<Sha>,
 }
 
 impl WaveGate {
-    /// Whether what was found holds for this commit.
+    /// `true` if the result holds for this commit.
     pub fn holds_for(&self, head: &Sha) -> bool {
         self.head == *head || self.stands_for.as_ref() == Some(head)
     }
 
-    /// The newest commit that it holds for.
+    /// Returns the newest commit that the result holds for.
     pub fn newest(&self) -> &Sha {
         self.stands_for.as_ref().unwrap_or(&self.head)
     }
 }
 
-/// The comment that shows plan and progress.
+/// The comment that shows the plan and its progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Living {
     /// The comment.
     pub comment: CommentId,
-    /// When it was last edited.
+    /// The time of its last edit.
     pub edited_at: Millis,
 }

@@ -1,4 +1,4 @@
-//! How a Feature goes from wave to wave, and from the last wave to its pull request.
+//! The way of a Feature from wave to wave, and from the last wave to its pull request.
 
 pub use crate::feature::gate::strictest;
 use crate::{
@@ -50,14 +50,14 @@ pub(super) fn default_merged(mut feature: Feature, emission: Emission, outcome: 
     }
 }
 
-/// The integration branch holds the default branch, and what that brought in is known.
+/// Continues after the default branch was merged in and pre-flight knows its commit.
 pub(super) fn go_on(step: Step, then: Then, at: Millis) -> Step {
     let is_busy = step.feature.has_open_tasks();
     match then {
         Then::Wave => waves::run(step, at),
         Then::Pull if is_busy => waves::run(step, at),
         Then::Pull if gate::is_green(&step.feature) => moves::open_pull(step),
-        // What was merged or pushed since the last gate was never tested together with the tasks.
+        // No gate has tested the tasks together with what was merged or pushed since the last one.
         Then::Pull => moves::gate(step, Then::Pull),
     }
 }
@@ -94,8 +94,8 @@ pub(super) fn pull_opened(
     waves::settle(step, at)
 }
 
-/// Remembers the head that the pull request shows, and that the last gate holds for it. What a person pushed meanwhile
-/// stays the head: the gate runs on that.
+/// Remembers the head that the pull request shows, and that the last gate holds for it. If a person pushed in the
+/// meantime, the known head stays, so that the gate runs on the push.
 fn opened_on(feature: &mut Feature, opened: OpenedOn) {
     let known = feature.integration.as_ref().map(|integration| &integration.head);
     if known != opened.known.as_ref() {
@@ -110,7 +110,7 @@ fn opened_on(feature: &mut Feature, opened: OpenedOn) {
     head_is(feature, opened.head);
 }
 
-/// An effect was given up. Only the one that is waited for stops the Feature.
+/// Handles an effect that was given up. It stops the Feature only if the Feature waits for it.
 pub(super) fn stuck(feature: Feature, emission: Emission, reason: BlockReason, at: Millis) -> Step {
     if feature.checking == Some(emission) {
         let then = Then::Pull;
@@ -131,7 +131,7 @@ pub(super) fn stuck(feature: Feature, emission: Emission, reason: BlockReason, a
     }
     let step = unchanged(feature);
     match phase {
-        // A task that someone started again meanwhile comes first; what failed is done again after it.
+        // A task that someone started again in the meantime comes first. The failed step is repeated after it.
         Phase::Gate { .. } | Phase::OpeningPull { .. } if step.feature.has_open_tasks() => waves::run(step, at),
         Phase::Planning { .. }
         | Phase::PreFlight { .. }
@@ -144,7 +144,7 @@ pub(super) fn stuck(feature: Feature, emission: Emission, reason: BlockReason, a
     }
 }
 
-/// Does the step again at which the Feature stopped.
+/// Repeats the step at which the Feature stopped.
 pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
     step.feature.state = State::Building { phase: phase.clone() };
     match phase {
@@ -154,7 +154,7 @@ pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
             ..
         } => moves::pre_flight(step, None, Ahead::OpenBranch),
         Phase::OpeningBranch { .. } => moves::open_branch(step),
-        // What stood against a commit, or was red with it, may be mended in a newer one.
+        // A newer commit of the default branch may fix what was wrong.
         Phase::PreFlight {
             then: Ahead::GoOn(then),
             ..

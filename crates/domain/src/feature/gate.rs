@@ -1,4 +1,4 @@
-//! The wave gate: what was merged is tested together, if it was not yet.
+//! The wave gate: tests everything that was merged, together, unless that was done already.
 
 use crate::{
     blocked::BlockReason,
@@ -16,7 +16,7 @@ use crate::{
     task::Task,
 };
 
-/// How many repairs a wave has by itself, and how many more a person's word allows.
+/// How many repairs a wave gets by itself, and how many more each `resume` by a person allows.
 pub(super) const FIXES: u32 = 2;
 
 pub(super) fn wave_gated(
@@ -41,7 +41,7 @@ pub(super) fn wave_gated(
     let step = unchanged(feature);
     match found {
         Profile::Passed => waves::after_gate(step, then, at),
-        // Someone started a task again meanwhile: the gate runs once more after it.
+        // Someone started a task again in the meantime, so the gate runs once more after it.
         Profile::Failed(_) | Profile::Absent(_) if step.feature.has_open_tasks() => waves::run(step, at),
         Profile::Failed(failures) => mend(step, failures, broke, Phase::Gate { emission, then }, at),
         Profile::Absent(reasons) => blocked(
@@ -52,7 +52,7 @@ pub(super) fn wave_gated(
     }
 }
 
-/// Remembers what the gate found.
+/// Stores the gate's result.
 fn record(mut feature: Feature, head: Sha, report: GateReport) -> (Feature, Profile) {
     head_is(&mut feature, head.clone());
     let found = profile(strictest(&feature), &report);
@@ -66,7 +66,7 @@ fn record(mut feature: Feature, head: Sha, report: GateReport) -> (Feature, Prof
     (feature, found)
 }
 
-/// Adds a task that mends what is red, unless the wave had its repairs. Absent evidence is nothing to mend.
+/// Adds a task that repairs what failed, or blocks the Feature if the wave has used up its repairs.
 fn mend(mut step: Step, failures: Vec<String>, broke: Option<Sha>, phase: Phase, at: Millis) -> Step {
     let feature = &step.feature;
     let is_fix = |task: &&Task| matches!(task.id, TaskId::Fix(_)) && task.wave == feature.wave;
@@ -82,7 +82,7 @@ fn mend(mut step: Step, failures: Vec<String>, broke: Option<Sha>, phase: Phase,
     waves::run(step, at)
 }
 
-/// The gate on what a person pushed in review.
+/// Handles the gate that ran during the review, for example on a person's push.
 fn checked(
     feature: Feature,
     emission: Emission,
@@ -105,7 +105,7 @@ fn checked(
     }
 }
 
-/// Whether the last gate passed, on the integration branch's head.
+/// `true` if the last gate passed and holds for the integration branch's head.
 pub(super) fn is_green(feature: &Feature) -> bool {
     match (&feature.integration, feature.gates.last()) {
         (Some(integration), Some(last)) => {
@@ -115,7 +115,7 @@ pub(super) fn is_green(feature: &Feature) -> bool {
     }
 }
 
-/// Whether something was merged since the last green gate.
+/// `true` if the wave gate has to run: other tasks are merged than at the last gate, or that gate did not pass.
 pub(super) fn is_due(feature: &Feature) -> bool {
     let merged = feature.completed();
     match feature.gates.last() {
@@ -124,7 +124,7 @@ pub(super) fn is_due(feature: &Feature) -> bool {
     }
 }
 
-/// The merged result must hold what the most demanding of its tasks had to hold.
+/// Returns the kind of task whose checks the merged result has to pass: that of the most demanding merged task.
 pub fn strictest(feature: &Feature) -> TaskType {
     let merged = || {
         let completed = feature.tasks.iter().filter(|task| task.is_completed());

@@ -1,4 +1,4 @@
-//! One Feature: a labelled issue being built. `step` is the only way in.
+//! One Feature: a labelled issue that is being built. Only `step` changes it.
 
 mod added;
 pub mod command;

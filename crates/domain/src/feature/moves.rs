@@ -1,4 +1,4 @@
-//! What an event makes of a Feature: the Feature after it, the phase that it enters, and what it asks for.
+//! The result of an event: the Feature after it, the step of building that it enters, and its effects.
 
 use crate::{
     blocked::BlockReason,
@@ -12,19 +12,19 @@ use crate::{
     task,
 };
 
-/// A Feature and what it asks for.
+/// A Feature after an event, and the effects that it asks for.
 #[must_use]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The Feature after the event.
     pub feature: Feature,
-    /// What is to be done, in this order.
+    /// The effects that it asks for, in this order.
     pub effects: Vec<Effect>,
-    /// Whose stored work stops before the new effects are added.
+    /// The stored work that is stopped before the new effects are added.
     pub stop: Vec<StopScope>,
 }
 
-/// Whose stored work stops.
+/// The stored work to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StopScope {
     /// Agents, Gates and merges of one task.
@@ -46,7 +46,7 @@ pub(super) fn emit(feature: &mut Feature) -> Emission {
     feature.emitted
 }
 
-/// Says on the issue that the Feature waits for a person.
+/// Blocks the Feature, and says on the issue that it waits for a person.
 pub(super) fn blocked(mut step: Step, reason: BlockReason, phase: Phase) -> Step {
     step.feature.state = State::Blocked { reason, phase };
     let emission = emit(&mut step.feature);
@@ -54,7 +54,7 @@ pub(super) fn blocked(mut step: Step, reason: BlockReason, phase: Phase) -> Step
     step
 }
 
-/// Moves to `phase`: a paused Feature stays paused there.
+/// Moves to `phase`. A paused Feature stays paused.
 pub(super) fn enter(feature: &mut Feature, phase: Phase) {
     feature.state = match &feature.state {
         State::Paused { by, .. } => State::Paused { phase, by: by.clone() },
@@ -97,7 +97,7 @@ pub(super) fn answered(feature: Feature, thread: Thread, to: ReplyTo, reply: Rep
     step
 }
 
-/// Makes the plan again, from the same request.
+/// Makes the plan again from the Feature's request.
 pub(super) fn plan_again(mut step: Step) -> Step {
     let emission = emit(&mut step.feature);
     step.feature.state = State::Planning { emission };
@@ -105,7 +105,7 @@ pub(super) fn plan_again(mut step: Step) -> Step {
     step
 }
 
-/// Looks at the default branch's head, or at the commit of it that was just merged in.
+/// Checks the commit of the default branch that was just merged in, or the branch's head if `commit` is `None`.
 pub(super) fn pre_flight(mut step: Step, commit: Option<Sha>, then: Ahead) -> Step {
     let emission = emit(&mut step.feature);
     enter(&mut step.feature, Phase::PreFlight { emission, then });
@@ -113,7 +113,7 @@ pub(super) fn pre_flight(mut step: Step, commit: Option<Sha>, then: Ahead) -> St
     step
 }
 
-/// The first step after pre-flight.
+/// Makes the integration branch, which is the first step after pre-flight.
 pub(super) fn open_branch(mut step: Step) -> Step {
     let emission = emit(&mut step.feature);
     enter(&mut step.feature, Phase::OpeningBranch { emission });
@@ -125,7 +125,7 @@ pub(super) fn has_later_wave(feature: &Feature) -> bool {
     feature.wave < feature.last_wave()
 }
 
-/// Opens the next wave, as soon as the default branch is merged in.
+/// Starts the next wave: first merges the default branch, then opens the wave.
 pub(super) fn next_wave(mut step: Step) -> Step {
     step.feature.wave = step.feature.wave.saturating_add(1);
     step.feature.more_fixes = 0;
@@ -154,14 +154,14 @@ pub(super) fn gate(mut step: Step, then: Then) -> Step {
     step
 }
 
-/// Shows the last gate as the check run of the commit that it ran on.
+/// Publishes the last wave gate as a check run on the newest commit that it holds for.
 pub(super) fn publish(mut step: Step) -> Step {
     let emission = emit(&mut step.feature);
     step.effects.push(Effect::PublishWaveCheck { emission });
     step
 }
 
-/// Runs the gate on a head in review that no gate saw. Only the newest head counts.
+/// Runs the wave gate in review, on a head that no gate has checked. Older runs stop: only the newest head counts.
 pub(super) fn check_again(mut step: Step) -> Step {
     step.stop.push(StopScope::Feature);
     let emission = emit(&mut step.feature);
@@ -170,7 +170,7 @@ pub(super) fn check_again(mut step: Step) -> Step {
     step
 }
 
-/// The gate in review is not waited for any more.
+/// Stops the wave gate that runs during the review.
 pub(super) fn check_ends(mut feature: Feature) -> Step {
     feature.checking = None;
     Step {

@@ -1,4 +1,4 @@
-//! What people do to a Feature outside of commands: labels, closing, merging, reopening, pushing, checking again.
+//! The acts of people on a Feature without a command: labels, closing, merging, reopening, pushing and _Re-run_.
 
 use crate::{
     effect::{Effect, Reply, ReplyTo, Thread},
@@ -17,8 +17,9 @@ use crate::{
     task::{HumanReview, Origin, PersonDid, Task},
 };
 
-/// Merged by its human: done, whatever the Feature was doing. The merge of a cancelled Feature's pull request tells that
-/// it was reopened before; one of which AutoBuild does not know the number yet is the one being opened.
+/// Completes a Feature whose pull request a person merged, in any state. A cancelled one completes too: GitHub merges
+/// only open pull requests, so someone reopened it first. If the Feature is still opening its pull request and does not
+/// know its number, the merged one is taken for it.
 pub(super) fn pull_merged(mut feature: Feature, pull: PullNumber, at: Millis) -> Step {
     let is_opening = match &feature.state {
         State::Building { phase } | State::Paused { phase, .. } | State::Blocked { phase, .. } => {
@@ -43,8 +44,8 @@ pub(super) fn pull_merged(mut feature: Feature, pull: PullNumber, at: Millis) ->
     step
 }
 
-/// Only the pull request's reopening leaves `cancelled`, and only while the issue has no newer run. What was pushed
-/// meanwhile was never tested.
+/// Handles the reopening of the pull request, which is the only way out of `cancelled`. It counts only if the issue has
+/// no newer run. The gate runs again, because nothing has tested what was pushed in the meantime.
 pub(super) fn pull_reopened(mut feature: Feature, pull: PullNumber, newer: NewerRun) -> Step {
     let is_cancelled = matches!(feature.state, State::Cancelled { .. });
     if !is_cancelled || feature.pull != Some(pull) {
@@ -68,8 +69,8 @@ pub(super) fn pull_reopened(mut feature: Feature, pull: PullNumber, newer: Newer
     }
 }
 
-/// Each request for changes becomes one task in a wave of its own. In review the Feature goes back to building; where it
-/// is built already, the wave comes after those that are left.
+/// Turns a request for changes into one task in a wave of its own. A Feature in review goes back to building. If it is
+/// being built already, the new wave comes after the others.
 pub(super) fn review_requested(mut feature: Feature, review: &HumanReview, at: Millis) -> Step {
     let known = |task: &Task| matches!(&task.origin, Origin::Review { id, .. } if *id == review.id);
     if !feature.is_unfinished() || feature.pull.is_none() || feature.tasks.iter().any(known) {
@@ -85,8 +86,8 @@ pub(super) fn review_requested(mut feature: Feature, review: &HumanReview, at: M
     moves::next_wave(step)
 }
 
-/// What a person pushed was never verified together with the rest. While tasks are built, the gate of their wave does
-/// that; in review, and where a gate is what the Feature waits for, it runs again.
+/// Handles a person's push, which nothing has verified together with the rest. While tasks are built, the gate of their
+/// wave will do that. In review, or if the Feature is blocked at a gate, the gate runs again.
 pub(super) fn integration_pushed(mut feature: Feature, head: Sha) -> Step {
     let known = feature
         .integration
@@ -128,8 +129,8 @@ pub(super) fn integration_pushed(mut feature: Feature, head: Sha) -> Step {
     }
 }
 
-/// Ends an unfinished Feature with all its tasks. What someone did to the issue, the label or the branches says so;
-/// an App that was removed says nothing more.
+/// Cancels an unfinished Feature and all its tasks. Removing the label does nothing in review, nor does closing a pull
+/// request before the Feature has one. If AutoBuild has lost its access, nothing more is posted.
 pub(super) fn cancelled(mut step: Step, why: CancelledWhy, at: Millis) -> Step {
     let spared = match &why {
         CancelledWhy::LabelRemoved(_) => step.feature.state == State::InReview,
@@ -177,12 +178,12 @@ pub(super) fn end_tasks(mut step: Step, by: Option<User>, at: Millis) -> Step {
 }
 
 impl Feature {
-    /// Whether one of our check runs is, or will be, on this commit.
+    /// `true` if a check run of AutoBuild is, or will be, on this commit.
     pub fn checks(&self, commit: &Sha) -> bool {
         self.is_gated(commit) || self.tasks.iter().any(|task| is_of(task, commit))
     }
 
-    /// The task that a commit was checked for, or waits in.
+    /// Returns the task whose head this commit is, or that had a turn with it.
     pub fn task_at(&self, commit: &Sha) -> Option<&Task> {
         self.tasks.iter().find(|task| is_of(task, commit))
     }
@@ -209,7 +210,8 @@ fn is_of(task: &Task, commit: &Sha) -> bool {
     known(task.head.as_ref()) || task.turns.iter().any(|turn| known(turn.head.as_ref()))
 }
 
-/// What stands on the commit is checked again where that can change something, else said again. An ended run says nothing.
+/// Handles GitHub's _Re-run_ of a commit: checks it again if that can change something, or else publishes its result
+/// again. A run that has ended does nothing.
 pub(super) fn rerun(feature: Feature, head: &Sha, by: &User, at: Millis) -> Step {
     if !feature.is_unfinished() {
         return unchanged(feature);
@@ -239,7 +241,8 @@ pub(super) fn rerun(feature: Feature, head: &Sha, by: &User, at: Millis) -> Step
     }
 }
 
-/// The wave gate runs again on the head that waits for a person; what another head got is said again.
+/// Runs the wave gate again if the commit is the head and waits for a person. Otherwise publishes the result again, if
+/// it is the last gate's commit.
 fn gate_again(feature: Feature, head: &Sha) -> Step {
     let newest = feature.integration.as_ref().map(|integration| &integration.head) == Some(head);
     match feature.state.clone() {

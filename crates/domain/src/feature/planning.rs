@@ -1,4 +1,4 @@
-//! From the label to a plan in force.
+//! The way from the label to a plan that is in force.
 
 use crate::{
     complexity,
@@ -22,7 +22,7 @@ use crate::{
     wave,
 };
 
-/// Makes the Feature of a labelled issue.
+/// Returns the Feature of an issue that was just labelled.
 pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapshot, rules: Rules) -> Step {
     let emission = Emission(1);
     let eyes = Effect::React {
@@ -59,8 +59,8 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
     }
 }
 
-/// The first step of planning. No agent is paid in a repository in which no work could ever be checked; a plan that a
-/// person wrote costs nothing.
+/// Returns the first effect of planning. Pre-flight comes before the planner, so that no agent is paid for a repository
+/// in which no work could ever be checked. A plan that a person wrote costs nothing.
 pub(super) fn begun(feature: &Feature, emission: Emission) -> Effect {
     match feature.given_plan() {
         Some(_) => Effect::Plan { emission },
@@ -68,7 +68,7 @@ pub(super) fn begun(feature: &Feature, emission: Emission) -> Effect {
     }
 }
 
-/// What pre-flight found before a planner is asked.
+/// Handles the pre-flight before planning: blocks the Feature, or asks for the plan.
 pub(super) fn looked_at(mut feature: Feature, emission: Emission, outcome: PreFlown) -> Step {
     match outcome {
         PreFlown::Refused(reason) => moves::blocked(unchanged(feature), reason, Phase::Planning { emission }),
@@ -129,7 +129,7 @@ pub(super) fn planned_as(mut feature: Feature, emission: Emission, planned: Plan
 }
 
 impl Feature {
-    /// The plan that a person wrote, in a command or in the issue.
+    /// Returns the plan that a person wrote, in a command or in the issue.
     pub fn given_plan(&self) -> Option<String> {
         let request = &self.request;
         request
@@ -142,14 +142,14 @@ impl Feature {
     }
 }
 
-/// Whether planning waits for this emission, also while the Feature is paused.
+/// `true` if planning waits for this emission, also while the Feature is paused.
 pub fn is_planning(feature: &Feature, emission: Emission) -> bool {
     let planning = Phase::Planning { emission };
     feature.state == State::Planning { emission } || feature.phase() == Some(&planning)
 }
 
-/// The tasks of a new plan. Their emissions go on from those of the plan before, so that no effect is taken for an old
-/// one.
+/// Returns the tasks of a new plan. They continue the emission numbers of the plan before, so that no effect gets an
+/// old id.
 fn tasks(plan: &Plan, pre_loop: &PreLoop, feature: &Feature) -> Vec<Task> {
     let rules = feature.task_rules();
     let waves = wave::waves(plan);
@@ -198,7 +198,7 @@ pub(super) fn plan_refused(mut feature: Feature, emission: Emission, message: St
     unchanged(feature)
 }
 
-/// Remembers where the living comment is, and since when it shows the plan in force: approvals count from then.
+/// Remembers the living comment and when it first showed the plan in force. Approvals count from that time on.
 pub(super) fn living_shown(mut feature: Feature, comment: CommentId, version: Option<u32>, at: Millis) -> Step {
     let is_newer = feature
         .living

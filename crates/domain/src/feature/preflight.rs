@@ -1,4 +1,4 @@
-//! Pre-flight: what is so before a Player runs, on a commit of the default branch.
+//! Pre-flight: the state of a commit of the default branch before a Player works on it.
 
 use crate::{
     blocked::{BlockReason, PreFlightCause, PreFlightFault},
@@ -9,47 +9,47 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The most names of failing tests that a Feature keeps for people; the baseline itself has all.
+/// The most names of failing tests that a Feature keeps to show; the baseline itself has all of them.
 const MOST_FAILING: usize = 20;
-/// Characters of an output that a Feature keeps for people.
+/// The most output that a Feature keeps to show, in characters.
 const MOST_OUTPUT: usize = 2_000;
 
-/// What a shell or `env` answers for a program that is not there or cannot be run.
+/// The exit codes of a shell or `env` for a program that cannot be executed or does not exist.
 const NOT_RUN: [i32; 2] = [126, 127];
 
-/// What pre-flight found on a commit of the default branch, as people are told it.
+/// The result of pre-flight on a commit of the default branch, as people are told it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreFlight {
     /// The commit.
     pub commit: Sha,
-    /// How set-up ended, in a sentence; none where there is no set-up.
+    /// The result of set-up as a sentence; `None` if there is no set-up.
     pub setup: Option<String>,
-    /// What the tests say.
+    /// The results of the tests.
     pub before: Before,
-    /// What AutoBuild does not support in this repository, as sentences.
+    /// The parts of this repository that AutoBuild does not support, as sentences.
     pub notes: Vec<String>,
-    /// Checks of criteria that may never hold.
+    /// Criteria whose check may never pass.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
-    /// What is added to the test command.
+    /// Whether AutoBuild's additions to the test command can be used.
     #[serde(default)]
     pub additions: Additions,
 }
 
-/// Why a check of a criterion may never hold.
+/// A reason why a criterion's check may never pass.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Doubt {
-    /// There is no such test, and the task may not bring one, or there is one that is spelled nearly so.
+    /// No test has this name. Either the plan brings no tests, or a test with nearly the same name exists.
     UnknownTest {
         /// The task.
         task: TaskId,
         /// The test's name in the plan.
         test: String,
-        /// Tests that are there, the nearest first.
+        /// Existing tests with similar names, the most similar first.
         nearest: Vec<String>,
     },
-    /// The command names a program that is not there.
+    /// The command names a program that does not exist.
     MissingProgram {
         /// The task.
         task: TaskId,
@@ -60,35 +60,35 @@ pub enum Doubt {
     },
 }
 
-/// What the tests say before anyone changed anything.
+/// The results of the tests before any change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Before {
-    /// There is no test.
+    /// There are no tests.
     NoTests {
-        /// Why none ran, in a sentence.
+        /// Why no test ran, as a sentence.
         why: String,
     },
-    /// They pass.
+    /// The tests pass.
     Green {
-        /// The command and its counts, in a sentence.
+        /// The command and its counts, as a sentence.
         tests: String,
     },
-    /// Some fail already: these are not counted against a task.
+    /// Some tests fail already; they do not count against a task.
     Red {
-        /// The command and its counts, in a sentence.
+        /// The command and its counts, as a sentence.
         tests: String,
-        /// The first of those that fail, by name.
+        /// The names of the first failing tests.
         failing: Vec<String>,
-        /// How many more fail.
+        /// The number of other failing tests.
         more: usize,
-        /// The end of what they printed, where nothing names those that fail.
+        /// The tests' output, shortened in the middle; empty if the failing tests have names.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         output: String,
     },
 }
 
-/// How a pre-flight ended.
+/// The result of a pre-flight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreFlown {
@@ -99,7 +99,7 @@ pub enum PreFlown {
 }
 
 impl PreFlight {
-    /// What a baseline means to people.
+    /// Returns what people are told about a baseline.
     pub fn of(baseline: &Baseline, notes: Vec<String>) -> Self {
         Self {
             commit: baseline.commit.clone(),
@@ -112,7 +112,8 @@ impl PreFlight {
     }
 }
 
-/// Why no Player can start on this baseline; none where one can. Tests that fail are no obstacle where others pass.
+/// Returns why no Player can start on this baseline: set-up failed, or the test command could not run or timed out.
+/// Failing tests are no obstacle here.
 pub fn obstacle(baseline: &Baseline) -> Option<BlockReason> {
     let not_run = |cause: fn(Evidence) -> PreFlightCause, evidence| failed(PreFlightFault::NotRun, cause, evidence);
     match (&baseline.setup, &baseline.tests) {
@@ -137,7 +138,7 @@ fn failed(fault: PreFlightFault, cause: impl Fn(Evidence) -> PreFlightCause, evi
     }
 }
 
-/// What ran without what it printed and the names of its tests, and what it printed.
+/// Splits evidence into the evidence without its output and test names, and the output.
 fn apart(evidence: &Evidence) -> (Evidence, String) {
     let mut evidence = evidence.clone();
     let output = match &mut evidence {
@@ -150,7 +151,7 @@ fn apart(evidence: &Evidence) -> (Evidence, String) {
     (evidence, output)
 }
 
-/// Why no test could show that a task is done: tests run here, and none of them passes.
+/// Returns why no test could show that a task is done: tests ran, and none of them passed.
 pub fn nothing_passes(baseline: &Baseline) -> Option<BlockReason> {
     let (Evidence::Passed(finding) | Evidence::Failed(finding)) = &baseline.tests else {
         return None;
@@ -164,7 +165,7 @@ pub fn nothing_passes(baseline: &Baseline) -> Option<BlockReason> {
     }
 }
 
-/// Why no criterion of this plan that names a test could ever be met: tests run here, and nothing names them.
+/// Returns why no criterion of this plan that names a test could ever be met: tests ran, but have no names.
 pub fn nameless(baseline: &Baseline, plan: &Plan) -> Option<BlockReason> {
     let (Evidence::Passed(finding) | Evidence::Failed(finding)) = &baseline.tests else {
         return None;
@@ -183,7 +184,7 @@ pub fn nameless(baseline: &Baseline, plan: &Plan) -> Option<BlockReason> {
     Some(failed(PreFlightFault::NoNames, cause, &baseline.tests))
 }
 
-/// Every test that a criterion names, with its task.
+/// Returns every test that a criterion names, with its task.
 fn named_tests(plan: &Plan) -> impl Iterator<Item = (TaskId, &str)> {
     plan.tasks.iter().flat_map(|task| {
         task.acceptance_criteria
@@ -195,12 +196,13 @@ fn named_tests(plan: &Plan) -> impl Iterator<Item = (TaskId, &str)> {
     })
 }
 
-/// How much alike two names are before one is held for the other misspelt.
+/// The least Jaro-Winkler similarity at which one name counts as a misspelling of another.
 const ALIKE: f64 = 0.85;
-/// The most names that are proposed.
+/// The most similar names that are proposed.
 const MOST_NEAREST: usize = 3;
 
-/// Tests that criteria name and that nobody has: each that its task may not bring, or that is nearly one that is there.
+/// Returns a doubt for each test that a criterion names and that does not exist, if the plan brings no tests (all its
+/// tasks are documentation) or an existing test has nearly the same name.
 pub fn unknown_tests(baseline: &Baseline, plan: &Plan, is_called: impl Fn(&str, &str) -> bool) -> Vec<Doubt> {
     let Ground::Named(names) = baseline.ground() else {
         return Vec::new();
@@ -220,7 +222,7 @@ pub fn unknown_tests(baseline: &Baseline, plan: &Plan, is_called: impl Fn(&str, 
         .collect()
 }
 
-/// The names that are most like a test's, as their last parts go.
+/// Returns the names whose last part, such as `adds` in `math::adds`, is most similar to the test's, the best first.
 fn nearest<'a>(test: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let end = |name: &str| {
         name.rsplit([':', '.', '>', '›', '/'])

@@ -1,4 +1,4 @@
-//! Why a command or label is not obeyed.
+//! The reasons why a command or label is refused.
 
 use crate::{
     blocked::BlockReason,
@@ -8,7 +8,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What a person gives to have something done.
+/// The means by which a person asks for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
@@ -22,18 +22,18 @@ pub enum Trigger {
     Button,
 }
 
-/// Who somebody without the needed right is to the repository.
+/// How a person without the needed right is related to the repository.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Asker {
-    /// Somebody who has more than everybody has, or may have.
+    /// A person with more rights than the public has, or one whose rights are not known.
     #[default]
     Member,
-    /// Anybody: the repository is public, and they have no more than that gives.
+    /// A person with no more rights than the public, in a public repository.
     Anybody,
 }
 
-/// What is possible instead of a command that does not fit the state. The aliases are the sentences that older versions
+/// What is possible instead of a command that does not fit the state. The aliases are sentences that older versions
 /// stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -62,7 +62,7 @@ pub enum Possible {
     /// A completed task stays completed.
     #[serde(alias = "a completed task stays completed")]
     CompletedStays,
-    /// Only a task that is running can be paused.
+    /// Only a task that is neither blocked nor over can be paused.
     #[serde(alias = "nothing of it is running that could be paused")]
     RunningTask,
     /// The task has ended.
@@ -73,30 +73,30 @@ pub enum Possible {
     OldButton,
 }
 
-/// Why a command or label is not obeyed.
+/// Why a command or label is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
-    /// It could not be looked at in the end.
+    /// AutoBuild could not process it, even after all tries.
     NotLookedAt {
-        /// What.
+        /// The means by which the person asked.
         trigger: Trigger,
-        /// What stood in the way.
+        /// Why it could not be processed.
         reason: Box<BlockReason>,
     },
-    /// The sender may not.
+    /// The sender lacks the needed right.
     NoPermission {
         /// The right that the settings ask for.
         needed: String,
-        /// Who they are to the repository.
+        /// How the sender is related to the repository.
         #[serde(default)]
         asker: Asker,
     },
-    /// GitHub could not say whether the sender may.
+    /// GitHub could not say whether the sender has the needed right.
     PermissionUnknown,
-    /// Not a command.
+    /// The text is no valid command.
     Malformed {
-        /// What is wrong.
+        /// The mistake in it.
         reason: CommandMistake,
         /// The nearest valid form.
         nearest: String,
@@ -105,18 +105,18 @@ pub enum Refusal {
     NoRun,
     /// The label was given while a run is unfinished.
     RunUnfinished {
-        /// Which.
+        /// The unfinished run.
         run: FeatureKey,
     },
     /// The label was given by a bot.
     BotLabel,
-    /// One task is wanted, and nobody may say what must hold: the issue has no check boxes that do, and no design is made.
+    /// One task is wanted, but nothing gives its criteria: the issue has no usable check boxes, and no design is made.
     NoCriteria,
-    /// The label was given to a closed issue, or the issue was closed since.
+    /// The label was set on a closed issue, or the issue was closed afterwards.
     IssueClosed,
     /// Someone without write access edited the issue after it was labelled.
     EditedSince {
-        /// Who.
+        /// The person who edited it.
         by: String,
     },
     /// The run has ended.
@@ -126,63 +126,63 @@ pub enum Refusal {
     },
     /// A newer run of the issue exists.
     NewerRun {
-        /// Which.
+        /// The newer run.
         run: FeatureKey,
     },
     /// The state does not allow it.
     NotNow {
-        /// The command's word.
+        /// The name of the command.
         command: String,
-        /// The state's word.
+        /// The name of the state.
         state: String,
         /// What is possible instead.
         instead: Possible,
     },
     /// The given hash is not that of the plan.
     OtherPlan {
-        /// Given.
+        /// The hash that was given.
         given: String,
-        /// First eight digits of the plan in force.
+        /// The first eight digits of the hash of the plan in force.
         current: String,
     },
     /// The plan was changed after the comment was written, or was not shown yet.
     PlanChanged {
-        /// First eight digits of the plan in force.
+        /// The first eight digits of the hash of the plan in force.
         current: String,
     },
     /// The Feature has no such task.
     NoSuchTask {
-        /// Given.
+        /// The task that was given.
         task: TaskId,
         /// The tasks it has.
         known: Vec<TaskId>,
     },
-    /// The command needs a task's name here.
+    /// The command needs the name of a task here.
     NameTheTask {
-        /// The command's word.
+        /// The name of the command.
         command: String,
     },
     /// The task's commit holds a secret, which nobody can waive.
     SecretFound {
         /// The task.
         task: TaskId,
-        /// Where, as a path with its line.
+        /// The secret's file, with its line if that is known.
         place: String,
     },
-    /// An approving review is about another commit than the branch's head.
+    /// An approving review is about a commit that is not the branch's head.
     StaleReview {
         /// The task.
         task: TaskId,
-        /// The head now.
+        /// The branch's head now.
         head: Sha,
     },
-    /// Its task is in the wrong state.
+    /// The state of the task does not allow it.
     TaskNotNow {
-        /// The command's word.
+        /// The name of the command.
         command: String,
         /// The task.
         task: TaskId,
-        /// Its state's word.
+        /// The name of the task's state.
         state: String,
         /// What is possible instead.
         instead: Possible,
@@ -190,7 +190,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The state does not allow the command.
+    /// Returns the refusal of a command that the Feature's state does not allow.
     pub(super) fn not_now(state: &State, command: &str, instead: Possible) -> Self {
         Self::NotNow {
             command: command.to_owned(),

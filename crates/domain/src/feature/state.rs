@@ -1,4 +1,4 @@
-//! The states of a Feature, each with exactly what it needs.
+//! The states of a Feature. Each one holds exactly what it needs.
 
 use crate::{
     blocked::BlockReason,
@@ -12,49 +12,49 @@ use serde::{Deserialize, Serialize};
 pub enum State {
     /// A plan is being made.
     Planning {
-        /// The effect that is waited for.
+        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
-    /// The plan waits for a person.
+    /// The plan waits for a person's approval.
     AwaitingApproval,
     /// Tasks are being built.
     Building {
-        /// Where exactly.
+        /// The present step of building.
         phase: Phase,
     },
-    /// A person asked to wait; what runs ends, nothing starts.
+    /// A person paused the Feature. What runs may finish, but nothing starts.
     Paused {
-        /// Where it goes on.
+        /// The step of building at which it will continue.
         phase: Phase,
-        /// Who asked.
+        /// The person who paused it.
         by: User,
     },
-    /// A person has to decide.
+    /// The Feature waits for a person to decide.
     Blocked {
-        /// Why.
+        /// Why it is blocked.
         reason: BlockReason,
-        /// Where it goes on.
+        /// The step of building at which it will continue.
         phase: Phase,
     },
-    /// The feature pull request waits for its human.
+    /// The feature pull request waits for a person's review.
     InReview,
-    /// Merged.
+    /// The feature pull request was merged.
     Completed,
-    /// Cancelled.
+    /// The Feature was cancelled.
     Cancelled {
-        /// Why.
+        /// Why it was cancelled.
         why: CancelledWhy,
     },
-    /// No valid plan after the repair.
+    /// There was no valid plan, even after the repair.
     Failed {
-        /// What was wrong with it.
+        /// The mistakes in the plan, as a text for people.
         message: String,
     },
 }
 
 impl State {
-    /// The product's word for it.
+    /// Returns the word for this state in the product's texts.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Planning { .. } => "planning",
@@ -70,65 +70,65 @@ impl State {
     }
 }
 
-/// Steps of building.
+/// The steps of building.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Making the plan; only in `paused` and `blocked`.
+    /// The plan is being made. Only a paused or blocked Feature is in this step.
     Planning {
-        /// The effect that is waited for.
+        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
-    /// Looking at a commit of the default branch before any Player does.
+    /// Pre-flight checks a commit of the default branch before a Player works on it.
     PreFlight {
-        /// The effect that is waited for.
+        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
-        /// What comes next.
+        /// The next step.
         then: Ahead,
     },
-    /// Making the integration branch.
+    /// The integration branch is being made.
     OpeningBranch {
-        /// The effect that is waited for.
+        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
-    /// Merging the default branch.
+    /// The default branch is being merged into the integration branch.
     MergingDefault {
-        /// The effect that is waited for.
+        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
-        /// What comes next.
+        /// The next step.
         then: Then,
     },
-    /// A task that resolves a conflict with the default branch.
+    /// A task resolves a conflict with the default branch.
     Syncing {
-        /// Which.
+        /// The task.
         task: TaskId,
-        /// What comes next.
+        /// The next step.
         then: Then,
     },
-    /// The tasks of the open wave.
+    /// The tasks of the open waves are being built.
     Tasks,
-    /// The wave gate.
+    /// The wave gate runs.
     Gate {
-        /// The effect that is waited for.
+        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
-        /// What comes next.
+        /// The next step.
         then: Then,
     },
-    /// Opening the feature pull request.
+    /// The feature pull request is being opened.
     OpeningPull {
-        /// The effect that is waited for.
+        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
 }
 
 impl Phase {
-    /// The emission whose result it waits for.
+    /// Returns the emission whose result it waits for; `None` if it waits for tasks.
     pub fn waits_for(&self) -> Option<Emission> {
         match self {
             Self::Planning { emission }
@@ -142,17 +142,17 @@ impl Phase {
     }
 }
 
-/// What follows a pre-flight.
+/// The step that follows pre-flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ahead {
-    /// The integration branch is made from the commit.
+    /// AutoBuild makes the integration branch from the commit.
     OpenBranch,
-    /// The commit is merged in already.
+    /// The Feature continues, since the commit is merged in already.
     GoOn(Then),
 }
 
-/// What follows a merge of the default branch or a wave gate.
+/// The step that follows a merge of the default branch, or a wave gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Then {
@@ -166,7 +166,7 @@ pub enum Then {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CancelledWhy {
-    /// `/autobuild cancel`.
+    /// A person gave the command `/autobuild cancel`.
     Command(User),
     /// The label was removed.
     LabelRemoved(User),
@@ -187,7 +187,7 @@ pub enum CancelledWhy {
 }
 
 impl CancelledWhy {
-    /// The person who did it, where it was one.
+    /// Returns the person who cancelled it, if a person did.
     pub fn by(&self) -> Option<&User> {
         match self {
             Self::Command(by) | Self::LabelRemoved(by) | Self::IssueClosed(by) | Self::PullClosed(by) => Some(by),
@@ -199,7 +199,7 @@ impl CancelledWhy {
         }
     }
 
-    /// What AutoBuild can still say and close.
+    /// Returns the places where AutoBuild can still post and close things.
     pub(super) fn reach(&self) -> Reach {
         match self {
             Self::Command(_)
@@ -214,14 +214,14 @@ impl CancelledWhy {
     }
 }
 
-/// What AutoBuild can still say and close when a Feature is cancelled.
+/// The places where AutoBuild can still post and close things after a Feature was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     /// The issue and the pull requests.
     Everything,
     /// Only the pull requests.
     Pulls,
-    /// Neither.
+    /// None.
     Nothing,
 }
 
@@ -231,6 +231,6 @@ pub(super) enum Reach {
 pub enum Suspension {
     /// It is not.
     None,
-    /// Nothing starts until it is lifted.
+    /// Suspended: nothing starts until the suspension is lifted.
     Suspended,
 }

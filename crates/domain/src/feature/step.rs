@@ -1,4 +1,4 @@
-//! What happens to a Feature. One function per event.
+//! Applies events to a Feature, with one function per event.
 
 pub use crate::feature::planning::labelled;
 use crate::{
@@ -16,8 +16,8 @@ use crate::{
     ids::{Emission, Millis},
 };
 
-/// Applies `event`; a late or repeated event leaves the Feature as it was. Whatever people can see of a change becomes
-/// one edit of the living comment, and whatever it now waits for a person for is asked of the person.
+/// Applies `event`; a late or repeated event leaves the Feature as it was. A change that people can see leads to one
+/// edit of the living comment. If the Feature now waits for something that only a person can do, the person is asked.
 pub fn step(feature: Feature, event: Event, at: Millis) -> Step {
     let (before, waited) = (visible(&feature), feature.waits());
     let mut step = moved(feature, event, at);
@@ -40,7 +40,7 @@ pub fn step(feature: Feature, event: Event, at: Millis) -> Step {
     step
 }
 
-/// The Feature without what no comment shows.
+/// Returns the Feature without the parts that the living comment does not show.
 fn visible(feature: &Feature) -> Feature {
     let mut seen = feature.clone();
     seen.living = None;
@@ -102,7 +102,7 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
     }
 }
 
-/// Kept also for a cancelled Feature, which may come back.
+/// Remembers the suspension. A cancelled Feature remembers it too, since it may be reopened.
 fn suspension(mut feature: Feature, now: Suspension) -> Step {
     if feature.state != State::Completed {
         feature.suspension = now;

@@ -1,4 +1,4 @@
-//! A conflict with the default branch: one task resolves it, alone, and then the step that it interrupted goes on.
+//! A conflict with the default branch. One task resolves it, alone; then the interrupted step continues.
 
 use crate::{
     blocked::BlockReason,
@@ -15,10 +15,10 @@ use crate::{
     task::{Origin, Task},
 };
 
-/// Adds the task that merges `other` in. No other task starts before it has landed.
+/// Adds the task that merges `other` in. No other task starts until it is merged.
 pub(super) fn start(mut step: Step, files: Vec<String>, other: Sha, then: Then, at: Millis) -> Step {
     let task = added::sync(&step.feature, files, other);
-    // One that someone started again meanwhile does it as well.
+    // If someone started an earlier task of this kind again in the meantime, that one does it.
     let id = open_sync(&step.feature).unwrap_or(task.id);
     if id == task.id {
         step.feature.tasks.push(task);
@@ -32,7 +32,7 @@ fn open_sync(feature: &Feature) -> Option<TaskId> {
     feature.tasks.iter().find(is_sync).map(|task| task.id)
 }
 
-/// The default branch is merged in: what would have done it has nothing left to do.
+/// Cancels the open tasks that should have resolved a conflict, since the default branch is merged in.
 pub(super) fn not_needed(mut step: Step, at: Millis) -> Step {
     while let Some(id) = open_sync(&step.feature) {
         tell(&mut step, id, task::Event::FeatureCancelled { by: None }, at);
@@ -40,7 +40,7 @@ pub(super) fn not_needed(mut step: Step, at: Millis) -> Step {
     step
 }
 
-/// The task that resolves a conflict, and what it interrupted, if the Feature waits for one.
+/// Returns the task that resolves a conflict, and the step that it interrupted, if the Feature waits for one.
 pub(super) fn waits_for(feature: &Feature) -> Option<(TaskId, Then)> {
     let phase = match &feature.state {
         State::Building { phase } | State::Paused { phase, .. } | State::Blocked { phase, .. } => phase,
@@ -53,7 +53,7 @@ pub(super) fn waits_for(feature: &Feature) -> Option<(TaskId, Then)> {
     };
     match phase {
         Phase::Syncing { task, then } => Some((*task, *then)),
-        // It was given up, and someone started it again.
+        // The task was given up, which blocked the Feature, and someone started it again.
         Phase::MergingDefault { then, .. } if matches!(feature.state, State::Blocked { .. }) => {
             open_sync(feature).map(|task| (task, *then))
         }
@@ -67,7 +67,7 @@ pub(super) fn waits_for(feature: &Feature) -> Option<(TaskId, Then)> {
     }
 }
 
-/// After a change of a task while a conflict is resolved.
+/// Continues after a task changed while a conflict is being resolved.
 pub(super) fn settle(mut step: Step, id: TaskId, then: Then, at: Millis) -> Step {
     tell(&mut step, id, task::Event::Begin, at);
     let phase = Phase::Syncing { task: id, then };
@@ -89,7 +89,7 @@ pub(super) fn settle(mut step: Step, id: TaskId, then: Then, at: Millis) -> Step
     }
 }
 
-/// The conflict is still there, and nobody is left to resolve it but a person.
+/// Blocks the Feature: the conflict is still there, and only a person can resolve it now.
 fn given_up(step: Step, id: TaskId, then: Then) -> Step {
     let files = step.feature.task(id).map(|task| task.plan.files.clone());
     let reason = BlockReason::DefaultConflict {
@@ -100,7 +100,7 @@ fn given_up(step: Step, id: TaskId, then: Then) -> Step {
     blocked(step, reason, Phase::MergingDefault { emission, then })
 }
 
-/// The default branch has a new head while the feature pull request waits for its human: does it still merge?
+/// Handles a new head of the default branch while the feature pull request is in review: asks whether it still merges.
 pub(super) fn default_pushed(mut feature: Feature) -> Step {
     if feature.state != State::InReview {
         return unchanged(feature);
@@ -111,7 +111,8 @@ pub(super) fn default_pushed(mut feature: Feature) -> Step {
     step
 }
 
-/// It does not: back to building, with the conflict as a task. What was found before another step began is old news.
+/// Handles a conflict that was found in review: goes back to building, with a task that resolves it. The finding is
+/// ignored if the Feature has left review since then, or has a task for this commit already.
 pub(super) fn default_conflicts(mut feature: Feature, files: Vec<String>, other: Sha, at: Millis) -> Step {
     let in_hand = |task: &Task| task.origin == Origin::Sync { other: other.clone() };
     if feature.state != State::InReview || feature.tasks.iter().any(in_hand) {

@@ -1,5 +1,5 @@
-//! What AutoBuild could not say or do on GitHub as it should: it is said otherwise, or the work stops, or a person has to
-//! do it; the Feature tells of all three.
+//! Things that AutoBuild could not say or do on GitHub as intended. They were said in another form, or the work stops,
+//! or a person has to act; the Feature shows each case.
 
 pub use crate::effect::{Instead, Saying, Unsaid};
 use crate::{
@@ -13,10 +13,10 @@ use crate::{
     task,
 };
 
-/// The most that is remembered of one Feature.
+/// The most that is kept for one Feature; older entries are dropped.
 const MOST: usize = 20;
 
-/// Remembers it, once. An approved task whose verdict stands nowhere is not merged: it waits for a person.
+/// Records it, once. An approved task whose verdict could not be posted is not merged: it waits for a person.
 pub(super) fn unsaid(mut feature: Feature, unsaid: Unsaid, at: Millis) -> Step {
     if !feature.is_unfinished() && !unsaid.what.outlasts_the_feature() {
         return unchanged(feature);
@@ -35,7 +35,7 @@ pub(super) fn unsaid(mut feature: Feature, unsaid: Unsaid, at: Millis) -> Step {
     }
 }
 
-/// The approved task that is not to be merged because of this, and what stops it.
+/// Returns the approved task that must not be merged because of this, and the event that stops it.
 fn stopped(feature: &Feature, unsaid: &Unsaid) -> Option<(TaskId, task::Event)> {
     let id = unsaid.task.filter(|_| unsaid.instead == Instead::Nothing)?;
     let doing = unsaid.what.before_merge()?;
@@ -47,7 +47,7 @@ fn stopped(feature: &Feature, unsaid: &Unsaid) -> Option<(TaskId, task::Event)> 
     Some((id, task::Event::Stuck { emission, reason }))
 }
 
-/// The merge that an approved task waits for.
+/// Returns the emission of the merge that an approved task waits for.
 fn approved_run(feature: &Feature, id: TaskId) -> Option<Emission> {
     let task = feature.task(id)?;
     match &task.state {

@@ -1,6 +1,6 @@
-//! What a Feature waits for a person for. The person who labelled the issue is told of each wait once.
+//! The things that a Feature needs from a person. The person who labelled the issue is asked once for each wait.
 //!
-//! A block is no wait of this list: its report calls the person itself.
+//! Blocks are not listed here: their reports mention the person themselves.
 
 use crate::{
     effect::{Effect, Saying, Wait},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Feature {
-    /// Everything that waits for a person now, but for blocks.
+    /// Returns everything that waits for a person now, except blocks.
     pub fn waits(&self) -> Vec<Wait> {
         match &self.state {
             State::AwaitingApproval => self.approval().into_iter().collect(),
@@ -28,7 +28,8 @@ impl Feature {
         }
     }
 
-    /// A plan that nobody can read yet is nothing to approve.
+    /// Returns the wait for approval, once people can read the plan: the living comment shows it, or could not be
+    /// posted.
     fn approval(&self) -> Option<Wait> {
         let plan = self.plan.as_ref()?;
         let is_shown = plan.shown_at.is_some() || self.unsaid.iter().any(|unsaid| unsaid.what == Saying::Living);
@@ -60,7 +61,7 @@ impl Feature {
     }
 }
 
-/// Asks the person for whatever was not waited for `before`.
+/// Asks the person for each wait that was not there `before`.
 pub(super) fn ask(step: &mut Step, before: &[Wait]) {
     for wait in step.feature.waits() {
         if !before.contains(&wait) {

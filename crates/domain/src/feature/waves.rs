@@ -1,4 +1,4 @@
-//! The tasks of the open waves: which start, which block, and when a wave is over.
+//! The tasks of the open waves: which of them start, which are blocked, and when a wave is over.
 
 use crate::{
     blocked::BlockReason,
@@ -15,14 +15,14 @@ use crate::{
     task::Task,
 };
 
-/// Opens the present wave: starts every task that may start.
+/// Enters the step `Tasks`, and starts every task that may start.
 pub(super) fn run(mut step: Step, at: Millis) -> Step {
     enter(&mut step.feature, Phase::Tasks);
     settle(step, at)
 }
 
-/// After a change of a task: blocks those that need a task that was given up, starts those that may start, and goes on
-/// when nothing of the open waves is in motion any more.
+/// Continues after a task changed: blocks tasks whose needs were given up, starts tasks that may start, and goes to the
+/// next step when no task of the open waves is in motion.
 pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     tell_needs(&mut step, at);
     if let Some((task, then)) = syncing::waits_for(&step.feature) {
@@ -43,7 +43,7 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     let waiting = step.feature.opened_tasks().filter(|task| task.is_blocked());
     let tasks: Vec<TaskId> = waiting.map(|task| task.id).collect();
     match (tasks.is_empty(), &step.feature.state) {
-        // No checked plan has tasks that wait for each other; if one had, it would rest here.
+        // In a valid plan, tasks never wait for each other. If they did, the Feature would stay here.
         (true, _) if step.feature.has_open_tasks() => step,
         (true, _) if gate::is_due(&step.feature) => moves::gate(step, Then::Wave),
         (true, _) => after_gate(step, Then::Wave, at),
@@ -57,7 +57,7 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     }
 }
 
-/// Whether the tasks decide what comes next. A Feature past its tasks goes back to them when one is started again; while
+/// `true` if the tasks decide what comes next. A Feature past its tasks returns to them if one is started again. While
 /// a merge of the default branch is due, tasks wait for it.
 fn is_about_tasks(feature: &Feature) -> bool {
     match &feature.state {
@@ -80,7 +80,7 @@ fn is_about_tasks(feature: &Feature) -> bool {
     }
 }
 
-/// Tells every task that did not start which of its needs were given up, and which came back.
+/// Tells every task that is not in motion which of its needs were given up, and which are available again.
 fn tell_needs(step: &mut Step, at: Millis) {
     let needs: Vec<(TaskId, TaskId)> = step
         .feature
@@ -98,7 +98,7 @@ fn tell_needs(step: &mut Step, at: Millis) {
     }
 }
 
-/// Starts every waiting task of the open waves that has what it needs.
+/// Starts every pending task of the open waves whose needs are fulfilled.
 fn start_ready(step: &mut Step, at: Millis) {
     let feature = &step.feature;
     let ready: Vec<TaskId> = feature
@@ -111,7 +111,7 @@ fn start_ready(step: &mut Step, at: Millis) {
     }
 }
 
-/// Whether everything that the task needs is merged, or was given up and someone decided to go on without.
+/// `true` if each task that this one needs is merged, or was given up and a person decided to continue without it.
 fn has_needs(feature: &Feature, task: &Task) -> bool {
     task.plan.dependencies.iter().all(|need| {
         feature
@@ -120,8 +120,8 @@ fn has_needs(feature: &Feature, task: &Task) -> bool {
     })
 }
 
-/// After a green gate, or a wave in which nothing was merged: the next wave, the pull request, or the end. A task that
-/// someone started again meanwhile comes first.
+/// Continues after a gate that passed, or after a wave without a merge: with the next wave, the pull request, or the
+/// end. A task that someone started again in the meantime comes first.
 pub(super) fn after_gate(step: Step, then: Then, at: Millis) -> Step {
     if step.feature.has_open_tasks() {
         return run(step, at);
@@ -136,9 +136,9 @@ pub(super) fn after_gate(step: Step, then: Then, at: Millis) -> Step {
     }
 }
 
-/// Applies an event to one task, and then opens whatever the task was the last to keep closed.
+/// Applies an event to one task, and then starts whatever waited for that task.
 pub(super) fn on_task(feature: Feature, id: TaskId, event: task::Event, at: Millis) -> Step {
-    // A pull request that came too late to be cancelled with the rest is closed all the same.
+    // The pull request was opened too late to be closed with the others when the Feature was cancelled.
     let closes_late_pull = match (&feature.state, &event) {
         (State::Cancelled { why }, task::Event::PullOpened { .. }) => why.reach() != Reach::Nothing,
         _ => false,

@@ -1,26 +1,26 @@
-//! The words of a piece of evidence: what is written apart, and what is marked as a name.
+//! Splits a piece of evidence into its words, and finds the names in quotes or backticks.
 
-/// How much of one piece of evidence is looked at; beyond that nobody reads either.
+/// Limits of what is read of one piece of evidence.
 const MOST_CHARACTERS: usize = 8_000;
 const MOST_WORDS: usize = 1_000;
 
-/// A word, or a whole name between marks.
+/// A word, or the whole text between quotes or backticks.
 pub(super) struct Word<'a> {
-    /// As it stands there.
+    /// The text as it is written.
     pub text: &'a str,
-    /// Whether it stands in backticks or quotes by itself.
+    /// Whether it stands alone between backticks or quotes.
     pub marked: bool,
 }
 
-/// A file that a word may name, with a line where it gives one.
+/// A file that a word may name, with the line if it gives one.
 pub(super) struct Place {
     /// The path.
     pub path: String,
-    /// The last line named.
+    /// The last line that is named.
     pub line: Option<u32>,
 }
 
-/// The words of `evidence`, then what stands between backticks or quotes.
+/// Returns the words of `evidence`, followed by the texts between backticks or quotes.
 pub(super) fn words(evidence: &str) -> Vec<Word<'_>> {
     let end = evidence
         .char_indices()
@@ -41,12 +41,12 @@ pub(super) fn words(evidence: &str) -> Vec<Word<'_>> {
 }
 
 impl<'a> Word<'a> {
-    /// Without what closes a sentence, and without the brackets of a call.
+    /// Returns the text without final punctuation and without the brackets of a call.
     pub(super) fn bare(&self) -> &'a str {
         self.text.trim_end_matches(['.', ':', '!', '?']).trim_end_matches("()")
     }
 
-    /// The files that it may name: as it is, and without the line behind it. Upper and lower case differ, as they do in
+    /// Returns the files that it may name: the whole word, and the word without its line number. Case matters, as in
     /// the tree.
     pub(super) fn places(&self) -> Vec<Place> {
         let word = self.text.trim_end_matches(['.', ':', '!', '?']);
@@ -60,7 +60,7 @@ impl<'a> Word<'a> {
             None => word.split_once(':').unwrap_or((word, "")),
         };
         if path != word {
-            // Of `12`, `12:3`, `12-20` and `L12-L20` the last line; of `a.py::test` none.
+            // The last line of `12`, `12:3`, `12-20` and `L12-L20`; none for `a.py::test`.
             let line = match line.split(['-', '–']).next_back().unwrap_or_default() {
                 last if line.starts_with(':') => last.parse().ok(),
                 last => {
@@ -81,7 +81,7 @@ impl<'a> Word<'a> {
     }
 }
 
-/// Whether `name` stands in `text` as a whole, not as a part of a longer word.
+/// `true` if `text` contains `name` as a whole, not as part of a longer word.
 pub(super) fn mentions(text: &str, name: &str) -> bool {
     let name = name.trim();
     let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -93,7 +93,7 @@ pub(super) fn mentions(text: &str, name: &str) -> bool {
         })
 }
 
-/// Whether `name` stands alone between backticks or quotes.
+/// `true` if `name` stands alone between backticks or quotes.
 pub(super) fn is_marked(text: &str, name: &str) -> bool {
     words(text).iter().any(|word| word.marked && word.text == name)
 }

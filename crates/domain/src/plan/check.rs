@@ -1,4 +1,4 @@
-//! Checks what the tasks of a plan say of each other: ids, dependencies, files. Shapes are `read`'s part.
+//! Checks what the tasks of a plan say about each other: ids, dependencies, files. `read` checks each value.
 
 use crate::{
     ids::TaskId,
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Needs = BTreeMap<TaskId, BTreeSet<TaskId>>;
 
-/// Notes every rule between tasks that does not hold.
+/// Notes every broken rule between tasks.
 pub fn between_tasks(tasks: &[TaskSketch<'_>], file_exists: &dyn Fn(&str) -> bool, mistakes: &mut Mistakes) {
     duplicate_ids(tasks, mistakes);
     unknown_and_own_needs(tasks, mistakes);
@@ -56,12 +56,13 @@ fn unknown_and_own_needs(tasks: &[TaskSketch<'_>], mistakes: &mut Mistakes) {
     }
 }
 
-/// The first cycle of more than one task, from its lowest id back to it.
+/// Returns the first cycle of more than one task, from its lowest id back to it.
 fn cycle(needs: &Needs) -> Option<Vec<TaskId>> {
     needs.keys().find_map(|start| way_back(*start, needs))
 }
 
-/// The shortest way from `start` along needs back to `start`, through higher ids only: lower ones were starts before.
+/// Returns the shortest way from `start` along dependencies back to `start`, through higher ids only: lower ones were
+/// tried as starts before.
 fn way_back(start: TaskId, needs: &Needs) -> Option<Vec<TaskId>> {
     let mut came_from: BTreeMap<TaskId, TaskId> = BTreeMap::new();
     let mut edge = vec![start];

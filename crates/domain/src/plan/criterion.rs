@@ -1,4 +1,4 @@
-//! Reads acceptance criteria: each a sentence bound to a check.
+//! Reads acceptance criteria: sentences, each bound to a check.
 
 use crate::{
     fields::Field,
@@ -10,7 +10,7 @@ const MOST_CRITERIA: usize = 50;
 const LONGEST_CRITERION: usize = 2_000;
 const FORMS: &str = "human, or one of {test: name}, {command: line} or {file: path}";
 
-/// The criteria of one task: at least one, and at least one that is not for a person.
+/// Reads the criteria of one task: at least one, and at least one that a program can check.
 pub fn criteria(field: &Field<'_>, task: &str) -> Vec<Criterion> {
     let reading = field.reading();
     let before = reading.noted();

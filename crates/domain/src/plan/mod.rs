@@ -1,6 +1,6 @@
 //! A Feature's plan: its tasks, their criteria and dependencies.
 //!
-//! [`parse`] is the way in, [`yaml`] the way out; [`read`] and [`check`] hold the rules between.
+//! [`parse`] reads a plan and [`yaml`] writes it; [`read`] and [`check`] hold the rules.
 
 pub mod check;
 pub mod criterion;
@@ -16,70 +16,70 @@ use crate::ids::TaskId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The tasks that make a Feature, as checked: every rule of the product holds for a value of this type.
+/// The tasks of a Feature, after checking: a value of this type keeps every rule of the product.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Name of the Feature.
+    /// The Feature's name.
     pub name: String,
-    /// What it is for, in a paragraph.
+    /// The Feature's purpose, in a paragraph.
     pub description: String,
     /// The tasks, in the order of their ids.
     pub tasks: Vec<PlannedTask>,
-    /// A command that shows the merged result of each wave alive.
+    /// A command that shows that the merged result of each wave works.
     pub smoke: Option<String>,
 }
 
 /// One task of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedTask {
-    /// `TASK-001`…
+    /// The task's id, such as `TASK-001`.
     pub id: TaskId,
     /// A short imperative name.
     pub name: String,
-    /// What kind of work it is.
+    /// The kind of work.
     #[serde(rename = "type")]
     pub kind: TaskType,
-    /// What is to be done.
+    /// The work to do.
     pub description: String,
-    /// What must hold in the end; at least one is not for a person.
+    /// The conditions that must hold in the end; at least one is not for a person.
     pub acceptance_criteria: Vec<Criterion>,
     /// Paths that will probably change; they may be new.
     pub files: Vec<String>,
-    /// Names of tests and paths that are meant to go.
+    /// Tests and paths that the task is meant to remove.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removes: Vec<String>,
-    /// What the complexity is computed from.
+    /// The factors from which the complexity is computed.
     pub factors: Factors,
-    /// Tasks that must be merged before.
+    /// The tasks that must be merged before.
     pub dependencies: Vec<TaskId>,
 }
 
-/// The kind of a task decides which Gates it must pass.
+/// The kind of work of a task. It decides which Gates the task must pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskType {
     /// Structure without behaviour.
     Scaffolding,
-    /// Behaviour.
+    /// New or changed behaviour.
     Feature,
     /// The same behaviour in another form.
     Refactoring,
     /// Tests.
     Testing,
-    /// Words.
+    /// Documentation.
     Documentation,
 }
 
-/// Something that must hold when a task is done.
+/// A condition that must hold when a task is done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Criterion {
-    /// What must hold, in a sentence.
+    /// The condition, as a sentence.
     pub text: String,
-    /// How it is shown to hold.
+    /// The check that shows it.
     pub check: Check,
 }
 
-/// What a criterion is bound to.
+/// The check that a criterion is bound to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
@@ -89,18 +89,18 @@ pub enum Check {
     Command(String),
     /// This file exists.
     File(String),
-    /// Only a person can tell.
+    /// Only a person can judge it.
     Human,
 }
 
-/// What the complexity of a task is computed from, besides its files.
+/// The factors from which the complexity of a task is computed, besides its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Factors {
-    /// Other systems or modules to be joined, 0 to 3.
+    /// The number of other systems or modules to connect, 0 to 3.
     pub integration_points: u8,
     /// The tests that it needs.
     pub tests: TestEffort,
-    /// What could go wrong.
+    /// The risks.
     pub risks: Vec<Risk>,
 }
 
@@ -118,23 +118,23 @@ pub enum TestEffort {
     EndToEnd,
 }
 
-/// A reason to look twice.
+/// A risk of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// Secrets, permissions, trust.
+    /// Secrets, permissions or trust are involved.
     Security,
-    /// Stored data changes shape.
+    /// Stored data changes its shape.
     DataMigration,
-    /// Things happen at the same time.
+    /// Several things happen at the same time.
     Concurrency,
-    /// Others depend on it.
+    /// Others depend on the changed interface.
     PublicApi,
-    /// Someone else's service.
+    /// A third-party service is involved.
     ExternalService,
 }
 
-/// Hash of what a plan says, in hexadecimal: equal for equal plans, whatever their status.
+/// Returns the hash of a plan's content, in hexadecimal. Equal plans have equal hashes, whatever their status.
 pub fn plan_hash(plan: &Plan) -> String {
     let canonical = yaml::plan_yaml(plan, &yaml::PlanHeader::planned("", ""));
     Sha256::digest(canonical)

@@ -1,4 +1,4 @@
-//! What AutoBuild replaced or added in a plan, so that its author can see it.
+//! Notes on what AutoBuild replaced or added in a plan, so that its author can see it.
 
 use crate::{
     complexity,
@@ -13,22 +13,22 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Something in a plan that is not as it was given.
+/// A difference between a plan and the form in which it was given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanNote {
-    /// A value that AutoBuild computes was given and differs.
+    /// A given value differs from the one that AutoBuild computes.
     Replaced {
-        /// The key, for a task's key with the task: `TASK-001 complexity`.
+        /// The key; for a key of a task, with the task: `TASK-001 complexity`.
         key: String,
-        /// What was given, shortened.
+        /// The given value, shortened.
         given: String,
-        /// What stands instead.
+        /// The value that is used instead.
         used: String,
     },
     /// Two tasks would change the same file, so one waits for the other.
     Ordered(AddedEdge),
-    /// An agent's answer has a key that no rule knows; it was ignored.
+    /// An agent's answer has an unknown key. It was ignored.
     Ignored {
         /// The key.
         key: String,
@@ -47,7 +47,7 @@ impl fmt::Display for PlanNote {
     }
 }
 
-/// The notes on values of AutoBuild's that were given and differ, then on the edges that were added.
+/// Returns the notes on given values that AutoBuild replaced, then those on orderings that it added.
 pub fn notes(sketch: &Sketch<'_>, plan: &Plan, waves: &Waves, header: &PlanHeader) -> Vec<PlanNote> {
     let mut notes = Vec::new();
     for (key, given) in &sketch.given {

@@ -1,4 +1,4 @@
-//! From text or an agent's answer to a plan of which every rule of the product holds.
+//! Turns a text or an agent's answer into a plan that keeps every rule of the product.
 
 use crate::{
     fields::{Reading, UnknownKey},
@@ -8,32 +8,32 @@ use crate::{
     wave,
 };
 
-/// A longer plan is not read.
+/// The most bytes of YAML that are read.
 const MAX_BYTES: usize = 1 << 20;
 
 /// The most characters of a plan's YAML.
 pub const MOST_CHARACTERS: usize = 40_000;
 
-/// What a plan is checked against.
+/// The surroundings that a plan is checked against.
 pub struct PlanContext<'a> {
     /// The most tasks that the repository's settings allow.
     pub max_tasks: usize,
-    /// AutoBuild's own values; given ones that differ are noted.
+    /// AutoBuild's own values. Given values that differ are noted.
     pub header: &'a PlanHeader,
-    /// Whether the base commit has a file of that path.
+    /// `true` if the base commit has a file of this path.
     pub file_exists: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
-/// A valid plan, and what in it is not as it was given.
+/// A valid plan with notes on what differs from the given form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// The plan, its tasks in the order of their ids.
+    /// The plan, with its tasks in the order of their ids.
     pub plan: Plan,
-    /// What was replaced, ordered or ignored.
+    /// Notes on what was replaced, ordered or ignored.
     pub notes: Vec<PlanNote>,
 }
 
-/// Who wrote a plan decides what an unknown key is: a person's typing mistake, or an agent's chatter.
+/// The author of a plan. An unknown key is a mistake of a person, but is ignored in an agent's answer.
 #[derive(Clone, Copy)]
 enum Source {
     Person,

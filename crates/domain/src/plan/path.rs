@@ -1,9 +1,10 @@
-//! Paths that plans and agents name: how they are spelled alike, and which leave the repository. No disk is looked at.
+//! Brings the paths that plans and agents name into one spelling, and refuses those that leave the repository. It never
+//! looks at the disk.
 
 /// The longest path that a plan may name.
 const LONGEST: usize = 500;
 
-/// `path` without what changes nothing (`./`, doubled and closing slashes), or why it may not be named.
+/// Returns `path` without redundant parts (`./`, doubled and final slashes), or the reason why it may not be named.
 pub fn within_repository(path: &str) -> Result<String, &'static str> {
     let drive = path.chars().next().is_some_and(|c| c.is_ascii_alphabetic()) && path.get(1..2) == Some(":");
     if path.chars().count() > LONGEST {
@@ -31,14 +32,14 @@ pub fn within_repository(path: &str) -> Result<String, &'static str> {
     }
 }
 
-/// `.git` in every spelling that some file system takes for it.
+/// `true` for `.git` in every spelling that some file system accepts for it.
 fn is_git_folder(part: &str) -> bool {
     let visible: String = part.chars().filter(|c| !is_ignored(*c)).collect();
     let name = visible.trim_end_matches(['.', ' ']).to_ascii_lowercase();
     name == ".git" || name == "git~1" || name.starts_with(".git:")
 }
 
-/// Characters that HFS+ leaves out when it compares names.
+/// `true` for characters that HFS+ ignores when it compares names.
 fn is_ignored(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }

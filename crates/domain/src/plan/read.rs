@@ -1,4 +1,4 @@
-//! Reads a plan's keys: names, types, required values and lengths. What tasks say of each other is checked in `check`.
+//! Reads the keys of a plan: names, types, required values and lengths. `check` compares the tasks with each other.
 
 use crate::{
     fields::{Field, Fields, Reading},
@@ -10,27 +10,27 @@ use crate::{
 
 /// A plan as written, before its tasks are compared with each other.
 pub struct Sketch<'a> {
-    /// Name of the Feature; empty if there was none.
+    /// The Feature's name; empty if there is none.
     pub name: String,
-    /// Its description.
+    /// The Feature's description.
     pub description: String,
-    /// Its smoke command.
+    /// The smoke command.
     pub smoke: Option<String>,
-    /// The tasks, in the order written.
+    /// The tasks, in the written order.
     pub tasks: Vec<TaskSketch<'a>>,
-    /// Values of keys that are AutoBuild's, by key, as far as given.
+    /// The given values of keys that AutoBuild computes itself.
     pub given: Vec<(&'static str, &'a Node)>,
 }
 
 /// A task as written.
 pub struct TaskSketch<'a> {
-    /// What was read; mistakes leave defaults behind.
+    /// The task as read. A value with a mistake has its default.
     pub task: PlannedTask,
-    /// Where it starts.
+    /// The place at which it starts.
     pub place: Option<Place>,
-    /// Its dependencies with their places.
+    /// The dependencies with their places.
     pub needs: Vec<(TaskId, Option<Place>)>,
-    /// Its values of keys that are AutoBuild's.
+    /// The given values of keys that AutoBuild computes itself.
     pub given: Vec<(&'static str, &'a Node)>,
 }
 
@@ -59,7 +59,7 @@ pub fn sketch<'a>(plan: &'a Node, max_tasks: usize, reading: &'a Reading) -> Opt
     })
 }
 
-/// The values of keys that are AutoBuild's, as far as given.
+/// Returns the given values of keys that AutoBuild computes itself.
 fn given<'a>(fields: &mut Fields<'a>, keys: &[&'static str]) -> Vec<(&'static str, &'a Node)> {
     let value = |key: &&'static str| Some((*key, fields.optional(key)?.node));
     keys.iter().filter_map(value).collect()
@@ -126,7 +126,7 @@ pub(super) const KINDS: [(&str, TaskType); 5] = [
     ("documentation", TaskType::Documentation),
 ];
 
-/// The id of a planned task; the ids of tasks that AutoBuild adds may not be used.
+/// Reads the id of a planned task. Ids of tasks that AutoBuild adds are not allowed.
 fn task_id(field: &Field<'_>) -> Option<TaskId> {
     let text = field.text()?;
     if let Ok(id @ TaskId::Planned(_)) = text.parse() {

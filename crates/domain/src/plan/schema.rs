@@ -1,8 +1,8 @@
-//! The JSON Schema of a plan, for agents that answer one.
+//! The JSON Schema of a plan, for agents that write one.
 
 use serde_json::{Value, json};
 
-/// The schema of the planner's answer. Keys that AutoBuild computes are left out: nobody is asked for them.
+/// Returns the schema of the planner's answer. It leaves out the keys that AutoBuild computes.
 pub fn schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -50,7 +50,7 @@ fn task() -> Value {
     })
 }
 
-/// The schemas of these keys of a task, for answers that hold a part of one.
+/// Returns the schemas of these keys of a task, for answers that contain only a part of one.
 pub(crate) fn of_task(keys: &[&str]) -> serde_json::Map<String, Value> {
     let task = task();
     let known = task.get("properties").and_then(Value::as_object);

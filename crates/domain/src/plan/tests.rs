@@ -1,4 +1,4 @@
-//! Plans in and out: every refusal, every replaced value, and the way back.
+//! Reading and writing plans: every refusal, every replaced value, and the round trip.
 
 use crate::{
     ids::TaskId,
@@ -14,7 +14,7 @@ use crate::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// The example of product section 3.
+/// The example in section 3 of the product description.
 const EXAMPLE: &str = r#"id: FEAT-42
 name: User authentication
 description: Add an OAuth2 sign-in flow
@@ -99,7 +99,7 @@ fn with(change: impl Fn(&mut Value)) -> Value {
     plan
 }
 
-/// A plan of one task with one key of the task replaced.
+/// A plan of one task, with one key of the task replaced.
 fn with_key(key: &str, value: &Value) -> Value {
     with(|plan| plan["tasks"][0][key] = value.clone())
 }
@@ -240,7 +240,7 @@ fn an_unknown_key_is_a_mistake_in_yaml_and_ignored_in_an_answer() {
     );
 }
 
-/// Asserts that a plan is refused with `rule`, as an answer and as YAML; YAML names the place too.
+/// Asserts that a plan is refused with `rule`, both as an answer and as YAML; for YAML, the error also names the place.
 fn assert_refused(plan: &Value, rule: &str) {
     let refused = answer(plan).unwrap_err().to_string();
     assert!(refused.contains(rule), "{rule:?}: {refused}");
@@ -581,7 +581,7 @@ fn the_hash_follows_what_a_plan_says_and_not_its_status() {
     assert_ne!(plan_hash(&other), hash);
 }
 
-/// Texts that some reader of YAML takes for something else.
+/// Texts that some YAML readers take for something other than text.
 const AWKWARD: &[&str] = &[
     "yes",
     "no",

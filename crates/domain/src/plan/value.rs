@@ -1,4 +1,4 @@
-//! Reads single values of a plan: names, texts, commands, paths and factors, each with its limit.
+//! Reads single values of a plan, each with its limit: names, texts, commands, paths and factors.
 
 use crate::{
     fields::{Field, Fields},
@@ -12,7 +12,7 @@ const LONGEST_TEXT: usize = 20_000;
 const LONGEST_LINE: usize = 1_000;
 const MOST_FILES: usize = 300;
 
-/// A name: one line that is not blank, and no path out of the repository.
+/// Reads a name: one line that is not blank, and no path out of the repository.
 pub fn name(field: &Field<'_>) -> Option<String> {
     let text = one_line(field, LONGEST_NAME)?;
     let path_like = !text.contains(char::is_whitespace) && (text.contains('/') || text.contains('\\'));
@@ -22,7 +22,7 @@ pub fn name(field: &Field<'_>) -> Option<String> {
     Some(text)
 }
 
-/// Words of any form, but no more than a person would write.
+/// Reads text of any form up to a limit.
 pub fn free_text(field: &Field<'_>) -> Option<String> {
     let text = field.text()?;
     if text.chars().count() > LONGEST_TEXT {
@@ -35,7 +35,7 @@ pub fn free_text(field: &Field<'_>) -> Option<String> {
     None
 }
 
-/// A command: one line for a shell.
+/// Reads a command: one line for a shell.
 pub fn command(field: &Field<'_>) -> Option<String> {
     let parsed = ShellCommand::of_one_line(&field.text()?);
     let text = match parsed {
@@ -49,7 +49,7 @@ pub fn command(field: &Field<'_>) -> Option<String> {
     text
 }
 
-/// A name that may be left empty, as it is written where there is none.
+/// Reads a name that may be empty; an empty one is the same as none.
 pub fn title(field: &Field<'_>) -> Option<String> {
     match field.text()?.trim().is_empty() {
         true => None,
@@ -57,7 +57,7 @@ pub fn title(field: &Field<'_>) -> Option<String> {
     }
 }
 
-/// One line that is not blank.
+/// Reads one line that is not blank.
 pub fn line(field: &Field<'_>) -> Option<String> {
     one_line(field, LONGEST_LINE)
 }
@@ -76,7 +76,7 @@ fn one_line(field: &Field<'_>, longest: usize) -> Option<String> {
     None
 }
 
-/// A path that stays in the repository, in its shortest spelling.
+/// Reads a path within the repository, and returns its shortest spelling.
 pub fn repository_path(field: &Field<'_>) -> Option<String> {
     within_repository(field, &field.text()?)
 }
@@ -86,12 +86,12 @@ fn within_repository(field: &Field<'_>, text: &str) -> Option<String> {
     path::within_repository(text).map_err(refuse).ok()
 }
 
-/// Paths, each once.
+/// Reads a list of paths and removes repeated ones.
 pub fn files(field: &Field<'_>) -> Vec<String> {
     each_once(field, "files", repository_path)
 }
 
-/// Names of tests and paths that are meant to go, each once.
+/// Reads a list of the tests and paths to remove, and removes repeated entries.
 pub fn removed(field: &Field<'_>) -> Vec<String> {
     each_once(field, "tests and files", line)
 }
@@ -111,7 +111,7 @@ fn each_once(field: &Field<'_>, of_what: &str, read: fn(&Field<'_>) -> Option<St
     found
 }
 
-/// Missing factors count as one integration point and integration tests.
+/// Reads the factors. Missing ones count as one integration point and integration tests.
 pub fn factors(fields: &mut Fields<'_>) -> Factors {
     let mut factors = Factors {
         integration_points: 1,

@@ -1,4 +1,5 @@
-//! Writes a plan as YAML that every reader understands alike: free text in double quotes, escaped, one line each.
+//! Writes a plan as YAML that every reader understands in the same way: free text is escaped and in double quotes, on
+//! one line each.
 
 use crate::{
     complexity,
@@ -13,21 +14,21 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What stands in a plan's YAML besides the plan: AutoBuild's own keys.
+/// The keys of a plan's YAML that AutoBuild sets itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanHeader {
-    /// The Feature as people see it, `FEAT-42`.
+    /// The Feature's name for people, such as `FEAT-42`.
     pub id: String,
-    /// When it began, as RFC 3339.
+    /// The time at which the Feature began, as RFC 3339.
     pub created: String,
-    /// The Feature's status word.
+    /// The Feature's status.
     pub status: PlanStatus,
-    /// State words of tasks; one that is not named is `pending`.
+    /// The state words of tasks; a task that is not in the map is `pending`.
     pub task_words: BTreeMap<TaskId, String>,
 }
 
 impl PlanHeader {
-    /// The header of a plan of which nothing is done yet.
+    /// Returns the header of a plan that has not begun.
     pub fn planned(id: impl Into<String>, created: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -37,7 +38,7 @@ impl PlanHeader {
         }
     }
 
-    /// The state word of a task.
+    /// Returns the state word of a task.
     pub fn task_word(&self, id: TaskId) -> &str {
         self.task_words.get(&id).map_or("pending", String::as_str)
     }
@@ -64,7 +65,7 @@ words!(PlanStatus {
     Failed = "failed",
 });
 
-/// The plan as YAML that parses back to the same plan.
+/// Returns the plan as YAML that parses back to the same plan.
 pub fn plan_yaml(plan: &Plan, header: &PlanHeader) -> String {
     let mut lines = vec![
         format!("id: {}", word(&header.id)),
@@ -86,7 +87,7 @@ pub fn plan_yaml(plan: &Plan, header: &PlanHeader) -> String {
     lines.join("\n")
 }
 
-/// Waves as a list of lists.
+/// Returns the waves as a YAML list of lists.
 pub fn groups_text(groups: &[Vec<TaskId>]) -> String {
     list(groups.iter().map(|group| list(group.iter().map(TaskId::to_string))))
 }
@@ -137,18 +138,18 @@ fn check_text(check: &Check) -> String {
     }
 }
 
-/// The word of a task's kind.
+/// Returns the word of a task's type.
 pub fn kind_word(kind: TaskType) -> &'static str {
     word_of(&KINDS, kind)
 }
 
-/// The word under which a value is read.
+/// Returns the word that stands for a value in the table.
 fn word_of<T: PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
     let found = words.iter().find(|(_, known)| *known == value);
     found.map_or("", |(word, _)| word)
 }
 
-/// A word of our own without quotes where every reader takes it for text, else quoted.
+/// Returns a word without quotes if every YAML reader takes it for text, and with quotes otherwise.
 fn word(text: &str) -> String {
     const READ_OTHERWISE: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "null", "y", "n"];
     let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -159,7 +160,7 @@ fn word(text: &str) -> String {
     if plain { text.to_owned() } else { quoted(text) }
 }
 
-/// A double-quoted scalar on one line. What is invisible, or not allowed as it is, is escaped.
+/// Returns a double-quoted scalar on one line. Characters that are invisible or not allowed are escaped.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

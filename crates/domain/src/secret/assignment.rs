@@ -1,5 +1,5 @@
-//! Values that are given to names like `api_key`, `password` or `client_secret` and are too random to be words. The rule
-//! is careful: what only looks random (hashes, ids, generated files, examples, code) is none.
+//! Values that are given to names like `api_key`, `password` or `client_secret` and are too random to be words. The
+//! rule is careful: it leaves out what only looks random, such as hashes, ids, generated files, examples and code.
 
 use crate::secret::{SecretKind, Span, Sure, entropy, is_stand_in, shapes::is_variable};
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
@@ -32,7 +32,7 @@ const NAMES: [&str; 21] = [
 static FINDER: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasickBuilder::new().ascii_case_insensitive(true).build(NAMES).ok());
 
-/// Words within a name that say of its value that everybody may know it.
+/// Words that show that a value is public, if they follow the keyword in a name, as in `token_url`.
 const HARMLESS: [&[u8]; 12] = [
     b"hash",
     b"digest",
@@ -48,25 +48,25 @@ const HARMLESS: [&[u8]; 12] = [
     b"name",
 ];
 
-/// How far a value may stand from its name.
+/// Limits: the distance of a value from its name, the rest of the name, and the length of the value, in bytes.
 const MAX_LINE: usize = 600;
 const MAX_NAME: usize = 60;
 const LEAST: usize = 16;
 const MOST: usize = 200;
 
-/// What kind of text is looked at.
+/// The kind of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     /// A file that people write, or a text of unknown kind.
     Anywhere,
-    /// A file of values for the environment, where nothing is put into quotes.
+    /// A file of environment variables, whose values need no quotes.
     Environment,
-    /// A file that programs write: lock files, snapshots, maps, pictures, archives.
+    /// A file that programs write: lock files, snapshots, source maps, pictures, archives.
     Generated,
 }
 
 impl Where {
-    /// What the file's name and its first bytes say.
+    /// Returns the kind by the file's name and its first bytes.
     pub(super) fn of(path: &str, content: &[u8]) -> Self {
         const NAMES: [&str; 5] = [
             "package-lock.json",
@@ -86,13 +86,13 @@ impl Where {
     }
 }
 
-/// `.env` and its kin, other than those that show what is to be filled in.
+/// `true` for `.env` and similar files, except for templates.
 fn is_environment(name: &str) -> bool {
     let shown = ["example", "sample", "template", "dist", "defaults"];
     name.starts_with(".env") && !shown.iter().any(|word| name.contains(word))
 }
 
-/// Finds such values.
+/// Finds the values that look like credentials.
 pub(super) fn find(text: &[u8], place: Where, spans: &mut Vec<Span>) {
     let (Some(finder), Where::Anywhere | Where::Environment) = (&*FINDER, place) else {
         return;
@@ -133,12 +133,12 @@ fn is_harmless(rest_of_name: &[u8]) -> bool {
         .any(|word| lower.windows(word.len()).any(|window| window == *word))
 }
 
-/// Where the value of the name that ends at `from` stands in the line, and how long it is, if it is a credential.
+/// Returns the start and the length of the value in `line`, if it is a credential. The name ends at `from`.
 fn value(line: &[u8], from: usize, place: Where) -> Option<(usize, usize)> {
     let mut at = from;
     let mut given = false;
     let mut quote = None;
-    // At most: quote, bracket, space, two signs, space, quote, as in `["token"] => "…"`; a type may stand between.
+    // At most: quote, bracket, space, two signs, space, quote, as in `["token"] => "…"`. A type may be in between.
     for _ in 0..10 {
         match *line.get(at)? {
             b'=' | b':' | b',' | b'(' => {
@@ -170,7 +170,7 @@ fn value(line: &[u8], from: usize, place: Where) -> Option<(usize, usize)> {
     (ends && is_random(value, quote.is_some() || place == Where::Environment)).then_some((at, length))
 }
 
-/// The value of `: &str = "…"`.
+/// Returns the start of the value in `: &str = "…"`, and its quote.
 fn after_type(line: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
     let rest = line.get(at..)?;
     let sign = rest.iter().take(40).position(|byte| *byte == b'=')?;
@@ -223,7 +223,7 @@ fn is_uuid(value: &[u8]) -> bool {
     lengths == [8, 4, 4, 4, 12] && parts.iter().all(|part| is_hex(part))
 }
 
-/// Whether six characters follow each other as in the alphabet: nobody draws that.
+/// `true` if six characters follow each other in the alphabet, which is unlikely in a random value.
 fn is_in_order(value: &[u8]) -> bool {
     value.windows(6).any(|window| {
         window
@@ -232,8 +232,8 @@ fn is_in_order(value: &[u8]) -> bool {
     })
 }
 
-/// Whether every part between signs is a word, perhaps with a number at its end, as in `my-test-token-2` and
-/// `config.database2.password`.
+/// `true` if every part between other characters is a word, perhaps with a number at its end, as in `my-test-token-2`
+/// and `config.database2.password`.
 fn is_words(value: &[u8]) -> bool {
     let mut parts = value.split(|byte| !byte.is_ascii_alphanumeric());
     parts.all(|part| {

@@ -1,5 +1,5 @@
-//! Credentials of a known form in base 64 and base 16: found by what becomes of their beginnings, wherever these stand in
-//! the encoded text, then decoded and looked at like any other.
+//! Credentials of a known form in base64 and hexadecimal. The encoded forms of their beginnings are searched, at every
+//! possible alignment; each match is decoded and checked like plain text.
 
 use crate::secret::{Span, forms, shapes};
 use aho_corasick::AhoCorasick;
@@ -12,37 +12,37 @@ use base64::{
 };
 use std::{fmt::Write, ops::Range, sync::LazyLock};
 
-/// Of shorter beginnings too little is left to search for.
+/// The shortest beginning that is searched: the encoded form of a shorter one is too short.
 const LEAST: usize = 4;
-/// How a private key begins.
+/// The beginning of a private key.
 const KEY: &str = "-----BEGIN ";
-/// The longest that is decoded of a token, and of a key, in characters.
+/// The most characters that are decoded of a token, and of a key.
 const MAX_TOKEN: usize = 1_000;
 const MAX_KEY: usize = 24 * 1024;
-/// What begins with so many characters that are no text once they are decoded is not looked at further.
+/// The number of characters that are decoded first. If they are not text, the match is dropped.
 const GLANCE: usize = 28;
 
-/// How a beginning was encoded.
+/// The encoding of a beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Code {
-    /// In base 64, after so many bytes of a group of three.
+    /// Base64, after so many bytes of a group of three.
     Base64 { after: usize },
-    /// In base 16.
+    /// Hexadecimal.
     Base16,
 }
 
 struct Beginnings {
     finder: AhoCorasick,
-    /// What each pattern stands for.
+    /// The beginning that each pattern stands for.
     encoded: Vec<Encoded>,
 }
 
-/// A beginning that was encoded.
+/// A beginning in encoded form.
 #[derive(Clone, Copy)]
 struct Encoded {
     beginning: &'static str,
     code: Code,
-    /// The most that is decoded from there.
+    /// The most characters that are decoded from there.
     most: usize,
 }
 
@@ -82,7 +82,7 @@ fn beginnings() -> Option<Beginnings> {
     Some(Beginnings { finder, encoded })
 }
 
-/// Characters of a group of four that depend on what stands before.
+/// Returns how many characters of a group of four depend on the bytes before.
 fn before(after: usize) -> usize {
     (after * 8).div_ceil(6)
 }
@@ -96,7 +96,7 @@ fn hex(text: &str) -> String {
     digits
 }
 
-/// Finds what is a credential once it is decoded.
+/// Finds the credentials that appear once a text is decoded.
 pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     let Some(beginnings) = &*BEGINNINGS else { return };
     let mut done = 0;
@@ -114,7 +114,7 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     }
 }
 
-/// What stands encoded from `start` on, if it begins with a credential.
+/// Decodes the text from `start` on, and returns the credential that it begins with.
 fn look(text: &[u8], start: usize, encoded: Encoded) -> Option<Span> {
     let (text, code) = (text.get(start..)?, encoded.code);
     let glance = decoded(&characters(text, code, GLANCE).0, encoded)?;
@@ -142,7 +142,7 @@ fn look(text: &[u8], start: usize, encoded: Encoded) -> Option<Span> {
     Some(span)
 }
 
-/// The encoded characters and where they stand; line ends between them are left out.
+/// Returns the encoded characters and their positions, without the line ends between them.
 fn characters(text: &[u8], code: Code, most: usize) -> (Vec<u8>, Vec<usize>) {
     let (mut characters, mut places) = (Vec::new(), Vec::new());
     let mut at = 0;
@@ -165,7 +165,8 @@ fn characters(text: &[u8], code: Code, most: usize) -> (Vec<u8>, Vec<usize>) {
     (characters, places)
 }
 
-/// What the characters stand for. Of the first byte a part may stand in a character before them: it is known.
+/// Decodes the characters. Part of the first byte may be in a character before them, so the known beginning is put in
+/// its place.
 fn decoded(characters: &[u8], encoded: Encoded) -> Option<Vec<u8>> {
     let (bytes, after) = match encoded.code {
         Code::Base64 { after } => {
@@ -175,7 +176,7 @@ fn decoded(characters: &[u8], encoded: Encoded) -> Option<Vec<u8>> {
                 b'_' => b'/',
                 byte => *byte,
             }));
-            // One character alone is no byte.
+            // A single character left over does not make a byte.
             let length = whole.len() - usize::from(whole.len() % 4 == 1);
             (LENIENT.decode(whole.get(..length)?).ok()?, after)
         }

@@ -1,11 +1,11 @@
-//! The forms in which services print their credentials, as these services and the makers of secret scanners document them:
-//! how each begins, which characters follow, and how many at least.
+//! The forms in which services print their credentials, as documented by these services and by the makers of secret
+//! scanners: a beginning, the characters that follow, and their least number.
 
 use crate::secret::{SecretKind, Span, Sure, begins, names_stand_in};
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
 
-/// Which characters follow.
+/// The characters that follow a beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Body {
     /// Letters and digits.
@@ -14,13 +14,13 @@ enum Body {
     Word,
     /// Letters, digits, `_` and `-`.
     Dashed,
-    /// Those and `.`, `=`.
+    /// Letters, digits, `_`, `-`, `.` and `=`.
     Dotted,
-    /// Digits of base 16.
+    /// Hexadecimal digits.
     Hex,
     /// Upper-case letters and digits.
     Upper,
-    /// Base 64.
+    /// Base64 characters.
     Base64,
 }
 
@@ -38,7 +38,7 @@ impl Body {
     }
 }
 
-/// Beginning, characters, least number of them, name.
+/// The beginning, the characters that follow, their least number, and the name.
 type Form = (&'static str, Body, usize, &'static str);
 
 const GITHUB: &str = "a GitHub token";
@@ -195,15 +195,15 @@ const FORMS: [Form; 125] = [
 static BEGINNINGS: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::new(FORMS.iter().map(|(beginning, ..)| *beginning)).ok());
 
-/// How the forms begin.
+/// Returns the beginnings of all forms.
 pub(super) fn beginnings() -> impl Iterator<Item = &'static str> {
     FORMS.iter().map(|(beginning, ..)| *beginning)
 }
 
-/// Finds what has one of the forms.
+/// Finds the credentials that have one of the forms.
 pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     let Some(beginnings) = &*BEGINNINGS else { return };
-    // Where the last value of each form ended: what begins within it was looked at with it.
+    // The end of the last value of each form. A beginning within that value was checked with it.
     let mut ends = [0; FORMS.len()];
     for found in beginnings.find_overlapping_iter(text) {
         let form = found.pattern().as_usize();
@@ -231,12 +231,12 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     }
 }
 
-/// Whether a beginning is enough wherever it stands; others must begin a word.
+/// `true` if a beginning is enough wherever it stands. All others must be at the start of a word.
 fn is_distinct(beginning: &str) -> bool {
     beginning.len() >= 4 && beginning.ends_with(['_', '-', '.']) && beginning != "csk-" && beginning != "pul-"
 }
 
-/// Keeps examples out, and of short beginnings names as well.
+/// `false` for examples and, after a short beginning, for names that only look like a token.
 fn is_random(beginning: &str, value: &[u8]) -> bool {
     let any = |is: fn(&u8) -> bool| value.iter().any(is);
     let mixed = match beginning {

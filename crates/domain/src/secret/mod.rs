@@ -1,7 +1,8 @@
-//! What looks like a credential, and what is one: the one set of rules by which commits are refused and texts are masked.
-//! It knows the forms in which services print their tokens, keys in PEM form, both also encoded and escaped, passwords in
-//! addresses, values that are given to names like `api_key`, and every secret of this service in every usual spelling. It
-//! never repeats a value.
+//! Finds credentials. The same rules refuse commits and mask texts.
+//!
+//! They know the forms in which services print their tokens, keys in PEM form, both also encoded and escaped, passwords
+//! in addresses, values that are given to names like `api_key`, and every secret of this service in every usual
+//! spelling. No result contains a secret's value.
 
 mod assignment;
 mod encoded;
@@ -20,11 +21,11 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::{fmt, ops::Range, sync::Arc};
 
-/// What stands in place of a credential.
+/// The text that replaces a credential.
 pub const MASK: &str = "[masked]";
 
-/// The secrets that the service itself knows, to be found besides everything that looks like one. Cheap to clone; what one
-/// clone learns all know.
+/// The service's own secrets, which are found in addition to everything that looks like a credential. Clones are cheap
+/// and share what they learn.
 #[derive(Clone, Default)]
 pub struct Secrets(Arc<Known>);
 
@@ -34,25 +35,25 @@ struct Known {
     passing: Passing,
 }
 
-/// What a found text looks like.
+/// The kind of a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SecretKind {
-    /// One of the service's own secrets.
+    /// A secret of this service.
     Own,
     /// A private key.
     PrivateKey,
-    /// A token in the form of a known service, as it is called.
+    /// A token in the form of a known service. Holds its name, for example "a GitHub token".
     Token(&'static str),
-    /// A password within an address.
+    /// A password in an address.
     Login,
-    /// What follows `Bearer` or `Basic` in a header.
+    /// The value after `Bearer` or `Basic` in a header.
     Header,
     /// A random value that is given to a name like `api_key`.
     Assigned,
 }
 
 impl SecretKind {
-    /// Whether it is one wherever and however it stands.
+    /// `true` if the form alone shows a credential, wherever it stands.
     fn is_unmistakable(self) -> bool {
         match self {
             Self::Own | Self::PrivateKey | Self::Token(_) => true,
@@ -74,16 +75,16 @@ impl fmt::Display for SecretKind {
     }
 }
 
-/// Whether something is a credential.
+/// The certainty that a text is a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sure {
-    /// It has the form of one and is no example: a commit that adds it is refused.
+    /// It has the form of one and is no example. A commit that adds it is refused.
     Yes,
-    /// It may be one: no text shows it, but a commit may hold it.
+    /// It may be one. It is masked in texts, but a commit may contain it.
     Perhaps,
 }
 
-/// A place that holds a credential.
+/// The range of a credential in a text.
 #[derive(Clone, Debug)]
 struct Span {
     kind: SecretKind,
@@ -91,18 +92,18 @@ struct Span {
     at: Range<usize>,
 }
 
-/// One finding, with a digest instead of the value so that two can be compared.
+/// A credential that was found. It holds a digest of the value, so that two can be compared without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// What it looks like.
+    /// The kind.
     pub kind: SecretKind,
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: usize,
     digest: [u8; 32],
 }
 
 impl Found {
-    /// Whether the same value stands among others, wherever.
+    /// `true` if the same value is among `others`, on any line.
     pub fn is_among(&self, others: &[Self]) -> bool {
         others.iter().any(|other| other.digest == self.digest)
     }
@@ -115,8 +116,8 @@ impl fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Prepares to find these values in every spelling in which they could get out. Values so short or plain that they
-    /// are ordinary words are left out.
+    /// Prepares to find these values in every spelling in which they could leak. Values that are so short or plain that
+    /// they could be ordinary words are left out.
     pub fn new<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
         Self(Arc::new(Known {
             lasting: Own::of(values),
@@ -124,12 +125,12 @@ impl Secrets {
         }))
     }
 
-    /// From now on `value` is one as well, until it ends. What has ended by `now` is forgotten.
+    /// Adds `value` as a secret until the time `until`, and forgets the secrets that ended by `now`.
     pub fn learn(&self, value: &SecretString, until: Millis, now: Millis) {
         self.0.passing.learn(value, until, now);
     }
 
-    /// `text` with every credential replaced.
+    /// Returns `text` with every credential replaced by [`MASK`].
     pub fn mask(&self, text: &str) -> String {
         let mut spans = self.spans(text.as_bytes(), assignment::Where::Anywhere);
         spans.extend(self.seen(text));
@@ -144,7 +145,7 @@ impl Secrets {
                 masked.extend_from_slice(text.as_bytes().get(done..span.at.start).unwrap_or_default());
                 masked.extend_from_slice(MASK.as_bytes());
             }
-            // What is glued to a credential may be the end of another one.
+            // Characters directly after a credential may be the end of an overlapping one, so they are masked too.
             let glued = text.as_bytes().get(span.at.end..).unwrap_or_default();
             let glued = glued.iter().take_while(|byte| is_glue(**byte)).count();
             done = done.max(span.at.end + glued);
@@ -153,7 +154,7 @@ impl Secrets {
         String::from_utf8_lossy(&masked).into_owned()
     }
 
-    /// The value with every text in it masked, names of fields included.
+    /// Returns the value with every text in it masked, including the names of fields.
     pub fn mask_json(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.mask(&text)),
@@ -166,7 +167,7 @@ impl Secrets {
         }
     }
 
-    /// Every credential in a file's content, in order, one of a kind for each place.
+    /// Returns the credentials in a file's content that a commit is refused for, in order; one for each place.
     pub fn find(&self, path: &str, content: &[u8]) -> Vec<Found> {
         let wide = view::read(content);
         let content = wide.as_deref().map_or(content, str::as_bytes);
@@ -213,7 +214,7 @@ impl Secrets {
         spans
     }
 
-    /// The credentials that show when escapes are read and what is invisible is left out.
+    /// Returns the credentials that appear once escapes are decoded and invisible characters are left out.
     fn seen(&self, text: &str) -> Vec<Span> {
         let Some(view) = view::View::of(text) else {
             return Vec::new();
@@ -224,7 +225,7 @@ impl Secrets {
     }
 }
 
-/// Bits of information in one character, were each drawn by its share in the text.
+/// Returns the Shannon entropy of the text, in bits per character.
 fn entropy(text: &[u8]) -> f64 {
     let mut counts = [0u32; 256];
     for byte in text {
@@ -240,7 +241,7 @@ fn entropy(text: &[u8]) -> f64 {
         .sum()
 }
 
-/// Words that say of a value that it is none.
+/// Words that show that a value is only a placeholder.
 const STAND_INS: [&str; 14] = [
     "example",
     "sample",
@@ -258,12 +259,12 @@ const STAND_INS: [&str; 14] = [
     "insert-",
 ];
 
-/// Whether a byte may belong to a token.
+/// `true` if a byte may belong to a token.
 fn is_glue(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// Whether a value only stands for one, as in documentation.
+/// `true` if a value is only a placeholder, as in documentation.
 fn is_stand_in(value: &[u8]) -> bool {
     let mut seen = [false; 256];
     for byte in value {
@@ -274,14 +275,15 @@ fn is_stand_in(value: &[u8]) -> bool {
     names_stand_in(value) || seen.iter().filter(|seen| **seen).count() < 4
 }
 
-/// Whether a value says of itself that it is none.
+/// `true` if a value contains a word such as `example`.
 fn names_stand_in(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
     let has = |word: &&str| lower.windows(word.len()).any(|window| window == word.as_bytes());
     STAND_INS.iter().any(has)
 }
 
-/// Whether a word may begin at `at`: after nothing, after what is no letter, or after an escape as in `\n` and `%20`.
+/// `true` if a word may begin at `at`: at the start, after a character that is not part of a word, or after an escape
+/// such as `\n` or `%20`.
 fn begins(text: &[u8], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).and_then(|at| text.get(at)).copied();
     let Some(last) = before(1) else { return true };

@@ -1,6 +1,7 @@
-//! Finding the service's own secrets, also those that come while it runs and end by themselves: first how they begin, all
-//! at once, then the whole of each that begins so. A private key has dozens of long spellings, and an automaton of all of
-//! them takes longer to build than the rest of a start.
+//! Finds the service's own secrets, including those that come while it runs and end by themselves.
+//!
+//! It first searches the beginnings of all spellings at once, then compares the rest. A private key has dozens of long
+//! spellings, and building an automaton of all of them would take longer than the rest of the start.
 
 use crate::{ids::Millis, secret::spelling};
 use aho_corasick::AhoCorasick;
@@ -11,21 +12,21 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// How much of a spelling is looked for first; none is shorter.
+/// The length of the beginning that is searched first; no spelling is shorter.
 const BEGINNING: usize = spelling::LEAST;
 
-/// What follows a beginning, in each spelling that has it.
+/// The rest of each spelling that has the same beginning.
 type Rests = Vec<Box<[u8]>>;
 
 /// The spellings of all known secrets.
 pub(super) struct Own {
     beginnings: AhoCorasick,
-    /// For each beginning, in order.
+    /// The rests for each beginning, in the order of the beginnings.
     rests: Vec<Rests>,
 }
 
 impl Own {
-    /// Takes every spelling of these values; nothing where all are so short or plain that they are left out.
+    /// Takes every spelling of these values; `None` if all are so short or plain that they are left out.
     pub(super) fn of<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Option<Self> {
         let mut spellings: BTreeMap<Vec<u8>, Rests> = BTreeMap::new();
         for value in values {
@@ -44,7 +45,7 @@ impl Own {
         Some(Self { beginnings, rests })
     }
 
-    /// Where any spelling of any of them stands in a text, overlapping ones too.
+    /// Returns the range of each spelling in a text, including overlapping ones.
     pub(super) fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
         self.beginnings.find_overlapping_iter(text).flat_map(move |found| {
             let rests = self
@@ -58,19 +59,19 @@ impl Own {
     }
 }
 
-/// Those that have not ended.
+/// The secrets that end by themselves and have not ended.
 #[derive(Default)]
 pub(super) struct Passing(Mutex<Kept>);
 
 #[derive(Default)]
 struct Kept {
     values: Vec<(SecretString, Millis)>,
-    /// What finds them all; none until somebody looks, as several often come together.
+    /// The finder of all values. It is built on first use, because several values often come together.
     finder: Option<Arc<Own>>,
 }
 
 impl Passing {
-    /// From now on `value` is one, until it ends. What has ended by `now` is forgotten.
+    /// Adds `value` until the time `until`, and forgets the values that ended by `now`.
     pub(super) fn learn(&self, value: &SecretString, until: Millis, now: Millis) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |known: &SecretString| known.expose_secret() == value.expose_secret();
@@ -79,7 +80,7 @@ impl Passing {
         kept.finder = None;
     }
 
-    /// What finds those that there are; none where there are none.
+    /// Returns the finder of all values; `None` if there is none.
     pub(super) fn finder(&self) -> Option<Arc<Own>> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.finder.is_none() && !kept.values.is_empty() {

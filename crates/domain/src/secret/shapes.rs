@@ -1,4 +1,5 @@
-//! Credentials that have a shape instead of a beginning: keys in PEM form, signed tokens, passwords in addresses, headers.
+//! Credentials that have a shape instead of a fixed beginning: keys in PEM form, signed tokens, passwords in addresses,
+//! headers.
 
 use crate::secret::{MASK, SecretKind, Span, Sure, begins, entropy, is_stand_in};
 use aho_corasick::AhoCorasick;
@@ -17,14 +18,14 @@ const MARKS: [&str; 7] = [
 
 static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(MARKS).ok());
 
-/// The longest key that is looked for, and the longest address.
+/// The most bytes of a key that are read, and of an address.
 const MAX_KEY: usize = 16 * 1024;
 const MAX_ADDRESS: usize = 300;
 
-/// The payload of the token that documentation shows everywhere begins like this.
+/// The beginning of the payload of the example token that documentation shows everywhere.
 const EXAMPLE_PAYLOAD: &[u8] = b"eyJzdWIiOiIxMjM0NTY3ODkwIi";
 
-/// Finds what has one of the shapes.
+/// Finds the credentials that have one of the shapes.
 pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     let Some(finder) = &*FINDER else { return };
     let mut done = 0;
@@ -56,7 +57,7 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     }
 }
 
-/// What was found, counted from the end of its mark.
+/// A credential that was found. Its range counts from the end of the mark.
 struct Shape {
     kind: SecretKind,
     sure: Sure,
@@ -79,8 +80,8 @@ fn position(text: &[u8], needle: &[u8]) -> Option<usize> {
     text.windows(needle.len()).position(|window| window == needle)
 }
 
-/// A key up to its last line, or as far as lines look like one where it was cut off. A first line alone, as in a program
-/// that reads keys, is none.
+/// Finds a key up to its last line or, if it was cut off, up to the last line that looks like part of one. A first line
+/// alone is not a key: programs that read keys contain it too.
 fn private_key(rest: &[u8]) -> Option<Shape> {
     let rest = rest.get(..MAX_KEY).unwrap_or(rest);
     let title = position(rest.get(..60).unwrap_or(rest), b"-----")?;
@@ -111,7 +112,7 @@ fn private_key(rest: &[u8]) -> Option<Shape> {
     })
 }
 
-/// How far lines go on that could belong to a key; the first is the rest of its title's line.
+/// Returns the length of the lines that may belong to a key. The first one is the rest of the title's line.
 fn key_lines(body: &[u8]) -> usize {
     let in_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=:,- \r\\\"'".contains(byte);
     let mut length = 0;
@@ -122,7 +123,7 @@ fn key_lines(body: &[u8]) -> usize {
         }
         length += line.len();
     }
-    // The line break before what follows is not the key's.
+    // The line break before the next text does not belong to the key.
     match body.get(..length) {
         Some(key) if length < body.len() && key.ends_with(b"\n") => length - 1,
         _ => length,
@@ -136,7 +137,7 @@ fn putty(rest: &[u8]) -> Option<Shape> {
     shape(SecretKind::PrivateKey, 0..end.max(at), || Sure::Yes)
 }
 
-/// Three parts of base 64 with dots between; the first is the object that the mark begins.
+/// Finds three base64 parts with dots between them. The mark is the start of the first one, a JSON object.
 fn signed_token(rest: &[u8]) -> Option<Shape> {
     let in_token = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let part = |from: usize| {
@@ -155,7 +156,7 @@ fn signed_token(rest: &[u8]) -> Option<Shape> {
     })
 }
 
-/// The password of `scheme://name:password@host`.
+/// Finds the password in `scheme://name:password@host`.
 fn login(rest: &[u8]) -> Option<Shape> {
     let rest = rest.get(..MAX_ADDRESS).unwrap_or(rest);
     let ends = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"/\"'`<>\\)".contains(byte);
@@ -175,7 +176,7 @@ fn login(rest: &[u8]) -> Option<Shape> {
     })
 }
 
-/// A text that something else is put into: `$PASSWORD`, `${…}`, `{{…}}`, `%s`, `<…>`.
+/// `true` if a value is filled in later: `$PASSWORD`, `${…}`, `{{…}}`, `%s`, `<…>`.
 pub(super) fn is_variable(value: &[u8]) -> bool {
     value.starts_with(b"$")
         || value

@@ -1,5 +1,5 @@
-//! The ways in which a known secret may be written: as it is, line by line, escaped for JSON, HTML or an address, in
-//! base 16 and base 64, also in the middle of something else that was encoded.
+//! The spellings of a known secret: as it is, line by line, escaped for JSON, HTML or an address, and in hexadecimal
+//! and base64, also in the middle of a longer encoded text.
 
 use base64::{
     Engine,
@@ -7,14 +7,14 @@ use base64::{
 };
 use std::fmt::Write;
 
-/// Values and pieces shorter than this are found by chance.
+/// The least length of a value or part; shorter ones are found by chance.
 pub(super) const LEAST: usize = 8;
-/// A value of small letters alone may be a word up to this length.
+/// The least length of a value of lower-case letters only; a shorter one may be a word.
 const LEAST_WORD: usize = 16;
-/// Lines of a secret of several that are looked for on their own.
+/// The least length of a line that is searched on its own, in a secret of several lines.
 const LEAST_LINE: usize = 24;
 
-/// Every spelling of a secret and of its parts that are secret on their own.
+/// Returns every spelling of a secret, and of its parts that are secret on their own.
 pub(super) fn of(secret: &str) -> Vec<String> {
     let secret = secret.trim();
     let mut parts: Vec<String> = vec![secret.to_owned()];
@@ -38,7 +38,7 @@ fn is_telling(part: &str) -> bool {
     part.len() >= LEAST_WORD || (part.len() >= LEAST && !part.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
-/// The password of an address, as it stands there and decoded.
+/// Returns the password of an address, as written and decoded.
 fn password(address: &str) -> Vec<String> {
     let Ok(url) = url::Url::parse(address) else {
         return Vec::new();
@@ -92,7 +92,7 @@ fn spelled(part: &str) -> Vec<String> {
     all
 }
 
-/// The inside of a JSON text.
+/// Returns the text as it is inside a JSON string.
 fn in_json(part: &str) -> String {
     let quoted = serde_json::to_string(part).unwrap_or_default();
     let inside = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
@@ -128,8 +128,8 @@ fn hex(part: &str) -> String {
     text
 }
 
-/// What base 64 makes of the part wherever it stands in the encoded text: three alignments, each without the characters
-/// that depend on the neighbours.
+/// Returns the base64 forms of the part inside a longer encoded text: one for each of the three alignments, without the
+/// characters that depend on the neighbours.
 fn inside_base64(part: &str) -> Vec<String> {
     let mut found = Vec::new();
     for offset in 0..3usize {

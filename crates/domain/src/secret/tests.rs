@@ -12,7 +12,7 @@ fn mask(text: &str) -> String {
     Secrets::default().mask(text)
 }
 
-/// What a commit would be refused for, with its line.
+/// Returns the kinds that a commit would be refused for, with their lines.
 fn found(path: &str, text: &str) -> Vec<(SecretKind, usize)> {
     let found = Secrets::default().find(path, text.as_bytes());
     found.into_iter().map(|found| (found.kind, found.line)).collect()

@@ -1,10 +1,10 @@
-//! A text as its reader sees it: without what is invisible, with escapes of Markdown, HTML, JSON and addresses read. A
-//! credential that is whole only there is one all the same.
+//! A text as its reader sees it: without invisible characters, with the escapes of Markdown, HTML, JSON and addresses
+//! decoded. A credential that is only complete in this form must be found too.
 
 use crate::clean;
 use std::ops::Range;
 
-/// What stands for a character in HTML; the last are invisible.
+/// HTML entities and their characters; the last ones are invisible.
 const ENTITIES: [(&str, &str); 9] = [
     ("&amp;", "&"),
     ("&lt;", "<"),
@@ -17,14 +17,14 @@ const ENTITIES: [(&str, &str); 9] = [
     ("&ZeroWidthSpace;", ""),
 ];
 
-/// What is seen, and where each byte of it comes from.
+/// The visible text, and for each of its bytes the range it comes from.
 pub(super) struct View {
     pub(super) text: Vec<u8>,
     from: Vec<Range<usize>>,
 }
 
 impl View {
-    /// The view of a text; none where it is the text itself.
+    /// Returns the view of a text; `None` if it is the same as the text.
     pub(super) fn of(text: &str) -> Option<Self> {
         let plain = |c: char| match c {
             '\\' | '&' | '%' => false,
@@ -57,7 +57,7 @@ impl View {
         self.from.extend(seen.bytes().map(|_| from.clone()));
     }
 
-    /// Where a part of the view stands in the text itself.
+    /// Returns the range of the original text that a part of the view comes from.
     pub(super) fn source(&self, part: &Range<usize>) -> Option<Range<usize>> {
         let first = self.from.get(part.start)?;
         let last = self.from.get(part.end.checked_sub(1)?)?;
@@ -65,13 +65,13 @@ impl View {
     }
 }
 
-/// What is seen of the start of a text.
+/// The visible form of the start of a text.
 enum Seen<'a> {
     Text(&'a str),
     Char(char),
 }
 
-/// How much of the start of `rest` is one thing, and what is seen of it.
+/// Returns the length of the first unit of `rest` (a character, an escape or an entity), and its visible form.
 fn first(rest: &str) -> (usize, Seen<'_>) {
     let Some(c) = rest.chars().next() else {
         return (0, Seen::Text(""));
@@ -91,7 +91,7 @@ fn first(rest: &str) -> (usize, Seen<'_>) {
     }
 }
 
-/// `\u0041`, `\x41`, or a sign that a backslash takes the meaning from.
+/// Decodes `\u0041`, `\x41`, or a punctuation character after a backslash.
 fn escape(rest: &str) -> Option<(usize, Seen<'_>)> {
     if let Some(read) = code(rest, "\\u", 4).or_else(|| code(rest, "\\x", 2)) {
         return Some(read);
@@ -100,7 +100,7 @@ fn escape(rest: &str) -> Option<(usize, Seen<'_>)> {
     Some((2, Seen::Char(sign)))
 }
 
-/// A character that is written as its number in so many digits of base 16.
+/// Decodes a character that is written as `mark` and its number in so many hexadecimal digits.
 fn code<'a>(rest: &'a str, mark: &str, digits: usize) -> Option<(usize, Seen<'a>)> {
     let end = mark.len() + digits;
     let number = rest.strip_prefix(mark)?.get(..digits)?;
@@ -109,7 +109,7 @@ fn code<'a>(rest: &'a str, mark: &str, digits: usize) -> Option<(usize, Seen<'a>
     Some((end, Seen::Char(c)))
 }
 
-/// The text; none where it is not written so.
+/// Decodes UTF-16 with a byte order mark; `None` for other content.
 pub(super) fn read(content: &[u8]) -> Option<String> {
     let unit: fn([u8; 2]) -> u16 = match content.get(..2)? {
         [0xff, 0xfe] => u16::from_le_bytes,

@@ -1,4 +1,4 @@
-//! What happens when Gates and Coach end: approval, the next turn, or a block.
+//! The end of the Gates, CI and the Coach: approval, the next turn, or a block.
 
 use crate::{
     blocked::BlockReason,
@@ -31,7 +31,7 @@ pub(super) fn gated(
     let found = profile(task.plan.kind, &report);
     let next = match (&found, rules.ci) {
         (Profile::Passed, CiPolicy::Wait) => Stage::Ci,
-        // What is red already goes back without waiting for what others say of it.
+        // The Gates failed, so the turn goes back without waiting for CI.
         (Profile::Failed(_), CiPolicy::Wait) => {
             report.more.push(ci::not_reached());
             Stage::Coach
@@ -48,7 +48,8 @@ pub(super) fn gated(
     }
 }
 
-/// CI ended: a failure goes to the Coach and back to the Player, and what gave no answer is nobody's fault.
+/// Handles the end of CI. The Coach sees its result, also a failure. If required evidence could not be had, the task is
+/// blocked, because that is not the Player's fault.
 pub(super) fn ci_read(mut task: Task, emission: Emission, head: &Sha, result: GateResult) -> Step {
     let Some(turn) = looked_at(&task, Stage::Ci, emission, head) else {
         return unchanged(task);
@@ -65,7 +66,7 @@ pub(super) fn ci_read(mut task: Task, emission: Emission, head: &Sha, result: Ga
     }
 }
 
-/// Lets the next one look at the turn's commit.
+/// Starts the next stage on the turn's commit.
 fn look(mut task: Task, turn: TurnNumber, stage: Stage) -> Step {
     let work = match stage {
         Stage::Gates => TaskWork::Gates,
@@ -116,7 +117,7 @@ pub(super) fn judged(
     }
 }
 
-/// The turn whose commit is looked at, if this very look is the one that is waited for.
+/// Returns the turn that is being examined, if the task waits for exactly this result: its stage, emission and commit.
 fn looked_at(task: &Task, stage: Stage, emission: Emission, head: &Sha) -> Option<TurnNumber> {
     let open = task.last_turn()?;
     let waits_for = State::CoachTurn {
@@ -142,7 +143,8 @@ pub(super) fn coach_failed(task: Task, emission: Emission, reason: BlockReason) 
     block(task, reason, Vec::new())
 }
 
-/// An approval holds for one commit and not over a person's open request for changes: then it is not said either.
+/// Handles an approval by the Coach. It counts for one commit only, and not while a person's request for changes is
+/// open. An approval that does not count is not posted as a review.
 fn approved(mut task: Task, turn: TurnNumber, at: Millis, rules: &Rules) -> Step {
     let judged = task.turn(turn);
     let told = judged.map(|turn| turn.told.reviews.as_slice()).unwrap_or_default();
@@ -167,10 +169,10 @@ fn approved(mut task: Task, turn: TurnNumber, at: Millis, rules: &Rules) -> Step
     }
 }
 
-/// Puts the task into `approved` and asks for what leads to its merge.
+/// Puts the task into `approved`, and returns the effects that lead to its merge.
 pub(super) fn approve(task: &mut Task, turn: TurnNumber, by: Approval, rules: &Rules) -> Vec<Asked> {
     let mut effects = vec![ask(task, TaskWork::MarkReady)];
-    // Merging the default branch is AutoBuild's own work: only it lands that with both parents.
+    // Only AutoBuild can merge the default branch so that both parents are kept, even with `merge: human`.
     let lands = matches!(task.origin, Origin::Sync { .. });
     let merge = match rules.merge {
         MergePolicy::Human if !lands => MergeState::Person,
@@ -185,8 +187,8 @@ pub(super) fn approve(task: &mut Task, turn: TurnNumber, by: Approval, rules: &R
     effects
 }
 
-/// Says the newest verdict where people read it, from its row alone. A verdict on a turn without a commit has no check
-/// run, and before there is a pull request only the living comment shows it.
+/// Asks for the newest verdict to be posted; the texts come from the stored verdict alone. A turn without a commit gets
+/// no check run, and before there is a pull request only the living comment shows its verdict.
 pub(super) fn announce(task: &mut Task) -> Vec<Asked> {
     let Some((turn, head)) = task.last_turn().map(|turn| (turn.number, turn.head.clone())) else {
         return Vec::new();
@@ -201,7 +203,7 @@ pub(super) fn announce(task: &mut Task) -> Vec<Asked> {
     }
 }
 
-/// After feedback: the next turn, unless there is none left or it would bring nothing new.
+/// Starts the next turn after feedback, unless the last three turns ended with the same issues or no turn is left.
 pub(super) fn next_or_blocked(task: Task, at: Millis, effects: Vec<Asked>) -> Step {
     let items: Vec<&[Issue]> = task
         .turns_now()
@@ -218,7 +220,7 @@ pub(super) fn next_or_blocked(task: Task, at: Millis, effects: Vec<Asked>) -> St
     start_turn(task, TurnKind::Full, at, effects)
 }
 
-/// Dismisses the Coach's request for changes, if that was the last word.
+/// Dismisses the Coach's request for changes, if the task is blocked or its last verdict was feedback.
 pub(super) fn dismiss(task: &mut Task, by: &User) -> Option<Asked> {
     let feedback = task
         .last_verdict()

@@ -1,4 +1,4 @@
-//! What happens to a Task.
+//! The events of a Task.
 
 use crate::{
     blocked::{AgentFailure, BlockReason},
@@ -12,7 +12,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What happens to a Task.
+/// An event of a Task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
@@ -23,7 +23,7 @@ pub enum Event {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The design; `None` where the settings no longer ask for one.
+        /// The design; `None` if the settings no longer ask for one.
         #[serde(default)]
         design: Option<Box<Design>>,
     },
@@ -32,14 +32,14 @@ pub enum Event {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// How.
+        /// The result.
         outcome: Box<Played>,
     },
     /// The pull request is open.
     PullOpened {
         /// Its number.
         pull: PullNumber,
-        /// Its branch: one attempt's pull request is not the next one's.
+        /// The pull request's branch, since each attempt has a branch and a pull request of its own.
         branch: String,
     },
     /// The Gates ended.
@@ -47,21 +47,21 @@ pub enum Event {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The commit they ran on.
+        /// The commit that they ran on.
         head: Sha,
-        /// What they found.
+        /// The Gates' report.
         report: Box<GateReport>,
-        /// Claims of the Player that the tree or the Gates contradict.
+        /// Claims of the Player's report that the tree or the Gates contradict.
         discrepancies: Vec<Discrepancy>,
     },
-    /// CI said its last word, or its time is over.
+    /// CI has finished, or its time limit is over.
     CiRead {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The commit.
+        /// The commit that CI ran on.
         head: Sha,
-        /// What it comes to.
+        /// The result as evidence.
         result: Box<GateResult>,
     },
     /// The Coach ended, and the contracts were checked.
@@ -69,26 +69,26 @@ pub enum Event {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The commit.
+        /// The commit that was judged.
         head: Sha,
-        /// What stands.
+        /// The final judgement.
         judgement: Box<Judgement>,
-        /// What the commands that the Coach asked for showed.
+        /// The results of the commands that the Coach asked for.
         #[serde(default)]
         probes: Vec<GateResult>,
     },
-    /// The Coach gave no usable answer after every try.
+    /// The Coach gave no usable answer, even after all tries.
     CoachFailed {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// Why.
+        /// Why the Coach failed.
         failure: AgentFailure,
-        /// What its program printed last.
+        /// The last output of the Coach's program.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         printed: String,
     },
-    /// The pull request is merged by us.
+    /// AutoBuild merged the pull request.
     Merged {
         /// The effect that ended.
         #[serde(alias = "run")]
@@ -96,23 +96,23 @@ pub enum Event {
         /// The commit on the integration branch.
         commit: Sha,
     },
-    /// A rule refused the merge.
+    /// A rule of the repository refused the merge.
     MergeRefused {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// GitHub's words.
+        /// GitHub's error text.
         rule: String,
     },
-    /// The branch conflicts with what was merged meanwhile.
+    /// The branch conflicts with work that was merged in the meantime.
     MergeConflict {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The files.
+        /// The files with conflicts.
         files: Vec<String>,
     },
-    /// The integration branch had moved on and was merged into the branch: what came of that is not verified yet.
+    /// The integration branch had moved on, so it was merged into the task's branch. Nothing has verified the result.
     CaughtUp {
         /// The effect that ended.
         #[serde(alias = "run")]
@@ -125,109 +125,109 @@ pub enum Event {
         /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// Why.
+        /// Why the effect was given up.
         reason: BlockReason,
     },
-    /// A task it needs was given up.
+    /// A task that this one needs was given up.
     NeedGone {
-        /// Which.
+        /// The task that was given up.
         task: TaskId,
     },
-    /// A task it needs, which was given up, is being built again.
+    /// A task that this one needs, and that was given up, is being built again.
     NeedBack {
-        /// Which.
+        /// The task that is built again.
         task: TaskId,
     },
-    /// Something that a person did.
+    /// A person did something.
     Person {
-        /// Who.
+        /// The person.
         by: User,
-        /// What.
+        /// The act.
         did: PersonDid,
     },
-    /// The Feature ended.
+    /// The Feature ended or does not need the task any more.
     FeatureCancelled {
-        /// By whom, where it was a person.
+        /// The person who ended the Feature, if a person did.
         by: Option<User>,
     },
 }
 
-/// How a Player run ended.
+/// The result of a Player's run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Played {
-    /// Its work is pushed.
+    /// The Player's work was pushed.
     Pushed {
         /// The commit it started from.
         base: Sha,
-        /// The commit pushed.
+        /// The commit that was pushed.
         head: Sha,
-        /// What the Player says.
+        /// The Player's report.
         report: PlayerReport,
     },
-    /// Nothing changed.
+    /// The Player changed nothing.
     NoChange {
         /// The commit it started from.
         base: Sha,
-        /// What the Player says.
+        /// The Player's report.
         report: PlayerReport,
     },
-    /// The commit may not be pushed; it is kept under a held ref.
+    /// The commit must not be pushed; it is kept under a held ref.
     Held {
         /// The commit it started from.
         base: Sha,
-        /// What the Player says.
+        /// The Player's report.
         report: PlayerReport,
-        /// Why, for the Player.
+        /// Why the commit must not be pushed, as issues for the Player.
         items: Vec<Issue>,
     },
-    /// The branch has another head than stored: a person pushed meanwhile.
+    /// The branch's head is not the stored one: a person pushed in the meantime.
     Overtaken {
-        /// The head now.
+        /// The branch's head now.
         head: Sha,
     },
-    /// No usable result after every try.
+    /// The Player gave no usable result, even after all tries.
     Failed {
-        /// Why.
+        /// Why the Player failed.
         failure: AgentFailure,
-        /// What its program printed last.
+        /// The last output of the Player's program.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         printed: String,
-        /// A commit with what there was, if the tree had changed.
+        /// A commit with the unfinished work, if the tree had changed.
         partial: Option<Sha>,
     },
-    /// It may not go on, whatever it would do.
+    /// The Player must not continue, whatever its result.
     Stopped {
-        /// Why.
+        /// Why it must not continue.
         reason: BlockReason,
-        /// A commit with what there was, if the tree had changed.
+        /// A commit with the unfinished work, if the tree had changed.
         partial: Option<Sha>,
     },
 }
 
-/// What a person does to a Task.
+/// An act of a person that changes a Task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PersonDid {
     /// `/autobuild resume`.
     Resume {
-        /// Words to the Player.
+        /// Guidance for the Player.
         guidance: Option<String>,
-        /// How many turns more.
+        /// The number of turns that the task gets in addition.
         turns: u32,
     },
     /// `/autobuild approve` on a blocked task.
     Override,
-    /// Approves in a review: that takes their own requests for changes back, and overrides where the task stays blocked.
+    /// An approving review. It withdraws the person's own requests for changes, and overrides a block that remains.
     Approve {
-        /// The review.
+        /// The review's id.
         review: ReviewId,
-        /// The commit that was looked at; only the branch's head can be approved.
+        /// The commit that was reviewed; only the branch's head can be approved.
         commit: Option<Sha>,
     },
     /// `/autobuild retry`.
     Retry {
-        /// How many turns the new attempt has.
+        /// The number of turns that the new attempt gets.
         turns: u32,
     },
     /// `/autobuild skip`.
@@ -236,45 +236,45 @@ pub enum PersonDid {
     Pause,
     /// `/autobuild cancel` on the task's pull request.
     Cancel,
-    /// Closes the task's pull request without merging it.
+    /// The task's pull request was closed without a merge.
     ClosePull {
-        /// Which.
+        /// The pull request that was closed.
         pull: PullNumber,
     },
-    /// Reopens the task's pull request.
+    /// The task's pull request was reopened.
     ReopenPull {
-        /// Which.
+        /// The pull request that was reopened.
         pull: PullNumber,
-        /// How many turns it has from here.
+        /// The number of turns that the task gets from here on.
         turns: u32,
     },
-    /// Merges the task's pull request.
+    /// The task's pull request was merged.
     MergePull {
         /// The commit on the integration branch.
         commit: Option<Sha>,
     },
-    /// Pushes to the task's branch.
+    /// A push to the task's branch.
     Push {
-        /// The branch's head as it is when the event is made, which may be newer than the push.
+        /// The branch's head at the time when the event is made, which may be newer than the push.
         head: Sha,
     },
-    /// Wants the checks of a commit again: GitHub's _Re-run_.
+    /// A request to check a commit again: GitHub's _Re-run_.
     Rerun {
-        /// The commit.
+        /// The commit to check again.
         head: Sha,
     },
-    /// Pushes a head that does not contain the integration branch's history.
+    /// A push of a head that does not contain the integration branch's history.
     ForcePush {
         /// The new head.
         head: Sha,
     },
-    /// Requests changes.
+    /// A review that requests changes.
     RequestChanges(HumanReview),
-    /// Takes requests for changes back, this one and those before it.
+    /// The person withdraws requests for changes: the given one and all of theirs before it.
     WithdrawChanges {
-        /// The newest that is taken back.
+        /// The newest request that is withdrawn.
         until: ReviewId,
     },
-    /// Reviews without deciding anything.
+    /// A review that neither approves nor requests changes.
     Remark(HumanReview),
 }

@@ -1,4 +1,4 @@
-//! What becomes of a task's pull request when AutoBuild opens or merges it.
+//! Opening and merging a task's pull request.
 
 use crate::{
     effect::{ClosedWhy, TaskWork},
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// Asks for the pull request of a pushed branch, unless it is there or being opened.
+/// Asks for the pull request of a pushed branch, unless it exists or is being opened.
 pub(super) fn open_missing_pull(task: &mut Task) -> Option<Asked> {
     if task.pull.is_some() || task.opening.is_some() || task.head.is_none() {
         return None;
@@ -19,7 +19,8 @@ pub(super) fn open_missing_pull(task: &mut Task) -> Option<Asked> {
     Some(asked)
 }
 
-/// The pull request is there: what waited for it is said now, and one that came too late is closed.
+/// Remembers the new pull request. A blocked task now posts its report; a task that was given up closes the pull
+/// request.
 pub(super) fn pull_opened(mut task: Task, pull: PullNumber, branch: &str) -> Step {
     if task.pull.is_some() || task.branch != branch {
         return unchanged(task);
@@ -52,7 +53,7 @@ pub(super) fn pull_opened(mut task: Task, pull: PullNumber, branch: &str) -> Ste
     }
 }
 
-/// Whether the merge of this emission is the one that is waited for.
+/// `true` if the task waits for the merge with this emission.
 fn is_due(task: &Task, emission: Emission) -> bool {
     matches!(&task.state, State::Approved { merge, .. } if *merge == (MergeState::Due { emission }))
 }
@@ -67,7 +68,7 @@ pub(super) fn merged(mut task: Task, emission: Emission, commit: Sha) -> Step {
     unchanged(task)
 }
 
-/// A rule refused the merge: it waits for a person.
+/// Handles a merge that a rule refused: the task stays approved and waits for a person.
 pub(super) fn merge_refused(mut task: Task, emission: Emission, rule: String) -> Step {
     if let State::Approved { merge, .. } = &mut task.state
         && *merge == (MergeState::Due { emission })
@@ -77,7 +78,7 @@ pub(super) fn merge_refused(mut task: Task, emission: Emission, rule: String) ->
     unchanged(task)
 }
 
-/// A conflict with a task merged meanwhile is a turn, beyond the limit if need be.
+/// Starts a turn that resolves a conflict with work merged in the meantime, beyond the limit if necessary.
 pub(super) fn merge_conflict(mut task: Task, emission: Emission, files: Vec<String>, at: Millis) -> Step {
     if !is_due(&task, emission) {
         return unchanged(task);
@@ -86,7 +87,7 @@ pub(super) fn merge_conflict(mut task: Task, emission: Emission, files: Vec<Stri
     start_turn(task, TurnKind::Conflict, at, Vec::new())
 }
 
-/// What was approved took up the integration branch as it is now: Gates and Coach look at it again.
+/// Handles a merge of the integration branch into an approved branch: Gates and Coach examine the new head.
 pub(super) fn caught_up(mut task: Task, emission: Emission, head: Sha, at: Millis) -> Step {
     if !is_due(&task, emission) {
         return unchanged(task);

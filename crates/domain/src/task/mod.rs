@@ -1,4 +1,4 @@
-//! One Task: its states, its turns, and the events that move it. `step` is the only way in.
+//! One Task: its states, its turns, and the events that change it. Only `step` changes it.
 
 mod coach;
 mod event;

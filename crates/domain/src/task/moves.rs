@@ -1,4 +1,4 @@
-//! What an event makes of a Task: the Task after it, the turn that it starts or the block that stops it, and what it asks for.
+//! The result of an event: the Task after it, the turn that it starts or the block that stops it, and its effects.
 
 use crate::{
     blocked::BlockReason,
@@ -8,29 +8,29 @@ use crate::{
     task::task::{Stage, State, Task, Turn, TurnKind, Work},
 };
 
-/// A task and what it asks for.
+/// A task after an event, and the effects that it asks for.
 #[must_use]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The task after the event.
     pub task: Task,
-    /// What is to be done, in this order.
+    /// The effects that it asks for, in this order.
     pub effects: Vec<Asked>,
-    /// Whether work of this task that runs or waits is to be stopped first.
+    /// The fate of the task's stored effects.
     pub stop: Stop,
 }
 
-/// Something asked for, with its emission number.
+/// An effect that the task asks for, with its emission number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// Emission of the task.
     pub emission: Emission,
-    /// What.
+    /// The work to do.
     pub work: TaskWork,
 }
 
 impl Asked {
-    /// It as an effect of its task.
+    /// Returns it as an effect of its task.
     pub fn effect(self, task: TaskId) -> Effect {
         Effect::Task {
             task,
@@ -40,12 +40,12 @@ impl Asked {
     }
 }
 
-/// What happens to a task's stored effects before new ones are added.
+/// The fate of a task's stored effects before new ones are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// They stay.
+    /// They stay as they are.
     Nothing,
-    /// Agents and Gates stop; what waits to be started or merged is cancelled.
+    /// Agents and Gates stop; effects that would start work or merge are cancelled.
     Work,
 }
 
@@ -65,8 +65,8 @@ pub(super) fn ask(task: &mut Task, work: TaskWork) -> Asked {
     }
 }
 
-/// Opens the next turn. What the turn is told moves from the task into it; open reviews stay with the task as well, for
-/// no approval is given over them. Only a turn that people or conflicts ask for goes beyond the limit.
+/// Opens the next turn. What the turn is told moves from the task into the turn. Open reviews stay with the task as
+/// well, because no approval counts while a review is open. A turn for people or a conflict may exceed the limit.
 pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects: Vec<Asked>) -> Step {
     let number = TurnNumber(task.last_number().saturating_add(1));
     let told = std::mem::take(&mut task.next);
@@ -116,7 +116,7 @@ pub(super) fn play(task: &mut Task, turn: TurnNumber) -> Asked {
     asked
 }
 
-/// Sends the turn's commit, which was pushed or is to be looked at once more `at` this time, to the Gates.
+/// Sends the turn's commit to the Gates, after a push or to check it again. CI's time limits count from `at`.
 pub(super) fn verify(task: &mut Task, turn: TurnNumber, at: Millis) -> Asked {
     let asked = ask(task, TaskWork::Gates);
     if let Some(open) = task.turns.last_mut().filter(|open| open.number == turn) {
@@ -130,7 +130,7 @@ pub(super) fn verify(task: &mut Task, turn: TurnNumber, at: Millis) -> Asked {
     asked
 }
 
-/// A task that someone paused stops where the next agent, Gate or merge would start.
+/// Blocks a paused task at the point where its next agent, Gate or merge would start.
 pub(super) fn paused(before: &State, mut after: Step) -> Step {
     if after.task.state == *before {
         return after;
@@ -152,8 +152,9 @@ pub(super) fn paused(before: &State, mut after: Step) -> Step {
     block(after.task, BlockReason::Paused { by }, after.effects)
 }
 
-/// Stops the task until a person decides: its check run says so and has the buttons. The review of a turn that blocks it
-/// is the report as well. While its pull request is being opened, a report of its own waits for it.
+/// Stops the task until a person decides. Its check run says so and has the buttons. If the step also posts the turn's
+/// review, this review becomes the blocked report; otherwise a separate report follows, after the pull request is
+/// opened.
 pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>) -> Step {
     task.state = State::Blocked { reason };
     let is_shown = |asked: &Asked| matches!(asked.work, TaskWork::PublishCheck { .. });
@@ -173,7 +174,7 @@ pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>
     }
 }
 
-/// Makes the review of the turn that blocks the task its blocked report too, if one is posted.
+/// Makes the review that is about to be posted the blocked report as well; returns whether there is such a review.
 fn reports(effects: &mut [Asked]) -> bool {
     let mut is_told = false;
     for asked in effects {
@@ -185,8 +186,8 @@ fn reports(effects: &mut [Asked]) -> bool {
     is_told
 }
 
-/// Whether the review of the newest turn, which waits for the pull request as well, is the blocked report: it was asked for
-/// in the step that blocked the task.
+/// `true` if the review of the newest turn is the blocked report. The step that blocked the task asked for this review,
+/// and the review waits for the pull request too.
 pub(super) fn is_told_by_review(task: &Task) -> bool {
     let State::Blocked { reason } = &task.state else {
         return false;
@@ -199,8 +200,8 @@ pub(super) fn is_told_by_review(task: &Task) -> bool {
     by_turn && task.last_turn().is_some_and(feedback)
 }
 
-/// The check run that says on the head of a task's branch that a person has to decide: with the verdict of the newest turn
-/// where that is about this commit, else without one, since nobody judged it.
+/// Returns the check run on the branch's head that says that a person has to decide. It shows the newest turn's verdict
+/// if that turn is about this commit. Otherwise it shows no verdict, since nobody judged the commit.
 fn shown_by(task: &Task) -> Option<TaskWork> {
     let head = task.head.clone()?;
     let newest = task.last_turn().filter(|turn| turn.head.as_ref() == Some(&head));
@@ -210,7 +211,7 @@ fn shown_by(task: &Task) -> Option<TaskWork> {
     })
 }
 
-/// A person pushed to the branch of a blocked task: it waits on the new head as well.
+/// Remembers a person's push to the branch of a blocked task: the new head gets the check run with the buttons too.
 pub(super) fn moved(mut task: Task, head: Sha) -> Step {
     task.head = Some(head);
     let effects = shown_by(&task).map(|check| ask(&mut task, check));
@@ -220,7 +221,7 @@ pub(super) fn moved(mut task: Task, head: Sha) -> Step {
     }
 }
 
-/// Removes the open turn and gives what it was told back to the next one: a turn that did not end was none.
+/// Removes the open turn, which does not count, and keeps what it was told for the next turn.
 pub(super) fn take_back_turn(task: &mut Task) {
     let Some(open) = task.turns.pop_if(|turn| turn.ended_at.is_none()) else {
         return;
@@ -236,7 +237,7 @@ pub(super) fn take_back_turn(task: &mut Task) {
     }
 }
 
-/// An effect was given up. Only the one that is waited for, or the pull request's opening, stops the task.
+/// Handles an effect that was given up. Only one that the task waits for, or that opens the pull request, stops it.
 pub(super) fn stuck(mut task: Task, emission: Emission, reason: BlockReason) -> Step {
     let opened = task.opening.take_if(|opening| *opening == emission).is_none();
     if opened && task.state.waits_for() != Some(emission) {
@@ -248,7 +249,7 @@ pub(super) fn stuck(mut task: Task, emission: Emission, reason: BlockReason) -> 
             block(task, reason, Vec::new())
         }
         State::PreLoop { .. } | State::CoachTurn { .. } | State::Approved { .. } => block(task, reason, Vec::new()),
-        // The pull request that its report waited for will not come.
+        // The report waited for the pull request, which will not come.
         State::Blocked { .. } => {
             let effects = vec![ask(&mut task, TaskWork::PostBlocked)];
             Step {
@@ -269,7 +270,7 @@ pub(super) fn need_gone(task: Task, need: TaskId) -> Step {
     block(task, BlockReason::NeedGone { task: need }, Vec::new())
 }
 
-/// What was missing is being built again: a task that did not start yet waits for it.
+/// Handles a needed task that is being built again: a task that has not started waits for it.
 pub(super) fn need_back(mut task: Task, need: TaskId) -> Step {
     let missed = task.state
         == State::Blocked {

@@ -1,4 +1,4 @@
-//! What people do to a Task: commands, reviews, pushes, merges and closes by hand.
+//! The acts of people on a Task: commands, reviews, pushes, and merging or closing its pull request.
 
 use crate::{
     blocked::BlockReason,
@@ -58,7 +58,7 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, at: Mi
         }
         State::Blocked { .. } => go_on(task, turns, at, rules),
         State::Approved { .. } if words => go_on(task, turns, at, rules),
-        // The rule that refused the merge may be gone.
+        // The rule that refused the merge may not apply any more, so the merge is tried again.
         State::Approved { turn, by, .. } => {
             let effects = approve(&mut task, turn, by, rules);
             Step {
@@ -121,7 +121,7 @@ pub(super) fn cancelled_with_feature(task: Task, by: Option<&User>) -> Step {
     give_up(task, by, ClosedWhy::Cancelled, State::Cancelled)
 }
 
-/// Ends a task that is not over: its request for changes is dismissed, its pull request closed, its branch stays.
+/// Ends a task that is not over: dismisses the Coach's request for changes, closes the pull request, keeps the branch.
 fn give_up(mut task: Task, by: Option<&User>, why: ClosedWhy, ended: State) -> Step {
     if task.is_over() {
         return unchanged(task);
@@ -139,7 +139,7 @@ fn give_up(mut task: Task, by: Option<&User>, why: ClosedWhy, ended: State) -> S
     }
 }
 
-/// The running agent ends; what would follow it does not start.
+/// Pauses the task: the running agent may finish, but nothing starts after it.
 fn pause(mut task: Task, by: User) -> Step {
     match task.state {
         State::Pending | State::Approved { .. } => block(task, BlockReason::Paused { by }, Vec::new()),
@@ -172,8 +172,8 @@ pub(super) fn reopened(task: Task, pull: PullNumber, turns: u32, at: Millis, rul
     go_on(task, turns, at, rules)
 }
 
-/// A person merged: that is completed, whatever the Coach said. The merge of a cancelled task's pull request tells that
-/// it was reopened before.
+/// Completes a task that a person merged, whatever the Coach's verdict is. A cancelled task completes too: GitHub
+/// merges only open pull requests, so someone reopened it first.
 pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> Step {
     let by = match task.state {
         State::Approved { .. } => MergedBy::Person(by),
@@ -196,7 +196,8 @@ pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> S
     }
 }
 
-/// The next turn starts from a person's commit; what is approved is verified again; a running Player starts over.
+/// Handles a person's push. A running Player starts over from the new commit, an approved task is verified again, and
+/// otherwise the next turn starts from the new commit.
 pub(super) fn pushed(mut task: Task, head: Sha, at: Millis) -> Step {
     if task.head.as_ref() == Some(&head) {
         return unchanged(task);
@@ -216,7 +217,7 @@ pub(super) fn pushed(mut task: Task, head: Sha, at: Millis) -> Step {
     }
 }
 
-/// Nothing of the branch can be trusted to stand on the integration branch: a person says how to go on.
+/// Blocks the task after a force push, because the branch may have lost its base. A person decides how to continue.
 pub(super) fn force_pushed(mut task: Task, by: User, head: Sha) -> Step {
     let reason = BlockReason::ForcePushed { by };
     match &task.state {
@@ -231,8 +232,8 @@ pub(super) fn force_pushed(mut task: Task, by: User, head: Sha) -> Step {
     block(task, reason, Vec::new())
 }
 
-/// Gates and Coach look again at a head that waits for a person. On every other commit the verdict that stands is said
-/// again: GitHub shows a check that was asked for again as queued until its App says something.
+/// Handles GitHub's _Re-run_. If the commit is the head and waits for a person, Gates and Coach examine it again. For
+/// any other commit, the check run is published again, because GitHub shows it as queued until the App answers.
 pub(super) fn rerun(task: Task, head: &Sha, at: Millis) -> Step {
     let is_head = task.head.as_ref() == Some(head);
     match &task.state {
@@ -241,7 +242,7 @@ pub(super) fn rerun(task: Task, head: &Sha, at: Millis) -> Step {
             merge: MergeState::Person | MergeState::Refused { .. },
             ..
         } if is_head => verify_again(task, at),
-        // Its check run is on its way.
+        // Its check run will be published soon.
         State::CoachTurn { .. } if is_head => unchanged(task),
         State::Pending
         | State::PreLoop { .. }
@@ -255,8 +256,8 @@ pub(super) fn rerun(task: Task, head: &Sha, at: Millis) -> Step {
     }
 }
 
-/// A turn that has no verdict yet goes on; else a new one looks, without a Player. Words for the Player stay for its own
-/// next turn.
+/// Examines the head again without a Player: in the newest turn if that has no verdict yet, or else in a new one.
+/// Guidance for the Player waits for the Player's next turn.
 fn verify_again(mut task: Task, at: Millis) -> Step {
     let mut effects: Vec<_> = open_missing_pull(&mut task).into_iter().collect();
     match left(&task) {
@@ -294,17 +295,17 @@ fn say_again(mut task: Task, head: &Sha) -> Step {
     }
 }
 
-/// What is left to do for the newest turn.
+/// The work that remains for the newest turn.
 pub(super) enum Left {
-    /// Its commit was never judged: Gates and Coach look at it again, and no turn is used up.
+    /// Verify its commit, which nobody judged. This uses up no turn.
     Verify(TurnNumber),
-    /// Its commit is approved: only the merge is left.
+    /// Merge its commit, which is approved.
     Merge(TurnNumber),
-    /// Nothing: the next turn is due.
+    /// Nothing: the next turn starts.
     NextTurn,
 }
 
-/// What is left to do. Words of a person that no turn was told yet always make a new turn.
+/// Returns what remains to be done. Guidance that no turn was told yet, or an open conflict, leads to a new turn.
 pub(super) fn left(task: &Task) -> Left {
     let words = !task.next.guidance.is_empty() || task.next.conflict.is_some();
     let Some(turn) = task
@@ -320,7 +321,7 @@ pub(super) fn left(task: &Task) -> Left {
     }
 }
 
-/// Goes on with `turns` more turns. A task without any turn waits for its wave, which may be open already.
+/// Continues with `turns` more turns. A task without any turn waits for its wave, which may be open already.
 pub(super) fn go_on(mut task: Task, turns: u32, at: Millis, rules: &Rules) -> Step {
     let mut effects: Vec<Asked> = open_missing_pull(&mut task).into_iter().collect();
     let left = left(&task);
@@ -348,7 +349,7 @@ pub(super) fn go_on(mut task: Task, turns: u32, at: Millis, rules: &Rules) -> St
     }
 }
 
-/// A merge that needs hands makes the next turn one of a conflict.
+/// Returns the kind of the next turn: a conflict turn if there is a conflict to resolve.
 pub(super) fn next_kind(task: &Task) -> TurnKind {
     match task.next.conflict {
         Some(_) => TurnKind::Conflict,
@@ -356,7 +357,7 @@ pub(super) fn next_kind(task: &Task) -> TurnKind {
     }
 }
 
-/// Approves a task whose blocked report was the last word on its pull request: the approval is said again.
+/// Approves a task again and says so again, since the last post on its pull request may be a blocked report.
 pub(super) fn approve_again(task: &mut Task, turn: TurnNumber, rules: &Rules) -> Vec<Asked> {
     let mut effects = announce(task);
     effects.append(&mut approve(task, turn, Approval::Coach, rules));
@@ -364,7 +365,7 @@ pub(super) fn approve_again(task: &mut Task, turn: TurnNumber, rules: &Rules) ->
 }
 
 impl Task {
-    /// The turn that a person may approve over the Coach: the newest one with a commit, once there is a pull request.
+    /// Returns the turn that a person may approve over the Coach: the newest with a commit, if there is a pull request.
     pub fn overridable(&self) -> Option<TurnNumber> {
         let mut with_commit = self.turns_now().rev().filter(|turn| turn.head.is_some());
         self.pull
@@ -373,12 +374,12 @@ impl Task {
             .map(|turn| turn.number)
     }
 
-    /// Whether a person may take it as it is.
+    /// `true` if a person may approve it over the Coach.
     pub fn can_be_overridden(&self) -> bool {
         self.is_blocked() && self.overridable().is_some() && self.secret().is_none()
     }
 
-    /// A secret in the branch's head, as the Gates found it: no person can waive that.
+    /// Returns the secret that the Gates found in the branch's head, if any. No person can waive it.
     pub fn secret(&self) -> Option<&Issue> {
         let at_head = self.last_turn().filter(|turn| turn.head == self.head);
         let gates = at_head.and_then(|turn| turn.gates.as_ref())?;
@@ -387,7 +388,7 @@ impl Task {
     }
 }
 
-/// A person's word ends the turn, also one that nobody judged. A secret is never waived.
+/// Approves a blocked task over the Coach, even if nobody judged its commit. A secret is never waived.
 pub(super) fn overridden(mut task: Task, by: User, at: Millis, rules: &Rules) -> Step {
     let Some(turn) = task.overridable().filter(|_| task.can_be_overridden()) else {
         return unchanged(task);
@@ -413,7 +414,7 @@ pub(super) fn overridden(mut task: Task, by: User, at: Millis, rules: &Rules) ->
     }
 }
 
-/// Everything that stood against the branch's head when a person overrode the Coach.
+/// Returns everything that spoke against the branch's head when a person overrode the Coach, as sentences.
 fn waived(task: &Task, turn: TurnNumber) -> Vec<String> {
     let Some(turn) = task.turn(turn) else {
         return Vec::new();
@@ -439,7 +440,7 @@ fn waived(task: &Task, turn: TurnNumber) -> Vec<String> {
     what
 }
 
-/// The tests that failed on the branch's head and that nothing excused, by name.
+/// Returns the names of the tests that failed on the branch's head and that nothing excused.
 fn waived_tests(task: &Task, turn: TurnNumber) -> Vec<String> {
     let at_head = task.turn(turn).filter(|turn| turn.head == task.head);
     let Some(gates) = at_head.and_then(|turn| turn.gates.as_ref()) else {
@@ -462,10 +463,10 @@ fn waived_tests(task: &Task, turn: TurnNumber) -> Vec<String> {
     tests
 }
 
-/// The most remarks that wait for the next Coach: anyone may write them.
+/// The most remarks that are kept for the next Coach. There is a limit because anyone may write them.
 const MOST_REMARKS: usize = 20;
 
-/// A person's request for changes starts a turn, or waits for the next one, and grants one turn beyond the limit.
+/// Handles a person's request for changes: starts a turn, or waits for the next one, and raises the limit by one.
 pub(super) fn changes_requested(mut task: Task, review: HumanReview, at: Millis) -> Step {
     if task.is_over() || task.next.reviews.iter().any(|known| known.id == review.id) {
         return unchanged(task);
@@ -473,7 +474,7 @@ pub(super) fn changes_requested(mut task: Task, review: HumanReview, at: Millis)
     task.next.reviews.push(review);
     task.limit = task.limit.saturating_add(1);
     match task.state {
-        // These wait for another decision of a person first.
+        // These tasks wait for another decision of a person first.
         State::Blocked {
             reason: BlockReason::Paused { .. } | BlockReason::NeedGone { .. },
         } => unchanged(task),
@@ -493,8 +494,8 @@ pub(super) fn changes_requested(mut task: Task, review: HumanReview, at: Millis)
     }
 }
 
-/// Takes back what one person asked for up to a review. When the last open request for changes is gone, an approval
-/// that only waited for that holds.
+/// Withdraws the person's requests for changes up to the given review. If none is left, an approval that waited only
+/// for that takes effect.
 pub(super) fn changes_withdrawn(mut task: Task, by: &User, until: ReviewId, at: Millis, rules: &Rules) -> Step {
     let is_open = |review: &HumanReview| review.by.id != by.id || review.id > until;
     task.next.reviews.retain(is_open);
@@ -524,8 +525,9 @@ pub(super) fn changes_withdrawn(mut task: Task, by: &User, until: ReviewId, at: 
     }
 }
 
-/// An approval takes the same person's requests for changes back. Where the task stays blocked it overrides, if they saw
-/// the very commit; and where a rule refused the merge, it may be what the rule asked for.
+/// Handles an approving review, which withdraws the person's own requests for changes. If they reviewed the branch's
+/// head, it also overrides the Coach for a task that is still blocked, and tries a refused merge again, since the rule
+/// may have asked for this approval.
 pub(super) fn approved(
     task: Task,
     by: User,
@@ -558,7 +560,7 @@ pub(super) fn approved(
     Step { task, effects, stop }
 }
 
-/// A review that decides nothing is shown to one Coach: the next one that looks.
+/// Shows a review that neither approves nor requests changes to one Coach: the next one that starts.
 pub(super) fn remarked(mut task: Task, review: HumanReview) -> Step {
     let told = task.turns.iter().flat_map(|turn| &turn.told.remarks);
     let is_known = told.chain(&task.next.remarks).any(|known| known.id == review.id);

@@ -1,4 +1,4 @@
-//! What happens when the designer or the Player ends.
+//! The end of the designer and of the Player.
 
 use crate::{
     blocked::BlockReason,
@@ -66,7 +66,7 @@ fn pushed(mut task: Task, turn: TurnNumber, (base, head): (Sha, Sha), report: Pl
     }
 }
 
-/// An empty change is a used turn without Gates and Coach.
+/// Handles an empty change: the turn counts, without Gates and Coach. A second one in a row blocks the task.
 fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Step {
     let twice = task
         .turns_now()
@@ -82,7 +82,7 @@ fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Ste
     }
 }
 
-/// A commit that may not be pushed is a used turn: why stands in its feedback.
+/// Handles a commit that must not be pushed: the turn counts, and its feedback says why.
 fn held(mut task: Task, base: Sha, report: PlayerReport, items: Vec<Issue>, at: Millis) -> Step {
     let verdict = contract::held(items);
     close_turn(&mut task, Work::Held, base, report, verdict, at);
@@ -100,7 +100,8 @@ fn close_turn(task: &mut Task, work: Work, base: Sha, report: PlayerReport, verd
     }
 }
 
-/// A person pushed while the Player ran: its work is dropped and the same turn is done again from their commit.
+/// Handles a person's push while the Player ran: drops the Player's work and restarts the turn from the person's
+/// commit.
 pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
     if let Some(open) = task.turns.last_mut() {
         open.base = Some(head.clone());
@@ -114,7 +115,7 @@ pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
     }
 }
 
-/// A failure that is not the agents' verdict uses up no turn: the open turn is taken back, with what it was told.
+/// Handles a failure that is no verdict on the work. It uses up no turn: the next turn is told the same.
 fn player_failed(mut task: Task, reason: BlockReason, partial: Option<Sha>) -> Step {
     take_back_turn(&mut task);
     if partial.is_some() {

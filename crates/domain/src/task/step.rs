@@ -1,4 +1,4 @@
-//! What happens to a Task. One function per event.
+//! Applies events to a Task, with one function per event.
 
 use crate::{
     blocked::BlockReason,

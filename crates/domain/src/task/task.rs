@@ -1,4 +1,4 @@
-//! A Task with everything that is remembered of it: its states, its turns, its origin, the rules that it is under.
+//! A Task with its whole record: its state, its turns, its origin and the rules that apply to it.
 
 use crate::{
     blocked::BlockReason,
@@ -12,44 +12,44 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// One task of a Feature with everything that was said and done about it.
+/// One task of a Feature, with everything that was said and done about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     /// Its name within the Feature.
     pub id: TaskId,
-    /// What is to be done, as planned.
+    /// The task as planned.
     pub plan: PlannedTask,
-    /// Where it comes from.
+    /// The reason why the task exists.
     #[serde(default)]
     pub origin: Origin,
-    /// Whether it is designed before its first turn, and how.
+    /// Whether it is designed before its first turn, and the design.
     #[serde(default)]
     pub pre_loop: PreLoop,
     /// Its wave, from 1.
     pub wave: u32,
-    /// Where it stands.
+    /// Its present state.
     pub state: State,
-    /// 1, or one more with every `retry`.
+    /// The number of the attempt: 1 at first, and one more after every `retry`.
     pub attempt: u32,
     /// Its branch in this attempt.
     pub branch: String,
-    /// The branch's head as last pushed by us or by a person; `None` before the first push.
+    /// The branch's head as last pushed by AutoBuild or a person; `None` before the first push.
     pub head: Option<Sha>,
     /// Its pull request in this attempt.
     pub pull: Option<PullNumber>,
-    /// The effect that opens the pull request, while it is waited for.
+    /// The effect that is opening the pull request; `None` if no such effect is waited for.
     pub opening: Option<Emission>,
-    /// How many turns it may have; raised by people, conflicts and pushes.
+    /// The number of turns that it may have. Commands, reviews, conflicts and pushes raise it.
     pub limit: u32,
-    /// What the next turn is told besides the last verdict.
+    /// The things that the next turn is told in addition to the last verdict.
     pub next: NextTurn,
-    /// What a person waived by overriding the Coach.
+    /// The failures that people waived when they overrode the Coach.
     pub waived: Vec<Waiver>,
-    /// Tasks it needed that were given up, and that someone decided to go on without.
+    /// Tasks that it needed and that were given up; a person decided to continue without them.
     pub without: Vec<TaskId>,
-    /// Who asked it to stop after the running agent.
+    /// The person who asked it to pause as soon as the running agent ends.
     pub pause: Option<User>,
-    /// How many effects it has asked for.
+    /// The number of effects that it has asked for.
     pub emitted: Emission,
     /// Its turns, oldest first.
     #[serde(skip)]
@@ -57,7 +57,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task of the plan that waits for its wave.
+    /// Returns a task of the plan that waits for its wave.
     pub fn planned(plan: PlannedTask, wave: u32, rules: &Rules) -> Self {
         Self {
             id: plan.id,
@@ -81,7 +81,7 @@ impl Task {
         }
     }
 
-    /// Whether nothing more will happen to it by itself or by its agents.
+    /// `true` if neither AutoBuild nor its agents will do anything more for it.
     pub fn is_over(&self) -> bool {
         match self.state {
             State::Completed { .. } | State::Skipped { .. } | State::Cancelled => true,
@@ -94,12 +94,12 @@ impl Task {
         }
     }
 
-    /// Whether it waits for a person to decide.
+    /// `true` if it waits for a person to decide.
     pub fn is_blocked(&self) -> bool {
         matches!(self.state, State::Blocked { .. })
     }
 
-    /// Whether something of it runs, or waits for its merge.
+    /// `true` if an agent or Gate works on it, or if it is approved but not merged.
     pub fn is_in_motion(&self) -> bool {
         match self.state {
             State::PreLoop { .. } | State::PlayerTurn { .. } | State::CoachTurn { .. } | State::Approved { .. } => true,
@@ -111,7 +111,7 @@ impl Task {
         }
     }
 
-    /// Whether it was given up: those that need it cannot have it.
+    /// `true` if it was skipped or cancelled, so that tasks that need it will not get it.
     pub fn is_gone(&self) -> bool {
         match self.state {
             State::Skipped { .. } | State::Cancelled => true,
@@ -125,7 +125,7 @@ impl Task {
         }
     }
 
-    /// Whether `resume` does something here: it is blocked, about to pause, or its merge was refused.
+    /// `true` if `resume` does something here: the task is blocked, a pause is due, or its merge was refused.
     pub fn can_resume(&self) -> bool {
         let refused = matches!(
             self.state,
@@ -137,12 +137,12 @@ impl Task {
         self.is_blocked() || self.pause.is_some() || refused
     }
 
-    /// Whether it was merged.
+    /// `true` if it was merged.
     pub fn is_completed(&self) -> bool {
         matches!(self.state, State::Completed { .. })
     }
 
-    /// The commit on the integration branch that it was merged as.
+    /// Returns the commit on the integration branch that merged it, if it was merged and the commit is known.
     pub fn merged_as(&self) -> Option<&Sha> {
         let State::Completed { commit, .. } = &self.state else {
             return None;
@@ -150,24 +150,25 @@ impl Task {
         commit.as_ref()
     }
 
-    /// The turns of the present attempt, oldest first.
+    /// Returns the turns of the present attempt, oldest first.
     pub fn turns_now(&self) -> impl DoubleEndedIterator<Item = &Turn> {
         self.turns.iter().filter(|turn| turn.attempt == self.attempt)
     }
 
-    /// The newest turn of the present attempt.
+    /// Returns the newest turn of the present attempt.
     pub fn last_turn(&self) -> Option<&Turn> {
         self.turns_now().next_back()
     }
 
-    /// The newest verdict of the present attempt on work; if no turn changed anything, the newest of all.
+    /// Returns the present attempt's newest verdict on a turn that changed something, or else its newest verdict.
     pub fn last_judgement(&self) -> Option<&Verdict> {
         let mut judged = self.turns_now().rev().filter(|turn| turn.work != Work::NoChange);
         let found = judged.find_map(|turn| turn.verdict.as_ref());
         found.or_else(|| self.last_verdict())
     }
 
-    /// What the Player has to mend in this turn: what the turns before it were told, back to the last that changed something.
+    /// Returns the issues that the Player has to fix in this turn: those of earlier turns, back to the last with a
+    /// change.
     pub fn to_mend(&self, turn: TurnNumber) -> Vec<Issue> {
         let mut items: Vec<Issue> = Vec::new();
         for before in self.turns_now().rev().filter(|before| before.number != turn) {
@@ -184,12 +185,12 @@ impl Task {
         items
     }
 
-    /// The turn of this number.
+    /// Returns the turn with this number.
     pub fn turn(&self, number: TurnNumber) -> Option<&Turn> {
         self.turns.iter().find(|turn| turn.number == number)
     }
 
-    /// The newest verdict of the present attempt.
+    /// Returns the newest verdict of the present attempt.
     pub fn last_verdict(&self) -> Option<&Verdict> {
         self.turns_now().rev().find_map(|turn| turn.verdict.as_ref())
     }
@@ -199,68 +200,68 @@ impl Task {
     }
 }
 
-/// The states of a Task, each with exactly what it needs.
+/// The states of a Task. Each one holds exactly what it needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Waits for its wave.
+    /// The task waits for its wave.
     Pending,
     /// The designer works.
     PreLoop {
-        /// The effect that is waited for.
+        /// The effect whose result the task waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// The Player works.
     PlayerTurn {
-        /// Which turn.
+        /// The turn's number.
         turn: TurnNumber,
-        /// The effect that is waited for.
+        /// The effect whose result the task waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
-    /// Gates and Coach look at the pushed commit.
+    /// Gates, CI and Coach examine the pushed commit.
     CoachTurn {
-        /// Which turn.
+        /// The turn's number.
         turn: TurnNumber,
-        /// Who looks.
+        /// The one that examines the commit now.
         stage: Stage,
-        /// The effect that is waited for.
+        /// The effect whose result the task waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
-    /// Verified, not merged yet.
+    /// The commit is approved, but not merged yet.
     Approved {
         /// The turn whose commit is approved.
         turn: TurnNumber,
-        /// Who approved.
+        /// The one who approved it.
         by: Approval,
-        /// What the merge waits for.
+        /// The condition that the merge waits for.
         merge: MergeState,
     },
-    /// A person has to decide.
+    /// The task waits for a person to decide.
     Blocked {
-        /// Why.
+        /// Why the task is blocked.
         reason: BlockReason,
     },
-    /// Merged.
+    /// The task is merged.
     Completed {
         /// The commit on the integration branch.
         commit: Option<Sha>,
-        /// Who merged it.
+        /// The one who merged it.
         by: MergedBy,
     },
-    /// Given up.
+    /// The task was skipped.
     Skipped {
-        /// By whom.
+        /// The person who skipped it.
         by: User,
     },
-    /// Cancelled with its pull request or its Feature.
+    /// The task was cancelled by a command, or with its pull request or its Feature.
     Cancelled,
 }
 
 impl State {
-    /// The product's word for it.
+    /// Returns the word for this state in the product's texts.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -275,7 +276,7 @@ impl State {
         }
     }
 
-    /// The emission whose result it waits for.
+    /// Returns the emission whose result it waits for, if it waits for one.
     pub fn waits_for(&self) -> Option<Emission> {
         match self {
             Self::PreLoop { emission } | Self::PlayerTurn { emission, .. } | Self::CoachTurn { emission, .. } => {
@@ -292,7 +293,7 @@ impl State {
     }
 }
 
-/// Who looks at the commit.
+/// The step in which a commit is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
@@ -304,36 +305,36 @@ pub enum Stage {
     Coach,
 }
 
-/// Who approved.
+/// The one who approved a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
-    /// The Coach, with every contract kept.
+    /// The Coach; every contract was kept.
     Coach,
-    /// A person, over the Coach.
+    /// A person, who overrode the Coach.
     Override(User),
 }
 
-/// What a merge waits for.
+/// The condition that a merge waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MergeState {
     /// The merge effect of this emission.
     Due {
-        /// The effect that is waited for.
+        /// The effect whose result the task waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
-    /// A person: `merge: human`.
+    /// A person, since the setting is `merge: human`.
     Person,
-    /// A person: a rule refused the merge.
+    /// A person, since a rule refused the merge.
     Refused {
-        /// GitHub's words.
+        /// GitHub's error text.
         rule: String,
     },
 }
 
-/// Who merged.
+/// The one who merged a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MergedBy {
@@ -345,76 +346,77 @@ pub enum MergedBy {
     PersonWithoutApproval(User),
 }
 
-/// One turn.
+/// One turn of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// Its number, from 1; numbers go on over attempts.
+    /// The turn's number, from 1. A new attempt does not start again at 1.
     pub number: TurnNumber,
     /// The attempt it belongs to.
     pub attempt: u32,
-    /// Who takes part.
+    /// The agents and Gates that take part.
     pub kind: TurnKind,
-    /// What it was told besides the last verdict.
+    /// The things that the turn was told in addition to the last verdict.
     pub told: NextTurn,
-    /// When it started.
+    /// The time when it started.
     pub started_at: Millis,
-    /// When its verdict stood, or a person overrode it.
+    /// The time of its verdict, or of the override by a person.
     pub ended_at: Option<Millis>,
-    /// When CI could first see the commit, or was asked for again by a person: its times count from here.
+    /// The time when CI could first see the commit, or when a person asked for its checks again. CI's time limits start
+    /// here.
     pub ci_since: Option<Millis>,
     /// The commit it started from.
     pub base: Option<Sha>,
-    /// The commit that Gates and Coach look at.
+    /// The commit that Gates and Coach examine.
     pub head: Option<Sha>,
-    /// What came of the Player's part.
+    /// The result of the Player's part.
     pub work: Work,
-    /// What the Player says; a claim.
+    /// The Player's own report: a claim, not evidence.
     pub report: Option<PlayerReport>,
-    /// Claims that are contradicted.
+    /// Claims of the report that the tree or the Gates contradict.
     pub discrepancies: Vec<Discrepancy>,
-    /// What the Gates found.
+    /// The Gates' report.
     pub gates: Option<GateReport>,
-    /// What stands.
+    /// The final verdict on the turn.
     pub verdict: Option<Verdict>,
 }
 
-/// What came of a Player's part of a turn.
+/// The result of the Player's part of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Work {
-    /// Nothing yet.
+    /// No result yet.
     Open,
-    /// A commit that is pushed.
+    /// A commit that was pushed.
     Pushed,
-    /// An empty change.
+    /// A turn without any change.
     NoChange,
-    /// A commit that may not be pushed.
+    /// A commit that must not be pushed.
     Held,
 }
 
-/// Who takes part in a turn.
+/// The agents and Gates that take part in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnKind {
-    /// Player, Gates, Coach.
+    /// Player, Gates and Coach.
     Full,
-    /// A merge with the integration branch has to be resolved first.
+    /// Player, Gates and Coach; the Player first resolves a merge conflict.
     Conflict,
-    /// Only Gates and Coach: a person pushed the commit, or wants its checks again.
+    /// Only Gates and Coach. For example, a person pushed the commit, or asked for its checks again.
     VerifyOnly,
 }
 
-/// What the next turn is told besides the last verdict.
+/// The things that a turn is told in addition to the last verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NextTurn {
     /// A person's words to the Player, as written.
     pub guidance: Vec<Guidance>,
-    /// Items of people's reviews that are open.
+    /// People's requests for changes that are still open.
     pub reviews: Vec<HumanReview>,
-    /// Reviews that decide nothing: the Coach sees them once.
+    /// Reviews that neither approve nor request changes. One Coach sees each of them.
     #[serde(default)]
     pub remarks: Vec<HumanReview>,
-    /// A merge that the branch has to take up.
+    /// The merge conflict that the branch has to resolve.
     pub conflict: Option<Conflict>,
 }
 
@@ -423,60 +425,61 @@ pub struct NextTurn {
 pub struct Guidance {
     /// Who wrote them.
     pub by: User,
-    /// Word for word.
+    /// The text, unchanged.
     pub text: String,
 }
 
 /// A person's review: a request for changes, or remarks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HumanReview {
-    /// The review.
+    /// The review's id.
     pub id: ReviewId,
     /// Who wrote it.
     pub by: User,
-    /// What it says.
+    /// The review's points.
     pub items: Vec<Issue>,
 }
 
-/// A merge with the integration branch that needs hands.
+/// A merge conflict that the Player has to resolve.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conflict {
     /// Files with conflict markers.
     pub files: Vec<String>,
 }
 
-/// What a person waived.
+/// The failures that one person waived by overriding the Coach.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiver {
-    /// Who.
+    /// The person.
     pub by: User,
-    /// What failed or was missing, as sentences.
+    /// The things that failed or were missing, as sentences.
     pub what: Vec<String>,
-    /// Failing tests among it, by name: from then on they belong to the Feature's baseline.
+    /// The failing tests among them, by name. From then on, they belong to the Feature's baseline.
     #[serde(default)]
     pub tests: Vec<String>,
 }
 
-/// Where a task comes from.
+/// The reason why a task exists.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// The plan.
+    /// It is part of the plan.
     #[default]
     Planned,
-    /// A wave gate that was red: it mends what was merged, and brings no tests of its own.
+    /// A wave gate failed: the task repairs what was merged, and brings no tests of its own.
     Fix {
-        /// The merge on the integration branch that broke it, where one could be found.
+        /// The merge on the integration branch that broke it, if one was found.
         broke: Option<Sha>,
     },
-    /// A conflict with the default branch: it resolves the merge, and lands with both parents.
+    /// The default branch conflicts with the integration branch: the task resolves that, and its merge has both
+    /// parents.
     Sync {
         /// The default branch's commit that is merged in.
         other: Sha,
     },
-    /// A person's request for changes on the feature pull request.
+    /// A person requested changes on the feature pull request.
     Review {
-        /// The review.
+        /// The review's id.
         id: ReviewId,
         /// Who wrote it.
         by: User,
@@ -484,7 +487,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Whether the task is expected to bring tests that fail without its change.
+    /// `true` if the task has to bring tests that fail without its change.
     pub fn brings_tests(&self) -> bool {
         match self {
             Self::Planned | Self::Review { .. } => true,
@@ -493,20 +496,20 @@ impl Origin {
     }
 }
 
-/// What a task needs to know of its Feature.
+/// The facts about its Feature that a task needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Turns of a fresh task.
+    /// The number of turns that a new task may have.
     pub max_turns: u32,
-    /// Who merges an approved task.
+    /// Whether AutoBuild or a person merges an approved task.
     pub merge: MergePolicy,
-    /// Whether the repository's own CI is evidence.
+    /// Whether the repository's own CI counts as evidence.
     pub ci: CiPolicy,
-    /// The folder of the Feature's branches.
+    /// The prefix of the names of the Feature's branches.
     pub branch_prefix: String,
 }
 
-/// Who merges an approved task.
+/// The one who merges an approved task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MergePolicy {
@@ -516,7 +519,7 @@ pub enum MergePolicy {
     Human,
 }
 
-/// The branch of a task: `<prefix>/task-001-<slug>`, from the second attempt on with `-a<k>`.
+/// Returns the name of a task's branch: `<prefix>/task-001-<slug>`, with `-a<k>` at the end from the second attempt on.
 pub(super) fn branch_name(prefix: &str, plan: &PlannedTask, attempt: u32) -> String {
     let slug: String = plan
         .name

@@ -1,55 +1,55 @@
-//! What changes between two commits, file by file, as GitHub's answers show it.
+//! The differences between two commits, file by file, as GitHub's API shows them.
 
 use super::{BareError, BareRepo};
 use std::collections::BTreeMap;
 
-/// What became of a file.
+/// The kind of change to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It is new.
+    /// The file is new.
     Added,
     /// Its content or mode changed.
     Modified,
-    /// It is gone.
+    /// The file was removed.
     Removed,
-    /// It has another name.
+    /// The file has another name.
     Renamed,
 }
 
 /// One changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
-    /// Its name now (a removed file: before).
+    /// The path; for a removed file, the one before.
     pub path: String,
-    /// Its name before, when renamed.
+    /// The path before, if the file was renamed.
     pub previous: Option<String>,
-    /// What became of it.
+    /// The kind of change.
     pub kind: ChangeKind,
-    /// The blob's id now (a removed file: before).
+    /// The blob's id; for a removed file, the one before.
     pub blob: String,
     /// Lines added.
     pub additions: usize,
     /// Lines removed.
     pub deletions: usize,
-    /// The hunks from the first `@@` on; none for binary files and changes of mode alone.
+    /// The hunks from the first `@@` on; none for binary files and for changes of the mode alone.
     pub patch: Option<String>,
 }
 
-/// A head compared with the base it grew from.
+/// A head compared with its base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
     /// The best common ancestor.
     pub merge_base: Option<String>,
-    /// Commits that the head has and the base has not.
+    /// The number of commits that only the head has.
     pub ahead: usize,
-    /// Commits that the base has and the head has not.
+    /// The number of commits that only the base has.
     pub behind: usize,
-    /// What the head changes since the common ancestor.
+    /// The files that the head changed since the common ancestor.
     pub files: Vec<FileChange>,
 }
 
 impl BareRepo {
-    /// Compares `head` with `base` from their common ancestor on.
+    /// Compares `head` with the common ancestor of `head` and `base`.
     pub async fn compare(&self, base: &str, head: &str) -> Result<Comparison, BareError> {
         let range = format!("{base}...{head}");
         let counts = self
@@ -69,7 +69,7 @@ impl BareRepo {
         })
     }
 
-    /// The files that differ between two trees or commits.
+    /// Returns the files that differ between two trees or commits.
     pub async fn diff(&self, from: &str, to: &str) -> Result<Vec<FileChange>, BareError> {
         let args = [
             "diff-tree",
@@ -89,7 +89,7 @@ impl BareRepo {
         Ok(parse(&String::from_utf8_lossy(&self.run(&args, b"").await?)))
     }
 
-    /// The content of `path` at a commit, if there is a file of that name.
+    /// Returns the content of `path` at a commit, if there is a file of that name.
     pub async fn file(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>, BareError> {
         match self.object_id(&format!("{commit}:{path}")).await? {
             Some(id) if self.line(&["cat-file", "-t", &id], b"").await? == "blob" => {
@@ -99,7 +99,7 @@ impl BareRepo {
         }
     }
 
-    /// The mode of what stands at `path` of a commit: `100644`, `120000` for a link, `160000` for a submodule, …
+    /// Returns the mode of `path` at a commit: `100644`, `120000` for a symbolic link, `160000` for a submodule, …
     pub async fn mode(&self, commit: &str, path: &str) -> Result<Option<String>, BareError> {
         let out = self.run(&["ls-tree", "-z", commit, "--", path], b"").await?;
         let text = String::from_utf8_lossy(&out);
@@ -107,12 +107,12 @@ impl BareRepo {
         Ok(entry.and_then(|record| record.split(' ').next()).map(str::to_owned))
     }
 
-    /// How many bytes an object has.
+    /// Returns the size of an object in bytes.
     pub async fn size(&self, id: &str) -> Result<u64, BareError> {
         Ok(self.line(&["cat-file", "-s", id], b"").await?.parse().unwrap_or(0))
     }
 
-    /// The paths that each of these commits touches, a merge compared with its first parent.
+    /// Returns the paths that each of these commits touches, by commit id. A merge is compared with its first parent.
     pub async fn touched(&self, commits: &[&str]) -> Result<BTreeMap<String, Vec<(ChangeKind, String)>>, BareError> {
         let args = [
             "diff-tree",
@@ -129,7 +129,8 @@ impl BareRepo {
         Ok(touched(&String::from_utf8_lossy(&out)))
     }
 
-    /// The entries of the folder `path` (empty: the root) at a commit: kind (`blob`, `tree`, `commit`), id, name.
+    /// Returns the entries of the folder `path` (empty for the root) at a commit: kind (`blob`, `tree`, `commit`), id,
+    /// name.
     pub async fn folder(&self, commit: &str, path: &str) -> Result<Option<Vec<(String, String, String)>>, BareError> {
         let Some(id) = self.object_id(&format!("{commit}:{path}")).await? else {
             return Ok(None);
@@ -142,7 +143,7 @@ impl BareRepo {
         Ok(Some(text.split('\0').filter_map(tree_entry).collect()))
     }
 
-    /// Everything in a commit, folders left out: mode, kind, id, path.
+    /// Returns all entries of a commit except folders: mode, kind, id, path.
     pub async fn files(&self, commit: &str) -> Result<Vec<[String; 4]>, BareError> {
         let out = self.run(&["ls-tree", "-r", "-z", commit], b"").await?;
         let text = String::from_utf8_lossy(&out);
@@ -155,7 +156,7 @@ impl BareRepo {
     }
 }
 
-/// Reads NUL-ended tokens: a commit's id, then pairs of a one-letter status and a path.
+/// Reads NUL-terminated tokens: a commit's id, then pairs of a one-letter status and a path.
 fn touched(text: &str) -> BTreeMap<String, Vec<(ChangeKind, String)>> {
     let mut all: BTreeMap<String, Vec<(ChangeKind, String)>> = BTreeMap::new();
     let mut commit = String::new();
@@ -183,7 +184,8 @@ fn tree_entry(record: &str) -> Option<(String, String, String)> {
     Some((words.next()?.to_owned(), words.next()?.to_owned(), name.to_owned()))
 }
 
-/// Reads `--raw -z --patch`: NUL-ended raw records, an empty one, then the patches in the same order.
+/// Reads the output of `--raw -z --patch`: NUL-terminated raw records, an empty one, then the patches in the same
+/// order.
 fn parse(text: &str) -> Vec<FileChange> {
     let mut files = Vec::new();
     let mut rest = text;
@@ -222,7 +224,7 @@ fn parse(text: &str) -> Vec<FileChange> {
     files
 }
 
-/// Gives each file its hunks. A change of type prints two patches for one record; its second is found by name.
+/// Adds the hunks to each file. A change of type prints two patches for one record; the second is found by its name.
 fn attach_patches(files: &mut [FileChange], text: &str) {
     let mut sections = Vec::new();
     let mut starts: Vec<usize> = text.match_indices("\ndiff --git ").map(|(at, _)| at + 1).collect();

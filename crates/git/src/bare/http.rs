@@ -1,42 +1,42 @@
-//! git's own HTTP back end as a CGI process, for one request.
+//! Runs git's own HTTP back end as a CGI process, for one request.
 
 use super::{BareError, BareRepo, process::git};
 use std::{ffi::OsStr, path::Path, process::Stdio};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
-/// One HTTP request as the CGI convention names its parts.
+/// One HTTP request, in the terms of CGI.
 #[derive(Clone, Debug)]
 pub struct BackendRequest<'a> {
     /// `GET` or `POST`.
     pub method: &'a str,
-    /// What follows the repository in the path: `/info/refs`, `/git-upload-pack`, `/git-receive-pack`.
+    /// The rest of the path after the repository: `/info/refs`, `/git-upload-pack`, `/git-receive-pack`.
     pub service_path: &'a str,
-    /// The query string, without its question mark.
+    /// The query string, without the question mark.
     pub query: &'a str,
-    /// The header of that name.
+    /// The header `Content-Type`.
     pub content_type: Option<&'a str>,
-    /// The header of that name: gzip bodies are unpacked by git.
+    /// The header `Content-Encoding`. Git itself unpacks gzip bodies.
     pub content_encoding: Option<&'a str>,
     /// The header `Git-Protocol`.
     pub protocol: Option<&'a str>,
-    /// Who is asking; pushing needs a name.
+    /// The name of the user; a push needs one.
     pub user: &'a str,
     /// The only folder from which hooks run.
     pub hooks: &'a Path,
-    /// Variables for those hooks.
+    /// Environment variables for those hooks.
     pub hook_environment: &'a [(&'a str, String)],
 }
 
-/// A running back end: write the request's body to `stdin`, read a CGI answer from `stdout`.
+/// A running back end. Write the request's body to `stdin` and read a CGI response from `stdout`.
 #[derive(Debug)]
 pub struct ServedProcess {
     /// The process; dropping it kills it.
     pub child: Child,
-    /// Takes the body.
+    /// The pipe for the request's body.
     pub stdin: ChildStdin,
-    /// Gives headers, an empty line and the answer's body.
+    /// The pipe with the headers, an empty line and the response's body.
     pub stdout: ChildStdout,
-    /// What git complains about.
+    /// The pipe with git's error messages.
     pub stderr: ChildStderr,
 }
 
@@ -46,7 +46,7 @@ impl BareRepo {
         let mut command = git(request.hooks.as_os_str());
         for setting in [
             "transfer.fsckObjects=true",
-            // As GitHub takes them.
+            // GitHub accepts these too.
             "receive.fsck.badTimezone=ignore",
             "receive.fsck.zeroPaddedFilemode=ignore",
             "http.receivepack=true",

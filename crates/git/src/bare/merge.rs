@@ -2,26 +2,26 @@
 
 use super::{BareError, BareRepo, Ident, process::finish};
 
-/// Two commits put together.
+/// The result of merging two commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Merged {
-    /// They fit; the tree they make.
+    /// They merge without a conflict; the id of the merged tree.
     Clean(String),
-    /// They do not; the files in conflict.
+    /// They conflict; the files in conflict.
     Conflict(Vec<String>),
 }
 
-/// Commits put one by one on another base.
+/// The result of replaying commits on another base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replayed {
-    /// They fit; the new head.
+    /// They apply without a conflict; the id of the new head.
     Clean(String),
-    /// They do not; the files in conflict.
+    /// They conflict; the files in conflict.
     Conflict(Vec<String>),
 }
 
 impl BareRepo {
-    /// Merges two commits, or with `base` applies what `theirs` changes since `base`.
+    /// Merges two commits. With `base`, applies to `ours` the changes from `base` to `theirs`.
     pub async fn merge_tree(&self, base: Option<&str>, ours: &str, theirs: &str) -> Result<Merged, BareError> {
         let base = base.map(|base| format!("--merge-base={base}"));
         let mut args = vec![
@@ -47,7 +47,7 @@ impl BareRepo {
         }
     }
 
-    /// Makes a commit of `tree`.
+    /// Makes a commit of `tree` and returns its id.
     pub async fn commit_tree(
         &self,
         tree: &str,
@@ -74,7 +74,7 @@ impl BareRepo {
         }
     }
 
-    /// The commit again with a signature in its header.
+    /// Makes a copy of the commit with a signature in its header, and returns its id.
     pub async fn sign(&self, commit: &str, signature: &str) -> Result<String, BareError> {
         let plain = self.run(&["cat-file", "commit", commit], b"").await?;
         let text = String::from_utf8_lossy(&plain);
@@ -86,7 +86,7 @@ impl BareRepo {
         Ok(String::from_utf8_lossy(&made).trim().to_owned())
     }
 
-    /// Puts what `head` has and `onto` has not, commit by commit, on `onto`. Merge commits are left out.
+    /// Replays the commits of `head` that `onto` does not have on top of `onto`. Merge commits are left out.
     pub async fn replay(&self, onto: &str, head: &str, committer: &Ident) -> Result<Replayed, BareError> {
         let mut tip = onto.to_owned();
         for commit in self.commits(Some(onto), head, 1000).await? {

@@ -1,7 +1,8 @@
 //! Bare repositories that a forge serves: refs, merges, diffs, imports, and git's own HTTP back end.
 //!
-//! Every process runs with an empty environment, no configuration of the machine or its users, no hooks but those given
-//! by path, and never asks anything. It never touches a work tree and never writes to a repository it imports from.
+//! Every process runs with a minimal environment, ignores the configuration of the machine and its users, runs no hooks
+//! except those from a given folder, and never prompts. It never touches a work tree and never writes to a repository
+//! that it imports from.
 
 mod diff;
 mod http;
@@ -32,7 +33,7 @@ impl BareRepo {
         Self { dir: dir.into() }
     }
 
-    /// Where the repository lies.
+    /// Returns the repository's folder.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir

@@ -1,4 +1,4 @@
-//! How git is started for a bare repository: safe flags, an empty environment, bounded output.
+//! Starts git for a bare repository: safe flags, a minimal environment, bounded output.
 
 use super::BareRepo;
 use crate::safe::{ENVIRONMENT, SETTINGS, git_program};
@@ -8,27 +8,27 @@ use tokio::{
     process::Command,
 };
 
-/// More output than this from one git process is cut off.
+/// The most output that is read from one git process, in bytes.
 const OUTPUT_CAP: u64 = 64 * 1024 * 1024;
 
-/// Settings of calls on a bare repository besides those of every call.
+/// Settings of calls on a bare repository, in addition to those of every call.
 const SETTINGS_BARE: [&str; 2] = ["core.logAllRefUpdates=false", "core.quotePath=false"];
 
-/// Why git did not do what was asked.
+/// Why a git operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BareError {
-    /// The program could not be started or spoken to.
+    /// The program could not be started, or its pipes failed.
     #[error("git could not be run")]
     Process(#[from] io::Error),
-    /// git ended with an error.
+    /// Git ended with an error.
     #[error("git {command} failed: {stderr}")]
     Failed {
         /// The subcommand.
         command: String,
-        /// What git said, trimmed.
+        /// Git's error output, trimmed.
         stderr: String,
     },
-    /// git's answer has a form that we do not know.
+    /// Git's output cannot be parsed.
     #[error("git {0} answered in an unknown form")]
     Unreadable(&'static str),
     /// A ref no longer has the value that the caller saw.
@@ -37,12 +37,12 @@ pub enum BareError {
     /// There is nothing to import.
     #[error("{0} has no commit to import: make a first one")]
     Empty(String),
-    /// Only a part of the history is there.
+    /// The repository is a shallow clone, without its whole history.
     #[error("{0} is a shallow clone: fetch the rest with `git fetch --unshallow` first")]
     Shallow(String),
 }
 
-/// What one finished git process left behind.
+/// The exit code and output of a finished git process.
 pub(super) struct Finished {
     pub(super) code: Option<i32>,
     pub(super) stdout: Vec<u8>,
@@ -58,7 +58,7 @@ impl Finished {
     }
 }
 
-/// A git command in the safe environment, not yet started. `hooks` is the only folder from which hooks may run.
+/// Builds a git command in the safe environment. `hooks` is the only folder from which hooks may run.
 pub(super) fn git(hooks: &OsStr) -> Command {
     let mut command = Command::new(git_program());
     command.env_clear().envs(ENVIRONMENT);
@@ -85,7 +85,7 @@ pub(super) fn git(hooks: &OsStr) -> Command {
     command
 }
 
-/// Runs a prepared command, feeding it `input`.
+/// Runs a prepared command and feeds it `input`.
 pub(super) async fn finish(mut command: Command, input: &[u8]) -> Result<Finished, BareError> {
     if !input.is_empty() {
         command.stdin(Stdio::piped());
@@ -96,7 +96,7 @@ pub(super) async fn finish(mut command: Command, input: &[u8]) -> Result<Finishe
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let feed = async {
         if let Some(mut pipe) = stdin {
-            // git may stop reading early; its exit code tells what happened.
+            // Git may stop reading early; its exit code then says what happened.
             let _ = pipe.write_all(input).await;
         }
     };
@@ -124,14 +124,14 @@ pub(super) async fn finish(mut command: Command, input: &[u8]) -> Result<Finishe
 }
 
 impl BareRepo {
-    /// A command on this repository, not yet started.
+    /// Builds a command on this repository.
     pub(super) fn command(&self, args: &[&str]) -> Command {
         let mut command = git(OsStr::new("/dev/null"));
         command.arg("--git-dir").arg(self.dir()).args(args);
         command
     }
 
-    /// Runs git on this repository; any exit code but 0 is an error.
+    /// Runs git on this repository. Any exit code except 0 is an error.
     pub(super) async fn run(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, BareError> {
         let done = finish(self.command(args), input).await?;
         match done.code {
@@ -140,7 +140,7 @@ impl BareRepo {
         }
     }
 
-    /// As [`Self::run`], with the answer as trimmed text.
+    /// Does the same as [`Self::run`], but returns the output as trimmed text.
     pub(super) async fn line(&self, args: &[&str], input: &[u8]) -> Result<String, BareError> {
         let out = self.run(args, input).await?;
         Ok(String::from_utf8_lossy(&out).trim().to_owned())

@@ -1,53 +1,53 @@
-//! Reading and moving refs, and what commits say of themselves.
+//! Reads and moves refs, and reads commits.
 
 use super::{BareError, BareRepo, process::finish};
 use std::collections::BTreeMap;
 
-/// The value of a ref that does not exist.
+/// The all-zero id, which stands for a ref that does not exist.
 const NOTHING: &str = "0000000000000000000000000000000000000000";
 
-/// What a commit says of itself.
+/// The parsed fields of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitFacts {
-    /// Its id.
+    /// The commit's id.
     pub sha: String,
-    /// Its tree.
+    /// The tree's id.
     pub tree: String,
-    /// Its parents, first parent first.
+    /// The parents, first parent first.
     pub parents: Vec<String>,
     /// The author's name.
     pub author_name: String,
     /// The author's address.
     pub author_email: String,
-    /// When it was written, seconds since the epoch.
+    /// The author date, in seconds since the epoch.
     pub authored: i64,
     /// The committer's name.
     pub committer_name: String,
     /// The committer's address.
     pub committer_email: String,
-    /// When it was committed, seconds since the epoch.
+    /// The commit date, in seconds since the epoch.
     pub committed: i64,
     /// The whole message.
     pub message: String,
 }
 
 impl BareRepo {
-    /// The id of the commit that `name` (a ref, an id) stands for, if there is one.
+    /// Returns the id of the commit that `name` (a ref or an id) stands for, if there is one.
     pub async fn commit_id(&self, name: &str) -> Result<Option<String>, BareError> {
         self.object_id(&format!("{name}^{{commit}}")).await
     }
 
-    /// The id of the commit that the first of these names stands for that stands for one.
+    /// Returns the id of the commit for the first of these names that stands for one.
     pub async fn first_commit_id(&self, names: &[&str]) -> Result<Option<String>, BareError> {
         let asked: String = names.iter().map(|name| format!("{name}^{{commit}}\0")).collect();
         let args = ["cat-file", "--batch-check=%(objectname)", "-z"];
         let answered = self.line(&args, asked.as_bytes()).await?;
-        // What stands for nothing is answered with a sentence.
+        // For a name without a commit, git prints a message instead of an id.
         let is_id = |line: &&str| line.len() == NOTHING.len() && line.bytes().all(|byte| byte.is_ascii_hexdigit());
         Ok(answered.lines().find(is_id).map(str::to_owned))
     }
 
-    /// The id of the object that an expression stands for, if there is one.
+    /// Returns the id of the object that an expression stands for, if there is one.
     pub async fn object_id(&self, expression: &str) -> Result<Option<String>, BareError> {
         let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", expression];
         let done = finish(self.command(&args), b"").await?;
@@ -55,7 +55,7 @@ impl BareRepo {
         Ok((done.code == Some(0) && !id.is_empty()).then_some(id))
     }
 
-    /// All refs below `prefix` (`refs/heads/`) with the ids they point to.
+    /// Returns all refs below `prefix` (such as `refs/heads/`) with the ids that they point to.
     pub async fn refs(&self, prefix: &str) -> Result<BTreeMap<String, String>, BareError> {
         let out = self
             .line(
@@ -70,7 +70,8 @@ impl BareRepo {
             .collect())
     }
 
-    /// Moves or creates `name`. With `expected` the ref must have that value now; `Some(None)` means it must not exist.
+    /// Moves or creates the ref `name`. With `expected`, the ref must have that value now; `Some(None)` means that it
+    /// must not exist.
     pub async fn update_ref(&self, name: &str, to: &str, expected: Option<Option<&str>>) -> Result<(), BareError> {
         let mut args = vec!["update-ref", "--", name, to];
         if let Some(old) = expected {
@@ -86,18 +87,18 @@ impl BareRepo {
         }
     }
 
-    /// Removes `name`; a ref that is not there is no error.
+    /// Removes the ref `name`. It is no error if the ref does not exist.
     pub async fn delete_ref(&self, name: &str) -> Result<(), BareError> {
         self.run(&["update-ref", "-d", "--", name], b"").await.map(|_| ())
     }
 
-    /// Whether `name` may be the full name of a ref.
+    /// Returns `true` if `name` is a valid full name of a ref.
     pub async fn is_ref_name(&self, name: &str) -> Result<bool, BareError> {
         let done = finish(self.command(&["check-ref-format", name]), b"").await?;
         Ok(done.code == Some(0) && !name.starts_with('-'))
     }
 
-    /// The best common ancestor of two commits, if they have one.
+    /// Returns the best common ancestor of two commits, if they have one.
     pub async fn merge_base(&self, a: &str, b: &str) -> Result<Option<String>, BareError> {
         let done = finish(self.command(&["merge-base", "--end-of-options", a, b]), b"").await?;
         match done.code {
@@ -107,7 +108,7 @@ impl BareRepo {
         }
     }
 
-    /// Whether `ancestor` is `descendant` or one of its ancestors.
+    /// Returns `true` if `ancestor` is `descendant` or one of its ancestors.
     pub async fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, BareError> {
         let args = ["merge-base", "--is-ancestor", "--end-of-options", ancestor, descendant];
         let done = finish(self.command(&args), b"").await?;
@@ -118,7 +119,7 @@ impl BareRepo {
         }
     }
 
-    /// The commits that `head` has and `base` has not, oldest first, at most `most`; the newest are kept.
+    /// Returns the commits that `head` has and `base` does not: oldest first, the newest `most` of them.
     pub async fn commits(&self, base: Option<&str>, head: &str, most: usize) -> Result<Vec<CommitFacts>, BareError> {
         let most = format!("--max-count={most}");
         let excluded = base.map(|base| format!("^{base}"));
@@ -144,7 +145,7 @@ impl BareRepo {
         Ok(commits)
     }
 
-    /// What the commit `id` says of itself.
+    /// Returns the fields of the commit `id`; `None` if there is no such commit.
     pub async fn commit(&self, id: &str) -> Result<Option<CommitFacts>, BareError> {
         match self.commit_id(id).await? {
             Some(id) => Ok(self.commits(None, &id, 1).await?.pop()),
@@ -153,7 +154,7 @@ impl BareRepo {
     }
 }
 
-/// One commit out of the eleven fields that the format above prints; the last is the record's end.
+/// Reads one commit from the eleven fields of its record. The last field is the end of the record.
 fn facts(fields: &[&str]) -> Option<CommitFacts> {
     let [sha, tree, parents, an, ae, at, cn, ce, ct, message, ..] = fields else {
         return None;

@@ -123,7 +123,7 @@ async fn an_import_copies_branches_and_leaves_the_source_as_it_was() {
     let (copy, branch) = BareRepo::import(&dir.path().join("copy.git"), &path).await.unwrap();
     assert_eq!(branch, "trunk");
     assert_eq!(copy.commit_id("refs/heads/trunk").await.unwrap(), Some(tip));
-    // Whoever may not give a folder away imports it as their own.
+    // Only a privileged user can change the owner. Otherwise the folder is imported as our own.
     let _ = std::os::unix::fs::chown(source.dir(), Some(54_321), None);
     let (_, branch) = BareRepo::import(&dir.path().join("again.git"), &path).await.unwrap();
     assert_eq!(branch, "trunk", "another user's repository");

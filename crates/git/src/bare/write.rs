@@ -1,4 +1,4 @@
-//! Making repositories: empty, copied from elsewhere, or from given files.
+//! Makes repositories: empty ones, copies, or commits of given files.
 
 use super::{
     BareError, BareRepo,
@@ -6,12 +6,12 @@ use super::{
 };
 use std::{collections::BTreeMap, ffi::OsStr, path::Path};
 
-/// How a repository on this disk is read that belongs to another user, as one that is mounted into a container does: it was
-/// named by whoever started us. Git runs nothing there that such a repository could name.
+/// The option with which `fetch` also reads a repository that belongs to another user, such as one mounted into a
+/// container. The person who started us named it, and git runs nothing that such a repository could name.
 const WHOEVER_OWNS_IT: &str =
     "--upload-pack=git -c 'safe.directory=*' -c uploadpack.allowAnySHA1InWant=true upload-pack";
 
-/// Who made a commit, and when.
+/// The author or committer of a commit, with the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ident {
     name: String,
@@ -20,7 +20,7 @@ pub struct Ident {
 }
 
 impl Ident {
-    /// A name and an address without the characters that git's formats forbid.
+    /// Makes an identity, without the characters that git's formats forbid in a name or an address.
     #[must_use]
     pub fn new(name: &str, email: &str, seconds: i64) -> Self {
         let clean = |text: &str| -> String { text.chars().filter(|c| !c.is_control() && !"<>".contains(*c)).collect() };
@@ -39,25 +39,25 @@ impl Ident {
         &self.email
     }
 
-    /// When, in seconds since the epoch.
+    /// Returns the time, in seconds since the epoch.
     #[must_use]
     pub fn seconds(&self) -> i64 {
         self.seconds
     }
 }
 
-/// A commit to be made out of whole files.
+/// A commit to make from whole files.
 #[derive(Clone, Debug)]
 pub struct NewCommit<'a> {
-    /// The branch it goes to, without `refs/heads/`.
+    /// The branch to commit to, without `refs/heads/`.
     pub branch: &'a str,
-    /// The commit it stands on; none starts a history.
+    /// The parent commit; `None` starts a new history.
     pub parent: Option<&'a str>,
-    /// Who writes it.
+    /// The author, who is also the committer.
     pub author: &'a Ident,
-    /// What it says.
+    /// The message.
     pub message: &'a str,
-    /// Paths with their new content; none removes the file.
+    /// The paths with their new content; `None` removes the file.
     pub files: &'a BTreeMap<String, Option<Vec<u8>>>,
 }
 
@@ -77,8 +77,9 @@ impl BareRepo {
         }
     }
 
-    /// Copies branches and tags of the repository at `source` (a path or address), only reading it. Gives the name of
-    /// the default branch, which is made from a detached HEAD where there is no other.
+    /// Copies the branches and tags of the repository at `source` (a path or an address), which is only read. Returns
+    /// the name of the default branch. If HEAD is detached, that is a branch at the same commit, or else `main`, set to
+    /// that commit.
     pub async fn import(dir: &Path, source: &str) -> Result<(Self, String), BareError> {
         let repo = Self::init(dir, "main").await?;
         let (mut branch, head) = head_of(&repo, source).await?;
@@ -87,7 +88,7 @@ impl BareRepo {
         }
         let mut refspecs = vec!["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
         if branch.is_none() {
-            // Nothing is checked out but a commit; the ref stands outside the branches, which may have a `main` already.
+            // HEAD is detached. The ref is not a branch, since there may already be a `main`.
             refspecs.push("+HEAD:refs/import/head");
         }
         repo.fetch_from(source, &refspecs).await?;
@@ -106,7 +107,7 @@ impl BareRepo {
         Ok((repo, default))
     }
 
-    /// Copies one commit of the repository at `source`, as the default branch of that name, and tags.
+    /// Copies one commit of the repository at `source`, as the default branch `branch`, and the tags.
     pub async fn import_commit(dir: &Path, source: &str, commit: &str, branch: &str) -> Result<Self, BareError> {
         let repo = Self::init(dir, branch).await?;
         let refspec = format!("+{commit}:refs/heads/{branch}");
@@ -115,12 +116,12 @@ impl BareRepo {
         Ok(repo)
     }
 
-    /// Copies a commit with its history out of the repository at `source`; no branch moves.
+    /// Copies a commit with its history from the repository at `source`. No branch moves.
     pub async fn copy_commit(&self, source: &str, commit: &str) -> Result<(), BareError> {
         self.fetch_from(source, &[commit]).await
     }
 
-    /// Fetches from a repository on this disk or at an address; a part of a history is refused.
+    /// Fetches from a repository on this disk or at an address. Refuses a shallow clone.
     async fn fetch_from(&self, source: &str, refspecs: &[&str]) -> Result<(), BareError> {
         let mut command = self.command(&[
             "-c",
@@ -143,7 +144,7 @@ impl BareRepo {
         }
     }
 
-    /// The branch that a HEAD without one stands for: one with that commit, else a `main` made for it.
+    /// Returns the branch to use for a detached HEAD: one at that commit, or else `main`, set to that commit.
     async fn adopt_head(&self, known: &mut BTreeMap<String, String>, head: &str) -> Result<String, BareError> {
         self.run(&["update-ref", "-d", "refs/import/head"], b"").await?;
         let named = known.iter().find(|(_, id)| id.as_str() == head);
@@ -162,7 +163,7 @@ impl BareRepo {
             .map(|_| ())
     }
 
-    /// Writes a commit and moves its branch to it, whatever the branch was; gives the commit's id.
+    /// Writes a commit, moves its branch there whatever it pointed at before, and returns the commit's id.
     pub async fn write_commit(&self, new: &NewCommit<'_>) -> Result<String, BareError> {
         let mut stream = Vec::new();
         let at = format!(
@@ -193,7 +194,7 @@ impl BareRepo {
     }
 }
 
-/// The branch that `source`'s HEAD names, if it names one, and the id HEAD stands for (empty: none).
+/// Returns the branch that `source`'s HEAD names, if any, and the id of HEAD's commit (empty if there is none).
 async fn head_of(repo: &BareRepo, source: &str) -> Result<(Option<String>, String), BareError> {
     let mut command = repo.command(&[
         "ls-remote",
@@ -228,7 +229,7 @@ fn data(stream: &mut Vec<u8>, bytes: &[u8]) {
     stream.push(b'\n');
 }
 
-/// A path as fast-import reads it: C-quoted, so that any character may stand in it.
+/// Quotes a path for fast-import in C style, so that it can contain any character.
 fn quoted(path: &str) -> String {
     let escaped = path.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{escaped}\"")

@@ -1,4 +1,4 @@
-//! How much an assertion says: the same for every language, from the words on both sides.
+//! Rates how much an assertion checks: for every language alike, from the words on both sides.
 
 use crate::language::{
     capture::{Capture, Found},
@@ -8,38 +8,38 @@ use crate::language::{
     vocabulary::Vocabulary,
 };
 
-/// How an assertion is made to fail.
+/// The way to make an assertion fail.
 pub struct MadeToFail {
-    /// What stands in its place; `{}` for the assertion itself.
+    /// The replacement; `{}` stands for the assertion itself.
     pub text: &'static str,
-    /// What gives way.
+    /// The code that is replaced.
     pub place: Place,
 }
 
-/// What gives way to a failure.
+/// The code that a failure replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The statement that the assertion is; nothing where it is a part of another.
+    /// The statement that consists of the assertion; an assertion within another statement cannot be replaced.
     Statement,
     /// The assertion itself.
     Itself,
 }
 
-/// The words by which a language asks.
+/// A language's words for comparisons.
 pub struct Asking {
-    /// Words that ask for one value.
+    /// Words that compare with one value.
     pub equals: &'static [&'static str],
-    /// Words that only ask whether something is there, or of what kind it is.
+    /// Words that only ask whether something exists, or which type it has.
     pub weak: &'static [&'static str],
-    /// Words that join two conditions of which one is enough.
+    /// Words that join two alternatives.
     pub or: &'static [&'static str],
-    /// Values that count as true, and as false.
+    /// Values that count as true.
     pub truths: &'static [&'static str],
-    /// See `truths`.
+    /// Values that count as false.
     pub falsities: &'static [&'static str],
 }
 
-/// The check that an assertion of a body is.
+/// Describes an assertion in a body.
 pub(super) fn check(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vocabulary) -> Check {
     let strength = reached(&vocabulary.flow, at, body, strength(at, found, vocabulary));
     let condition = found
@@ -59,7 +59,7 @@ pub(super) fn check(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vo
     }
 }
 
-/// How far off a number may be: `abs(a - b) < 0.1`, `approx(x, abs=0.1)`, `toBeCloseTo(x, 2)`.
+/// Returns the tolerance for a number: `abs(a - b) < 0.1`, `approx(x, abs=0.1)`, `toBeCloseTo(x, 2)`.
 fn tolerance(words: &[String]) -> Option<f64> {
     const NAMES: [&str; 8] = ["abs", "rel", "delta", "atol", "rtol", "tolerance", "abs_tol", "rel_tol"];
     let number = |word: &String| {
@@ -90,7 +90,8 @@ fn failing(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Option<Fai
         Place::Statement if at.is(vocabulary.statements) => Some(at),
         Place::Statement => at.parent().filter(|outer| outer.is(vocabulary.statements)),
     }?;
-    // What asserts a constant says that its place is not to be reached, too.
+    // An assertion of a constant, such as `assert false`, marks code that must not be reached, so it must not be
+    // replaced.
     let condition = found.first(Capture::AssertionCondition);
     let is_apart =
         condition.is_some_and(|condition| !at.holds(condition) || is_constant(&Side::of(condition), vocabulary));
@@ -103,7 +104,7 @@ fn failing(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Option<Fai
 /// One side of a comparison, or a condition.
 struct Side {
     words: Vec<String>,
-    /// Whether something is called in it.
+    /// Whether it calls something.
     calls: bool,
 }
 
@@ -115,7 +116,7 @@ impl Side {
         }
     }
 
-    /// Tokens of a macro, whose parts the grammar does not know.
+    /// Takes a macro's tokens, which the grammar does not parse further.
     fn of_tokens(tokens: &[At<'_>]) -> Self {
         Self {
             words: tokens.iter().flat_map(|at| at.words()).collect(),
@@ -155,14 +156,14 @@ fn strength(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Strength 
     }
 }
 
-/// The arguments between the brackets of a macro.
+/// Splits a macro's tokens into its arguments.
 fn sides(tokens: At<'_>) -> Vec<Side> {
     let parts: Vec<At<'_>> = tokens.parts().collect();
     let inner = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();
     inner.split(|part| part.text() == ",").map(Side::of_tokens).collect()
 }
 
-/// Whether the name of an assertion asks for one value.
+/// `true` if the assertion's name compares with one value.
 fn is_equality(at: At<'_>, vocabulary: &Vocabulary) -> bool {
     let words = at.words();
     words
@@ -171,7 +172,7 @@ fn is_equality(at: At<'_>, vocabulary: &Vocabulary) -> bool {
         .any(|word| vocabulary.asking.equals.contains(&word.as_str()))
 }
 
-/// How much the equality of two values says.
+/// Rates the equality of two values.
 fn equality(left: &Side, right: &Side, vocabulary: &Vocabulary) -> Strength {
     let is = |side: &Side, list: &[&str]| matches!(side.words.as_slice(), [only] if list.contains(&only.as_str()));
     let copies = ["&", "clone", "to_owned", "to_string", "to_vec", "."];
@@ -219,7 +220,7 @@ fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
     !side.words.is_empty() && side.words.iter().all(constant)
 }
 
-/// How much a condition says that is asserted to hold.
+/// Rates an asserted condition.
 fn condition(side: &Side, vocabulary: &Vocabulary) -> Strength {
     let asking = &vocabulary.asking;
     let words = side.words.as_slice();

@@ -1,49 +1,48 @@
-//! What a file does: the bodies of its functions, with other bodies in their place that do nothing, and what it says beside
-//! them.
+//! Finds the bodies of a file's functions and replacements that do nothing, and the code outside of functions.
 
 use crate::language::syntax::At;
 use std::ops::Range;
 
-/// What a file of code does.
+/// The executable parts of a source file.
 #[derive(Debug, Default)]
 pub struct Doing {
-    /// Its outermost functions and methods.
+    /// The outermost functions and methods.
     pub bodies: Vec<Body>,
-    /// Values and statements outside of them.
+    /// Values and statements outside of functions.
     pub values: Vec<Value>,
-    /// Modules that are only there for tests.
+    /// Modules that exist only for tests.
     pub modules: Vec<TestModule>,
 }
 
-/// Tests inside a file of code.
+/// A test module inside a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestModule {
-    /// Its name.
+    /// The module's name.
     pub name: String,
-    /// Its bytes in the file.
+    /// The module's byte range in the file.
     pub range: Range<usize>,
 }
 
-/// A function that can be made to do nothing.
+/// A function whose body can be emptied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
-    /// Its own name; empty where it has none.
+    /// The function's name; empty if it has none.
     pub name: String,
-    /// Where it begins.
+    /// The line where it begins.
     pub line: u32,
     /// The words of the whole function.
     pub words: Vec<String>,
-    /// The bytes of its body in the file.
+    /// The byte range of its body in the file.
     pub range: Range<usize>,
-    /// Bodies that do nothing: two answers of the right type, where that is known, as far apart as the type allows. What is
-    /// true of both is true of any.
+    /// Two bodies that do nothing but return a value of the right type, as different as the type allows, if it is
+    /// known. A test that accepts both accepts anything.
     pub hollow: [String; 2],
 }
 
-/// Something that a file says outside of functions.
+/// A value or statement outside of functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// What it gives a value to, if that is a name.
+    /// The name that gets the value, if there is one.
     pub name: Option<String>,
     /// Its words.
     pub words: Vec<String>,
@@ -61,7 +60,7 @@ impl Doing {
         });
     }
 
-    /// Adds what `at` says.
+    /// Adds the value or statement `at`.
     pub fn value(&mut self, name: Option<&str>, at: At<'_>) {
         self.values.push(Value {
             name: name.map(str::to_owned),
@@ -70,7 +69,7 @@ impl Doing {
     }
 }
 
-/// A text with the bodies in its place that do nothing; `which` of the two.
+/// Returns a text with these bodies replaced by empty ones; `which` selects one of the two.
 #[must_use]
 pub fn hollowed(text: &str, bodies: &[&Body], which: usize) -> Option<String> {
     let mut hollow = String::with_capacity(text.len());
@@ -89,7 +88,7 @@ mod tests {
     use super::{Body, hollowed};
     use crate::language;
 
-    /// The file with both kinds of answers, and the values that it says outside of functions.
+    /// Returns the file with both kinds of empty bodies, and the names of its values outside functions.
     fn hollow(path: &str, text: &str) -> ([String; 2], Vec<Option<String>>) {
         let doing = language::doing(path, text).unwrap();
         let bodies: Vec<&Body> = doing.bodies.iter().collect();

@@ -1,14 +1,14 @@
-//! What the queries of the languages may capture. A name means the same in each language; a name that begins with `_` is
-//! the query's own.
+//! The captures that a language's queries may use. A name means the same in each language; a name that begins with `_`
+//! is private to the query.
 
 use crate::language::syntax::{At, Syntax};
 use std::collections::BTreeMap;
 use tree_sitter::{Language, Query};
 
-/// What a place in a file is.
+/// The meaning of a captured node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Capture {
-    /// A test, its name, its body, and the rows that it is run with.
+    /// A test, with its name, its body, and the rows of its parameters.
     Test,
     /// See [`Capture::Test`].
     TestName,
@@ -18,80 +18,80 @@ pub enum Capture {
     TestRows,
     /// Code that is only compiled for tests.
     TestCode,
-    /// What tests stand in, and its name.
+    /// A suite that contains tests, and its name.
     Suite,
     /// See [`Capture::Suite`].
     SuiteName,
-    /// What stands in it is no test to the runner, though it looks like one.
+    /// Code whose tests the runner does not collect, although they look like tests.
     Uncollected,
-    /// A name that is taken from the runner.
+    /// A name that the module removes, so that the runner does not collect it.
     UncollectedName,
-    /// A function, its name and its body.
+    /// A function, with its name and its body.
     Function,
     /// See [`Capture::Function`].
     FunctionName,
     /// See [`Capture::Function`].
     FunctionBody,
-    /// The only thing that a function does is to give this value.
+    /// The value that a function returns, if it does nothing else.
     FunctionValue,
-    /// A class, its name and what it is derived from.
+    /// A class, with its name and its base classes.
     Class,
     /// See [`Capture::Class`].
     ClassName,
     /// See [`Capture::Class`].
     ClassBase,
-    /// The name of something that the file defines besides functions and classes.
+    /// The name of another definition in the file.
     Definition,
-    /// The name of a file that this one makes part of the program.
+    /// The name of a file that this one includes in the program.
     Include,
     /// An assertion.
     Assertion,
-    /// What it asks to be true.
+    /// The condition that must be true.
     AssertionCondition,
-    /// What it compares.
+    /// The actual value.
     AssertionActual,
-    /// What it compares with.
+    /// The expected value.
     AssertionExpected,
-    /// It only asks whether something is there, or is no error.
+    /// It only asks whether something exists, or is not an error.
     AssertionWeak,
     /// It always holds.
     AssertionTrivial,
-    /// It says that its place is not to be reached.
+    /// It marks code that must not be reached.
     AssertionGuard,
-    /// Methods in it are there to be filled in by others.
+    /// A block whose methods others implement, such as an abstract class.
     Abstract,
-    /// The message that comes with a [`Fact::Stub`]: only one that promises the work makes it a stub.
+    /// The message of a [`Fact::Stub`]: it is only a stub if the message promises the work.
     StubMessage,
-    /// Something that a rule may ask for where it is new.
+    /// A fact that a rule may look for in new code.
     Fact(Fact),
 }
 
-/// Something that a rule may ask for where it is new.
+/// A fact that a rule may look for in new code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fact {
     /// It keeps a test from running.
     Skip,
-    /// It keeps a test from running on a condition.
+    /// It keeps a test from running under a condition.
     ConditionalSkip,
     /// It ends the process.
     Exit,
-    /// It stands where the work should be.
+    /// It stands in for missing work.
     Stub,
     /// A function that does nothing.
     Empty,
-    /// It gives the tools of tests, or a module, another meaning.
+    /// It replaces a test tool or a module.
     Shadow,
     /// It decides which tests run, or what counts as a failure.
     Runner,
-    /// It keeps code out of the coverage.
+    /// It excludes code from coverage.
     Uncovered,
-    /// It lets the code behave differently under test.
+    /// It makes code behave differently under test.
     Differs,
-    /// It brings what belongs to tests into the code.
+    /// It uses test code in the product.
     Borrowed,
 }
 
-/// Each name that a query may use.
+/// The names that a query may use.
 const NAMES: [(&str, Capture); 37] = [
     ("test", Capture::Test),
     ("test.name", Capture::TestName),
@@ -132,26 +132,26 @@ const NAMES: [(&str, Capture); 37] = [
     ("borrowed", Capture::Fact(Fact::Borrowed)),
 ];
 
-/// One match of a query: what it captured, in the order of the text.
+/// One match of a query: its captures in text order.
 #[derive(Clone)]
 pub struct Found<'t> {
     places: Vec<(Capture, At<'t>)>,
 }
 
 impl<'t> Found<'t> {
-    /// The first place that was captured so.
+    /// Returns the first node with this capture.
     #[must_use]
     pub fn first(&self, wanted: Capture) -> Option<At<'t>> {
         self.all(wanted).next()
     }
 
-    /// All places that were captured so.
+    /// Returns all nodes with this capture.
     pub fn all(&self, wanted: Capture) -> impl Iterator<Item = At<'t>> {
         let places = self.places.iter();
         places.filter(move |(capture, _)| *capture == wanted).map(|(_, at)| *at)
     }
 
-    /// The facts among them.
+    /// Returns all captured facts.
     pub fn facts(&self) -> impl Iterator<Item = (Fact, At<'t>)> {
         self.places.iter().filter_map(|(capture, at)| {
             let Capture::Fact(fact) = capture else { return None };
@@ -160,13 +160,13 @@ impl<'t> Found<'t> {
     }
 }
 
-/// The queries of a language for one of its grammars, compiled.
+/// The compiled queries of a language for one of its grammars.
 pub struct Compiled {
     query: Query,
     captures: Vec<Option<Capture>>,
 }
 
-/// Compiles queries; an unknown node or capture is a mistake in a query, and says where.
+/// Compiles queries; the error names an unknown node or capture and its place.
 pub fn compile(grammar: &Language, text: &str) -> Result<Compiled, String> {
     let query = Query::new(grammar, text).map_err(|error| error.to_string())?;
     let known = |name: &&str| -> Result<Option<Capture>, String> {
@@ -181,7 +181,7 @@ pub fn compile(grammar: &Language, text: &str) -> Result<Compiled, String> {
     Ok(Compiled { query, captures })
 }
 
-/// Everything that the queries find in a file; what is the same place of the same kind is one.
+/// Returns all matches of the queries in a file.
 pub fn find<'t>(compiled: &Compiled, tree: &'t Syntax<'t>) -> Vec<Found<'t>> {
     let named = |(number, at): (u32, At<'t>)| {
         let number = usize::try_from(number).ok()?;
@@ -195,7 +195,7 @@ pub fn find<'t>(compiled: &Compiled, tree: &'t Syntax<'t>) -> Vec<Found<'t>> {
         .collect()
 }
 
-/// The matches that capture `main`, one for each place: what several of them capture of it is put together.
+/// Returns one match per node with the capture `main`; the captures of several matches of that node are combined.
 pub fn merged<'t>(found: &[Found<'t>], main: Capture) -> Vec<(At<'t>, Found<'t>)> {
     let mut by_place: BTreeMap<usize, (At<'t>, Found<'t>)> = BTreeMap::new();
     for one in found {

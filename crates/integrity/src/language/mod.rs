@@ -1,7 +1,7 @@
-//! What is known of programming languages: a folder per language with its queries and one [`Vocabulary`].
+//! Describes programming languages: a folder per language with its queries and one [`Vocabulary`].
 //!
-//! [`of`] finds the language of a path, [`role`] says what a path is to tests and their runner, also where the language
-//! is unknown. A language is added by a folder and a line in [`ALL`]. Nothing here compares versions or judges.
+//! [`of`] finds the language of a path, and [`role`] the part that a path plays for tests, even if its language is
+//! unknown. To add a language, add a folder and a line in [`ALL`]. Nothing here compares versions or judges.
 
 mod assertions;
 pub mod bodies;
@@ -23,17 +23,17 @@ pub use vocabulary::{Grammar, Vocabulary};
 
 use std::collections::BTreeSet;
 
-/// The languages.
+/// The known languages.
 pub static ALL: &[&Vocabulary] = &[&rust::RUST, &python::PYTHON, &javascript::JAVASCRIPT, &go::GO];
 
-/// What a file of this path is: as its language says, else by the names that most languages share.
+/// Returns the role of a path: as its language defines it, else by names that most languages share.
 #[must_use]
 pub fn role(path: &str) -> Role {
     let by_language = ALL.iter().find_map(|language| (language.role)(path));
     by_language.unwrap_or_else(|| role::by_name(path))
 }
 
-/// What a file holds; `None` where the language is unknown or the file cannot be parsed within limits.
+/// Returns the outline of a file; `None` if its language is unknown or it cannot be parsed within limits.
 #[must_use]
 pub fn read(path: &str, text: &str) -> Option<outline::Outline> {
     parsed(path, text, |vocabulary, grammar, source, tree| {
@@ -45,14 +45,14 @@ pub fn read(path: &str, text: &str) -> Option<outline::Outline> {
     })?
 }
 
-/// What a file does; `None` as for [`read`].
+/// Returns the functions and values of a file; `None` as for [`read`].
 #[must_use]
 pub fn doing(path: &str, text: &str) -> Option<bodies::Doing> {
     parsed(path, text, |vocabulary, _, source, _| (vocabulary.doing)(source))
 }
 
-/// A file whose functions of these names give another value of the same kind, and one where they give none; `None` as for
-/// [`read`], and where there is no such function.
+/// Returns the file twice: its functions of these names return another value of the same type, then nothing. `None` as
+/// for [`read`], and if there is no such function.
 #[must_use]
 pub fn otherwise(path: &str, text: &str, names: &BTreeSet<String>) -> Option<[String; 2]> {
     let made = parsed(path, text, |vocabulary, _, source, _| {
@@ -77,7 +77,7 @@ fn parsed<T>(
     Some(look(vocabulary, grammar, &source, &tree))
 }
 
-/// The language that a file of this path is written in.
+/// Returns the language of a path.
 #[must_use]
 pub fn of(path: &str) -> Option<&'static Vocabulary> {
     grammar_of(path).map(|(vocabulary, _)| vocabulary)

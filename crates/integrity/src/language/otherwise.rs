@@ -1,21 +1,21 @@
-//! What a file would be if its functions did what they do, and then gave something else: another value of the same kind, or
+//! Changes a file so that its functions run as before but return something else: another value of the same type, or
 //! nothing.
 
 use std::ops::Range;
 
-/// How a file is made to give something else.
+/// The changes to a file.
 #[derive(Debug, Default)]
 pub struct Otherwise {
-    /// What is put in the place of bytes of the file, in their order: another value first, then nothing.
+    /// The replacements for byte ranges of the file, in order: for another value first, then for nothing.
     pub places: Vec<(Range<usize>, [String; 2])>,
-    /// What is put before everything.
+    /// The text before the file.
     pub begin: &'static str,
-    /// What is put behind everything, likewise.
+    /// The text after the file, for another value first, then for nothing.
     pub end: [String; 2],
 }
 
 impl Otherwise {
-    /// The file in both forms.
+    /// Returns the file in both forms.
     #[must_use]
     pub fn of(&self, text: &str) -> Option<[String; 2]> {
         let [end, no_end] = &self.end;

@@ -1,4 +1,4 @@
-//! What a file holds, as far as the rules ask: the same shape for every language.
+//! The outline of a file: the facts that the rules use, in the same form for every language.
 
 use crate::language::{
     assertions,
@@ -9,50 +9,50 @@ use crate::language::{
 };
 use std::ops::Range;
 
-/// A file to be read.
+/// A file to read.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     /// Its path.
     pub path: &'a str,
-    /// What it is to tests.
+    /// Its role.
     pub role: Role,
-    /// Its syntax.
+    /// Its syntax tree.
     pub root: At<'a>,
 }
 
-/// What a file holds.
+/// The outline of a file.
 #[derive(Debug, Default)]
 pub struct Outline {
-    /// Tests that the runner finds, if it looks into the file.
+    /// The tests that the runner finds if it reads the file.
     pub tests: Vec<Test>,
     /// Tests that a later one of the same name hides, with their lines.
     pub hidden: Vec<(String, u32)>,
-    /// Other functions.
+    /// The other functions.
     pub functions: Vec<Function>,
-    /// Its classes.
+    /// The classes.
     pub classes: Vec<Class>,
-    /// Names of what the file defines.
+    /// The names that the file defines.
     pub defines: Vec<String>,
-    /// Names of files that this one makes part of the program.
+    /// The names of files that this one includes in the program.
     pub includes: Vec<String>,
-    /// Places that a rule may ask for where they are new.
+    /// The facts that a rule may look for in new code.
     pub marks: Vec<Mark>,
-    /// What it sets, where it is a settings file written in the language.
+    /// The settings, if it is a settings file written in the language.
     pub settings: Vec<Setting>,
-    /// The words of the whole file, comments left out; empty for code without tests.
+    /// The words of the whole file without comments; empty for source code without tests.
     pub words: Vec<String>,
-    /// Those of them that stand in no test and no other function.
+    /// The words outside of tests and functions.
     pub shared: Vec<String>,
 }
 
 /// One value of a settings file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Its name, below the names of what it stands in: `test.coverage.thresholds.lines`.
+    /// Its full name, such as `test.coverage.thresholds.lines`.
     pub name: String,
-    /// Its values; one, or those of a list.
+    /// Its value, or the values of its list.
     pub values: Vec<String>,
-    /// Where it stands; 1 where the format does not say.
+    /// The line of the setting; 1 if the format does not show it.
     pub line: u32,
 }
 
@@ -61,19 +61,19 @@ pub struct Setting {
 pub struct Test {
     /// Its own name.
     pub name: String,
-    /// The names of what it stands in, outermost first.
+    /// The names of the enclosing suites, outermost first.
     pub scope: Vec<String>,
-    /// Where it begins.
+    /// The line where it begins.
     pub line: u32,
     /// The words of its rows and its body.
     pub words: Vec<String>,
-    /// The words of its rows and of all that it is written with.
+    /// The words of its rows and of the whole test, including name and attributes.
     pub whole: Vec<String>,
     /// Whether the body does anything.
     pub work: Work,
-    /// What it checks.
+    /// The checks in it.
     pub checks: Vec<Check>,
-    /// The condition on which it returns before it checks anything.
+    /// The condition under which it returns before its first check.
     pub returns_early: Option<String>,
 }
 
@@ -86,44 +86,44 @@ pub enum Work {
     None,
 }
 
-/// A function that is no test.
+/// A function that is not a test.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// Its own name.
     pub name: String,
-    /// Where it begins.
+    /// The line where it begins.
     pub line: u32,
     /// The words of its body.
     pub words: Vec<String>,
-    /// What it checks.
+    /// The checks in it.
     pub checks: Vec<Check>,
-    /// Whose code it is.
+    /// Whether it belongs to the product or to tests.
     pub of: Of,
-    /// What it does with what it is given.
+    /// Whether its result depends on its arguments.
     pub answer: Answer,
     /// The comments in it.
     pub comments: String,
 }
 
-/// Whose code something is.
+/// The owner of a piece of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// It is shipped.
+    /// The product; it is shipped.
     Product,
-    /// Only tests see it.
+    /// Only tests use it.
     Tests,
 }
 
-/// What a function does with what it is given.
+/// Whether a function's result depends on its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Something.
+    /// The result is computed.
     Computed,
-    /// It is given something, and gives the same value whatever that is.
+    /// It has arguments, but always returns the same value.
     Ignores,
-    /// It is given something, says that it ignores it, and gives the same value.
+    /// It has arguments, marks all of them as unused (`_name`), and always returns the same value.
     IgnoresOpenly,
-    /// It is given nothing, and gives the same value.
+    /// It has no arguments and always returns the same value.
     Constant,
 }
 
@@ -132,82 +132,82 @@ pub enum Answer {
 pub struct Class {
     /// Its name.
     pub name: String,
-    /// What it is derived from.
+    /// Its base classes.
     pub bases: Vec<String>,
 }
 
 /// One check in a test.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// Where it stands.
+    /// The line of the check.
     pub line: u32,
     /// Its words.
     pub words: Vec<String>,
     /// How much it checks.
     pub strength: Strength,
-    /// How far off a number may be, where it says so.
+    /// The tolerance for a number, if there is one.
     pub tolerance: Option<f64>,
-    /// What would fail in its place, whatever it is about; none where that cannot be said.
+    /// The code that would always fail in its place; `None` if there is none.
     pub failing: Option<Failing>,
 }
 
-/// A place in a file, and what would fail there.
+/// A byte range of a file and its failing replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failing {
-    /// The bytes that give way.
+    /// The bytes that are replaced.
     pub range: Range<usize>,
-    /// What stands there then.
+    /// The replacement.
     pub text: String,
 }
 
-/// How much a check checks.
+/// How much a check verifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
     /// Nothing: it always holds.
     Trivial,
     /// Nothing: it is never reached.
     Silenced,
-    /// That something is as itself.
+    /// A value's equality with itself, such as two equal calls.
     Same,
-    /// That something is there, or is no error; or a value, but on a condition.
+    /// That something exists or is not an error; or a value, but only under a condition.
     Weak,
     /// A value.
     Strong,
 }
 
-/// A place that a rule may ask for where it is new.
+/// A fact that a rule may look for in new code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// What it is.
+    /// The kind of fact.
     pub fact: Fact,
-    /// Where it is.
+    /// The line of the fact.
     pub line: u32,
-    /// What is written there: its first line.
+    /// The first line of its text, quoted.
     pub text: String,
-    /// What makes it the same mark in another version of the file.
+    /// The text that identifies the same mark in another version of the file.
     pub key: String,
-    /// The function, test or class that it stands in, or that it is.
+    /// The name of the function, test or class that contains it, or that it is.
     pub owner: String,
-    /// The class around it.
+    /// The enclosing class.
     pub class: Option<Class>,
-    /// Whose code it is.
+    /// Whether it belongs to the product or to tests.
     pub of: Of,
 }
 
-/// The beginning of a text.
+/// Returns the first `most` characters of a text.
 #[must_use]
 pub fn shorten(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }
 
-/// The text for a sentence: one line, short, in code marks.
+/// Quotes a text for a sentence: one line, short, as a code span.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     let line: Vec<&str> = text.split_whitespace().collect();
     format!("`{}`", shorten(&line.join(" "), 80).replace('`', "'"))
 }
 
-/// Reads the outline out of what the queries found.
+/// Builds the outline from the matches of the queries.
 pub(super) fn outline(source: &Source<'_>, found: &[Found<'_>], vocabulary: &Vocabulary) -> Outline {
     let reader = Reader::new(source, found, vocabulary);
     let mut outline = Outline {
@@ -240,7 +240,7 @@ pub(super) fn outline(source: &Source<'_>, found: &[Found<'_>], vocabulary: &Voc
 struct Reader<'a> {
     source: &'a Source<'a>,
     vocabulary: &'a Vocabulary,
-    /// Places that say of what stands in them what it is.
+    /// Nodes that classify the code inside them.
     test_code: Vec<At<'a>>,
     uncollected: Vec<At<'a>>,
     uncollected_names: Vec<&'a str>,
@@ -251,7 +251,7 @@ struct Reader<'a> {
     assertions: Vec<(At<'a>, Found<'a>)>,
 }
 
-/// The text of a name or of a title.
+/// Returns the text of a name or title, without quotes.
 fn title(at: Option<At<'_>>) -> String {
     at.map_or("", At::text).trim_matches(['"', '\'', '`']).to_owned()
 }
@@ -298,7 +298,7 @@ impl<'a> Reader<'a> {
         if is_tests { Of::Tests } else { Of::Product }
     }
 
-    /// The names of the suites and tests around a place, outermost first.
+    /// Returns the names of the suites and tests around a node, outermost first.
     fn scope(&self, at: At<'_>) -> Vec<String> {
         let around = self
             .suites
@@ -366,7 +366,7 @@ impl<'a> Reader<'a> {
         keep_last(outline, self.vocabulary);
     }
 
-    /// Whether a statement of a test does nothing.
+    /// `true` if a statement of a test does nothing.
     fn does_nothing(&self, statement: At<'_>) -> bool {
         let is_text = || {
             let mut parts = statement.children().peekable();
@@ -378,7 +378,7 @@ impl<'a> Reader<'a> {
             || is_text()
     }
 
-    /// The condition of a statement before the first assertion on which the test returns.
+    /// Returns the condition under which the test returns before its first assertion.
     fn returns_early(&self, body: At<'a>) -> Option<String> {
         let (first, _) = self.assertions.iter().find(|(at, _)| body.holds(*at))?;
         let flow = &self.vocabulary.flow;
@@ -423,7 +423,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What a function does with what it is given; `value` is all that it says.
+    /// Decides whether a function's result depends on its arguments; `value` is all that the function contains, if it
+    /// is a single value.
     fn answer(&self, function: At<'a>, value: Option<At<'_>>) -> Answer {
         let is_constant = |value: At<'_>| {
             if self.vocabulary.empties.contains(&value.text()) {
@@ -432,7 +433,7 @@ impl<'a> Reader<'a> {
             let mut leaves = value
                 .below()
                 .filter(|at| at.children().next().is_none() && at.is_named());
-            // Names of types, and of variants without anything in them.
+            // Names of types, and of enum variants without fields.
             let is_type = |leaf: At<'_>| leaf.text().starts_with(char::is_uppercase);
             leaves.all(|leaf| leaf.is(self.vocabulary.literals) || is_type(leaf))
         };
@@ -448,7 +449,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The names of what a function is given, but for its own object.
+    /// Returns the names of a function's parameters, except its own object.
     fn given(&self, function: At<'a>) -> Vec<&'a str> {
         let given = function.field("parameters").or_else(|| function.field("parameter"));
         let parts: Vec<At<'_>> = given.map_or_else(Vec::new, |given| match given.is(&["identifier"]) {
@@ -513,7 +514,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where a name can be given twice, the runner keeps the last of several tests with one name.
+/// Moves tests that a later one of the same name hides to `hidden`, if the language has the last definition win.
 fn keep_last(outline: &mut Outline, vocabulary: &Vocabulary) {
     if vocabulary.repeated_names != RepeatedNames::LastWins {
         return;
@@ -533,16 +534,16 @@ fn keep_last(outline: &mut Outline, vocabulary: &Vocabulary) {
     outline.tests = kept;
 }
 
-/// What two tests of one name are to the runner.
+/// The meaning of two tests with the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepeatedNames {
-    /// The later hides the earlier.
+    /// The later one hides the earlier.
     LastWins,
-    /// Both run, or nothing compiles.
+    /// Both run, or the code does not compile.
     Apart,
 }
 
-/// Whether a message of a program says that something is still to be done.
+/// `true` if a message in a program says that something is still to be done.
 #[must_use]
 pub fn is_promise(message: &str) -> bool {
     let text = message.to_lowercase();

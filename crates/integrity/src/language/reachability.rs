@@ -1,27 +1,27 @@
-//! Whether a statement is reached: dead code, and assertions on a condition.
+//! Decides whether a statement is reached: finds dead code and conditional assertions.
 
 use crate::language::{outline::Strength, syntax::At};
 
-/// How a language writes what decides over the flow of a program: kinds of nodes, and conditions as they are written.
+/// A language's control flow: kinds of syntax nodes, and conditions as they are written.
 pub struct Flow {
     /// Statements with a `condition`, and perhaps an `alternative`.
     pub conditions: &'static [&'static str],
-    /// Parts of which only one or none is run: arms of a `match`.
+    /// Parts of which at most one runs, such as the arms of a `match`.
     pub arms: &'static [&'static str],
     /// Functions and closures.
     pub functions: &'static [&'static str],
-    /// Statements that leave the function.
+    /// Statements that return from the function.
     pub returns: &'static [&'static str],
-    /// Statements after which nothing of the same block is reached.
+    /// Statements after which nothing in the same block is reached.
     pub leaves: &'static [&'static str],
-    /// Conditions that never hold.
+    /// Conditions that are never true.
     pub never: &'static [&'static str],
-    /// Lists that hold nothing.
+    /// Empty lists.
     pub empty: &'static [&'static str],
 }
 
-/// What is left of an assertion's strength where it stands: nothing where it is not reached, little where it is reached on a
-/// condition.
+/// Lowers an assertion's strength by its place: to `Silenced` if it is never reached, to at most `Weak` if it is only
+/// reached under a condition.
 #[must_use]
 pub fn reached(flow: &Flow, at: At<'_>, body: At<'_>, strength: Strength) -> Strength {
     if is_dead(flow, at, body) {
@@ -33,7 +33,8 @@ pub fn reached(flow: &Flow, at: At<'_>, body: At<'_>, strength: Strength) -> Str
     strength
 }
 
-/// Whether an assertion stands in a branch that may not be taken. What only ends the test there is the branch's point.
+/// `true` if an assertion is in a branch that may not be taken. A statement that only ends the test does not count,
+/// since the branch exists for it.
 fn is_conditional_assertion(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
     let ends_test = at.kind().contains("raise") || at.kind().contains("throw") || at.text().starts_with("panic");
     let mut around = at.ancestors().take_while(|outer| !outer.is_same(body));
@@ -45,7 +46,7 @@ fn is_conditional_assertion(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
     !ends_test && around.any(guards)
 }
 
-/// Whether nothing leads to a place of a body.
+/// `true` if a node in a body is never reached.
 fn is_dead(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
     let mut inner = at;
     for outer in at.ancestors() {
@@ -60,21 +61,21 @@ fn is_dead(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
     false
 }
 
-/// Whether `inner` is the branch of a condition that never holds.
+/// `true` if `inner` is the branch of a condition that is never true.
 fn is_never(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
     let condition = outer.field_text("condition").trim_matches(['(', ')', ' ']);
     let is_branch = |name: &str| outer.field(name).is_some_and(|part| part.is_same(inner));
     outer.is(flow.conditions) && !is_branch("condition") && !is_branch("alternative") && flow.never.contains(&condition)
 }
 
-/// Whether `inner` is the body of a loop over a list that is written out and holds nothing.
+/// `true` if `inner` is the body of a loop over a literal empty list.
 fn is_over_nothing(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
     let over = outer.field("right").or_else(|| outer.field("value"));
     let is_body = outer.field("body").is_some_and(|body| body.is_same(inner));
     outer.kind().starts_with("for") && is_body && over.is_some_and(|over| flow.empty.contains(&over.text()))
 }
 
-/// Whether a statement of `outer` before `inner` leaves without a condition.
+/// `true` if a statement of `outer` before `inner` always leaves the block.
 fn is_after_leaving(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
     let leaves = |at: At<'_>| {
         at.is(flow.leaves) || at.is(&["expression_statement"]) && at.children().any(|part| part.is(flow.leaves))

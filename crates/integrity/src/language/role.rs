@@ -1,26 +1,26 @@
-//! What a path is to tests and their runner.
+//! The role of a path for tests and their runner.
 
-/// What a file is to tests and their runner, as far as its path tells.
+/// The role of a file for tests and their runner, judged by its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// The runner looks for tests in it.
     Test,
     /// Tests need it and the product does not: fixtures, helpers, set-up, snapshots.
     Support,
-    /// Settings of the test runner or of the coverage tool. Most of these files say other things as well.
+    /// Settings of the test runner or of the coverage tool. Most of these files contain other settings as well.
     Settings,
-    /// Code of the product. Tests may stand inside where the language does that.
+    /// Code of the product. It may contain inline tests if the language has them.
     Source,
     /// Anything else.
     Other,
 }
 
-/// The part after the last `/`.
+/// Returns the part after the last `/`.
 pub fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The folders above a file, outermost first.
+/// Returns the folders above a file, outermost first.
 pub fn folders(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     let above = path.rsplit_once('/').map_or("", |(above, _)| above);
     above.split('/').filter(|part| !part.is_empty())
@@ -52,17 +52,17 @@ const SUPPORT_FOLDERS: [&str; 12] = [
     "mocks",
 ];
 
-/// Whether a file stands in a folder that is for tests.
+/// `true` if a file is in a folder for tests.
 pub fn in_test_folder(path: &str) -> bool {
     folders(path).any(|folder| TEST_FOLDERS.contains(&folder))
 }
 
-/// Whether a file stands in a folder of things that tests need.
+/// `true` if a file is in a folder for test support.
 pub fn in_support_folder(path: &str) -> bool {
     folders(path).any(|folder| SUPPORT_FOLDERS.contains(&folder))
 }
 
-/// Ends of names of files that hold code in languages that have no file here.
+/// File extensions of source code in languages that have no vocabulary here.
 const CODE: [&str; 19] = [
     "java", "kt", "kts", "scala", "rb", "php", "cs", "fs", "swift", "c", "cc", "cpp", "h", "hpp", "ex", "exs", "hs",
     "lua", "sh",

@@ -1,4 +1,4 @@
-//! How settings of runners and coverage tools can be made to do less.
+//! Describes how settings of runners and coverage tools can be weakened.
 
 use crate::language::{
     outline::{Setting, Source},
@@ -6,53 +6,53 @@ use crate::language::{
     syntax::At,
 };
 
-/// One kind of value in settings files, and how it can be made to do less.
+/// A kind of setting, and how it can be weakened.
 pub struct Watched {
-    /// The ends of its dotted name, as people write it: `coverage.report.fail_under`, `*` for any one part.
+    /// The end of its dotted name, such as `coverage.report.fail_under`; `*` stands for any one part.
     pub name: &'static str,
-    /// What it is about.
+    /// The purpose of the setting.
     pub purpose: Purpose,
-    /// How.
+    /// The way to weaken it.
     pub how: Less,
 }
 
-/// What a value of a settings file is about.
+/// The purpose of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Which tests run, and what counts as a failure.
+    /// It decides which tests run, and what counts as a failure.
     Run,
-    /// What is measured, and how much of it is asked.
+    /// It decides what is measured, and how much coverage is required.
     Coverage,
-    /// What imports lead to.
+    /// It decides where imports lead.
     Imports,
 }
 
-/// How a value can be made to do less.
+/// A way to weaken a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Less {
-    /// A number that asks for something: lowered or taken away.
+    /// A required number: it is lowered or removed.
     Lowered,
-    /// A list of what is left out: something that is there was added.
+    /// A list of exclusions: something that exists was added.
     LeavesOut,
-    /// A list of what is looked at: something that is there is not in it any more.
+    /// A list of inclusions: something that exists is no longer in it.
     LooksAt,
-    /// A switch that tolerates: on.
+    /// A switch that tolerates failures: it is switched on.
     SwitchedOn,
-    /// A switch that demands: off.
+    /// A switch that demands something: it is switched off.
     SwitchedOff,
-    /// Options of a runner: one that leaves tests out was added.
+    /// Options of a runner: one that excludes tests was added.
     Options,
-    /// A command that runs tests.
+    /// A command that runs tests: it does less.
     Command,
-    /// A program that takes part in the run: one of the repository's own.
+    /// A program that takes part in the run: it is now one of the repository's own.
     Program,
-    /// Something that has no place there: there at all.
+    /// A setting that must not be there: it is there.
     Present,
-    /// Where a package or a module comes from: out of the repository now.
+    /// The source of a package or module: it is now inside the repository.
     LeadsInside,
 }
 
-/// A value that decides what runs.
+/// Watches a setting that decides what runs.
 #[must_use]
 pub const fn run(name: &'static str, how: Less) -> Watched {
     Watched {
@@ -62,7 +62,7 @@ pub const fn run(name: &'static str, how: Less) -> Watched {
     }
 }
 
-/// A value that decides what is measured.
+/// Watches a setting that decides what is measured.
 #[must_use]
 pub const fn coverage(name: &'static str, how: Less) -> Watched {
     Watched {
@@ -72,7 +72,7 @@ pub const fn coverage(name: &'static str, how: Less) -> Watched {
     }
 }
 
-/// A value that decides what imports lead to.
+/// Watches a setting that decides where imports lead.
 #[must_use]
 pub const fn imports(name: &'static str, how: Less) -> Watched {
     Watched {
@@ -82,7 +82,7 @@ pub const fn imports(name: &'static str, how: Less) -> Watched {
     }
 }
 
-/// The values of a settings file that is written in a programming language, as pairs of names and values.
+/// Returns the settings in a settings file that is written in a programming language.
 pub(super) fn of_code(source: &Source<'_>) -> Vec<Setting> {
     if source.role != Role::Settings {
         return Vec::new();
@@ -91,7 +91,7 @@ pub(super) fn of_code(source: &Source<'_>) -> Vec<Setting> {
     pairs.filter_map(setting).collect()
 }
 
-/// A value, under the names of the objects around it.
+/// Returns a setting, named after the objects around it.
 fn setting(at: At<'_>) -> Option<Setting> {
     let plain = |text: &str| text.trim_matches(['"', '\'', '`']).to_owned();
     let value = at.field("value").filter(|value| !value.is(&["object"]))?;

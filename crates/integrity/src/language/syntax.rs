@@ -1,4 +1,4 @@
-//! Syntax trees of hostile files: parsed within limits, copied flat, walked without recursion.
+//! Syntax trees of untrusted files: parsed within limits, stored flat, traversed without recursion.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -8,14 +8,14 @@ use tree_sitter::{
     ParseOptions, ParseState, Parser, Query, QueryCursor, QueryCursorOptions, QueryCursorState, StreamingIterator, Tree,
 };
 
-/// Larger files are not parsed.
+/// The largest file that is parsed, in bytes.
 const MOST_BYTES: usize = 1 << 20;
-/// How often the parser may ask whether to go on: about every hundredth step of its work.
+/// The most progress reports of the parser, about one per hundred steps of its work.
 const MOST_STEPS: usize = 60_000;
 const MOST_NODES: usize = 600_000;
-/// How often a query may ask whether to go on.
+/// The most progress reports of a query.
 const MOST_QUERY_STEPS: usize = 200_000;
-/// Code of people is never nested like this.
+/// The deepest nesting; people's code is never deeper.
 const DEEPEST: usize = 500;
 
 /// A parsed file.
@@ -23,11 +23,11 @@ pub struct Syntax<'s> {
     text: &'s str,
     nodes: Vec<Node<'s>>,
     tree: Tree,
-    /// Where each node of the tree stands among the nodes.
+    /// The index of each node by its id in the tree.
     places: HashMap<usize, usize>,
 }
 
-/// One node; the nodes stand in the order of their beginnings.
+/// One node. Nodes are ordered by where they begin.
 struct Node<'s> {
     kind: &'s str,
     field: Option<&'s str>,
@@ -35,22 +35,22 @@ struct Node<'s> {
     end: usize,
     line: u32,
     parent: Option<usize>,
-    /// The part of the same parent that stands before it.
+    /// The index of its previous sibling.
     previous: Option<usize>,
-    /// The first node that is not below this one.
+    /// The index of the first node after all its descendants.
     next: usize,
     named: bool,
     extra: bool,
 }
 
-/// A place in a parsed file.
+/// A node of a parsed file.
 #[derive(Clone, Copy)]
 pub struct At<'t> {
     tree: &'t Syntax<'t>,
     index: usize,
 }
 
-/// Parses `text`; `None` where it is too large, too deep or takes too long.
+/// Parses `text`; `None` if it is too large, too deep or takes too long.
 pub fn parse<'s>(grammar: &'s tree_sitter::Language, text: &'s str) -> Option<Syntax<'s>> {
     if text.len() > MOST_BYTES {
         return None;
@@ -79,7 +79,7 @@ pub fn parse<'s>(grammar: &'s tree_sitter::Language, text: &'s str) -> Option<Sy
     })
 }
 
-/// The nodes in the order of their beginnings, and the place of each by its id.
+/// The nodes ordered by where they begin, and the index of each by its id.
 type Flat<'s> = (Vec<Node<'s>>, HashMap<usize, usize>);
 
 fn flatten<'s>(grammar: &'s tree_sitter::Language, tree: &Tree) -> Option<Flat<'s>> {
@@ -129,7 +129,7 @@ fn flatten<'s>(grammar: &'s tree_sitter::Language, tree: &Tree) -> Option<Flat<'
     }
 }
 
-/// Notes that nothing more stands below the node.
+/// Records that a node has no further descendants.
 fn close(nodes: &mut [Node<'_>], index: usize) {
     let next = nodes.len();
     if let Some(node) = nodes.get_mut(index) {
@@ -138,13 +138,13 @@ fn close(nodes: &mut [Node<'_>], index: usize) {
 }
 
 impl Syntax<'_> {
-    /// The whole file.
+    /// Returns the root, which spans the whole file.
     #[must_use]
     pub fn root(&self) -> At<'_> {
         At { tree: self, index: 0 }
     }
 
-    /// What a query finds: of each match the number of the capture and its place.
+    /// Returns the matches of a query: for each, the numbers of its captures and their nodes.
     pub(crate) fn matches<'t>(&'t self, query: &Query) -> Vec<Vec<(u32, At<'t>)>> {
         let mut cursor = QueryCursor::new();
         cursor.set_match_limit(10_000);
@@ -183,25 +183,25 @@ impl<'t> At<'t> {
         self.tree.nodes.get(self.index)
     }
 
-    /// What the grammar calls it.
+    /// Returns the grammar's name for its kind.
     #[must_use]
     pub fn kind(self) -> &'t str {
         self.node().map_or("", |node| node.kind)
     }
 
-    /// Whether it is more than a sign.
+    /// `true` if it is named in the grammar, unlike punctuation and keywords.
     #[must_use]
     pub fn is_named(self) -> bool {
         self.node().is_some_and(|node| node.named)
     }
 
-    /// Whether the grammar calls it one of these.
+    /// `true` if it is of one of these kinds.
     #[must_use]
     pub fn is(self, kinds: &[&str]) -> bool {
         kinds.contains(&self.kind())
     }
 
-    /// Its text.
+    /// Returns its text.
     #[must_use]
     pub fn text(self) -> &'t str {
         self.node()
@@ -209,44 +209,44 @@ impl<'t> At<'t> {
             .unwrap_or_default()
     }
 
-    /// Its bytes in the file.
+    /// Returns its byte range in the file.
     #[must_use]
     pub fn range(self) -> Range<usize> {
         self.node().map_or(0..0, |node| node.start..node.end)
     }
 
-    /// The line on which it begins, from 1.
+    /// Returns the line on which it begins; the first is 1.
     #[must_use]
     pub fn line(self) -> u32 {
         self.node().map_or(1, |node| node.line)
     }
 
-    /// Its number among the nodes of the file, in the order of the text.
+    /// Returns its index among the nodes of the file, in text order.
     #[must_use]
     pub fn index(self) -> usize {
         self.index
     }
 
-    /// Whether it is the same place as another of the same tree.
+    /// `true` if it is the same node as another of the same tree.
     #[must_use]
     pub fn is_same(self, other: Self) -> bool {
         self.index == other.index
     }
 
-    /// Whether `other` stands below it, or is it.
+    /// `true` if `other` is this node or a descendant.
     #[must_use]
     pub fn holds(self, other: Self) -> bool {
         self.index <= other.index && other.index < self.node().map_or(0, |node| node.next)
     }
 
-    /// What it is part of.
+    /// Returns its parent.
     #[must_use]
     pub fn parent(self) -> Option<Self> {
         let index = self.node()?.parent?;
         Some(Self { index, ..self })
     }
 
-    /// What stands before it in the same part; comments are passed over.
+    /// Returns its previous sibling, skipping comments.
     #[must_use]
     pub fn previous(self) -> Option<Self> {
         let before = |at: &Self| {
@@ -261,7 +261,7 @@ impl<'t> At<'t> {
         Some(at)
     }
 
-    /// What stands after it in the same part; comments are passed over.
+    /// Returns its next sibling, skipping comments.
     #[must_use]
     pub fn next(self) -> Option<Self> {
         let node = self.node()?;
@@ -275,22 +275,22 @@ impl<'t> At<'t> {
         }
     }
 
-    /// Everything that it is part of, nearest first.
+    /// Returns its ancestors, nearest first.
     pub fn ancestors(self) -> impl Iterator<Item = Self> {
         std::iter::successors(self.parent(), |at| at.parent())
     }
 
-    /// Its parts without comments, also keywords and punctuation.
+    /// Returns its children without comments, but with keywords and punctuation.
     pub fn parts(self) -> impl Iterator<Item = Self> {
         self.everything().filter(|at| at.node().is_some_and(|node| !node.extra))
     }
 
-    /// Its named parts without comments.
+    /// Returns its named children without comments.
     pub fn children(self) -> impl Iterator<Item = Self> {
         self.parts().filter(|at| at.node().is_some_and(|node| node.named))
     }
 
-    /// Its parts, comments among them.
+    /// Returns all its children, including comments.
     pub fn everything(self) -> impl Iterator<Item = Self> {
         let end = self.node().map_or(0, |node| node.next);
         let mut index = self.index.saturating_add(1);
@@ -302,32 +302,32 @@ impl<'t> At<'t> {
         })
     }
 
-    /// The part that the grammar names so.
+    /// Returns the child in a field of the grammar.
     #[must_use]
     pub fn field(self, name: &str) -> Option<Self> {
         self.everything()
             .find(|at| at.node().is_some_and(|node| node.field == Some(name)))
     }
 
-    /// The text of the part that the grammar names so.
+    /// Returns the text of the child in a field of the grammar; empty if there is none.
     #[must_use]
     pub fn field_text(self, name: &str) -> &'t str {
         self.field(name).map_or("", Self::text)
     }
 
-    /// How many places it has, with itself.
+    /// Returns the number of its descendants, plus itself.
     #[must_use]
     pub fn size(self) -> usize {
         self.node().map_or(0, |node| node.next.saturating_sub(self.index))
     }
 
-    /// It and everything below, in the order of the text, comments among them.
+    /// Returns itself and all descendants in text order, including comments.
     pub fn below(self) -> impl Iterator<Item = Self> {
         let end = self.node().map_or(0, |node| node.next);
         (self.index..end).map(move |index| Self { index, ..self })
     }
 
-    /// Whether it is a leaf that says something.
+    /// `true` if it is a leaf with a meaning: not a comment or a separator.
     fn is_word(self) -> bool {
         let leaf = self
             .node()
@@ -335,13 +335,13 @@ impl<'t> At<'t> {
         leaf && !matches!(self.text(), "," | ";" | "(" | ")" | "")
     }
 
-    /// Its words: no comments, no layout, no separators, one kind of quotation mark.
+    /// Returns its words: no comments, no layout, no separators, and all quotation marks alike.
     #[must_use]
     pub fn words(self) -> Vec<String> {
         self.words_without(&BTreeSet::new())
     }
 
-    /// Its words, but for those of the places with these numbers.
+    /// Returns its words without those of the nodes with these indices.
     #[must_use]
     pub fn words_without(self, left_out: &BTreeSet<usize>) -> Vec<String> {
         let mut words = Vec::new();
@@ -364,7 +364,7 @@ impl<'t> At<'t> {
         words
     }
 
-    /// Its words in one line.
+    /// Returns its words joined by blanks.
     #[must_use]
     pub fn phrase(self) -> String {
         self.words().join(" ")

@@ -1,5 +1,5 @@
-//! A test checks less than before, though no product code that was there changed: an assertion is gone, or one that asks for less
-//! stands in its place, or is never reached, or it goes through fewer rows.
+//! A test checks less than before: an assertion is gone, is replaced by a weaker one, is no longer reached, or covers
+//! fewer rows. If existing product code changed too, most of these may be justified and are not reported.
 
 use super::unknown_language;
 use crate::{
@@ -46,7 +46,7 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
     found
 }
 
-/// How many assertions of a test ask for a value.
+/// Counts the assertions of a test that check a value.
 fn weight(one: Placed<'_>) -> usize {
     one.test
         .checks
@@ -55,7 +55,7 @@ fn weight(one: Placed<'_>) -> usize {
         .count()
 }
 
-/// The assertions for a value that were lost, and those that are there besides the ones that were kept.
+/// Returns the lost assertions that checked a value, and those after the change that are not kept ones.
 fn apart<'t>(before: &'t [Check], after: &'t [Check]) -> (Vec<&'t Check>, Vec<&'t Check>) {
     let mut left: Vec<&Check> = after.iter().collect();
     let mut lost: Vec<&Check> = Vec::new();
@@ -113,7 +113,7 @@ fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option
     }
 }
 
-/// Functions beside tests that asked for a value, and ask for less or nothing now.
+/// Returns test helpers that checked a value and now check less or nothing.
 fn helpers(file: &ChangedFile<'_>) -> Vec<Place> {
     let of_tests = |function: &&Function| function.of == Of::Tests;
     let strong = |function: &Function| function.checks.iter().any(|check| check.strength == Strength::Strong);
@@ -136,7 +136,8 @@ fn shown(check: &Check) -> String {
     quoted(&check.words.join(" "))
 }
 
-/// Whether a check of the test asks the same of what stands elsewhere in it: of each of a list, or in a function of its own.
+/// `true` if a new check of the test covers the old one indirectly: it checks each item of a list, or calls a function
+/// that does.
 fn is_gone_through(old: &Check, (one, other): (Placed<'_>, Placed<'_>)) -> bool {
     let there = values(&other.test.words);
     let own = values(&old.words);
@@ -156,14 +157,14 @@ fn is_gone_through(old: &Check, (one, other): (Placed<'_>, Placed<'_>)) -> bool 
     is_there && other.test.checks.iter().any(asks)
 }
 
-/// The new check that is most like an old one.
+/// Returns the new check that is most similar to an old one.
 fn nearest<'c>(check: &Check, list: &[&'c Check]) -> Option<&'c Check> {
     let ranked = list.iter().map(|new| (likeness(&check.words, &new.words), *new));
     let best = ranked.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (best.0 > 0.1 || list.len() == 1).then_some(best.1)
 }
 
-/// Words that let one of several do.
+/// Words that accept one of several values.
 const CHOOSES: [&str; 15] = [
     "ok",
     "isOk",
@@ -182,8 +183,8 @@ const CHOOSES: [&str; 15] = [
     "assertIn",
 ];
 
-/// Whether a check asks for less than the one whose place it took: one of several values, a number that is further off, a
-/// part of the text, or nothing that could fail.
+/// `true` if a check demands less than the one that it replaced: one of several values, a wider tolerance, a part of
+/// the text, or something that cannot fail.
 fn asks_less(old: &Check, new: &Check) -> bool {
     let has = |check: &Check| check.words.iter().any(|word| CHOOSES.contains(&word.as_str()));
     let (was, is) = (values(&old.words), values(&new.words));
@@ -200,7 +201,7 @@ fn asks_less(old: &Check, new: &Check) -> bool {
     of_several || of_part || is_wider || new.strength < Strength::Same
 }
 
-/// A row that a test no longer goes through, where it checks the same of each and none came in its place.
+/// Returns a row that a test no longer covers, if its checks are the same and no row was added.
 fn fewer_rows(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option<String> {
     let checks = |placed: Placed<'_>| {
         placed

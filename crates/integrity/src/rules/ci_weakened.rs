@@ -1,4 +1,4 @@
-//! The repository's CI does less: fewer checks, or their failures pass.
+//! The repository's CI does less: it runs fewer checks, or ignores their failures.
 
 use crate::{
     rules::rule::{ANYWHERE, ReadingRule},

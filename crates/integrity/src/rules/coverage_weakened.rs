@@ -1,4 +1,4 @@
-//! Settings of the coverage tool exclude or ask for less, or code is marked as not to be counted.
+//! Settings of the coverage tool exclude more or require less, or code is marked as excluded.
 
 use crate::{
     changed_file::Reading,

@@ -1,4 +1,4 @@
-//! Code that behaves differently under test.
+//! Code behaves differently under test.
 
 use crate::{
     changed_file::Reading,

@@ -1,4 +1,4 @@
-//! A test, or what it needs, ends the process: whatever ran until then counts, and what would fail does not run.
+//! A test, or test support, ends the process: the results so far count, and a test that would fail never runs.
 
 use super::unknown_language;
 use crate::{

@@ -1,5 +1,5 @@
-//! A document, a licence or code that is gone, and that the task does not name. Tests and stored results have rules of their
-//! own.
+//! A document, a licence or a source file is gone although the task does not name it. Tests and snapshots have their
+//! own rules.
 
 use crate::{
     change::{FileChange, Version},
@@ -38,7 +38,7 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
         .collect()
 }
 
-/// Whether a file has the name of another, up to its ending.
+/// `true` if two files have the same name without extensions.
 fn is_named_alike(one: &FileChange, other: &FileChange) -> bool {
     let stem = |path: &str| file_name(path).split('.').next().map(str::to_lowercase);
     stem(&one.path) == stem(&other.path)

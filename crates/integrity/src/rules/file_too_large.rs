@@ -1,4 +1,4 @@
-//! A file over the size limit.
+//! A file exceeds the size limit.
 
 use crate::{
     change::Version,

@@ -1,5 +1,5 @@
-//! A conflict that was never resolved: an opening marker and, further on, its closing one, both at the start of a line; or a
-//! closing one alone, as git writes it.
+//! A merge conflict was not resolved: there is an opening marker and later its closing one, both at the start of a
+//! line; or a closing one alone, in git's form.
 
 use crate::{
     change::FileChange,
@@ -48,7 +48,7 @@ fn conflicts(bytes: &[u8]) -> Vec<u32> {
     found
 }
 
-/// `>>>>>>> 3f2a1b0 (what the commit says)`.
+/// `true` for a closing marker in git's form, such as `>>>>>>> 3f2a1b0 (subject of the commit)`.
 fn is_as_git_writes(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line);
     let mut words = text.split_whitespace().skip(1);

@@ -1,7 +1,7 @@
-//! The rules, as a table: one file for each, with its variant, an example of each side, where it applies and the check.
+//! The table of rules: one file each, with its variant, an example of each side, the roles of its files, and the check.
 //!
-//! A rule knows no language: it asks for what the queries of all languages capture. What it weighs stands in the domain, its
-//! sentence in the application's `messages`.
+//! A rule knows no language: it uses what the queries of all languages capture. The domain defines its weight, and the
+//! application's `messages` its sentence.
 
 mod assertion_removed;
 mod assertion_trivial;
@@ -31,7 +31,7 @@ mod unreadable;
 
 pub use rule::{Example, ReadingRule};
 
-/// Every rule, in the order in which they are asked.
+/// Every rule, in the order in which they run.
 pub static ALL: &[&ReadingRule] = &[
     &protected_path::RULE,
     &secret::RULE,

@@ -1,4 +1,4 @@
-//! A path that no Player may change.
+//! The change touches a path that no Player may change.
 
 use crate::{
     changed_file::Reading,
@@ -32,10 +32,10 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
     found.collect()
 }
 
-/// A pattern that cannot be read protects nothing: the settings were checked where they were read.
+/// Compiles the patterns. One that cannot be parsed protects nothing, but the settings were validated earlier.
 fn protected(patterns: &[String]) -> Gitignore {
     let mut builder = GitignoreBuilder::new(Path::new(""));
-    // Where letter case does not tell files apart, `agents.md` is read for `AGENTS.md`.
+    // On a file system that ignores case, `agents.md` would be read as `AGENTS.md`.
     let _infallible = builder.case_insensitive(true);
     for pattern in patterns {
         let _unreadable = builder.add_line(None, pattern);

@@ -1,4 +1,4 @@
-//! Results of tests and of coverage that come with the change instead of from a run.
+//! The change contains test or coverage results that should come from a run.
 
 use crate::{
     change::{Change, FileChange, Version},
@@ -16,7 +16,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-/// Names under which runners and coverage tools leave what they found.
+/// Names of the files in which runners and coverage tools store results.
 const NAMES: [&str; 16] = [
     ".coverage",
     "clover.xml",
@@ -47,7 +47,7 @@ const FOLDERS: [&str; 7] = [
     "surefire-reports",
 ];
 
-/// Words with which the formats of results begin.
+/// The number of bytes at a file's beginning that are searched for the marks of a results format.
 const BEGINNINGS: usize = 4_096;
 
 fn check(reading: &Reading<'_>) -> Vec<Place> {
@@ -69,7 +69,7 @@ const WRITING: [&str; 9] = [
     "appendFile",
 ];
 
-/// Code that names the very file which the settings read as written by the test run, and writes files.
+/// Finds code that writes files and newly names a results file from the settings.
 fn by_code(change: &Change<'_>, file: &FileChange) -> Option<Place> {
     language::of(&file.path)?;
     let text = |version: &Version| version.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
@@ -103,7 +103,8 @@ fn in_file(change: &Change<'_>, file: &FileChange) -> Option<Place> {
     (is_read || is_new && looks_like_results(file)).then(|| at(&file.path, 1, Detail::Nothing))
 }
 
-/// Data that tests read may look like results: a parser of them is tested with some.
+/// `true` if a file looks like results. Data for tests may look so too, such as for the tests of a results parser, so
+/// it is exempt.
 fn looks_like_results(file: &FileChange) -> bool {
     let path = file.path.as_str();
     if language::in_test_folder(path) || language::in_support_folder(path) {

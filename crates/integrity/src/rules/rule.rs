@@ -1,4 +1,4 @@
-//! What a rule is, and what it finds.
+//! The definition of a rule and of its results.
 
 use crate::{
     changed_file::Reading,
@@ -6,31 +6,32 @@ use crate::{
 };
 use domain::integrity::{Author, Detail, IntegrityFinding, Rule};
 
-/// A rule that reading decides.
+/// A rule that is decided by reading the change.
 pub struct ReadingRule {
-    /// Its variant.
+    /// The rule's variant.
     pub rule: Rule,
-    /// The files that it is about, by what they are to tests.
+    /// The roles of the files that it covers.
     pub applies: &'static [Role],
-    /// A change that it is there for.
+    /// A change that breaks the rule.
     pub refuses: Example,
-    /// A change that looks alike and is honest.
+    /// A similar change that is honest.
     pub accepts: Example,
-    /// What it finds.
+    /// Finds the places that break the rule.
     pub(crate) check: fn(&Reading<'_>) -> Vec<Place>,
 }
 
-/// Files with their texts before and after; empty where there is none. `{deep}` stands for brackets that no person nests.
+/// Files with their texts before and after; empty if the file does not exist. `{deep}` stands for brackets nested
+/// deeper than in any real code.
 pub type Example = &'static [(&'static str, &'static str, &'static str)];
 
-/// Where a rule is broken, and what is there.
+/// A place that breaks a rule, and what is there.
 pub(crate) struct Place {
     path: String,
     line: Option<u32>,
     what: Detail,
 }
 
-/// A place at a line.
+/// Creates a place at a line.
 pub(crate) fn at(path: &str, line: u32, what: Detail) -> Place {
     Place {
         path: path.to_owned(),
@@ -39,7 +40,7 @@ pub(crate) fn at(path: &str, line: u32, what: Detail) -> Place {
     }
 }
 
-/// A place whose line is gone, or that is a whole file.
+/// Creates a place without a line: the line is gone, or the place is a whole file.
 pub(crate) fn in_file(path: &str, what: Detail) -> Place {
     Place {
         path: path.to_owned(),
@@ -48,11 +49,12 @@ pub(crate) fn in_file(path: &str, what: Detail) -> Place {
     }
 }
 
-/// All that a file may be to tests.
+/// All roles.
 pub(super) const ANYWHERE: &[Role] = &[Role::Test, Role::Support, Role::Settings, Role::Source, Role::Other];
 
 impl ReadingRule {
-    /// What it finds, where it applies. The lines count as the Player's until the caller knows better.
+    /// Returns its findings in the files that it covers. The Player counts as their author until the caller knows
+    /// better.
     pub(crate) fn findings(&self, reading: &Reading<'_>) -> Vec<IntegrityFinding> {
         let places = (self.check)(reading).into_iter();
         let here = places.filter(|place| self.applies.contains(&role(&place.path)));

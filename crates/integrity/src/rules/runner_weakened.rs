@@ -1,4 +1,4 @@
-//! Settings, scripts and hooks that exclude tests, tolerate their failures, or try them until they pass.
+//! Settings, scripts or hooks exclude tests, ignore their failures, or retry them until they pass.
 
 use crate::{
     changed_file::{ChangedFile, Reading},
@@ -50,7 +50,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 
 fn check(reading: &Reading<'_>) -> Vec<Place> {
     let new = new_marks(reading, &[Fact::Runner], &[Of::Tests]);
-    // What a new test is marked with is its author's word about it.
+    // The author of a new test may mark it freely.
     let is_of_new_test = |file: &ChangedFile<'_>, mark: &Mark| {
         let next = file.after.tests.iter().find(|test| test.line > mark.line);
         let is_known = |name: &str| file.before.tests.iter().any(|test| test.name == name);

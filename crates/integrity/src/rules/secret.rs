@@ -1,4 +1,4 @@
-//! Something that looks like a credential.
+//! Something looks like a credential.
 
 use crate::{
     change::FileChange,

@@ -1,5 +1,4 @@
-//! A module that is imported in the place of a real one, tools of tests that mean something else, settings that lead imports
-//! away.
+//! A module is imported instead of a real one, test tools are redefined, or settings redirect imports.
 
 use crate::{
     change::Version,
@@ -25,7 +24,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-/// Programs that tests are run and judged with: one of the repository's own with such a name is taken for the real one.
+/// Programs that run and judge tests: a file of such a name in the repository could be run instead.
 const PROGRAMS: [&str; 20] = [
     "sh", "bash", "dash", "test", "[", "diff", "cmp", "grep", "true", "false", "make", "cargo", "rustc", "python",
     "python3", "pytest", "node", "npm", "npx", "go",
@@ -45,12 +44,12 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
     found
 }
 
-/// Whether a source file is not of a project that is itself a tool of tests.
+/// `true` if a source file does not belong to a project that is itself a test tool.
 fn is_of_no_tool(path: &str) -> bool {
     !folders(path).any(|folder| folder.contains("test") || folder.contains("mock"))
 }
 
-/// A new file that is found before the real module or program of its name.
+/// Returns the place of a new file that would be found before the real module or program of its name.
 fn found_first(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Place> {
     let is_installed = |folder: &str| language::ALL.iter().any(|known| known.installed.contains(&folder));
     let has_installed = reading.change.base.iter().any(|path| folders(path).any(is_installed));
@@ -67,8 +66,8 @@ fn found_first(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Place> {
     (is_program || is_startup || is_real).then(|| at(file.path, 1, Detail::Code(quoted(name))))
 }
 
-/// The module that a file is, if it stands in a folder from which modules are imported first: the root, `src`, and folders
-/// of tests.
+/// Returns the module name of a file, if it is in a folder from which modules are imported first: the root, `src`, or a
+/// folder of tests.
 fn module<'p>(reading: &Reading<'_>, path: &'p str) -> Option<&'p str> {
     let stem = |file: &'p str| file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let parts: Vec<&str> = path.split('/').collect();

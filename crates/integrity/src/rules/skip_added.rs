@@ -1,4 +1,4 @@
-//! A mark that skips or ignores a test is new.
+//! A mark that skips or ignores a test was added.
 
 use super::unknown_language;
 use crate::{
@@ -39,7 +39,7 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
     found
 }
 
-/// The place of a mark that keeps a test from running.
+/// Returns the place of a mark that keeps a test from running.
 pub(super) fn place(path: &str, mark: &Mark) -> Place {
     let what = match mark.owner.is_empty() {
         true => Detail::Code(mark.text.clone()),

@@ -1,4 +1,4 @@
-//! A test runs only under a condition; whether it ran here is for running to show.
+//! A test now runs only under a condition. Whether it ran here is for the run to show.
 
 use super::skip_added::place;
 use crate::{

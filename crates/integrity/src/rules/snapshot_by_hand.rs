@@ -1,4 +1,4 @@
-//! A stored snapshot changed, or is gone, and nothing did that it shows.
+//! A snapshot changed or is gone, although nothing that it shows has changed.
 
 use crate::{
     change::{FileChange, Version},
@@ -35,7 +35,7 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
     found
 }
 
-/// Stored snapshots that are gone although their tests are there as they were: the next run writes whatever it finds.
+/// Finds deleted snapshots whose tests are unchanged: the next run would accept any output.
 fn deleted(reading: &Reading<'_>) -> Vec<Place> {
     let change = reading.change;
     let is_lost = |file: &&FileChange| {
@@ -53,8 +53,8 @@ fn deleted(reading: &Reading<'_>) -> Vec<Place> {
 
 fn changed(reading: &Reading<'_>) -> Vec<Place> {
     let files = || reading.change.files.iter();
-    // What a snapshot shows is made by code, templates, data or settings: where one of them changed, it may have changed
-    // the snapshot. A new file alone changes nothing that is there.
+    // A snapshot shows the effect of code, templates, data or settings: if one of these changed, the snapshot may
+    // change too. A new file alone cannot change existing output.
     if files().any(may_show) {
         return Vec::new();
     }
@@ -67,14 +67,15 @@ fn changed(reading: &Reading<'_>) -> Vec<Place> {
         .collect()
 }
 
-/// Whether what a snapshot shows may have come from this change of a file.
+/// `true` if this file's change may have changed a snapshot.
 fn may_show(file: &FileChange) -> bool {
     let is_change_of_old = file.before.bytes().is_some();
     let is_prose = [".md", ".rst", ".txt"].iter().any(|end| file.path.ends_with(end));
     is_change_of_old && !is_prose && !is_snapshot(&file.path) && role(&file.path) != Role::Test
 }
 
-/// Whether a snapshot may be one of that test file's: its name begins with the test's, or it lies below its folder.
+/// `true` if a snapshot may belong to a test file: its name begins with the test's, or it is below the test's folder
+/// and contains the test's name.
 fn belongs(snapshot: &str, test: &str) -> bool {
     let stem = |path: &str| {
         language::file_name(path)
@@ -88,7 +89,7 @@ fn belongs(snapshot: &str, test: &str) -> bool {
     snapshot_stem.starts_with(&test_stem) || snapshot.starts_with(folder) && snapshot_stem.contains(&test_stem)
 }
 
-/// The first line that is not as it was; `None` where lines were only added, as a new test does.
+/// Returns the first line that differs; `None` if lines were only added, as for a new test.
 fn first_changed_line(file: &FileChange) -> Option<u32> {
     let lines = |bytes: &[u8]| -> Vec<String> { String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect() };
     let (before, after) = (lines(file.before.bytes()?), lines(file.after.bytes()?));

@@ -1,4 +1,4 @@
-//! A function that is only a promise, or that always gives the same where something is to be computed.
+//! A function is only a promise, or always returns the same value instead of computing one.
 
 use crate::{
     changed_file::{ChangedFile, Reading},
@@ -37,8 +37,8 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
     found
 }
 
-/// Whether a method does nothing because others fill it in: a class of the change is derived from its own, or its own from
-/// another.
+/// `true` if a method is empty because subclasses implement it: another class of the change extends its class, or its
+/// class extends another one.
 fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
     let Some(Class { name, bases }) = &mark.class else {
         return false;
@@ -48,7 +48,7 @@ fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
     is_base || mark.fact == Fact::Empty && !bases.is_empty()
 }
 
-/// Whether a source file is neither a tool of the repository nor help for tests.
+/// `true` if a source file is neither a tool of the repository nor test support.
 fn is_shipped(path: &str) -> bool {
     let helping = [
         "scripts",
@@ -67,15 +67,15 @@ fn is_shipped(path: &str) -> bool {
         && !words.iter().any(|word| small.contains(word))
 }
 
-/// A function of the product that is new or another than before.
+/// A new or changed function of the product.
 struct Changed<'a> {
     path: &'a str,
     now: &'a Function,
     before: Option<&'a Function>,
 }
 
-/// Functions that computed something and now always give the same; all functions of a change in which not one does anything
-/// with what it is given; and those whose comments promise the rest.
+/// Finds functions that computed a value and are now constant; all new functions, if none of the changed ones uses its
+/// arguments; and functions whose comments promise the rest.
 fn constants(reading: &Reading<'_>) -> Vec<Place> {
     let sources = reading.files.iter().filter(|file| file.role == Role::Source);
     let changed: Vec<Changed<'_>> = sources.flat_map(changed).collect();
@@ -86,7 +86,7 @@ fn constants(reading: &Reading<'_>) -> Vec<Place> {
     };
     let fell = |one: &Changed<'_>, before: &Function| {
         let computed = before.answer == Answer::Computed && !before.words.iter().any(|word| is_promise(word));
-        // What the task is about may become simpler; its tests say whether it is right.
+        // The task may ask to simplify this function; its tests show whether it is right.
         let is_meant =
             || reading.change.task.files.iter().any(|file| file == one.path) && reading.explained.names(&one.now.name);
         computed && !computes_elsewhere(one) && !is_meant()

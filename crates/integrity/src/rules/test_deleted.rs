@@ -1,5 +1,5 @@
-//! A test is gone, its name or its file, and nothing explains it: no product code that was there changed, no new test of its
-//! file stands in its place, and the task does not name it.
+//! A test or its file is gone and nothing explains it: no existing product code changed, no new test of its file
+//! replaces it, and the task does not name it.
 
 use crate::{
     changed_file::{Placed, Reading},
@@ -30,7 +30,7 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
     found
 }
 
-/// Files that held tests and cannot be read any more.
+/// Finds files that contained tests and can no longer be parsed.
 fn lost_files(reading: &Reading<'_>) -> Vec<Place> {
     let lost = reading
         .files
@@ -39,7 +39,7 @@ fn lost_files(reading: &Reading<'_>) -> Vec<Place> {
     lost.map(|file| in_file(file.path, Detail::Nothing)).collect()
 }
 
-/// Tests of the base that stand nowhere any more, in no form.
+/// Returns the tests of the base that no longer exist in any form.
 pub(super) fn vanished<'a>(reading: &Reading<'a>) -> Vec<Placed<'a>> {
     let unreadable = |path: &str| reading.files.iter().any(|file| file.path == path && file.is_unreadable);
     let gone = reading.gone().filter(|one| !unreadable(one.path));
@@ -47,12 +47,12 @@ pub(super) fn vanished<'a>(reading: &Reading<'a>) -> Vec<Placed<'a>> {
         .collect()
 }
 
-/// Whether something explains that a test is gone.
+/// `true` if something explains the removal of a test.
 pub(super) fn is_explained(reading: &Reading<'_>, one: Placed<'_>) -> bool {
     let here = |list: &[Placed<'_>]| list.iter().filter(|placed| placed.path == one.path).count();
     let is_replaced = here(&reading.pairs.new) >= here(&reading.pairs.gone);
     let file = reading.files.iter().find(|file| file.path == one.path);
-    // Rows of a table, or what a macro of the file makes.
+    // The name may be in a table's row, or in a macro call that creates the test.
     let is_named_in_code = file.is_some_and(|file| file.after.words.contains(&one.test.name));
     let is_named = reading.explained.names(&one.test.name) || reading.explained.names(one.path);
     is_replaced
@@ -62,13 +62,13 @@ pub(super) fn is_explained(reading: &Reading<'_>, one: Placed<'_>) -> bool {
         || is_said_elsewhere(reading, one)
 }
 
-/// Whether all that a test asserted is asserted, or stands in a table, in the tests that changed.
+/// `true` if everything that a test asserted is asserted in the changed tests, or is in one of their tables.
 fn is_said_elsewhere(reading: &Reading<'_>, one: Placed<'_>) -> bool {
     let mut checks = one.test.checks.iter().peekable();
     checks.peek().is_some() && checks.all(|check| reading.still_says(&check.words))
 }
 
-/// One place for each file that lost tests, with the number of the others.
+/// Returns one place for each file that lost tests, with the number of further tests.
 pub(super) fn by_file(gone: Vec<Placed<'_>>) -> Vec<Place> {
     let mut counted: Vec<(Placed<'_>, usize)> = Vec::new();
     for one in gone {

@@ -1,4 +1,4 @@
-//! A test has no body any more, or none of its assertions, though no product code that was there changed.
+//! A test is empty, or lost all its assertions although no existing product code changed.
 
 use crate::{
     changed_file::{Placed, Reading},

@@ -1,4 +1,4 @@
-//! A test is called or placed so that its runner does not find it.
+//! A test has a name or place with which its runner does not find it.
 
 use super::unknown_language;
 use crate::{
@@ -49,12 +49,12 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
     found
 }
 
-/// Whether a file's name says to every runner of its language that it holds tests.
+/// `true` if the file's name marks it as a test file for every runner of its language.
 fn is_marked(path: &str) -> bool {
     [".test.", ".spec."].iter().any(|mark| path.contains(mark))
 }
 
-/// Where a test that is gone still stands, in a form or at a place that the runner does not find.
+/// Returns the place where a removed test still exists in a form, or in a file, that the runner does not find.
 pub(super) fn hidden<'a>(reading: &Reading<'a>, one: Placed<'a>) -> Option<(&'a str, u32)> {
     let plain = |name: &str| name.to_lowercase().replace("test", "").replace(['_', '-', ' '], "");
     let own = plain(&one.test.name);
@@ -71,7 +71,7 @@ pub(super) fn hidden<'a>(reading: &Reading<'a>, one: Placed<'a>) -> Option<(&'a 
     })
 }
 
-/// Tests that a later one of the same name hides.
+/// Finds tests that a later one of the same name hides.
 fn hidden_by_name(file: &ChangedFile<'_>) -> Vec<Place> {
     let is_old = |name: &String| file.before.hidden.iter().any(|(old, _)| old == name);
     let new = file.after.hidden.iter().filter(|(name, _)| !is_old(name));
@@ -79,7 +79,7 @@ fn hidden_by_name(file: &ChangedFile<'_>) -> Vec<Place> {
         .collect()
 }
 
-/// Files of tests that the program no longer takes in: their `mod` is gone, and they are still there.
+/// Finds test files that still exist but are no longer included in the program, because their `mod` is gone.
 fn orphans(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Vec<Place> {
     let is_still = |name: &String| reading.files.iter().any(|file| file.after.includes.contains(name));
     let lost = file.before.includes.iter().filter(|name| !is_still(name));

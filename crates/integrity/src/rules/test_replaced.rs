@@ -1,5 +1,5 @@
-//! A test is gone, and something explains it: new tests of its file, a change of product code that was there, or the
-//! task. People see that it is gone.
+//! A test is gone and something explains it: new tests of its file, a change of existing product code, or the task. The
+//! finding shows people that it is gone.
 
 use super::test_deleted::{by_file, is_explained, vanished};
 use crate::{

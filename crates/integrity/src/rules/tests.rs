@@ -1,4 +1,4 @@
-//! Each rule with its own examples: it finds something in the one, and nothing in the other.
+//! Tests each rule with its own examples: it finds something in the one, and nothing in the other.
 
 use super::ALL;
 use crate::{
@@ -31,7 +31,7 @@ fn task() -> PlannedTask {
     }
 }
 
-/// What all rules find in an example.
+/// Returns the findings of all rules in an example.
 pub(crate) fn findings(example: Example) -> Vec<IntegrityFinding> {
     let version = |text: &str| match text {
         "" => Version::Absent,

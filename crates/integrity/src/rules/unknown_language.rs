@@ -1,5 +1,5 @@
-//! Tests in languages that have no folder here, shell scripts above all: compared line by line. Only what is lost without
-//! anything in its place says something.
+//! Compares tests in languages without a vocabulary, mainly shell scripts, line by line. Only a loss without a
+//! replacement counts.
 
 use crate::{
     change::Version,
@@ -25,7 +25,7 @@ const SKIPS: [&str; 10] = [
     "@tag :skip",
 ];
 
-/// Files of tests whose language is unknown, with what they say on both sides.
+/// Returns the test files whose language is unknown, with both versions of their text.
 fn files<'r>(reading: &'r Reading<'_>) -> impl Iterator<Item = (&'r ChangedFile<'r>, String, String)> {
     let of_tests = reading
         .files
@@ -37,7 +37,7 @@ fn files<'r>(reading: &'r Reading<'_>) -> impl Iterator<Item = (&'r ChangedFile<
     })
 }
 
-/// Those that are there on both sides.
+/// Returns those that exist before and after.
 fn kept<'r>(reading: &'r Reading<'_>) -> impl Iterator<Item = (&'r ChangedFile<'r>, String, String)> {
     files(reading).filter(|(file, _, _)| file.is_kept())
 }
@@ -46,7 +46,7 @@ fn is_shell(path: &str) -> bool {
     [".sh", ".bash", ".bats"].iter().any(|end| path.ends_with(end))
 }
 
-/// The lines without comments and blanks, with their numbers.
+/// Returns the lines without comments and blank lines, with their numbers.
 fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
     let said = (1_u32..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
     said.filter(|(_, line)| {
@@ -57,7 +57,7 @@ fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
     })
 }
 
-/// Files of tests that are gone, and stand nowhere else.
+/// Finds deleted test files whose content was not moved.
 pub(super) fn deleted(reading: &Reading<'_>) -> Vec<Place> {
     let gone = files(reading).filter(|(_, before, after)| !before.trim().is_empty() && after.trim().is_empty());
     let gone = gone.filter(|(file, before, _)| {
@@ -67,7 +67,7 @@ pub(super) fn deleted(reading: &Reading<'_>) -> Vec<Place> {
     gone.map(|(file, _, _)| in_file(file.path, Detail::Nothing)).collect()
 }
 
-/// Files of tests that stand where their runner does not look.
+/// Finds test files that were moved to a name that their runner does not find.
 pub(super) fn renamed(reading: &Reading<'_>) -> Vec<Place> {
     let gone = files(reading).filter(|(file, _, _)| file.file.after == Version::Absent);
     let moved = gone.filter_map(|(file, before, _)| {
@@ -78,7 +78,7 @@ pub(super) fn renamed(reading: &Reading<'_>) -> Vec<Place> {
     moved.collect()
 }
 
-/// The file of tests that has most lines of one that is gone.
+/// Returns the test file that contains most lines of a deleted one.
 fn moved<'r>(reading: &'r Reading<'_>, file: &ChangedFile<'_>, before: &str) -> Option<&'r str> {
     let mine: Vec<&str> = before.lines().map(str::trim).filter(|line| line.len() > 2).collect();
     let is_much = |after: &str| {
@@ -94,7 +94,7 @@ fn moved<'r>(reading: &'r Reading<'_>, file: &ChangedFile<'_>, before: &str) -> 
         .map(|(other, _, _)| other.path)
 }
 
-/// Whether a file's name says that it holds tests, as the runners of most languages look for it.
+/// `true` if a file's name marks it as a test file, by the convention of most languages.
 fn is_marked(path: &str) -> bool {
     let name = language::file_name(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
@@ -103,7 +103,7 @@ fn is_marked(path: &str) -> bool {
         .any(|mark| stem.starts_with(mark) || stem.ends_with(mark))
 }
 
-/// New lines that skip a test, and what ran always and runs on a condition now.
+/// Finds new lines that skip a test, and lines that ran always and now run under a condition.
 pub(super) fn skips(reading: &Reading<'_>) -> Vec<Place> {
     let mut found = Vec::new();
     for (file, before, after) in files(reading) {
@@ -130,7 +130,7 @@ pub(super) fn skips(reading: &Reading<'_>) -> Vec<Place> {
     found
 }
 
-/// A line that ran always and runs on a condition now.
+/// Returns the place of a line that ran always and now runs under a condition.
 fn on_condition(path: &str, before: &str, after: &str) -> Option<Place> {
     let kept: Vec<&str> = lines(after).map(|(_, line)| line).collect();
     let lost = lines(before)
@@ -147,7 +147,7 @@ fn on_condition(path: &str, before: &str, after: &str) -> Option<Place> {
     Some(at(path, number, Detail::Code(quoted(line))))
 }
 
-/// Shell scripts that end well before what they did.
+/// Finds shell scripts that now exit before the lines that they ran.
 pub(super) fn exits(reading: &Reading<'_>) -> Vec<Place> {
     let ends = |line: &str| matches!(line, "exit 0" | "exit" | "return 0" | "return" | "exec true");
     let found = kept(reading).filter(|(file, _, _)| is_shell(file.path));
@@ -156,7 +156,7 @@ pub(super) fn exits(reading: &Reading<'_>) -> Vec<Place> {
         .collect()
 }
 
-/// A new line outside of functions that leaves, before lines that were there.
+/// Returns the place of a new exit outside of functions, before lines that already existed.
 fn left_early(path: &str, (before, after): (&str, &str), leaves: impl Fn(&str) -> bool) -> Option<Place> {
     let known: Vec<&str> = before.lines().map(str::trim_end).collect();
     let outside: Vec<&str> = after.lines().filter(|line| !line.starts_with([' ', '\t'])).collect();
@@ -166,7 +166,7 @@ fn left_early(path: &str, (before, after): (&str, &str), leaves: impl Fn(&str) -
     follows.then(|| at(path, number, Detail::Code(quoted(line))))
 }
 
-/// Values that tests tried and try no longer, and failures that are no longer told, where nothing came in their place.
+/// Finds values that tests no longer try, and failures that scripts no longer report, if nothing replaces them.
 pub(super) fn fewer(reading: &Reading<'_>) -> Vec<Place> {
     let mut found = Vec::new();
     for (file, before, after) in kept(reading) {
@@ -189,7 +189,7 @@ pub(super) fn fewer(reading: &Reading<'_>) -> Vec<Place> {
     found
 }
 
-/// Texts in quotes, and what a condition compares with: `[ "$(slug A)" = a ]`.
+/// Returns the quoted texts, and the value that a condition such as `[ "$(slug A)" = a ]` compares with.
 fn values(line: &str) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     let mut rest = line;
@@ -207,7 +207,7 @@ fn values(line: &str) -> Vec<String> {
     values
 }
 
-/// Both sides of `[ one = other ]`.
+/// Returns both sides of `[ one = other ]`.
 fn sides(line: &str) -> Option<(&str, &str)> {
     let inner = line
         .strip_prefix("[ ")
@@ -219,7 +219,8 @@ fn sides(line: &str) -> Option<(&str, &str)> {
     Some((one.trim_start_matches("[ ").trim(), other.trim()))
 }
 
-/// Whether a line of a shell script tells a failure: it leaves with a code, or makes the first failure end the script.
+/// `true` if a line of a shell script reports a failure: it exits with an error code, or makes the first failure end
+/// the script.
 fn tells(line: &str) -> bool {
     let words: Vec<&str> = line
         .split(|c: char| c.is_whitespace() || matches!(c, ';' | '{' | '}' | '(' | ')'))
@@ -239,7 +240,7 @@ fn tells(line: &str) -> bool {
             .any(|word| matches!(*word, "false" | "die" | "fail") || is_status(word))
 }
 
-/// Conditions of shell scripts that compare something with itself.
+/// Finds conditions in shell scripts that compare something with itself.
 pub(super) fn trivial(reading: &Reading<'_>) -> Vec<Place> {
     let same = |line: &str| sides(line).is_some_and(|(one, other)| one == other);
     let found = kept(reading).filter_map(|(file, before, after)| {

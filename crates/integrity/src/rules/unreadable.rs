@@ -1,4 +1,4 @@
-//! A file that cannot be parsed, so that only what needs no knowledge of a language was looked for.
+//! A file cannot be parsed, so only the rules that need no syntax were applied.
 
 use crate::{
     changed_file::Reading,

@@ -1,4 +1,4 @@
-//! Settings of Codecov that ask for less.
+//! Finds weakened settings of Codecov.
 
 use super::lines::more;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use domain::integrity::{Detail, SettingChange};
 
-/// What changed files of Codecov's ask for no longer.
+/// Returns the weakened values of Codecov's files.
 pub(crate) fn codecov(reading: &Reading<'_>) -> Vec<Place> {
     let is_codecov = |file: &&ChangedFile<'_>| {
         let name = file_name(file.path).trim_start_matches('.');

@@ -1,9 +1,9 @@
-//! Commands and options that run tests, compared.
+//! Compares commands and options that run tests.
 
 use crate::language::outline::quoted;
 use domain::integrity::SettingChange;
 
-/// Words by which people start tests.
+/// Words that start tests.
 const RUNNERS: [&str; 34] = [
     "jest",
     "vitest",
@@ -40,7 +40,7 @@ const RUNNERS: [&str; 34] = [
     "phpunit",
     "bun test",
 ];
-/// Words by which people check code otherwise.
+/// Words that start other checks.
 const CHECKERS: [&str; 20] = [
     "clippy",
     "eslint",
@@ -63,7 +63,7 @@ const CHECKERS: [&str; 20] = [
     "coverage",
     "prettier --check",
 ];
-/// What makes a failure pass, or a run smaller.
+/// Parts of a command that hide failures, or make a run smaller.
 const WEAK: [&str; 41] = [
     "pytest -c ",
     "--test-reporter=.",
@@ -108,14 +108,14 @@ const WEAK: [&str; 41] = [
     "--dangerouslyignoreunhandlederrors",
 ];
 
-/// Whether a line starts tests.
+/// `true` if a line starts tests.
 pub(super) fn runs_tests(line: &str) -> bool {
     let line = line.to_lowercase();
     let by_script = ["node ", "sh ", "./", "bash "].iter().any(|start| line.contains(start));
     RUNNERS.iter().any(|runner| has_word(&line, runner)) || by_script && line.contains("test")
 }
 
-/// Whether a line starts tests or another check.
+/// `true` if a line starts tests or another check.
 pub(super) fn runs_checks(line: &str) -> bool {
     let by_script = ["sh ", "./"].iter().any(|start| line.contains(start));
     let checks = ["check", "lint", "verify"].iter().any(|word| line.contains(word));
@@ -134,7 +134,7 @@ fn has_word(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| ends(at))
 }
 
-/// What makes a failure pass, or a run smaller, in a line.
+/// Returns the part of a line that hides failures, or makes a run smaller.
 pub(super) fn weakness(line: &str) -> Option<&'static str> {
     let line = line.to_lowercase();
     WEAK.iter()
@@ -144,7 +144,7 @@ pub(super) fn weakness(line: &str) -> Option<&'static str> {
         .or_else(|| let_go(&line))
 }
 
-/// Whether a line has these words, and not only the beginning of a longer option: `--cov` is not `--co`.
+/// `true` if a line contains these words, and not only as the beginning of a longer option: `--cov` is not `--co`.
 fn is_said(line: &str, weak: &str) -> bool {
     let is_option = weak.trim_start().starts_with("--") && weak.ends_with(char::is_alphanumeric);
     let goes_on = |at: usize| {
@@ -154,7 +154,8 @@ fn is_said(line: &str, weak: &str) -> bool {
     line.match_indices(weak).any(|(at, _)| !is_option || !goes_on(at))
 }
 
-/// Tests whose end is forgotten: something that ends well follows in the same line, or nobody waits.
+/// Returns the operator that discards the tests' exit code: a command that always succeeds follows on the line, or the
+/// tests run in the background.
 fn let_go(line: &str) -> Option<&'static str> {
     let calm = ["echo ", "printf ", "true", ":", "exit 0", "ls", "date"];
     let mut parts = line.split(';').map(str::trim);
@@ -170,12 +171,12 @@ fn let_go(line: &str) -> Option<&'static str> {
     }
 }
 
-/// Programs that end well whatever they are given.
+/// Programs that succeed whatever their input is.
 const CALM: [&str; 14] = [
     "cat", "tee", "sed", "grep", "awk", "head", "tail", "less", "more", "sort", "tr", "cut", "ts", "xargs",
 ];
 
-/// A pipe from tests into a program that ends well whatever they end with.
+/// Returns the program, which always succeeds, into which the tests' output is piped.
 fn piped(line: &str) -> Option<&'static str> {
     let line = line.replace("||", " ");
     let (from, to) = line.split_once('|')?;
@@ -184,14 +185,14 @@ fn piped(line: &str) -> Option<&'static str> {
     (runs_tests(from) && !line.contains("pipefail")).then_some(program)
 }
 
-/// Whether a command hands the output of tests on to a program whose exit code then counts.
+/// `true` if a command pipes the tests' output into another program, whose exit code then counts.
 fn is_behind_a_pipe(command: &str) -> bool {
     let plain = command.replace("||", "  ");
     let runs = plain.split_once('|').is_some_and(|(before, _)| runs_tests(before));
     runs && !plain.contains("pipefail") && !plain.contains("PIPESTATUS")
 }
 
-/// How a command does less than the one before it.
+/// Returns how a command does less than the one before.
 pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<SettingChange> {
     let Some(after) = after else {
         return before
@@ -209,7 +210,7 @@ pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<Set
     is_less.then(|| SettingChange::Is(quoted(after)))
 }
 
-/// Whether a command names files of tests where the one before it ran all, or only some of those that it ran.
+/// `true` if the old command ran all test files and the new one names some, or if the new one names fewer.
 fn runs_fewer(before: &str, after: &str) -> bool {
     let files = |command: &str| -> Vec<String> {
         let words = command.split_whitespace().filter(|word| {

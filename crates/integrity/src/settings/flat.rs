@@ -1,13 +1,13 @@
-//! Settings files of several formats as one list of names and values.
+//! Reads settings files of several formats into one list of names and values.
 
 use crate::language::outline::Setting;
 use std::collections::HashMap;
 
-/// Deeper and larger files say nothing to people.
+/// The deepest nesting and the most values; files beyond these are of no use to people.
 const DEEPEST: usize = 12;
 const MOST: usize = 20_000;
 
-/// Every value of a TOML, JSON, INI or simple YAML file; nothing where it cannot be read.
+/// Returns every value of a TOML, JSON, INI or simple YAML file; empty if it cannot be parsed.
 pub(super) fn flatten(path: &str, text: &str) -> Vec<Setting> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let mut settings = Vec::new();
@@ -83,10 +83,10 @@ fn plain(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// How much of a line around `:` or `=` is looked at: lines may be as long as the file.
+/// The number of bytes around `:` or `=` that are read, since a line may be as long as the file.
 const NEAR: usize = 200;
 
-/// The first lines of a text that name a key before `:` or `=`, and those that name a key and a value.
+/// The first line for each key before `:` or `=`, and for each pair of key and value.
 #[derive(Default)]
 struct Lines<'t> {
     of_keys: HashMap<&'t str, u32>,
@@ -110,7 +110,7 @@ impl<'t> Lines<'t> {
         lines
     }
 
-    /// The line that names the value: one that has both, else one that has the name.
+    /// Returns the line of a value: one with its key and value, else one with its key.
     fn line_of(&self, name: &str, values: &[String]) -> u32 {
         let key = name.rsplit('.').next().unwrap_or(name);
         let value = values.last().map_or("", String::as_str);
@@ -119,7 +119,7 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// The last name of the key that ends before `:` or `=`: a key in quotes, or one word.
+/// Returns the last part of the key that ends before `:` or `=`: a quoted key, or one word.
 fn key_before(start: &str) -> &str {
     let start = start.trim_end();
     let quoted = start.strip_suffix(['"', '\'']);
@@ -130,7 +130,7 @@ fn key_before(start: &str) -> &str {
     key.and_then(|key| key.rsplit('.').next()).unwrap_or_default()
 }
 
-/// `[section]`, `key = value` or `key: value`, and indented lines that go on.
+/// Reads `[section]`, `key = value` or `key: value`, and indented continuation lines.
 fn by_lines(text: &str) -> Vec<Setting> {
     let mut section = String::new();
     let mut settings: Vec<Setting> = Vec::new();

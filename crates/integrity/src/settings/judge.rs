@@ -1,4 +1,4 @@
-//! Whether one changed value of a settings file does less than before.
+//! Decides whether a changed setting is weaker than before.
 
 use super::{
     command::runs_less,
@@ -19,7 +19,7 @@ use domain::integrity::{Detail, SettingChange};
 use ignore::gitignore::GitignoreBuilder;
 use std::path::Path;
 
-/// The place of a value that was `old` and is `new`, if it does less.
+/// Returns the place of a setting that was `old` and is `new`, if it is weaker.
 pub(super) fn judge(
     change: &Change<'_>,
     file: &Sides<'_>,
@@ -33,7 +33,7 @@ pub(super) fn judge(
         Less::LeavesOut => leaves_out(change, watched, before, after),
         Less::LooksAt => looks_at(change, watched.purpose, old, new),
         Less::SwitchedOn => (is(after, "true") && !is(before, "true")).then_some(SettingChange::SwitchedOn),
-        // What is new had nothing that could be left out; a test that ran before is looked for by its name.
+        // A new manifest excludes nothing that existed; a test that ran before is looked for by name.
         Less::SwitchedOff if file.is_new && file_name(file.path) == "Cargo.toml" => None,
         Less::SwitchedOff => (is(after, "false") && !is(before, "false") || new.is_none() && is(before, "true"))
             .then_some(SettingChange::SwitchedOff),
@@ -54,7 +54,7 @@ pub(super) fn judge(
     })
 }
 
-/// A program that stands in the repository.
+/// Returns the first program of the command that is in the repository.
 fn own_program(change: &Change<'_>, after: &[String]) -> Option<SettingChange> {
     let stands_here = |word: &&str| change.head.contains(word.trim_start_matches("./"));
     let words = after.iter().flat_map(|value| value.split([' ', '=']));
@@ -62,7 +62,7 @@ fn own_program(change: &Change<'_>, after: &[String]) -> Option<SettingChange> {
     Some(SettingChange::Is(quoted(program)))
 }
 
-/// A plugin of the runner that stands in the repository, and was not loaded before.
+/// Returns a new plugin of the runner that is in the repository.
 fn own_plugin(change: &Change<'_>, before: &[String], after: &[String]) -> Option<SettingChange> {
     let plugins = |values: &[String]| -> Vec<String> {
         let words: Vec<String> = values.iter().flat_map(|value| words(value)).collect();
@@ -88,7 +88,7 @@ fn own_plugin(change: &Change<'_>, before: &[String], after: &[String]) -> Optio
     Some(SettingChange::Is(quoted(&format!("-p {plugin}"))))
 }
 
-/// Parts of paths that say that something only looks real.
+/// Parts of paths that suggest a fake.
 const FAKES: [&str; 9] = [
     "test",
     "tests",
@@ -101,7 +101,8 @@ const FAKES: [&str; 9] = [
     "stubs",
 ];
 
-/// Where imports lead that led out of the repository, or to another file that is still there.
+/// Returns the new import target if it is inside the repository and either the old one was not, or the name is a
+/// well-known module, or the path suggests a fake.
 fn leads_inside(
     change: &Change<'_>,
     path: &str,
@@ -172,7 +173,7 @@ fn lowered(before: &[String], after: &[String]) -> Option<SettingChange> {
     })
 }
 
-/// Lines that every project leaves out of its coverage.
+/// Lines that every project excludes from its coverage.
 const USUAL: [&str; 12] = [
     "pragma: no cover",
     "TYPE_CHECKING",
@@ -212,7 +213,7 @@ fn leaves_out(change: &Change<'_>, watched: &Watched, before: &[String], after: 
     Some(SettingChange::LeavesOut(out))
 }
 
-/// What was looked at on the base and is there, but is not looked at any more.
+/// Returns a path that exists, was included before, and is no longer included.
 fn looks_at(
     change: &Change<'_>,
     purpose: Purpose,
@@ -261,12 +262,12 @@ fn looks_at(
     Some(SettingChange::NoLongerTakesIn(quoted(lost)))
 }
 
-/// Whether a runner looks for the file by patterns: where tests stand beside code, it does not.
+/// `true` if the runner finds the file by patterns; it does not if the language has tests beside the code.
 fn is_run(path: &str) -> bool {
     crate::language::of(path).is_some_and(|language| !(language.is_collected)("src/other.any", &[]))
 }
 
-/// Whether a pattern of any of the usual kinds takes in a path: glob, folder, or regular expression.
+/// `true` if a pattern of any usual kind matches a path: glob, folder, or regular expression.
 pub(super) fn matches(pattern: &str, path: &str) -> bool {
     let plain = pattern.replace("<rootDir>", "").replace('\\', "");
     let plain = plain

@@ -1,8 +1,8 @@
-//! Which files are CI, and which are scripts.
+//! Decides which files are CI, and which are scripts.
 
 use crate::language::file_name;
 
-/// Whether a file says what CI runs.
+/// `true` if a file defines what CI runs.
 pub(super) fn is_ci(path: &str) -> bool {
     let name = file_name(path).to_lowercase();
     let folders = [
@@ -38,7 +38,7 @@ pub(super) fn is_ci(path: &str) -> bool {
         || !path.contains('/') && starts.iter().any(|start| name.starts_with(start))
 }
 
-/// Whether a file says what people run.
+/// `true` if a file is a script or make file that people run.
 pub(super) fn is_script(path: &str) -> bool {
     let name = file_name(path);
     let named = [

@@ -1,4 +1,4 @@
-//! Scripts, make files and CI that do less: compared line by line, because each has a language of its own.
+//! Finds scripts, make files and CI that do less. They are compared line by line, because each has its own language.
 
 use super::{
     command::{runs_checks, runs_less, runs_tests, weakness},
@@ -12,7 +12,7 @@ use crate::{
 };
 use domain::integrity::Detail;
 
-/// What makes CI tolerate, or not run at all.
+/// Words that make CI ignore failures, or not run at all.
 const TOLERANT: [&str; 21] = [
     "continue-on-error: true",
     "allow_failure: true",
@@ -37,7 +37,7 @@ const TOLERANT: [&str; 21] = [
     "set +e",
 ];
 
-/// What CI no longer does.
+/// Finds what CI no longer does.
 pub(crate) fn ci(reading: &Reading<'_>) -> Vec<Place> {
     let files = || reading.files.iter().filter(|file| is_ci(file.path));
     let moved_to: Vec<String> = files()
@@ -47,7 +47,7 @@ pub(crate) fn ci(reading: &Reading<'_>) -> Vec<Place> {
     files().flat_map(|file| in_ci(file, &moved_to)).collect()
 }
 
-/// What scripts no longer do.
+/// Finds what scripts no longer do.
 pub(super) fn scripts(reading: &Reading<'_>) -> Vec<Place> {
     let files = reading
         .files
@@ -56,7 +56,7 @@ pub(super) fn scripts(reading: &Reading<'_>) -> Vec<Place> {
     files.flat_map(in_script).collect()
 }
 
-/// The lines of `one` that `other` has not, with their numbers; layout and comments do not count.
+/// Returns the lines of `one` that `other` does not have, with their numbers; layout and comments do not count.
 pub(super) fn more<'l>(one: &'l str, other: &str) -> Vec<(u32, &'l str)> {
     let known: std::collections::BTreeSet<&str> = other.lines().map(plain).collect();
     (1_u32..)
@@ -70,7 +70,7 @@ fn plain(line: &str) -> &str {
     if line.starts_with('#') { "" } else { line }
 }
 
-/// New lines of a CI file that let failures pass.
+/// Returns the new lines of a CI file that ignore failures.
 fn tolerant_lines(file: &ChangedFile<'_>, new: &[(u32, &str)]) -> Vec<Place> {
     let tolerates = |line: &str| {
         let small = line.to_lowercase();
@@ -111,7 +111,7 @@ fn in_ci(file: &ChangedFile<'_>, moved_to: &[String]) -> Vec<Place> {
     found
 }
 
-/// A trigger of the CI that is gone with none in its place.
+/// Returns a CI trigger that was removed without a replacement.
 fn trigger<'l>(gone: &[(u32, &'l str)], new: &[(u32, &str)]) -> Option<&'l str> {
     let starts = |line: &str| ["push", "pull_request"].iter().any(|word| line.contains(word));
     let is_trigger = |line: &&str| {
@@ -123,7 +123,7 @@ fn trigger<'l>(gone: &[(u32, &'l str)], new: &[(u32, &str)]) -> Option<&'l str> 
         .filter(|_| !new.iter().any(|(_, line)| starts(line)))
 }
 
-/// Whether a line of a script lets the failure of what it or another line runs go unheard.
+/// `true` if a line of a script ignores a failure of its own command or of another line.
 fn hides_failures(file: &ChangedFile<'_>, line: &str, after: &str) -> bool {
     let ignored =
         line.trim().trim_start_matches('@').starts_with('-') && runs_tests(line) && !line.trim().starts_with("- ");
@@ -171,14 +171,14 @@ fn in_script(file: &ChangedFile<'_>) -> Vec<Place> {
     place.into_iter().collect()
 }
 
-/// Whether a line is the rest of the command before it: options of what is run.
+/// `true` if a line continues the command on the line before.
 fn goes_on(text: &str, number: u32) -> bool {
     let before = usize::try_from(number).unwrap_or_default().checked_sub(2);
     let before = before.and_then(|at| text.lines().nth(at));
     before.is_some_and(|line| line.ends_with('\\'))
 }
 
-/// What stands before a pipe, where the script fails if any part of a pipe does.
+/// Returns the part before a pipe, if the script fails as soon as any part of a pipe fails.
 fn before_pipe<'l>(line: &'l str, script: &str) -> &'l str {
     match script.contains("pipefail") {
         true => line.split(" | ").next().unwrap_or(line),
@@ -186,7 +186,8 @@ fn before_pipe<'l>(line: &'l str, script: &str) -> &'l str {
     }
 }
 
-/// Tests as a condition, or with their end kept in a variable, in a script that never leaves with another code than 0.
+/// `true` if the tests run as a condition, or their exit code is stored, in a script that never exits with an error
+/// code.
 fn is_caught(line: &str, script: &str) -> bool {
     let condition = line.starts_with("if ") || line.contains("=$?") || line.contains("|| ");
     let leaves = script.lines().map(plain).any(|line| {
@@ -196,7 +197,7 @@ fn is_caught(line: &str, script: &str) -> bool {
     runs_tests(line) && condition && !leaves
 }
 
-/// A trap that leaves with success, or another shell under every line of a make file.
+/// `true` for a trap that exits with success, or for another shell for every line of a make file.
 fn ends_well_anyway(line: &str) -> bool {
     let trap = line.starts_with("trap ") && line.contains("exit 0");
     let name: String = line

@@ -1,4 +1,4 @@
-//! Make files that do less: another one in front, flags, conditions, second recipes.
+//! Finds make files that do less: through a second make file, flags, conditions, or second recipes.
 
 use super::lines::more;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use domain::integrity::Detail;
 
-/// Flags with which make goes on after failures, or only shows what it would do.
+/// Flags with which make continues after failures, or only shows what it would do.
 const CALM: [&str; 12] = [
     "--ignore-errors",
     "--keep-going",
@@ -26,7 +26,7 @@ const CALM: [&str; 12] = [
     "q",
 ];
 
-/// Everything that make would do no longer.
+/// Finds everything that make no longer does.
 pub(super) fn find(reading: &Reading<'_>) -> Vec<Place> {
     let change = reading.change;
     let mut findings = Vec::new();
@@ -49,7 +49,7 @@ fn is_new(file: &ChangedFile<'_>) -> bool {
     file.file.before == Version::Absent
 }
 
-/// A new make file that is read in the place of one that was there.
+/// Returns the place of a new make file that make reads instead of an existing one.
 fn in_front(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Place> {
     let name = file_name(file.path);
     let place = FILES.iter().position(|known| *known == name).filter(|_| is_new(file))?;
@@ -62,7 +62,7 @@ fn in_front(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Place> {
     Some(at(file.path, 1, Detail::Path(hidden)))
 }
 
-/// Flags of make that let failures pass.
+/// Finds make's flags that ignore failures.
 fn calmed(file: &ChangedFile<'_>) -> Vec<Place> {
     let (before, after) = file.texts();
     let is_calm = |line: &str| {
@@ -88,7 +88,7 @@ fn calmed(file: &ChangedFile<'_>) -> Vec<Place> {
         .collect()
 }
 
-/// A condition around what ran without one.
+/// Finds new conditions around commands that ran without one.
 fn conditions(file: &ChangedFile<'_>) -> Vec<Place> {
     let (before, after) = file.texts();
     let new = more(&after, &before);
@@ -114,7 +114,7 @@ fn conditions(file: &ChangedFile<'_>) -> Vec<Place> {
         .collect()
 }
 
-/// A recipe for a target of tests in a file beside the one that has it.
+/// Returns the place of a new recipe for a test target, in another file than the make file.
 fn second_recipe(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Place> {
     let is_beside = is_new(file) && !FILES.contains(&file_name(file.path));
     let made = FILES.iter().any(|name| change.base.contains(*name));

@@ -1,4 +1,4 @@
-//! Settings of runners and coverage tools, scripts and CI that are made to do less: what the rules about them share.
+//! Finds weakened settings of runners and coverage tools, scripts and CI, for the rules about them.
 
 mod codecov;
 mod command;
@@ -23,7 +23,7 @@ use crate::{
 use moved::Sides;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Values of settings files that do less than before.
+/// Finds settings that are weaker than before.
 pub(crate) fn find(reading: &Reading<'_>, purpose: Purpose) -> Vec<Place> {
     let of_settings = || reading.files.iter().filter(|file| is_settings(file));
     let all: Vec<Sides<'_>> = of_settings().map(Sides::read).collect();
@@ -32,7 +32,7 @@ pub(crate) fn find(reading: &Reading<'_>, purpose: Purpose) -> Vec<Place> {
         .collect()
 }
 
-/// What scripts and make files no longer do.
+/// Finds what scripts and make files no longer do.
 pub(crate) fn scripts(reading: &Reading<'_>) -> Vec<Place> {
     let mut found = lines::scripts(reading);
     found.extend(make::find(reading));
@@ -43,7 +43,7 @@ pub(crate) fn scripts(reading: &Reading<'_>) -> Vec<Place> {
 pub(crate) use codecov::codecov;
 pub(crate) use lines::ci;
 
-/// Whether a file holds settings: by its role, or because its name says that it maps imports.
+/// `true` if a file contains settings: by its role, or because its name says that it maps imports.
 fn is_settings(file: &ChangedFile<'_>) -> bool {
     let name = crate::language::file_name(file.path);
     file.role == Role::Settings || name.starts_with("tsconfig") && name.ends_with(".json")
@@ -63,7 +63,7 @@ fn in_settings(reading: &Reading<'_>, own: &Sides<'_>, all: &[Sides<'_>], purpos
             continue;
         };
         let old = match (old, new) {
-            // What stands elsewhere now is judged there.
+            // A moved setting is judged at its new place.
             (Some(_), None) if moved::to(name, all) => continue,
             (None, Some(_)) => moved::from(name, all),
             (old, _) => old,
@@ -75,29 +75,29 @@ fn in_settings(reading: &Reading<'_>, own: &Sides<'_>, all: &[Sides<'_>], purpos
     found
 }
 
-/// The settings of a file by their names; of several with one name, the first.
+/// Returns the settings of a file by name; of several with one name, the first.
 fn by_name(settings: &[Setting]) -> BTreeMap<&str, &Setting> {
     let backwards = settings.iter().rev();
     backwards.map(|setting| (setting.name.as_str(), setting)).collect()
 }
 
-/// Whether a setting belongs to a tool that runs no tests: a formatter, or what packs a release.
+/// `true` if a setting belongs to a tool that runs no tests, such as a formatter or a packager.
 fn is_of_other_tool(name: &str) -> bool {
     ["tool.ruff.", "tool.black.", "tool.mypy.", "package.exclude"]
         .iter()
         .any(|start| name.starts_with(start))
 }
 
-/// How a setting of this name can be made to do less, if it can.
+/// Returns how a setting of this name can be weakened, if it can.
 fn watched(name: &str) -> Option<&'static Watched> {
     let mut all = ALL.iter().flat_map(|language| language.settings.iter());
     all.find(|watched| is_named(watched, name))
 }
 
-/// Whether a dotted name ends as a watched one does.
+/// `true` if a dotted name ends like a watched one.
 fn is_named(watched: &Watched, name: &str) -> bool {
     let wanted: Vec<&str> = watched.name.split('.').collect();
-    // The names below these are paths and packages, in which points stand.
+    // The names below these are paths and packages, which contain dots.
     let tail = name
         .split_once(&format!("{}.", wanted.first().unwrap_or(&"")))
         .map(|(_, tail)| tail);

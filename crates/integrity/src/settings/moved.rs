@@ -1,10 +1,9 @@
-//! Settings that went from one file to another, as from `pytest.ini` to `pyproject.toml`, or to another name: they are compared
-//! across both.
+//! Compares settings that moved to another file, as from `pytest.ini` to `pyproject.toml`, or to another name.
 
 use super::{flat::flatten, watched};
 use crate::{change::Version, changed_file::ChangedFile, language::outline::Setting, words};
 
-/// What a file of settings said, and what it says now.
+/// The settings of a file before and after.
 pub(super) struct Sides<'f> {
     pub(super) path: &'f str,
     pub(super) is_new: bool,
@@ -28,8 +27,8 @@ impl<'f> Sides<'f> {
         }
     }
 
-    /// What this file came to say, or no longer says, and is the setting `name` by another name or in another file: the one
-    /// whose name is most like it.
+    /// Returns the setting that this file gained (`is_new`) or lost and that corresponds to `name` by another name or
+    /// from another file: the one with the most similar name.
     fn same(&self, name: &str, is_new: bool) -> Option<&Setting> {
         let (here, other) = if is_new {
             (&self.after, &self.before)
@@ -42,18 +41,18 @@ impl<'f> Sides<'f> {
     }
 }
 
-/// Whether a setting that a file lost stands elsewhere now.
+/// `true` if a setting that a file lost is now elsewhere.
 pub(super) fn to(name: &str, all: &[Sides<'_>]) -> bool {
     all.iter().any(|sides| sides.same(name, true).is_some())
 }
 
-/// The setting that is gone where it stood, and stands by this name now.
+/// Returns the lost setting that now has this name.
 pub(super) fn from<'s>(name: &str, all: &'s [Sides<'_>]) -> Option<&'s Setting> {
     all.iter().find_map(|sides| sides.same(name, false))
 }
 
-/// Whether two names are of one setting: they end with the same word, as `xfail_strict` and `strict`, and are watched for the
-/// same.
+/// `true` if two names mean the same setting: they end with the same word, as `xfail_strict` and `strict`, and are
+/// watched in the same way.
 fn are_same(one: &str, other: &str) -> bool {
     let last = |name: &str| name.rsplit(['.', '_']).next().map(str::to_owned);
     let how = |name: &str| watched(name).map(|watched| (watched.purpose, watched.how));

@@ -1,9 +1,9 @@
-//! Options of test runners, compared.
+//! Compares options of test runners.
 
 use crate::language::outline::quoted;
 use domain::integrity::SettingChange;
 
-/// Options that leave tests out, or their failures.
+/// Options that exclude tests, or hide their failures.
 const LEAVE_OUT: [&str; 22] = [
     "-x",
     "-xq",
@@ -29,19 +29,19 @@ const LEAVE_OUT: [&str; 22] = [
     "--force-flaky",
 ];
 
-/// Whether an option leaves tests out, or their failures.
+/// `true` if an option excludes tests, or hides their failures.
 fn leaves_out(word: &str) -> bool {
     let name = word.split('=').next().unwrap_or_default();
     let plugin = word.starts_with("no:") && !matches!(word, "no:cacheprovider" | "no:warnings" | "no:randomly");
     plugin || LEAVE_OUT.contains(&name) || word.starts_with("-k") && word.len() > 2 && !word.starts_with("-ke")
 }
 
-/// The words of a value; what is no shell's line is one word.
+/// Splits a value into words; a value that no shell could parse is one word.
 pub(super) fn words(value: &str) -> Vec<String> {
     shell_words::split(value).unwrap_or_else(|_| vec![value.to_owned()])
 }
 
-/// Options that leave tests out, where they were not there.
+/// Returns a new option that excludes tests, or a lowered coverage limit.
 pub(super) fn weak_options(before: &[String], after: &[String]) -> Option<SettingChange> {
     let all = |values: &[String]| -> Vec<String> { values.iter().flat_map(|value| words(value)).collect() };
     let (old, new) = (all(before), all(after));

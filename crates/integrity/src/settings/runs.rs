@@ -1,4 +1,4 @@
-//! Scripts that run tests or are tests: what they no longer run, and failures that they no longer tell.
+//! Finds test scripts that run less, or report fewer failures.
 
 use super::{judge, lines::more};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use domain::integrity::Detail;
 
-/// Everything that scripts of tests no longer do.
+/// Finds everything that test scripts no longer do.
 pub(super) fn find(reading: &Reading<'_>) -> Vec<Place> {
     let kept = reading.files.iter().filter(|file| file.is_kept() && is_of_tests(file));
     let mut found = Vec::new();
@@ -36,7 +36,7 @@ fn is_of_tests(file: &ChangedFile<'_>) -> bool {
     make || shell && (file.role == Role::Test || by_name)
 }
 
-/// A loop over files of tests that takes in fewer of them.
+/// Finds loops over test files that cover fewer files.
 fn narrower(change: &Change<'_>, file: &ChangedFile<'_>) -> Vec<Place> {
     let (before, after) = file.texts();
     let over = |line: &str| -> Option<Vec<String>> {
@@ -69,7 +69,7 @@ fn narrower(change: &Change<'_>, file: &ChangedFile<'_>) -> Vec<Place> {
     old.iter().zip(&new).filter_map(lost).collect()
 }
 
-/// A loop over tests that goes on to the next, other than where there is no such file.
+/// Returns the place where a loop over tests now skips one, for another reason than a missing file.
 fn passed_over(file: &ChangedFile<'_>) -> Option<Place> {
     let (before, after) = file.texts();
     let runs = |line: &str| ["sh ", "./", "bash ", "$"].iter().any(|word| line.contains(word));
@@ -93,7 +93,7 @@ fn passed_over(file: &ChangedFile<'_>) -> Option<Place> {
     (times(&after) > times(&before)).then(|| at(file.path, number, Detail::Code(quoted(line))))
 }
 
-/// A script that was run and is still there, but is not run any more.
+/// Returns the place where a test script that still exists is no longer run.
 fn another_script(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Place> {
     let (before, after) = file.texts();
     let scripts = |line: &str| -> Vec<String> {

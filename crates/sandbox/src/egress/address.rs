@@ -1,4 +1,4 @@
-//! Which addresses may be connected to: those of the public internet, as the registries of special addresses tell them.
+//! Decides which addresses may be connected to: those of the public internet, according to IANA's registries.
 //!
 //! <https://www.iana.org/assignments/iana-ipv4-special-registry>,
 //! <https://www.iana.org/assignments/iana-ipv6-special-registry>.
@@ -11,7 +11,7 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 17] = [
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(100, 64, 0, 0), 10),
     (Ipv4Addr::new(127, 0, 0, 0), 8),
-    // Azure's own service of every virtual machine, at an address that looks public.
+    // Azure's service for its virtual machines, at an address that looks public.
     (Ipv4Addr::new(168, 63, 129, 16), 32),
     (Ipv4Addr::new(169, 254, 0, 0), 16),
     (Ipv4Addr::new(172, 16, 0, 0), 12),
@@ -27,11 +27,11 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 17] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// The one network of public IPv6 addresses. Outside lie loopback, link-local, unique local and multicast addresses, and
-/// those that hold an IPv4 address (mapped, compatible, translated).
+/// The network of all public IPv6 addresses. Loopback, link-local, unique local and multicast addresses are outside it,
+/// and so are those that contain an IPv4 address (mapped, compatible, translated).
 const GLOBAL_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// Networks within it that are not public, or that hold an IPv4 address (Teredo, 6to4).
+/// Networks within it that are not public, or that contain an IPv4 address (Teredo, 6to4).
 const SPECIAL_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
@@ -39,7 +39,7 @@ const SPECIAL_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// Whether an address belongs to the public internet.
+/// `true` if the address belongs to the public internet.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !SPECIAL_V4.iter().any(|network| is_in_v4(address, *network)),

@@ -1,7 +1,7 @@
-//! The bridge inside a sandbox: from a loopback port of its network namespace to the door's socket.
+//! The bridge inside a sandbox: it copies from a loopback port of its network namespace to the door's socket.
 //!
-//! One thread and no run-time, so that the launcher can be it: it holds two small buffers per connection and nothing
-//! else. What passes is not looked at; all rules are kept at the door.
+//! It is one thread without an async runtime, so that the launcher can run it, and holds two small buffers per
+//! connection. It does not inspect the data; all rules are enforced at the door.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use std::{
@@ -15,17 +15,17 @@ use std::{
 
 const MAX_CONNECTIONS: usize = 64;
 const BUFFER: usize = 32 * 1024;
-/// Turns of one connection before the others have theirs.
+/// The most read-and-write rounds for one connection before the others get theirs.
 const TURNS: usize = 16;
-/// How long no connection is taken when the system has no file handle left.
+/// The pause in accepting connections if the system has no file handle left.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Copies every connection to `listener` to the socket and back. Gives back only the error that ended it.
+/// Copies every connection to `listener` to the socket and back. Returns only with the error that ended it.
 ///
-/// For a process of its own inside the sandbox, started before the program and before system calls are filtered: it
-/// needs `accept4`, `connect` to a unix socket, `poll`, `read`, `write`, `shutdown`. It ends with the PID namespace; where
-/// there is none, its starter asks for a signal at its own death. The listener is bound by the starter, so that no
-/// program can come before it, on [`INSIDE_PORT`](super::INSIDE_PORT) of `127.0.0.1`.
+/// It runs in a process of its own inside the sandbox, started before the program and before system calls are filtered.
+/// It needs `accept4`, `connect` to a unix socket, `poll`, `read`, `write` and `shutdown`. It ends with the PID
+/// namespace; if there is none, its starter asks for a signal at its own death. The starter binds the listener to
+/// [`INSIDE_PORT`](super::INSIDE_PORT) on `127.0.0.1`, so that no program can take the port first.
 #[must_use]
 pub fn bridge(listener: &TcpListener, socket: &Path) -> io::Error {
     if let Err(error) = listener.set_nonblocking(true) {
@@ -49,7 +49,7 @@ pub fn bridge(listener: &TcpListener, socket: &Path) -> io::Error {
     }
 }
 
-/// Who has something to do.
+/// The listener and the pairs that have something to do.
 struct Ready {
     listener: bool,
     pairs: Vec<bool>,
@@ -63,7 +63,7 @@ fn wait(listener: &TcpListener, pairs: &[Pair]) -> io::Result<Ready> {
         owners.push(None);
     }
     for (number, pair) in pairs.iter().enumerate() {
-        // A handle that nothing is wanted of is left out: its peer's end would wake us again and again.
+        // A handle from which nothing is wanted is left out, because the end of its peer would wake us again and again.
         for handle in pair.wanted().into_iter().flatten() {
             polled.push(handle);
             owners.push(Some(number));
@@ -93,7 +93,7 @@ fn wait(listener: &TcpListener, pairs: &[Pair]) -> io::Result<Ready> {
 
 fn accept(listener: &TcpListener, socket: &Path) -> Option<Pair> {
     match listener.accept() {
-        // Without a door there is nothing to say: the connection is closed.
+        // If the door cannot be reached, the connection is closed without a message.
         Ok((inside, _)) => Pair::new(inside, socket).ok(),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
         Err(_) => {
@@ -103,7 +103,7 @@ fn accept(listener: &TcpListener, socket: &Path) -> Option<Pair> {
     }
 }
 
-/// One connection and its counterpart.
+/// One connection from inside and its counterpart at the door.
 struct Pair {
     inside: TcpStream,
     door: UnixStream,
@@ -153,7 +153,7 @@ impl Pair {
     }
 }
 
-/// One direction: what was read and not yet written.
+/// One direction of a connection, with the bytes that were read but not yet written.
 struct Way {
     buffer: Box<[u8]>,
     start: usize,
@@ -181,7 +181,7 @@ impl Way {
         self.start < self.end
     }
 
-    /// Moves what can be moved; whether the way has just come to its end.
+    /// Moves what can be moved. `true` if the direction has just come to its end.
     fn turn(&mut self, from: &mut impl Read, to: &mut impl Write) -> bool {
         for _ in 0..TURNS {
             let moved = self.fill(from) | self.drain(to);
@@ -220,7 +220,7 @@ impl Way {
         match to.write(bytes) {
             Ok(count @ 1..) => self.start = self.start.saturating_add(count),
             Err(error) if is_passing(&error) => return false,
-            // Nobody reads any more; what is left is nobody's.
+            // Nobody reads any more, so the rest is dropped.
             Ok(_) | Err(_) => {
                 self.has_ended = true;
                 self.start = self.end;

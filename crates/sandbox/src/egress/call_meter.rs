@@ -1,4 +1,4 @@
-//! Measures the calls of models: what each used, how it was refused, how long it was silent.
+//! Measures the calls of models: what each used, how it was refused, and how long the API was silent.
 
 use crate::egress::{
     call_slots::CallSlot,
@@ -16,32 +16,32 @@ use std::{
     time::Duration,
 };
 
-/// An answer, or one event of it, that is longer than this is not read.
+/// The longest answer, or event of an answer, that is parsed, in bytes.
 const MAX_OBSERVED: usize = 16 << 20;
-/// What is kept of the words with which an API refuses.
+/// The number of bytes of an API's refusal that are kept.
 const MAX_SAID: usize = 2_000;
-/// What is kept of the beginning of a request.
+/// The number of bytes from the beginning of a request that are kept.
 const MAX_HEAD: usize = 4_000;
-/// What a request counts that was broken off before its answer told anything.
+/// The usual length of a token in bytes. Estimates the input of a request whose answer reports no usage.
 const BYTES_PER_TOKEN: u64 = 4;
-/// What an answer may come to where its request sets no bound: no model of the price table answers more.
+/// The longest answer in tokens if the request sets no limit. No model of the price table answers more.
 const MOST_OUTPUT: u64 = 128_000;
 
-/// How an answer comes.
+/// The form of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As one JSON value.
+    /// One JSON value.
     Whole,
-    /// As events, a line of JSON each.
+    /// A stream of events, each a line of JSON.
     Events,
 }
 
-/// What a call counts whose answer does not tell what it used.
+/// How to count a call whose answer does not report its usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unreported {
-    /// What was sent, by the usual length of a token.
+    /// As the request's estimated tokens, by the usual length of a token.
     AsSent,
-    /// The most that it may have used: a token for every byte that was sent, and the longest answer that it allows.
+    /// As the most that it may have used: a token for every byte that was sent, and the longest answer allowed.
     AtMost,
 }
 
@@ -59,11 +59,11 @@ pub(super) struct CallMeter {
     came: Came,
     asks: Arc<Pace>,
     answers: Arc<Pace>,
-    /// Given back when the call is counted.
+    /// Released when the call has been counted.
     place: Option<CallSlot>,
 }
 
-/// The request of a call, as far as it went out.
+/// The part of a call's request that was sent.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     bytes: AtomicU64,
@@ -72,7 +72,7 @@ pub(super) struct Sent {
 }
 
 impl Sent {
-    /// A piece goes out.
+    /// Records a piece that is sent.
     pub(super) fn note(&self, piece: &[u8]) {
         let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
         self.bytes.fetch_add(length, Ordering::Relaxed);
@@ -81,7 +81,7 @@ impl Sent {
         head.extend(piece.iter().take(room));
     }
 
-    /// The request allows its answer at most so many tokens.
+    /// Records the most tokens that the request allows its answer.
     pub(super) fn allows(&self, most_output: Option<u64>) {
         self.most_output.fetch_max(most_output.unwrap_or(0), Ordering::Relaxed);
     }
@@ -104,7 +104,7 @@ impl Sent {
         }
     }
 
-    /// The model that the beginning of the request names.
+    /// Returns the model that the beginning of the request names.
     fn model(&self) -> Option<String> {
         let head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&head);
@@ -115,12 +115,12 @@ impl Sent {
     }
 }
 
-/// What came of an answer.
+/// The part of an answer that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Came {
     /// Nothing yet: the model may be at work.
     Nothing,
-    /// Its head, and so far not a byte more. An answer that stays so is none of a model.
+    /// Only its head so far. An answer that stays so does not come from a model.
     Head,
     Words,
 }
@@ -150,34 +150,35 @@ impl CallMeter {
         }
     }
 
-    /// The same, for calls that count so where their answers tell nothing.
+    /// Sets how calls count if their answers do not report their usage.
     pub(super) fn counting(mut self, unreported: Unreported) -> Self {
         self.unreported = unreported;
         self
     }
 
-    /// Who is told of the request.
+    /// Returns the record of the request, for the part that sends it.
     pub(super) fn sent(&self) -> Arc<Sent> {
         Arc::clone(&self.sent)
     }
 
-    /// Who is told how the request comes.
+    /// Returns the pace of the request's body, for the part that reads it.
     pub(super) fn asks(&self) -> Arc<Pace> {
         Arc::clone(&self.asks)
     }
 
-    /// Who is told how the answer comes.
+    /// Returns the pace of the answer's body, for the part that reads it.
     pub(super) fn answers(&self) -> Arc<Pace> {
         Arc::clone(&self.answers)
     }
 
-    /// Whether this was no answer of a model: a head and no word. One that was broken off there may have become one.
+    /// `true` if only the head of an answer arrived, so that no model answered. An answer that was broken off there
+    /// could still have come from one, so with [`Unreported::AtMost`] it counts.
     fn is_none(&self) -> bool {
         let is_over = self.unreported() == Unreported::AsSent || self.answers.has_ended();
         self.came == Came::Head && is_over
     }
 
-    /// What counts where no usage was told. Where the API itself broke off the program had no part in it.
+    /// Returns how to count missing usage. If the API itself broke off, the program had no part in it.
     fn unreported(&self) -> Unreported {
         match self.answers.has_broken_by_itself() {
             true => Unreported::AsSent,
@@ -185,7 +186,7 @@ impl CallMeter {
         }
     }
 
-    /// For how long the API says nothing.
+    /// Returns how long the API has been silent.
     fn silence(&self) -> Duration {
         match self.came {
             Came::Nothing => self.asks.since_all_came(),
@@ -193,21 +194,21 @@ impl CallMeter {
         }
     }
 
-    /// The call has a place, and begins now.
+    /// Begins the call, now that it has a slot.
     pub(super) fn begin(&mut self, place: CallSlot) {
         self.asks = Arc::default();
         self.place = Some(place);
     }
 
-    /// The call costs nothing.
+    /// Marks the call as free.
     pub(super) fn forget(&mut self) {
         self.counts = Counts::No;
     }
 
-    /// The call was answered. One that was refused costs nothing, and what is said then is kept for operators.
+    /// Records the status of the answer. A refused call costs nothing, and its message is kept for operators.
     pub(super) fn answered(&mut self, status: StatusCode, asked_to_wait: Option<u64>) {
         if self.counts == Counts::No {
-            // What is free to ask is answered also by an API that serves nobody, and tells nothing of that.
+            // An API that serves nobody may still answer free requests, so they say nothing about it.
             return;
         }
         self.came = Came::Head;
@@ -223,13 +224,13 @@ impl CallMeter {
         }
     }
 
-    /// The API is not to be reached, or breaks off: the call costs nothing.
+    /// Records that the API could not be reached or broke off. The call costs nothing.
     pub(super) fn fails(&mut self) {
         self.forget();
         self.tally.fails();
     }
 
-    /// An answer begins.
+    /// Begins an answer of this form.
     pub(super) fn begins(&mut self, form: Form) {
         self.form = form;
     }
@@ -265,7 +266,7 @@ impl CallMeter {
         }
     }
 
-    /// Reads what came, and begins anew.
+    /// Parses what arrived since the last time.
     fn read(&mut self) {
         let unread = std::mem::take(&mut self.unread);
         let json = unread.strip_prefix(b"data:").unwrap_or(&unread);
@@ -277,10 +278,10 @@ impl CallMeter {
             Some("error" | "response.failed")
         ) {
             self.tally.fails();
-            // An API that says that it failed charges nothing for its answer.
+            // An API that reports a failure charges nothing for its answer.
             self.unreported = Unreported::AsSent;
         }
-        // Anthropic's first event holds them in `message`, OpenAI's last one in `response`.
+        // Anthropic's first event has them in `message`, OpenAI's last one in `response`.
         let places = [Some(&value), value.get("message"), value.get("response")];
         for place in places.into_iter().flatten() {
             if let Some(model) = place.get("model").and_then(Value::as_str) {
@@ -319,7 +320,7 @@ impl Drop for CallMeter {
     }
 }
 
-/// Figures of one call only grow: each event repeats what those before it said.
+/// Returns the larger of the figures. Those of one call only grow, because each event repeats the earlier ones.
 fn at_least(one: Tokens, other: Tokens) -> Tokens {
     Tokens {
         input: one.input.max(other.input),
@@ -334,7 +335,7 @@ fn tokens(usage: &Value) -> Tokens {
     let of_details = number("/input_tokens_details/cached_tokens").or(number("/prompt_tokens_details/cached_tokens"));
     let input = number("/input_tokens").or(number("/prompt_tokens")).unwrap_or(0);
     Tokens {
-        // OpenAI's figure holds the cached ones too.
+        // OpenAI's figure includes the cached tokens.
         input: input.saturating_sub(of_details.unwrap_or(0)),
         cached: of_details.or(number("/cache_read_input_tokens")).unwrap_or(0),
         cache_write: number("/cache_creation_input_tokens").unwrap_or(0),

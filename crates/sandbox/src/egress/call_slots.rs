@@ -1,15 +1,17 @@
-//! How many calls of models a run may have under way at once: as many as what is left of its share may pay for, and always
-//! one. What a call costs is known only when it is over, so that many at once could all begin before any is counted.
+//! Limits how many calls of models a run may have in progress: as many as the rest of its budget may pay for, and
+//! always at least one. The cost of a call is known only after it, so without this many calls could begin before any is
+//! counted.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// What an answer may come to, in millionths of a dollar: 32,000 tokens of a strong model.
+/// The assumed cost of an answer, in millionths of a dollar: 32,000 tokens of a strong model.
 const ANSWER: u64 = 800_000;
-/// The length of a request that does not tell it, in bytes. A byte of a request costs about a millionth of a dollar.
+/// The assumed length of a request that does not say it, in bytes. A byte of a request costs about a millionth of a
+/// dollar.
 const UNTOLD: u64 = 1 << 20;
 
-/// The calls that are under way.
+/// The calls in progress.
 #[derive(Debug, Default)]
 pub(super) struct CallSlots {
     taken: Mutex<Taken>,
@@ -22,7 +24,7 @@ struct Taken {
     micros: u64,
 }
 
-/// One call's place; dropping it lets another begin.
+/// One call's slot. Dropping it lets another call begin.
 #[derive(Debug)]
 pub(super) struct CallSlot {
     places: Arc<CallSlots>,
@@ -30,13 +32,13 @@ pub(super) struct CallSlot {
 }
 
 impl CallSlots {
-    /// A place for a call whose request has this many bytes, as soon as what is `left` may pay for it beside the others, or
-    /// it is the only one; none where nothing is left.
+    /// Returns a slot for a call whose request has this many bytes. Waits until the `left` budget may pay for it beside
+    /// the others, or it is the only one. Returns `None` if nothing is left.
     pub(super) async fn take(self: &Arc<Self>, bytes: Option<u64>, left: impl Fn() -> u64) -> Option<CallSlot> {
         let micros = bytes.unwrap_or(UNTOLD).saturating_add(ANSWER);
         loop {
             let mut freed = std::pin::pin!(self.freed.notified());
-            // Whoever leaves between the look and the wait is heard.
+            // Registered before looking, so that a slot that is freed in between wakes us.
             freed.as_mut().enable();
             if let Some(decided) = self.look(micros, left()) {
                 return decided;

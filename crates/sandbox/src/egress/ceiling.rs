@@ -1,4 +1,4 @@
-//! The server's bound on what repositories may ask for.
+//! The server's limit on the hosts that repositories may ask for.
 
 use crate::egress::rules::Rules;
 use domain::{
@@ -12,12 +12,12 @@ use std::{collections::BTreeMap, net::SocketAddr};
 pub struct Ceiling {
     /// Every host that a run may be allowed.
     pub hosts: Vec<HostRule>,
-    /// Where internal hosts are.
+    /// The addresses of internal hosts.
     pub pinned: BTreeMap<HostName, SocketAddr>,
 }
 
 impl Default for Ceiling {
-    /// The public registries.
+    /// Allows the public registries.
     fn default() -> Self {
         Self {
             hosts: registries::public(),
@@ -27,7 +27,7 @@ impl Default for Ceiling {
 }
 
 impl Ceiling {
-    /// The rules of a run that asks for these hosts: what lies above the ceiling is not among them.
+    /// Returns the rules of a run that asks for these hosts, without those that the server does not allow.
     #[must_use]
     pub fn rules(&self, asked: &[HostRule]) -> Rules {
         let (stays, _) = cut(asked, &self.hosts);
@@ -37,7 +37,7 @@ impl Ceiling {
         }
     }
 
-    /// What somebody who asks for these hosts is told, where some of them lie above the ceiling.
+    /// Returns the message for someone who asks for these hosts; `None` if the server allows them all.
     #[must_use]
     pub fn refusal(&self, asked: &[HostRule]) -> Option<String> {
         let (_, cut) = cut(asked, &self.hosts);

@@ -21,9 +21,9 @@ use hyper_util::rt::TokioIo;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::net::TcpStream;
 
-/// Addresses of one host that are tried.
+/// The most addresses of one host that are tried.
 const MAX_ADDRESSES: usize = 8;
-/// How long one of them may take, so that one that leads nowhere leaves time for the next.
+/// The time limit for one address, so that one without an answer leaves time for the next.
 const PER_ADDRESS: Duration = Duration::from_secs(5);
 
 /// Answers a CONNECT request that carries the token.
@@ -32,7 +32,7 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>, met
     let has_body = [CONTENT_LENGTH, TRANSFER_ENCODING]
         .iter()
         .any(|header| request.headers().contains_key(header));
-    // A body before the tunnel is how two readers of one stream are made to disagree.
+    // A body before the tunnel can make two readers of one stream disagree (request smuggling).
     if has_body {
         return shared.refuse(&asked, Refusal::NotATarget);
     }
@@ -61,12 +61,13 @@ fn check(host: &HostName, port: u16, rules: &Rules) -> Result<(), Refusal> {
     }
 }
 
-/// Connects to the very address that was checked: a name that means something else a moment later changes nothing.
+/// Connects to exactly the address that was checked. A later change of the name's address has no effect (DNS
+/// rebinding).
 async fn connect(host: &HostName, rules: &Rules) -> Result<TcpStream, Refusal> {
     for address in resolve(host, rules).await? {
         let connecting = tokio::time::timeout(PER_ADDRESS, TcpStream::connect(address));
         if let Ok(Ok(stream)) = connecting.await {
-            // Small messages of a handshake need not wait for each other.
+            // Small messages of a handshake should not wait for each other.
             let _ = stream.set_nodelay(true);
             return Ok(stream);
         }
@@ -88,13 +89,13 @@ async fn resolve(host: &HostName, rules: &Rules) -> Result<Vec<SocketAddr>, Refu
     }
 }
 
-/// Copies both ways until both sides have ended, or it is time.
+/// Copies in both directions until both sides have ended, a limit is reached or the door closes.
 async fn tunnel(request: Request<Incoming>, mut upstream: TcpStream, shared: Arc<Shared>, meter: Arc<Meter>) {
     let copying = async {
         let Ok(inside) = hyper::upgrade::on(request).await else {
             return;
         };
-        // A tunnel that breaks is the program's to notice.
+        // If a tunnel breaks, the program itself notices.
         let _ = tokio::io::copy_bidirectional(&mut TokioIo::new(inside), &mut upstream).await;
     };
     tokio::select! {

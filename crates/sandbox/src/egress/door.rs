@@ -1,4 +1,4 @@
-//! A run's door: two listeners, one set of rules, one token.
+//! A run's door: two listeners, one set of rules and one token.
 
 use crate::egress::{
     environment,
@@ -32,20 +32,20 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-/// The loopback port inside a network namespace of its own, where the launcher's bridge listens. Below the ports that
-/// the kernel gives away by itself, and nobody's usual one.
+/// The loopback port inside a sandbox's own network namespace, on which the launcher's bridge listens. It is below the
+/// kernel's ephemeral ports, and no common program uses it.
 pub const INSIDE_PORT: u16 = 17_443;
 
 const SOCKET: &str = "door";
 const TOKEN_BYTES: usize = 32;
-/// How long the door waits when the system has no file handle left.
+/// The pause in accepting connections if the system has no file handle left.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The one way out for one run. Dropping it closes every connection.
+/// The only way out for one run. Dropping it closes every connection.
 #[derive(Debug)]
 pub struct Door {
     shared: Arc<Shared>,
-    /// Holds the socket, readable by this user alone; goes with the door.
+    /// Contains the socket, which only this user can read. Deleted with the door.
     folder: TempDir,
     port: u16,
     _closing: DropGuard,
@@ -56,7 +56,7 @@ impl Door {
     ///
     /// # Errors
     ///
-    /// A route that would send its key in clear text (`InvalidInput`), or what the system said.
+    /// If a route would send its key in clear text (`InvalidInput`), or the system fails.
     pub async fn open(rules: Rules, folder: &Path) -> io::Result<Self> {
         for route in &rules.models {
             route
@@ -91,26 +91,26 @@ impl Door {
         })
     }
 
-    /// The socket, to be bound into a sandbox with a network namespace of its own.
+    /// Returns the socket, to be bound into a sandbox with a network namespace of its own.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join(SOCKET)
     }
 
-    /// The port on the machine's loopback, for sandboxes without a network namespace of their own.
+    /// Returns the port on the machine's loopback, for sandboxes without a network namespace of their own.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Where a program that runs at `level` finds the proxy.
+    /// Returns the proxy's URL for a program at `level`.
     #[must_use]
     pub fn proxy_url(&self, level: Level) -> String {
         let token = self.shared.token.expose_secret();
         format!("http://{}:{token}@{}", environment::USER, self.address(level))
     }
 
-    /// Where a program that runs at `level` finds the model's API that the rules call `name`.
+    /// Returns the URL of the model's API that the rules call `name`, for a program at `level`.
     #[must_use]
     pub fn model_url(&self, level: Level, name: &str) -> Option<String> {
         let route = self.shared.rules.models.iter().find(|route| route.name == name)?;
@@ -118,69 +118,70 @@ impl Door {
         Some(format!("http://{}/{token}/{}", self.address(level), route.name))
     }
 
-    /// The variables by which the usual programs find the proxy. At level 0 they are all there is: a program that does
-    /// not look at them goes past the door.
+    /// Returns the variables with which common programs find the proxy. At level 0 they are the only means: a program
+    /// that ignores them bypasses the door.
     #[must_use]
     pub fn environment(&self, level: Level) -> Vec<(OsString, OsString)> {
         let token = self.shared.token.expose_secret();
         environment::variables(&self.proxy_url(level), token, self.address(level), &self.shared.rules)
     }
 
-    /// What was decided so far, in the order of the first time.
+    /// Returns the decisions so far, ordered by when each was first made.
     #[must_use]
     pub fn log(&self) -> Vec<Decision> {
         self.shared.log.decisions()
     }
 
-    /// What the calls of models used so far, by the model's name.
+    /// Returns the tokens that the calls of models used so far, by the model's name.
     #[must_use]
     pub fn used(&self) -> Vec<(String, Tokens)> {
         self.shared.tally.used()
     }
 
-    /// How many tokens the first request to a model held that was answered, as its API counted them.
+    /// Returns the number of tokens in the first answered request to a model, as its API counted them.
     #[must_use]
     pub fn first_request(&self) -> Option<u64> {
         self.shared.tally.first_request()
     }
 
-    /// Whether it may have let the run reach any host but the models' APIs.
+    /// Returns `true` if it may have let the run reach any host besides the models' APIs.
     #[must_use]
     pub fn let_someone_out(&self) -> bool {
         self.shared.log.has_let_out()
     }
 
-    /// Whether models' APIs are reached through it, so that it sees what they are asked for.
+    /// Returns `true` if models' APIs are reached through it, so that it sees the requests.
     #[must_use]
     pub fn leads_to_models(&self) -> bool {
         !self.shared.rules.models.is_empty()
     }
 
-    /// For how many seconds a model's API asked to be left alone when it answered last.
+    /// Returns for how many seconds the last answer of a model's API asked to wait.
     #[must_use]
     pub fn told_to_wait(&self) -> Option<u64> {
         self.shared.tally.told_to_wait()
     }
 
-    /// The longest that a model's API asked to be left alone, in seconds.
+    /// Returns the longest wait that a model's API asked for, in seconds.
     #[must_use]
     pub fn longest_wait(&self) -> u64 {
         self.shared.tally.longest_wait()
     }
 
-    /// Whether a model's API did not serve a call: it was limited, overloaded, broken, or out of reach.
+    /// Returns `true` if a model's API did not serve a call: it was limited, overloaded, broken, or unreachable.
     #[must_use]
     pub fn was_not_served(&self) -> bool {
         self.shared.tally.has_failed()
     }
 
-    /// With which words a model's API refused when it answered last; nothing where it served.
+    /// Returns the message with which a model's API last refused; empty if its last answer was no refusal.
     #[must_use]
     pub fn refused_with(&self) -> String {
         self.shared.tally.said()
     }
 
-    /// The longest that a model's API said nothing in a call that was broken off, since the last one that it answered.
+    /// Returns the longest silence of a model's API in a call that was broken off, since the last call that it answered
+    /// fully.
     #[must_use]
     pub fn silence(&self) -> Duration {
         self.shared.tally.silence()
@@ -202,7 +203,7 @@ impl Door {
     }
 }
 
-/// A socket in a folder whose path may be longer than the path of a socket can be.
+/// Listens on a socket in a folder, even if the folder's path is longer than a socket's path may be.
 fn listen_in(folder: &Path) -> io::Result<UnixListener> {
     let handle = rustix::fs::open(
         folder,
@@ -223,8 +224,8 @@ fn token() -> io::Result<SecretString> {
 
 type Accepted = (Either<TcpStream, UnixStream>, OwnedSemaphorePermit);
 
-/// Takes connections until the door closes. Each listener has places of its own: whoever else is on this machine can
-/// reach the loopback port, and must not take the places of the socket.
+/// Accepts connections until the door closes. Each listener has its own limit, because other programs on this machine
+/// can reach the loopback port, and must not use up the socket's connections.
 async fn attend(tcp: TcpListener, unix: UnixListener, shared: Arc<Shared>) {
     let most = shared.rules.caps.connections;
     let (on_tcp, on_unix) = (Arc::new(Semaphore::new(most)), Arc::new(Semaphore::new(most)));
@@ -250,7 +251,7 @@ async fn attend(tcp: TcpListener, unix: UnixListener, shared: Arc<Shared>) {
 async fn accept_tcp(listener: &TcpListener, places: &Arc<Semaphore>) -> io::Result<Accepted> {
     let permit = place(places).await?;
     let (stream, _) = listener.accept().await?;
-    // Events of a stream are small and should arrive when they are sent.
+    // Streamed events are small and should arrive when they are sent.
     let _ = stream.set_nodelay(true);
     Ok((Either::Left(stream), permit))
 }

@@ -1,4 +1,4 @@
-//! What the door answers by itself.
+//! The door's own answers.
 
 use crate::egress::{log::Refusal, rules::Rules};
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use http_body_util::{BodyExt, Full, combinators::BoxBody};
 use serde_json::json;
 use std::error::Error;
 
-/// A body that is passed on as it comes.
+/// A body that is passed on as it arrives.
 pub(super) type Body = BoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 
 const MAX_SHOWN: usize = 40;
@@ -28,7 +28,7 @@ fn answer(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Res
     response
 }
 
-/// Refuses a request to the proxy, saying what would pass.
+/// Refuses a request to the proxy, with a message that names the allowed hosts.
 pub(super) fn refused(rules: &Rules, refusal: Refusal) -> Response<Body> {
     let status = match refusal {
         Refusal::NoToken => StatusCode::PROXY_AUTHENTICATION_REQUIRED,
@@ -42,7 +42,7 @@ pub(super) fn refused(rules: &Rules, refusal: Refusal) -> Response<Body> {
         | Refusal::NoRoute => StatusCode::FORBIDDEN,
     };
     let text = match refusal {
-        // Who has no token is told nothing of the rules.
+        // A request without a token learns nothing about the rules.
         Refusal::NoToken => format!("AutoBuild: {refusal}.\n"),
         Refusal::Plain
         | Refusal::NotATarget
@@ -62,7 +62,7 @@ pub(super) fn refused(rules: &Rules, refusal: Refusal) -> Response<Body> {
     response
 }
 
-/// What may be reached, in a sentence.
+/// Returns a sentence with the allowed hosts.
 fn allowed(rules: &Rules) -> String {
     if rules.hosts.is_empty() {
         return "No host may be reached from here.".to_owned();
@@ -79,7 +79,7 @@ fn allowed(rules: &Rules) -> String {
     )
 }
 
-/// An error of the reverse proxy in a shape that the programs of the known providers read alike.
+/// Returns an error of the reverse proxy in a form that the programs of all known providers can read.
 pub(super) fn of_model(status: StatusCode, kind: &str, message: &str) -> Response<Body> {
     let body = json!({
         "type": "error",

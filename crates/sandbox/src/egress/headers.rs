@@ -1,8 +1,8 @@
-//! Which headers pass the reverse proxy.
+//! Decides which headers pass the reverse proxy.
 
 use http::{HeaderMap, HeaderName, HeaderValue, header::CONNECTION};
 
-/// Headers between two neighbours, never passed on (RFC 9110, section 7.6.1), and those that hyper makes itself.
+/// Hop-by-hop headers, which are never passed on (RFC 9110, section 7.6.1), and those that hyper makes itself.
 const BETWEEN_NEIGHBOURS: [&str; 12] = [
     "connection",
     "content-length",
@@ -18,7 +18,7 @@ const BETWEEN_NEIGHBOURS: [&str; 12] = [
     "upgrade",
 ];
 
-/// Headers of a request by which a program could speak for somebody else, or for another account.
+/// Request headers with which a program could act for somebody else, or for another account.
 const NOT_FROM_INSIDE: [&str; 16] = [
     "api-key",
     "authorization",
@@ -38,7 +38,7 @@ const NOT_FROM_INSIDE: [&str; 16] = [
     "x-real-ip",
 ];
 
-/// The headers of an answer that pass, by name: what programs need, and nothing that tells of the account.
+/// The response headers that pass: what programs need, and nothing about the account.
 const INTO_SANDBOX: [&str; 13] = [
     "cache-control",
     "content-encoding",
@@ -55,10 +55,10 @@ const INTO_SANDBOX: [&str; 13] = [
     "x-should-retry",
 ];
 
-/// And by how they begin.
+/// The beginnings of further response headers that pass.
 const INTO_SANDBOX_BELOW: [&str; 3] = ["anthropic-ratelimit-", "x-codex-", "x-ratelimit-"];
 
-/// The headers of a request as the model's API gets them, with the key.
+/// Returns the request's headers for the model's API, with the key.
 pub(super) fn outward(from: &HeaderMap, (name, key): (&HeaderName, HeaderValue)) -> HeaderMap {
     let named = named_by_connection(from);
     let passes = |header: &HeaderName| {
@@ -73,7 +73,7 @@ pub(super) fn outward(from: &HeaderMap, (name, key): (&HeaderName, HeaderValue))
     headers
 }
 
-/// The headers of an answer as the program gets them.
+/// Returns the response's headers for the program.
 pub(super) fn inward(from: &HeaderMap) -> HeaderMap {
     let named = named_by_connection(from);
     picked(from, |header| {
@@ -91,7 +91,7 @@ fn picked(from: &HeaderMap, passes: impl Fn(&HeaderName) -> bool) -> HeaderMap {
     headers
 }
 
-/// Headers that `Connection` declares to be between neighbours.
+/// Returns the headers that `Connection` declares to be hop-by-hop.
 fn named_by_connection(headers: &HeaderMap) -> Vec<String> {
     let values = headers
         .get_all(CONNECTION)

@@ -1,4 +1,4 @@
-//! What was decided at a door.
+//! The decisions made at a door.
 
 use std::{
     fmt,
@@ -6,59 +6,59 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Different decisions that are kept; what comes after is no longer told apart.
+/// The most different decisions that are kept. Later new ones are dropped.
 const MAX_DECISIONS: usize = 500;
 const MAX_HOST: usize = 253;
-/// What a model's route begins with in place of a host.
+/// The prefix of a model's route, which is shown in place of a host.
 pub(super) const ROUTE: &str = "model/";
 
-/// What was decided of one host, and how often.
+/// The decision about one host, and how often it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The host, or what was given in its place; a model's route is `model/<name>`.
+    /// The host, or the text given in its place. A model's route is `model/<name>`.
     pub host: String,
-    /// What was decided.
+    /// The decision.
     pub outcome: Outcome,
-    /// How often.
+    /// How often it was made.
     pub times: u64,
 }
 
-/// What became of a request at the door.
+/// The result of a request at the door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It went through.
+    /// It was let through.
     Allowed,
-    /// It did not.
+    /// It was refused.
     Refused(Refusal),
 }
 
-/// Why a request did not go through.
+/// Why a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It did not carry the token of the run.
     NoToken,
-    /// It was no CONNECT request: plain HTTP.
+    /// It was plain HTTP, not a CONNECT request.
     Plain,
-    /// The target is no name with a port.
+    /// The target is not a host name with a port.
     NotATarget,
     /// The port is not 443.
     Port(u16),
     /// No rule covers the host.
     NotListed,
-    /// The name leads to an address that is not public.
+    /// The name resolves to an address that is not public.
     NotPublic(IpAddr),
-    /// The name leads nowhere.
+    /// The name cannot be resolved.
     Unresolved,
-    /// Nobody answers there.
+    /// The host does not answer.
     Unreachable,
-    /// The run has used up what it may send and receive.
+    /// The run has used up the bytes that it may send and receive.
     UsedUp,
-    /// No route has that name, or the path or method is not one of its own.
+    /// No route has that name, or its rules do not allow the path or method.
     NoRoute,
 }
 
 impl Refusal {
-    /// Whether somebody could want to change the settings because of it.
+    /// Returns `true` if the refusal comes from the rules, so that someone could want to change the settings.
     #[must_use]
     pub fn is_of_the_rules(self) -> bool {
         match self {
@@ -87,12 +87,13 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Decisions in the order of their first time.
+/// The decisions, ordered by when each was first made.
 #[derive(Debug, Default)]
 pub(super) struct Log(Mutex<Vec<Decision>>);
 
 impl Log {
-    /// Keeps a decision. Each is told to the operator once, so that a program cannot fill the service's own log.
+    /// Records a decision. Each different one is logged for the operator once, so that a program cannot fill the
+    /// service's log.
     pub(super) fn note(&self, host: &str, outcome: Outcome) {
         let host: String = host.chars().filter(|c| !c.is_control()).take(MAX_HOST).collect();
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,7 +118,8 @@ impl Log {
         }
     }
 
-    /// Whether a connection to a host went through, as far as every decision is kept.
+    /// `true` if a connection to a host may have gone through. Also `true` if the list is full, because then one may be
+    /// missing.
     pub(super) fn has_let_out(&self) -> bool {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let went_out = |decision: &Decision| decision.outcome == Outcome::Allowed && !decision.host.starts_with(ROUTE);

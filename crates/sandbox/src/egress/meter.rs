@@ -1,4 +1,5 @@
-//! Counts what goes through a connection, and ends it when it is silent or old or the run's share is used up.
+//! Counts the bytes of a connection, and ends it if it is silent or open for too long or the run's allowance is used
+//! up.
 
 use crate::egress::rules::Caps;
 use std::{
@@ -16,7 +17,7 @@ use tokio::{
     time::Instant,
 };
 
-/// What a whole run may still send and receive.
+/// The bytes that a whole run may still send and receive.
 #[derive(Debug)]
 pub(super) struct Allowance(AtomicU64);
 
@@ -37,7 +38,7 @@ impl Allowance {
     }
 }
 
-/// One connection's clock, and its place among the connections of the door.
+/// One connection's clock, and its place among the door's connections.
 #[derive(Debug)]
 pub(super) struct Meter {
     allowance: Arc<Allowance>,
@@ -78,7 +79,7 @@ impl Meter {
     }
 }
 
-/// A connection whose bytes are counted; it fails once the run's share is used up.
+/// A connection whose bytes are counted. It fails once the run's allowance is used up.
 #[derive(Debug)]
 pub(super) struct Metered<S> {
     stream: S,

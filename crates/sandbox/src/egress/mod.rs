@@ -1,10 +1,10 @@
-//! The one way out of a sandbox: a door per run, through which allowed hosts and the run's model are reached.
+//! The only way out of a sandbox: each run has a door, through which it reaches allowed hosts and its model.
 //!
-//! Inside there is no route; the launcher listens on a loopback port there and copies to the door's unix socket
-//! ([`bridge`]). Behind the door stand a proxy that connects to allowed hosts by name ([`Rules::hosts`]) and never to an
-//! address that is not public, and a reverse proxy that adds the key of the model's API ([`ModelRoute`]). The key is
-//! never inside, in a log or in an error. Of what goes through a tunnel nothing is looked at; of a model's answers what the
-//! call used, and whether the key stands in them.
+//! The sandbox itself has no route. The launcher listens on a loopback port inside and copies to the door's unix socket
+//! ([`bridge`]). Behind the door are two proxies. One connects to allowed hosts by name ([`Rules::hosts`]) and never to
+//! an address that is not public. The other is a reverse proxy that adds the key of the model's API ([`ModelRoute`]).
+//! The key is never inside the sandbox, in a log or in an error. Tunnels are not inspected. A model's answers are
+//! inspected only for the call's usage and for the key.
 
 mod address;
 mod bridge;

@@ -1,4 +1,4 @@
-//! The reverse proxy: `/<token>/<route>/…` becomes a request to the model's API with the key, streamed both ways.
+//! The reverse proxy: turns `/<token>/<route>/…` into a request to the model's API with the key, and streams both ways.
 
 use crate::egress::{
     call_meter::{CallMeter, Form, Unreported},
@@ -25,11 +25,11 @@ use hyper::body::{Body as _, Incoming};
 use secrecy::ExposeSecret;
 use std::sync::Arc;
 
-/// What a program is told whose calls of models are at their end; programs pass it on in their own words around it.
+/// The message for a program whose model calls have used up their budget. Programs repeat it within their own messages.
 pub const SPENT: &str = "the calls of models in this run have cost as much as they may";
-/// Asking how long a text is costs nothing.
+/// The path of counting a text's tokens, which costs nothing.
 const FREE: &str = "/count_tokens";
-/// What is shorter stands in answers by chance.
+/// The shortest key that is masked, in bytes. A shorter one could appear in answers by chance.
 const LEAST_KEY: usize = 8;
 
 /// Answers a request in origin form.
@@ -85,8 +85,8 @@ fn not_found() -> Response<Body> {
     )
 }
 
-/// Whether a path is one of `allowed`, or lies below one that ends with a slash, read the same way by everybody: nothing is
-/// written with percent signs that could also be written without, nothing leads upwards.
+/// `true` if a path is one of `allowed`, or lies below one that ends with a slash. Every reader must understand the
+/// path in the same way, so it may contain no percent signs, no empty segments, and no `.` or `..`.
 fn is_allowed(path: &str, allowed: &[String]) -> bool {
     let is_odd = |part: &str| matches!(part, "." | "..");
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~:@!$&'()*+,=".contains(&byte);
@@ -116,7 +116,7 @@ async fn forward(
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
     *outward.headers_mut() = headers::outward(&head.headers, (name, key));
-    // What is packed could not be read on its way.
+    // A compressed answer could not be read on its way.
     let plain = HeaderValue::from_static("identity");
     outward.headers_mut().insert(ACCEPT_ENCODING, plain);
     if outward.headers().contains_key(CONTENT_ENCODING) {
@@ -130,7 +130,7 @@ async fn forward(
     }
     let answer = asked.inspect_err(|why| match why {
         NoAnswer::Unreachable | NoAnswer::Broken => meter.fails(),
-        // It may have been at work.
+        // The model may have been at work, so the call counts.
         NoAnswer::Late => {}
         NoAnswer::Key | NoAnswer::Address | NoAnswer::NoRoots => meter.forget(),
     })?;
@@ -138,14 +138,14 @@ async fn forward(
     Ok(inward(answer, route, meter))
 }
 
-/// Refuses what would reach other hosts by way of the model's service.
+/// Refuses a request that the policy does not allow.
 fn out_of_reach(why: RequestRefusal) -> Response<Body> {
     tracing::info!("a request to a model does not pass: {why}");
     let message = format!("this run reaches its model and nothing through it: {why}");
     errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", &message)
 }
 
-/// An answer as the program gets it.
+/// Returns the answer for the program.
 fn inward(answer: Response<Incoming>, route: &ModelRoute, mut meter: CallMeter) -> Response<Body> {
     let (head, body) = answer.into_parts();
     let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
@@ -165,7 +165,7 @@ fn inward(answer: Response<Incoming>, route: &ModelRoute, mut meter: CallMeter) 
     inward
 }
 
-/// What an API sends, its key blotted out where it repeats that, at the same length.
+/// Masks the key where a piece of an answer repeats it, with text of the same length.
 fn without(data: Bytes, header: &str) -> Bytes {
     let key = header.strip_prefix("Bearer ").unwrap_or(header).as_bytes();
     if key.len() < LEAST_KEY {

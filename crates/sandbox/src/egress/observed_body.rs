@@ -1,5 +1,5 @@
-//! A body whose pieces are looked at on their way, and how it comes. Its length stays as announced, so a piece may only be replaced by one as
-//! long.
+//! A body whose pieces and pace are observed on their way. Its announced length stays the same, so a piece may only be
+//! replaced by one of the same length.
 
 use crate::egress::pace::Pace;
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use std::{
     task::{Context, Poll},
 };
 
-/// A body, and who looks at its pieces.
+/// A body with its observer.
 #[derive(Debug)]
 pub(super) struct ObservedBody<F> {
     body: Incoming,
@@ -38,7 +38,7 @@ impl<F: FnMut(Bytes) -> Bytes + Unpin> Body for ObservedBody<F> {
         let frame = Pin::new(&mut self.body).poll_frame(context);
         match &frame {
             Poll::Pending => self.pace.waits(),
-            // Of a body whose length is known nobody asks for more than its last piece.
+            // If a body's length is known, nobody asks for more after its last piece.
             Poll::Ready(Some(Ok(_))) if !self.body.is_end_stream() => self.pace.came(),
             Poll::Ready(Some(Ok(_)) | None) => self.pace.ends(),
             Poll::Ready(Some(Err(_))) => self.pace.breaks(),

@@ -1,5 +1,5 @@
-//! How a body comes: whether its sender is waited for, and since when. That tells an API that says nothing from a program
-//! that sends nothing, or takes nothing.
+//! The pace of a body: whether its receiver is waiting for the sender, and since when. This distinguishes a silent API
+//! from a program that sends nothing or reads nothing.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -7,14 +7,14 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// The way of one body.
+/// The pace of one body.
 #[derive(Debug)]
 pub(super) struct Pace(Mutex<Steps>);
 
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     last: Instant,
-    /// Since when whoever takes the body waits for its next piece.
+    /// The time since which the receiver has been waiting for the next piece.
     waits: Option<Instant>,
     ended: bool,
     broke: bool,
@@ -32,24 +32,24 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// The next piece was asked for and is not there.
+    /// Records that the next piece was asked for and has not arrived.
     pub(super) fn waits(&self) {
         self.steps().waits.get_or_insert_with(Instant::now);
     }
 
-    /// A piece came.
+    /// Records that a piece arrived.
     pub(super) fn came(&self) {
         let mut steps = self.steps();
         (steps.last, steps.waits) = (Instant::now(), None);
     }
 
-    /// Nothing more comes, and nothing is missing.
+    /// Records that the body is complete.
     pub(super) fn ends(&self) {
         self.came();
         self.steps().ended = true;
     }
 
-    /// Its sender broke off.
+    /// Records that the sender broke off.
     pub(super) fn breaks(&self) {
         self.steps().broke = true;
     }
@@ -58,7 +58,7 @@ impl Pace {
         self.steps().broke
     }
 
-    /// Whether its sender broke off while the next piece was waited for: whoever takes the body had no part in it.
+    /// `true` if the sender broke off while the receiver was waiting, so that the receiver had no part in it.
     pub(super) fn has_broken_by_itself(&self) -> bool {
         let steps = self.steps();
         steps.broke && steps.waits.is_some()
@@ -68,12 +68,12 @@ impl Pace {
         self.steps().ended
     }
 
-    /// For how long the next piece has been waited for.
+    /// Returns how long the receiver has been waiting for the next piece.
     pub(super) fn silence(&self) -> Duration {
         self.steps().waits.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// How long ago the last piece came, where none is waited for.
+    /// Returns the time since the last piece arrived; zero while the receiver is waiting for the next one.
     pub(super) fn since_all_came(&self) -> Duration {
         let steps = self.steps();
         match steps.waits {

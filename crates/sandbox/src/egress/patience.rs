@@ -1,22 +1,22 @@
-//! How long an answer of a model's API asks to be left alone: in seconds, in milliseconds, or until a moment.
+//! Reads for how long an answer of a model's API asks to wait: seconds, milliseconds, or a date.
 
 use chrono::DateTime;
 use http::HeaderMap;
 
-/// Nobody means longer than this: 30 days.
+/// The longest wait that is believed, in seconds: 30 days.
 const MOST: u64 = 30 * 24 * 3_600;
 
-/// The seconds that an answer asks to wait for, rounded up; none where it does not say or cannot be understood.
+/// Returns the seconds that an answer asks to wait, rounded up; `None` if it does not ask or cannot be understood.
 pub(super) fn asked_for(headers: &HeaderMap) -> Option<u64> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let after = |said: &str| number(said).or_else(|| until(said, text("date")?));
     let seconds = text("retry-after").and_then(after);
-    // What the providers' own clients read beside the standard's header.
+    // The providers' own clients also read this header.
     let from_ms = || text("retry-after-ms").and_then(number).map(|ms| ms.div_ceil(1_000));
     seconds.or_else(from_ms).map(|seconds| seconds.min(MOST))
 }
 
-/// A number of any length, with or without a fraction, rounded up.
+/// Reads a number of any length, with or without a fraction, and rounds it up.
 fn number(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -27,7 +27,7 @@ fn number(text: &str) -> Option<u64> {
     Some(whole.parse().unwrap_or(u64::MAX).saturating_add(more))
 }
 
-/// The seconds from the moment at which the API answered to the one that it names, both by its own clock.
+/// Returns the seconds from the time of the answer to the time that it names, both by the API's own clock.
 fn until(moment: &str, answered: &str) -> Option<u64> {
     let read = |text: &str| DateTime::parse_from_rfc2822(text).ok();
     let seconds = read(moment)?.signed_duration_since(read(answered)?).num_seconds();

@@ -1,15 +1,16 @@
-//! What a request asks the model's own service to reach on the internet: searches, pages, servers of tools, pictures by their
-//! address. Whoever may reach nothing but a model would reach everything through it. And, where the terms say so, what
-//! cannot be priced or bounded. Read as the request passes, piece by piece, with as little kept of it as its nesting needs.
+//! Refuses requests that make the model's own service reach the internet: web searches, pages, tool servers (MCP),
+//! pictures by URL. Otherwise a run that may reach only its model could reach everything through it. If the terms say
+//! so, also refuses what cannot be priced or bounded. Reads the request as it passes, piece by piece, and keeps only
+//! what its nesting needs.
 
 use crate::egress::rules::Terms;
 
-/// Deeper requests are refused.
+/// The deepest nesting that is accepted.
 const MAX_DEPTH: usize = 256;
-/// What is kept of a text; none of those that are looked for is longer.
+/// The number of bytes of a text that are kept. No text that is looked for is longer.
 const MAX_TEXT: usize = 256;
 
-/// Tools that the program itself works with, so that they cost tokens alone.
+/// Tools that the program itself runs, so that they only cost tokens.
 const OWN_TOOLS: [&[u8]; 6] = [
     b"function",
     b"custom",
@@ -19,11 +20,11 @@ const OWN_TOOLS: [&[u8]; 6] = [
     b"apply_patch",
 ];
 
-/// Members of a request that a bounded one has not, or has with one of these values only.
+/// Members that a bounded request may only have with one of these values or `null`.
 const BOUNDED: [(&str, &[&[u8]]); 7] = [
-    // It goes on when nobody listens any more, and tells its usage to whoever asks later.
+    // It continues after the client is gone, and reports its usage only to a later request.
     ("background", &[b"false"]),
-    // What is kept at the service, of any length and with tools and models of its own.
+    // These are stored at the service, can have any length, and can have tools and models of their own.
     ("prompt", &[]),
     ("conversation", &[]),
     ("previous_response_id", &[]),
@@ -33,10 +34,10 @@ const BOUNDED: [(&str, &[&[u8]]); 7] = [
     ("n", &[b"1"]),
 ];
 
-/// How a request may bound the tokens of its answer.
+/// The members with which a request limits the tokens of its answer.
 const MOST_OUTPUT: [&[u8]; 3] = [b"max_output_tokens", b"max_completion_tokens", b"max_tokens"];
 
-/// Why a request does not pass.
+/// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum RequestRefusal {
     #[error("it is no JSON object in UTF-8")]
@@ -55,7 +56,7 @@ pub(super) enum RequestRefusal {
     Model,
 }
 
-/// Reads a request.
+/// Checks a request while reading it.
 #[derive(Debug, Default)]
 pub(super) struct RequestPolicy {
     terms: Terms,
@@ -70,9 +71,9 @@ pub(super) struct RequestPolicy {
 /// An object or a list that has not ended.
 #[derive(Debug, Default)]
 struct Container {
-    /// The key that it stands under.
+    /// The key whose value it is.
     under: Vec<u8>,
-    /// The last key in it; none in a list.
+    /// The last key in it; empty in a list.
     key: Vec<u8>,
     is_list: bool,
     awaits_key: bool,
@@ -83,14 +84,14 @@ struct Container {
     holds: Holds,
 }
 
-/// What a list holds, or what an object is.
+/// The meaning of a list's elements, or of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Holds {
     #[default]
     Anything,
-    /// The tools that are offered.
+    /// Offered tools.
     Tools,
-    /// What was said, in which tools may be offered too.
+    /// The conversation, in which tools may be offered too.
     Input,
 }
 
@@ -100,7 +101,7 @@ enum Lex {
     Between,
     Text,
     Escape,
-    /// So many digits of a character's number are missing.
+    /// The number of hexadecimal digits still missing, and the value so far.
     Number(u8, u32),
     Bare,
 }
@@ -113,12 +114,12 @@ impl RequestPolicy {
         }
     }
 
-    /// The most tokens that the request allows its answer, as far as it was read.
+    /// Returns the most tokens that the request allows its answer, as far as it was read.
     pub(super) fn most_output(&self) -> Option<u64> {
         self.most_output
     }
 
-    /// Reads the next piece; an error where the request must not go on.
+    /// Reads the next piece. On an error the request must not continue.
     pub(super) fn read(&mut self, piece: &[u8]) -> Result<(), RequestRefusal> {
         piece.iter().try_for_each(|byte| self.byte(*byte))
     }
@@ -218,7 +219,7 @@ impl RequestPolicy {
         if self.open.len() >= MAX_DEPTH {
             return Err(RequestRefusal::TooDeep);
         }
-        // What stands in a list stands under the list's key.
+        // An element of a list has the key of the list.
         let under = self.open.last().map(|top| match top.is_list {
             true => top.under.clone(),
             false => top.key.clone(),
@@ -237,14 +238,16 @@ impl RequestPolicy {
         Ok(())
     }
 
-    /// What a container that opens under this key is: tools are offered by a request, within what was said, and by tools.
+    /// Returns the meaning of a container that opens under this key. Tools can be offered by the request, within the
+    /// conversation, and by tools.
     fn holds(&self, under: &[u8], is_list: bool) -> Holds {
         let above = self.open.last().map_or(Holds::Anything, |top| top.holds);
         let is_deep = self.open.len() > 1;
         match (is_list, under, above) {
             (true, b"tools", _) if !is_deep || above != Holds::Anything => Holds::Tools,
             (true, b"input", _) if !is_deep => Holds::Input,
-            // An object of a list is what the list holds; whatever else lies in an object is its own business.
+            // An object in a list has the meaning of the list's elements. Other contents of an object have no special
+            // meaning.
             (false, _, above) if self.open.last().is_some_and(|top| top.is_list) => above,
             _ => Holds::Anything,
         }
@@ -254,7 +257,7 @@ impl RequestPolicy {
         matches!(self.terms, Terms::Priced { .. })
     }
 
-    /// Looks at a member of the request itself, or at the type of a tool.
+    /// Checks a member of the request itself against the terms.
     fn bounded(&mut self, key: &[u8], value: &[u8]) -> Result<(), RequestRefusal> {
         let Terms::Priced { models } = &self.terms else {
             return Ok(());
@@ -292,7 +295,7 @@ impl RequestPolicy {
         }
     }
 
-    /// A value that is no object and no list.
+    /// Checks a value that is neither an object nor a list.
     fn value(&mut self, is_text: bool) -> Result<(), RequestRefusal> {
         let is_priced = matches!(self.terms, Terms::Priced { .. });
         if let ([request], true) = (self.open.as_slice(), is_priced) {
@@ -312,7 +315,7 @@ impl RequestPolicy {
             b"type" if of_tools && (text.starts_with(b"web_") || text.starts_with(b"mcp")) => {
                 return Err(RequestRefusal::Tool);
             }
-            // In a store of pages that the service keeps, and nowhere else.
+            // With `false`, the search uses only pages that the service has stored. Any other value is refused.
             b"external_web_access" if of_tools && (is_text || text != b"false") => return Err(RequestRefusal::Tool),
             b"external_web_access" => top.stays_inside = true,
             b"type" if top.under == b"source" && text == b"url" => top.by_address = true,

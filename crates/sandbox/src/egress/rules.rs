@@ -1,4 +1,4 @@
-//! What a run may reach.
+//! The rules for what a run may reach.
 
 use domain::network::{HostName, HostRule};
 use http::HeaderName;
@@ -16,22 +16,22 @@ pub(super) const PORT: u16 = 443;
 
 const MAX_ROUTE_NAME: usize = 64;
 
-/// What may be reached through one door. The default is nothing at all.
+/// What may be reached through one door. The default is nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     /// Hosts that may be connected to by name, on port 443.
     pub hosts: Vec<HostRule>,
-    /// Where some hosts are, whatever the domain name system says: the internal hosts of an organisation, whose addresses
-    /// are not public. Being named here allows nothing; the host must be covered by `hosts` as well.
+    /// Fixed addresses of some hosts, which override DNS: an organisation's internal hosts, whose addresses are not
+    /// public. This allows nothing by itself; `hosts` must cover the host as well.
     pub pinned: BTreeMap<HostName, SocketAddr>,
     /// Model APIs behind the reverse proxy.
     pub models: Vec<ModelRoute>,
-    /// How much of everything.
+    /// The limits on its use.
     pub caps: Caps,
 }
 
 impl Rules {
-    /// These hosts and nothing else.
+    /// Allows these hosts and nothing else.
     #[must_use]
     pub fn hosts(hosts: impl IntoIterator<Item = HostRule>) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Rules {
         }
     }
 
-    /// Whether a connection to this host is allowed.
+    /// Returns `true` if a connection to this host is allowed.
     #[must_use]
     pub fn allow(&self, host: &HostName) -> bool {
         self.hosts.iter().any(|rule| rule.covers(host))
@@ -50,33 +50,33 @@ impl Rules {
 /// One model's API behind the reverse proxy.
 #[derive(Clone, Debug)]
 pub struct ModelRoute {
-    /// The segment of the path that names it: letters, digits, `-` and `_`.
+    /// The path segment that names it: letters, digits, `-` and `_`.
     pub name: String,
-    /// Where the API is; `http` only on loopback. Its path comes before that of a request.
+    /// The API's address; `http` only on loopback. Its path is put before the path of a request.
     pub upstream: Url,
-    /// The header that holds the key, and its whole value.
+    /// The header for the key, and the header's whole value.
     pub header: (HeaderName, SecretString),
-    /// The paths that may be asked for; one that ends with a slash stands for everything below it.
+    /// The allowed paths. One that ends with a slash includes everything below it.
     pub paths: Vec<String>,
-    /// What a request may ask for.
+    /// The terms that a request must meet.
     pub terms: Terms,
 }
 
-/// What requests to a model may ask for, besides that they reach no other host through it.
+/// What requests to a model may ask for. In no case may they reach another host through it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Terms {
-    /// Whatever the API offers.
+    /// Anything that the API offers.
     #[default]
     Any,
-    /// What the answer tells the price of and what ends with it, as OpenAI's API takes requests. An answer that does not
-    /// tell what it used counts as the most that it may have.
+    /// Only what is priced by the usage in the answer and ends with it, in the request format of OpenAI's API. An
+    /// answer without usage counts as the most that it may have used.
     Priced {
         /// The models that may be asked. If it is not set, the first request of the run sets it to the model that it names.
         models: Arc<OnceLock<Vec<String>>>,
     },
 }
 
-/// Why a route is not opened.
+/// Why a route cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum UnfitRoute {
     #[error("the name of a model route holds letters, digits, - and _, at most {MAX_ROUTE_NAME}")]
@@ -86,7 +86,7 @@ pub(super) enum UnfitRoute {
 }
 
 impl ModelRoute {
-    /// A key must never cross a network in clear text, nor stand in an address.
+    /// Checks the route. A key must never cross a network in clear text, nor be part of an address.
     pub(super) fn check(&self) -> Result<(), UnfitRoute> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if self.name.is_empty() || self.name.len() > MAX_ROUTE_NAME || !self.name.chars().all(is_plain) {
@@ -110,22 +110,22 @@ impl ModelRoute {
     }
 }
 
-/// How much one run may use of its door.
+/// The limits on one run's use of its door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caps {
-    /// Connections at once; more wait.
+    /// The most connections at once. Further ones wait.
     pub connections: usize,
-    /// Bytes of the whole run, both ways together.
+    /// The bytes of the whole run, in both directions together.
     pub bytes: u64,
-    /// What the calls of models may cost by the price table, in millionths of a dollar; `None` for as much as they do.
+    /// The most that the model calls may cost by the price table, in millionths of a dollar; `None` for no limit.
     pub usd_micros: Option<u64>,
-    /// How long looking a host up and connecting to it may take.
+    /// The time limit for resolving a host and connecting to it.
     pub connect: Duration,
-    /// How long the head of a request may take to arrive.
+    /// The time limit for receiving the head of a request.
     pub head: Duration,
-    /// How long a connection may be silent.
+    /// The longest silence of a connection.
     pub idle: Duration,
-    /// How long a connection may last.
+    /// The longest duration of a connection.
     pub lifetime: Duration,
 }
 

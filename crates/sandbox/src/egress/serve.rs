@@ -1,4 +1,4 @@
-//! One connection at the door: which of the two proxies a request is for.
+//! Serves one connection at the door, and passes each request to one of the two proxies.
 
 use crate::egress::{
     call_slots::CallSlots,
@@ -22,12 +22,12 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// The head of a request, in bytes and in headers.
+/// The size limit of a request's head, in bytes and in number of headers.
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
 const MAX_CREDENTIALS: usize = 1024;
 
-/// What all connections of one door share.
+/// The state that all connections of one door share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) rules: Rules,
@@ -38,7 +38,7 @@ pub(super) struct Shared {
     pub(super) places: Arc<CallSlots>,
     /// Fires when the door closes.
     pub(super) closed: CancellationToken,
-    /// The connections that are being served.
+    /// The connections in service.
     pub(super) serving: TaskTracker,
 }
 
@@ -54,7 +54,7 @@ impl Shared {
     }
 }
 
-/// Serves one connection to its end. What fails in it is nobody's business but the program's.
+/// Serves one connection to its end. Errors in it concern only the program.
 pub(super) async fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     place: OwnedSemaphorePermit,
@@ -102,7 +102,7 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>, meter: Arc<Mete
     }
 }
 
-/// Whether the run's token is the password of the one `Proxy-Authorization` header.
+/// `true` if the run's token is the password of the only `Proxy-Authorization` header.
 fn is_authorised(headers: &HeaderMap, shared: &Shared) -> bool {
     let mut given = headers.get_all(PROXY_AUTHORIZATION).iter();
     let (Some(value), None) = (given.next(), given.next()) else {

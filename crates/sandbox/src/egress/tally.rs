@@ -1,5 +1,5 @@
-//! What a run's calls of models used, as the models' own answers tell it: also those that something made which the run's
-//! program started, and that the program knows nothing of.
+//! The usage of a run's model calls as the models' own answers report it. This includes calls of child processes that
+//! the run's main program does not know about.
 
 use domain::{price, usage::Tokens};
 use std::{
@@ -11,12 +11,12 @@ use std::{
     time::Duration,
 };
 
-/// So many models are told apart.
+/// The most models that are counted separately.
 pub(super) const MAX_MODELS: usize = 50;
-/// The longest name of one.
+/// The longest name of a model, in characters.
 pub(super) const MAX_MODEL: usize = 100;
 
-/// Tokens by the model that used them, how long a model's API asked to be left alone, and how long it has said nothing.
+/// The tokens by model, the waits that the API asked for, and its silence.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     used: Mutex<BTreeMap<String, Tokens>>,
@@ -34,43 +34,44 @@ impl Tally {
         used.iter().map(|(model, tokens)| (model.clone(), *tokens)).collect()
     }
 
-    /// What all of it costs by the price table, in millionths of a dollar.
+    /// Returns the cost of all calls by the price table, in millionths of a dollar.
     pub(super) fn usd_micros(&self) -> u64 {
         price::range(&self.used()).1
     }
 
-    /// For how many seconds the API asked to be left alone when it answered last; none where it did not.
+    /// Returns for how many seconds the API's last answer asked to wait; `None` if it did not ask.
     pub(super) fn told_to_wait(&self) -> Option<u64> {
         Some(self.wait.load(Ordering::Relaxed)).filter(|seconds| *seconds > 0)
     }
 
-    /// What the API said when it answered last, where it refused; the start of it.
+    /// Returns the beginning of the API's message if its last answer was a refusal.
     pub(super) fn said(&self) -> String {
         String::from_utf8_lossy(&self.refusal()).trim().to_owned()
     }
 
-    /// The longest that the API said nothing in a call that was broken off, since the last one that it answered to the end.
+    /// Returns the API's longest silence in a call that was broken off, since the last call that it answered to the
+    /// end.
     pub(super) fn silence(&self) -> Duration {
         *self.longest_silence()
     }
 
-    /// The same, to be changed.
+    /// Returns the same value for changing it.
     pub(super) fn longest_silence(&self) -> MutexGuard<'_, Duration> {
         self.silence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// For how many seconds the API asks to be left alone with the answer that it just gave.
+    /// Sets for how many seconds the API's latest answer asks to wait.
     pub(super) fn set_wait(&self, seconds: u64) {
         self.wait.store(seconds, Ordering::Relaxed);
         self.longest_wait.fetch_max(seconds, Ordering::Relaxed);
     }
 
-    /// The longest that it ever asked to be left alone.
+    /// Returns the longest wait that the API has asked for, in seconds.
     pub(super) fn longest_wait(&self) -> u64 {
         self.longest_wait.load(Ordering::Relaxed)
     }
 
-    /// A call was not served.
+    /// Records that a call was not served.
     pub(super) fn fails(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
@@ -79,7 +80,7 @@ impl Tally {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// The words of the last refusal.
+    /// Returns the message of the last refusal.
     pub(super) fn refusal(&self) -> MutexGuard<'_, Vec<u8>> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -88,15 +89,15 @@ impl Tally {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many tokens the first request held that was answered, as the model's API counted them.
+    /// Returns the number of tokens in the first answered request, as the model's API counted them.
     pub(super) fn first_request(&self) -> Option<u64> {
         self.first.get().copied()
     }
 
-    /// A call of `model` used these.
+    /// Adds the tokens of a call of `model`.
     pub(super) fn add(&self, model: &str, tokens: Tokens) {
         let output = 0;
-        // Whoever adds later changes nothing.
+        // Only the first call sets it.
         let _ = self.first.set(Tokens { output, ..tokens }.total());
         let mut kept = self.kept();
         let name = match kept.len() < MAX_MODELS || kept.contains_key(model) {

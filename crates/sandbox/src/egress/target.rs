@@ -4,14 +4,14 @@ use domain::network::{HostName, NotAHost};
 
 const MAX_TARGET: usize = 300;
 
-/// Where a program wants to be connected to.
+/// The host and port that a program asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) host: HostName,
     pub(super) port: u16,
 }
 
-/// Reads `name:port`; a port in any but its shortest spelling is no port.
+/// Reads `name:port`. A port that is not in its shortest spelling is malformed.
 pub(super) fn read(text: &str) -> Result<Target, NotAHost> {
     if text.len() > MAX_TARGET {
         return Err(NotAHost::TooLong);

@@ -1,4 +1,4 @@
-//! The one client that speaks to models' APIs, for all doors.
+//! The HTTP client for models' APIs, shared by all doors.
 
 use crate::egress::{errors, errors::Body};
 use http::{Request, Response, StatusCode};
@@ -13,11 +13,11 @@ use std::{sync::OnceLock, time::Duration};
 type Upstream = Client<HttpsConnector<HttpConnector>, Body>;
 
 const CONNECT: Duration = Duration::from_secs(15);
-/// How long a model may think before its answer begins.
+/// The longest time until a model's answer begins.
 const ANSWER: Duration = Duration::from_secs(900);
 const IDLE: Duration = Duration::from_secs(60);
 
-/// Why a model's API gave no answer. Neither the key nor where the API is stands in it.
+/// Why a model's API gave no answer. The messages contain neither the key nor the API's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoAnswer {
     #[error("the key of the model's API cannot be sent as a header")]
@@ -44,7 +44,7 @@ impl NoAnswer {
     }
 }
 
-/// Sends a request and waits for the head of the answer. Redirects are answers like any other.
+/// Sends a request and waits for the head of the answer. Redirects are not followed.
 pub(super) async fn ask(request: Request<Body>) -> Result<Response<Incoming>, NoAnswer> {
     let asking = client()?.request(request);
     match tokio::time::timeout(ANSWER, asking).await {
@@ -60,7 +60,7 @@ pub(super) async fn ask(request: Request<Body>) -> Result<Response<Incoming>, No
     }
 }
 
-/// An error with what caused it: the outermost alone says little.
+/// Returns an error with all its causes, because the outermost alone says little.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut said = error.to_string();
     let mut next = error.source();
@@ -71,7 +71,7 @@ fn causes(error: &dyn std::error::Error) -> String {
     said
 }
 
-/// Made at the first use: the machine's root certificates are read once.
+/// Returns the client. It is made at the first use, so that the machine's root certificates are read once.
 fn client() -> Result<&'static Upstream, NoAnswer> {
     static CLIENT: OnceLock<Upstream> = OnceLock::new();
     if let Some(client) = CLIENT.get() {

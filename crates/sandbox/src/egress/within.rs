@@ -1,5 +1,5 @@
-//! The body of a request that breaks off where it asks for what may not be reached: an API that did not get the end of a
-//! request does nothing.
+//! A request body that breaks off if the policy refuses the request. An API that did not get the end of a request does
+//! nothing.
 
 use crate::egress::{
     call_meter::Sent,
@@ -15,7 +15,7 @@ use std::{
     task::{Context, Poll},
 };
 
-/// A body that is read on its way.
+/// A body that is checked on its way.
 #[derive(Debug)]
 pub(super) struct Within<B> {
     body: B,
@@ -25,7 +25,7 @@ pub(super) struct Within<B> {
 }
 
 impl<B> Within<B> {
-    /// What is read on the way is told to `sent`, and why it broke off to `broken_off`.
+    /// Wraps a body. The output limit that it asks for goes to `sent`, the reason for breaking off to `broken_off`.
     pub(super) fn new(body: B, terms: Terms, sent: Arc<Sent>, broken_off: Arc<OnceLock<RequestRefusal>>) -> Self {
         Self {
             body,

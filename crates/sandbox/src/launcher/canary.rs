@@ -1,4 +1,4 @@
-//! The canary: a harmless program that tries what a sandbox must refuse, and says what it could do.
+//! The canary: a harmless program that tries what a sandbox must refuse, and reports what it could do.
 
 use rustix::process::{Pid, Resource};
 use serde::{Deserialize, Serialize};
@@ -14,32 +14,33 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What the canary could do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Song {
-    /// Read a file that it was not given.
+    /// It read a file that it was not given.
     pub(crate) read: bool,
-    /// Connect to a socket of the machine.
+    /// It connected to a socket of the machine.
     pub(crate) connected: bool,
-    /// See a process outside.
+    /// It saw a process outside the sandbox.
     pub(crate) saw: bool,
-    /// Signal it.
+    /// It could signal that process.
     pub(crate) signalled: bool,
-    /// Set a limit of it.
+    /// It could set a resource limit of that process.
     pub(crate) steered: bool,
 }
 
-/// Whether a signal that does nothing reaches the process of this number.
+/// `true` if the process with this id can be signalled. The signal has no effect.
 fn is_signalled(number: &str) -> bool {
     let process = number.parse().ok().and_then(Pid::from_raw);
     process.is_some_and(|process| rustix::process::test_kill_process(process).is_ok())
 }
 
-/// Whether a limit of the process of this number can be set: to what both have, since nothing of ours changes that one.
+/// `true` if a resource limit of the process with this id can be set. The new value is our own, which is the same,
+/// since nothing of ours changes that limit.
 fn is_steered(number: &str) -> bool {
     let same = rustix::process::getrlimit(Resource::Msgqueue);
     let process = number.parse().ok().and_then(Pid::from_raw);
     process.is_some_and(|process| rustix::process::prlimit(Some(process), Resource::Msgqueue, same).is_ok())
 }
 
-/// Tries; its arguments are a file, a port of this machine, and the number of a process.
+/// Runs the canary. Its arguments are a file, a port of this machine, and a process id.
 pub(super) fn main(arguments: &[String]) -> ExitCode {
     let [file, port, process] = arguments else {
         return ExitCode::FAILURE;

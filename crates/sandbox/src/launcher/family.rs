@@ -1,4 +1,4 @@
-//! Every process below the launcher: told to end, held, killed.
+//! Finds every process below the launcher, to ask it to end, to stop it, or to kill it.
 
 use crate::{
     launcher::started::Started,
@@ -9,13 +9,13 @@ use domain::isolation::Level;
 use rustix::process::{Pid, Signal};
 use std::collections::HashSet;
 
-/// How often the launcher looks for new processes before it kills what grows too fast to be counted.
+/// How often the launcher looks for new processes to stop before it gives up and kills what it found.
 const STOPPING_ROUNDS: usize = 100;
 
-/// Kills every process below this one, wherever it moved: a new session or a second fork does not leave the family.
+/// Kills every process below this one. A new session or a second fork does not take a process out of the family.
 ///
-/// Before anybody is looked for, one signal goes to all that can be reached at once, however fast they make new ones:
-/// behind a wall to what built it, with which the system ends all behind it, else to the program's own group.
+/// Before the table is read, one signal reaches many processes at once, however fast they fork. At L2 and L3 it goes to
+/// bubblewrap, and the system then ends everything inside. Otherwise it goes to the program's process group.
 pub(super) fn kill_everything(started: &Started, level: Level, family: &mut Family) {
     if let Some(main) = Pid::from_raw(started.main) {
         let _ = match level {
@@ -28,7 +28,7 @@ pub(super) fn kill_everything(started: &Started, level: Level, family: &mut Fami
     }
 }
 
-/// Everybody below this process who can be seen.
+/// Returns every visible process below this one.
 fn below(family: &mut Family) -> Vec<Process> {
     match family.look() {
         Ok((_, below)) => below,
@@ -39,7 +39,7 @@ fn below(family: &mut Family) -> Vec<Process> {
     }
 }
 
-/// The program and what it started are told to end; our own processes between here and there are not.
+/// Asks the program and everything it started to end, but not our own processes in between.
 pub(super) fn ask_everything_to_end(started: &Started, level: Level) {
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let table = process_table::all();
@@ -51,8 +51,8 @@ pub(super) fn ask_everything_to_end(started: &Started, level: Level) {
     }
 }
 
-/// Stops every process below this one until none is new: what is killed one by one could start others meanwhile. Groups
-/// are stopped whole, but never our own, which a program may have joined.
+/// Stops every process below this one until no new ones appear, because processes that are killed one by one could
+/// start others meanwhile. Whole groups are stopped, except our own, which a program may have joined.
 pub(super) fn stop_growing(family: &mut Family) {
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let (mut stopped, mut groups) = (HashSet::new(), HashSet::from([own]));

@@ -1,4 +1,5 @@
-//! Which files a foreign program may read and change, which ports it may connect to, and whom it may signal: Landlock.
+//! Restricts with Landlock which files a foreign program may read and change, which ports it may connect to, and which
+//! processes it may signal.
 
 use crate::{
     launcher::syscalls::Sockets,
@@ -11,19 +12,19 @@ use landlock::{
 };
 use std::path::{Path, PathBuf};
 
-/// The newest rights that this program knows; an older kernel gives what it has.
+/// The newest Landlock version that we know. On an older kernel we use the rights that it has.
 const NEWEST: ABI = ABI::V9;
-/// The first kernels' rights on files: without them there is no isolation.
+/// The first version's rights on files. Without them there is no isolation.
 const LEAST: ABI = ABI::V1;
-/// From here on ports can be named.
+/// The first version that can restrict ports.
 const PORTS: ABI = ABI::V4;
 
 /// Devices that every program may use.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// Those that a root of its own has besides.
+/// Further paths that a program with a root of its own (L2 and L3) may use.
 const OWN_DEVICES: &[&str] = &["/dev/tty", "/dev/pts", "/dev/ptmx", "/dev/shm", "/tmp"];
 
-/// Why it could not be done.
+/// Why the restriction failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     #[error("Landlock: {0}")]
@@ -34,8 +35,8 @@ pub(super) enum Failure {
     NoPorts,
 }
 
-/// Takes all other files, ports and processes away from this thread and all that it starts; says which sockets are bound
-/// by that.
+/// Takes all other files, ports and processes away from this thread and everything it starts. Returns the kinds of
+/// sockets that are safe under this restriction.
 pub(super) fn restrict(confinement: &Confinement) -> Result<Sockets, Failure> {
     let status = rules(confinement)?.restrict_self()?;
     let LandlockStatus::Available { effective_abi, .. } = status.landlock else {
@@ -69,7 +70,7 @@ fn rules(confinement: &Confinement) -> Result<RulesetCreated, Failure> {
     };
     let all = AccessFs::from_all(NEWEST) & !(AccessFs::MakeBlock | AccessFs::MakeChar | AccessFs::IoctlDev);
     let (devices, read): (Vec<PathBuf>, Vec<PathBuf>) = match confinement.level {
-        // Its root holds only what it may see.
+        // Its root file system contains only what it may see.
         Level::L2 | Level::L3 => (paths(DEVICES, OWN_DEVICES), vec!["/".into()]),
         Level::L0 | Level::L1 => (paths(DEVICES, &[]), confinement.read().collect()),
     };
@@ -84,7 +85,7 @@ fn paths(some: &[&str], more: &[&str]) -> Vec<PathBuf> {
     some.iter().chain(more).map(PathBuf::from).collect()
 }
 
-/// A path that is not there gives no right.
+/// Adds the access to the paths. A path that does not exist is left out.
 fn add(
     rules: RulesetCreated,
     paths: impl IntoIterator<Item = impl AsRef<Path>>,

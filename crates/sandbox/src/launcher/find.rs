@@ -1,4 +1,4 @@
-//! Which file a program's name stands for.
+//! Finds the file that a program's name stands for.
 
 use crate::protocol::{Order, Report};
 use std::{
@@ -7,7 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The folder to start in and the file to execute: a name with a slash is a path, any other is looked for along `PATH`.
+/// Returns the folder to start in and the file to execute. A name with a slash is a path; other names are looked up on
+/// `PATH`.
 pub(super) fn find(order: &Order) -> Result<(PathBuf, PathBuf), Report> {
     let cwd = order.cwd();
     if !cwd.is_dir() {
@@ -42,7 +43,7 @@ fn program(order: &Order, cwd: &Path) -> Result<PathBuf, Report> {
     }
 }
 
-/// Why a file that was found could not be executed.
+/// Returns the report for a file that was found but could not be executed.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the enum is not ours: it has many variants, and more will come"

@@ -1,5 +1,5 @@
-//! The inner launcher: the last process of ours before a foreign program, behind the wall where there is one. It gives up
-//! every right that the program may not have, and starts it.
+//! The inner launcher: our last process before a foreign program, inside the namespaces if there are any. It gives up
+//! every right that the program may not have, and starts the program.
 
 use crate::{
     egress,
@@ -23,17 +23,17 @@ use std::{
     process::{Child, Command, ExitCode},
 };
 
-/// The most handles that a program may have open.
+/// The most file handles that a program may have open.
 const MOST_FILES: u64 = 65_536;
-/// Threads count as processes for the system.
+/// Threads count as processes for this limit.
 const THREADS_PER_PROCESS: u64 = 4;
-/// The system rather ends a program than the service.
+/// The `oom_score_adj` value. If memory runs out, the system should kill a program rather than the service.
 const ENDED_FIRST: &str = "800";
 
-/// The priority of a program.
+/// The `nice` value of a program.
 const LOWERED: i32 = 5;
 
-/// Runs as the inner launcher; its arguments are the numbers of the handles of the order and of the program's input.
+/// Runs as the inner launcher. Its arguments are the file descriptors of the order and of the program's input.
 pub(super) fn main(numbers: &[String]) -> ExitCode {
     let Ok(control) = std::io::stdin().as_fd().try_clone_to_owned() else {
         return ExitCode::FAILURE;
@@ -47,7 +47,7 @@ pub(super) fn main(numbers: &[String]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Opens the order and the input anew, and closes every other handle but the standard ones and the control socket's.
+/// Opens the order and the input again, and closes every other handle except the standard ones and the control socket.
 fn taken(numbers: &[String], control: &UnixStream) -> std::io::Result<(Order, File)> {
     let inherited = open_numbers();
     let [order, input] = numbers else {
@@ -55,7 +55,7 @@ fn taken(numbers: &[String], control: &UnixStream) -> std::io::Result<(Order, Fi
     };
     let order = Order::read(&mut File::open(format!("/proc/self/fd/{order}"))?)?;
     let input = File::open(format!("/proc/self/fd/{input}"))?;
-    // The listing's own number may have been given to another since.
+    // The number of the handle that listed the folder may have been reused since.
     let kept = [control.as_raw_fd(), input.as_raw_fd()];
     for number in inherited
         .into_iter()
@@ -66,7 +66,7 @@ fn taken(numbers: &[String], control: &UnixStream) -> std::io::Result<(Order, Fi
     Ok((order, input))
 }
 
-/// Comes back only with what there is to say: why nothing was started, or how it ended.
+/// Returns only with a report: why nothing was started, or how the program ended.
 fn start(order: &Order, input: File, control: &mut UnixStream) -> Report {
     let (cwd, program) = match find::find(order) {
         Ok(found) => found,
@@ -90,7 +90,7 @@ fn start(order: &Order, input: File, control: &mut UnixStream) -> Report {
     }
 }
 
-/// What could not be found is a finding only where everything else worked.
+/// Reports that the program was not found only if the isolation works. Otherwise reports that.
 fn after_trying(order: &Order, control: &mut UnixStream, report: Report) -> Report {
     match limit(&order.confinement).and_then(|()| confine(&order.confinement)) {
         Ok(()) => {
@@ -106,8 +106,8 @@ enum Failed {
     Starting(std::io::Error),
 }
 
-/// Becomes the program; it dies with the outer launcher. A session of its own keeps the two apart also where the system
-/// deals out processors by session.
+/// Replaces this process by the program, which dies with the outer launcher. The new session keeps the two apart on
+/// systems that share processors by session (autogroup).
 fn in_this_place(order: &Order, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .and_then(|()| rustix::process::setsid())
@@ -120,7 +120,7 @@ fn in_this_place(order: &Order, mut command: Command, control: &mut UnixStream) 
     Err(Failed::Starting(command.exec()))
 }
 
-/// Starts the program from a thread that gave up its rights, and stays: to say how it ended, and as its bridge.
+/// Starts the program from a thread that gave up its rights. This process stays, to report the end and run the bridge.
 fn beside(order: &Order, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
     let confinement = order.confinement.clone();
     command.process_group(0);
@@ -139,7 +139,7 @@ fn beside(order: &Order, mut command: Command, control: &mut UnixStream) -> Resu
     starting.join().unwrap_or_else(|_| lost())
 }
 
-/// Copies what arrives at the port to the door, as long as this process lives.
+/// Forwards connections at the port to the door while this process lives.
 fn bridge(way: &Way) -> std::io::Result<()> {
     let (Way::Bridge { port, .. }, Some(socket)) = (way, way.socket()) else {
         return Ok(());
@@ -160,7 +160,7 @@ fn ended(child: &Child) -> Report {
     }
 }
 
-/// Limits of this process and all that it starts.
+/// Sets the limits of this process and everything it starts.
 fn limit(confinement: &Confinement) -> Result<(), String> {
     let limits = confinement.limits;
     let processes = limits.processes.saturating_mul(THREADS_PER_PROCESS);
@@ -170,13 +170,13 @@ fn limit(confinement: &Confinement) -> Result<(), String> {
         (Resource::Cpu, limits.cpu.max(1)),
         (Resource::Nofile, MOST_FILES),
     ];
-    // Where there is no wall the system counts all others of the same user too: as many as there are now may stay.
+    // Outside namespaces the system also counts all other processes of the user, so their current number is added.
     let others = match confinement.level {
         Level::L0 | Level::L1 => process_table::count(),
         Level::L2 | Level::L3 => Some(0),
     };
     all.extend(others.map(|others| (Resource::Nproc, processes.saturating_add(others))));
-    // However many they are, our own processes come first.
+    // Our own processes keep priority over the program's, however many there are.
     let _ = rustix::process::setpriority_process(None, LOWERED);
     for (resource, most) in all {
         let known = rustix::process::getrlimit(resource);
@@ -187,12 +187,12 @@ fn limit(confinement: &Confinement) -> Result<(), String> {
         };
         rustix::process::setrlimit(resource, limit).map_err(|error| format!("limit of {resource:?}: {error}"))?;
     }
-    // Where it cannot be said, the system chooses by itself.
+    // If the write fails, the system chooses by itself.
     let _ = std::fs::write("/proc/self/oom_score_adj", ENDED_FIRST);
     Ok(())
 }
 
-/// Takes every right away from this thread and all that it starts.
+/// Takes every right away from this thread and everything it starts.
 fn confine(confinement: &Confinement) -> Result<(), String> {
     rustix::thread::set_no_new_privs(true).map_err(|error| format!("no new privileges: {error}"))?;
     drop_capabilities().map_err(|error| format!("capabilities: {error}"))?;
@@ -201,7 +201,7 @@ fn confine(confinement: &Confinement) -> Result<(), String> {
 }
 
 fn drop_capabilities() -> rustix::io::Result<()> {
-    // Only who has a capability can take it out of what later programs may get; who has none gets none.
+    // Removing a capability from the bounding set needs a capability. A process that has none cannot gain any either.
     let _ = rustix::thread::clear_ambient_capability_set();
     for number in 0..64 {
         let _ = rustix::thread::remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number));

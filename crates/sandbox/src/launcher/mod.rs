@@ -1,4 +1,4 @@
-//! The launcher: a process of its own between the service and a foreign program. It takes one order over its lifeline,
+//! The launcher: a process of its own between the service and a foreign program. It reads one order from its lifeline,
 //! starts the program, adopts every process that the program leaves behind, and ends only when none of them is left.
 
 mod canary;
@@ -39,23 +39,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The hidden subcommand of our own binary that is the launcher.
+/// The hidden subcommand of our own binary that runs the launcher.
 pub const LAUNCHER_COMMAND: &str = "sandbox-exec";
 
-/// What makes the launcher the inner one.
+/// The argument that selects the inner launcher.
 const INNER: &str = "inner";
 
-/// What makes it the canary.
+/// The argument that selects the canary.
 pub(crate) const CANARY: &str = "canary";
 
-/// How long the launcher waits before it looks again at what still runs while it kills, at first and at most. The system
-/// itself ends all behind a wall, but takes a while to take the wall down.
+/// The first and the longest pause between two rounds of killing what still runs. At L2 and L3 the system itself ends
+/// everything inside the namespaces, but takes a while to remove them.
 const SWEEP_PAUSES: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(50)];
 
-/// The priority of a launcher that counts, where it may have it.
+/// The `nice` value of a launcher that counts processes, if the system allows it.
 const RAISED: i32 = -20;
 
-/// Runs as the launcher. Called by `main` before anything else, in a process with one thread.
+/// Runs as the launcher. `main` calls it before anything else, while the process has one thread.
 #[must_use]
 pub fn launcher_main() -> ExitCode {
     let arguments: Vec<String> = std::env::args_os()
@@ -99,21 +99,21 @@ fn serve() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Closes every handle that the service's own parent may have left open; ours are closed on exec anyway.
+/// Closes every handle that the service's own parent may have left open. Our own handles are closed on exec anyway.
 fn close_leaked_files() {
     for number in open_numbers().into_iter().filter(|number| *number > 2) {
         let _ = nix::unistd::close(number);
     }
 }
 
-/// The numbers of the handles that are open.
+/// Returns the numbers of the open file descriptors.
 fn open_numbers() -> Vec<i32> {
     let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     open.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .collect()
 }
 
-/// The program's input as a file in memory: a program that never reads it holds nobody up.
+/// Copies the program's input into a file in memory, so that a program that never reads it blocks nobody.
 fn input(lifeline: &mut UnixStream, length: u64) -> std::io::Result<File> {
     let mut file = File::from(rustix::fs::memfd_create("stdin", MemfdFlags::CLOEXEC)?);
     let copied = std::io::copy(&mut lifeline.take(length), &mut file)?;
@@ -124,8 +124,8 @@ fn input(lifeline: &mut UnixStream, length: u64) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// The program's input as a pipe, and where the pieces go that follow the first one. A thread of its own writes them, so
-/// that a program that does not read keeps nobody from hearing the order to stop.
+/// Returns the program's input as a pipe, and a sender for the pieces after the first one. A thread of its own writes
+/// them, so that a program that does not read cannot keep the launcher from reading the order to stop.
 fn fed_input(lifeline: &mut UnixStream, length: u64) -> std::io::Result<(File, Option<mpsc::Sender<Vec<u8>>>)> {
     let (reading, mut writing) = std::io::pipe()?;
     let mut first = Vec::new();
@@ -142,10 +142,12 @@ fn fed_input(lifeline: &mut UnixStream, length: u64) -> std::io::Result<(File, O
     Ok((File::from(OwnedFd::from(reading)), Some(feed)))
 }
 
-/// A session without a terminal, adoption of orphans, no new rights through set-uid programs, no core files.
+/// Prepares this process: a session without a terminal, adoption of orphans, no new rights through set-uid programs, no
+/// core files.
 fn confine(level: Level) -> std::io::Result<()> {
     if level != Level::L0 {
-        // Whoever fills the machine with processes must not keep this one from counting them; the inner one goes back.
+        // A program that floods the machine with processes must not keep this one from counting them. The inner
+        // launcher lowers its priority again.
         let _ = rustix::process::setpriority_process(None, RAISED);
     }
     rustix::process::setsid()?;
@@ -164,35 +166,35 @@ fn confine(level: Level) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The priority of this session, where the system deals out processors by session.
+/// Sets the priority of this session, on systems that share processors by session (autogroup).
 fn priority_of_session(priority: i32) {
     let _ = fs::write("/proc/self/autogroup", priority.to_string());
 }
 
-/// What can happen while the program runs.
+/// An event while the program runs.
 enum Event {
     /// The service ordered the end, or is gone.
     Stop,
-    /// The process that was waited for ended.
+    /// The main process ended.
     MainEnded(Report),
-    /// More was used than is allowed.
+    /// A limit was exceeded.
     OverLimit(Limit),
     /// No child is left.
     AllGone,
 }
 
-/// Turns what comes over the lifeline into input for the program and events.
+/// Turns the service's messages into input for the program and events.
 fn listen(
     mut lifeline: UnixStream,
     mut feed: Option<mpsc::Sender<Vec<u8>>>,
     events: mpsc::Sender<Event>,
 ) -> std::io::Result<()> {
     let listening = move || {
-        // Anything but input is the order to stop; the end of the socket or an error means that nobody waits for us any
-        // more.
+        // Any message except input is the order to stop. The end of the socket or an error means that nobody waits for
+        // us any more.
         while let Ok(said) = Said::read(&mut lifeline) {
             match said {
-                // A program that closed its input does not get it.
+                // A program that closed its input does not get the piece.
                 Said::Input(piece) => drop(feed.as_ref().map(|feed| feed.send(piece))),
                 Said::InputEnd => feed = None,
                 Said::Stop => break,
@@ -220,7 +222,7 @@ fn reap(main: i32, events: mpsc::Sender<Event>) -> std::io::Result<()> {
     std::thread::Builder::new().spawn(reaping).map(drop)
 }
 
-/// Watches what is used up; without isolation there is no limit.
+/// Watches the limits in a thread. Without isolation there are none.
 fn limit(confinement: &Confinement, events: mpsc::Sender<Event>) -> std::io::Result<()> {
     if confinement.level == Level::L0 {
         return Ok(());
@@ -247,8 +249,8 @@ fn ending(status: WaitStatus) -> Report {
     }
 }
 
-/// Waits for the end. After an order to stop everything is asked to end, then killed once the grace is over; after the
-/// program's own end what it left behind is killed at once.
+/// Waits for the end. After an order to stop, asks every process to end and kills them after the grace. After the
+/// program's own end, kills what it left behind at once.
 fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &Order, started: &Started) {
     let (grace, level) = (Duration::from_millis(order.grace_ms), order.confinement.level);
     let mut kill_from: Option<Instant> = None;
@@ -290,7 +292,7 @@ fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &Order
     }
 }
 
-/// Tells the service, if it still listens.
+/// Sends a report to the service, if it still listens.
 fn say(lifeline: &mut UnixStream, report: &Report) {
     if let Ok(mut line) = serde_json::to_vec(report) {
         line.push(b'\n');

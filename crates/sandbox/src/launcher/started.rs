@@ -1,4 +1,4 @@
-//! Starting the program, and what its end says of it.
+//! Starts the program, and works out from its end what to report.
 
 use crate::{
     launcher::{find, wall},
@@ -14,15 +14,15 @@ use std::{
     process::Command,
 };
 
-/// What was started.
+/// A started program.
 pub(super) struct Started {
     /// The process to wait for.
     pub(super) main: i32,
-    /// Where the inner launcher reports, where there is one.
+    /// The socket for the inner launcher's reports; `None` at L0.
     control: Option<UnixStream>,
 }
 
-/// Starts the program, by way of the inner launcher where it is to be kept apart.
+/// Starts the program, through the inner launcher unless the level is L0.
 pub(super) fn start(order: &Order, input: File) -> Result<Started, Report> {
     if order.confinement.level != Level::L0 {
         let not_confined = |error: std::io::Error| match order.confinement.level {
@@ -49,12 +49,13 @@ pub(super) fn start(order: &Order, input: File) -> Result<Started, Report> {
 }
 
 impl Started {
-    /// What the end of the process that was waited for says of the program: what the inner launcher said, else how the
-    /// process ended, and without the inner one's word that everything was in place nothing at all.
+    /// Returns the report to send after the main process has ended. This is the inner launcher's own report, or else
+    /// how the process ended. If the inner launcher never confirmed the isolation, it is [`Report::NotConfined`].
     pub(super) fn verdict(&self, ended: Report, level: Level) -> Report {
         let Some(control) = &self.control else { return ended };
         let mut text = Vec::new();
-        // All that was written is there; a process that has yet to be killed may hold the other end.
+        // Everything was written by now. A process that is still to be killed may hold the other end open, so do not
+        // wait for it.
         let _ = control.set_nonblocking(true);
         let mut reading = control;
         let _ = reading.read_to_end(&mut text);
@@ -65,12 +66,12 @@ impl Started {
             (Some(said), _, _) => said.clone(),
             (None, false, _) => Report::NotConfined("the sandbox could not be built".to_owned()),
             (None, true, Level::L0 | Level::L1) => ended,
-            // The inner launcher, and so everything behind the wall, was killed.
+            // The inner launcher was killed, and with it everything inside the namespaces.
             (None, true, Level::L2 | Level::L3) => Report::Signalled(Signal::KILL.as_raw()),
         }
     }
 
-    /// Our own processes between this one and the program: they stay until the program is gone.
+    /// Returns the ids of our own processes between this one and the program. They stay until the program is gone.
     pub(super) fn scaffold(&self, table: &[Process], level: Level) -> Vec<i32> {
         let mut all = Vec::new();
         if level >= Level::L2 {

@@ -1,5 +1,5 @@
-//! Which calls of the system a foreign program may not make: those that make namespaces, mount, look into or steer other
-//! processes, change the kernel, or open sockets of other families than it needs.
+//! The system calls that a foreign program may not make: those that make namespaces, mount, inspect or control other
+//! processes, change the kernel, or open kinds of sockets that it does not need.
 
 use domain::isolation::Level;
 use seccompiler::{
@@ -9,7 +9,7 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// Refused whatever the arguments.
+/// The calls that are refused with any arguments.
 const NEVER: &[i64] = &[
     libc::SYS_unshare,
     libc::SYS_setns,
@@ -63,8 +63,9 @@ const NEVER: &[i64] = &[
     libc::SYS_nfsservctl,
 ];
 
-/// Refused where the machine's own namespaces are the program's too: memory, queues and semaphores that are reached by a
-/// number and outlive everybody, and being connected to, which no rule of Landlock binds.
+/// The calls that are also refused if the program shares the machine's namespaces. They use shared memory, queues and
+/// semaphores that have a global number and outlive their processes, or accept connections, which Landlock cannot
+/// restrict.
 const NEVER_AMONG_OTHERS: &[i64] = &[
     libc::SYS_shmget,
     libc::SYS_shmat,
@@ -82,11 +83,12 @@ const NEVER_AMONG_OTHERS: &[i64] = &[
     libc::SYS_listen,
 ];
 
-/// Calls that send, each with the place of its flags: with one of them they connect too, past the rule of Landlock.
+/// Calls that send data, each with the position of its flags. With `MSG_FASTOPEN` they also connect, which evades
+/// Landlock.
 const SENDING: &[(i64, u8)] = &[(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)];
 
-/// Calls that set what the system gives another process, each with the place of that process's number: refused where
-/// the service's own number means the service. 0 is the caller itself.
+/// Calls that set another process's resources, each with the position of the process id. They are refused if the
+/// program shares the machine's process ids, since one of them is the service's. 0 is the caller itself.
 const STEERING: &[(i64, u8)] = &[
     (libc::SYS_sched_setaffinity, 0),
     (libc::SYS_sched_setscheduler, 0),
@@ -98,10 +100,10 @@ const STEERING: &[(i64, u8)] = &[
     (libc::SYS_move_pages, 0),
 ];
 
-/// Of these, the calls that can mean all processes of the user, also under the number 0, each with what says so.
+/// Those of these calls that can address all processes of a user, even with the id 0, each with the value that does so.
 const STEERING_ALL: &[(i64, u64)] = &[(libc::SYS_setpriority, 2), (libc::SYS_ioprio_set, 3)];
 
-/// Those that only one kind of processor has.
+/// The calls that exist only on one kind of processor.
 #[cfg(target_arch = "x86_64")]
 const NEVER_HERE: &[i64] = &[
     libc::SYS_kexec_file_load,
@@ -114,11 +116,11 @@ const NEVER_HERE: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const NEVER_HERE: &[i64] = &[];
 
-/// The second way into an x86 kernel, where it is built in: the same calls under other numbers.
+/// The bit of the x32 interface, which some x86 kernels include: the same calls under other numbers.
 #[cfg(target_arch = "x86_64")]
 const SECOND_WAY: i64 = 0x4000_0000;
-/// `ioctl`, `ptrace`, `kexec_load`, `process_vm_readv`, `process_vm_writev`, `sendmsg`, `sendmmsg` as the second way
-/// numbers them.
+/// The numbers that `ioctl`, `ptrace`, `kexec_load`, `process_vm_readv`, `process_vm_writev`, `sendmsg` and `sendmmsg`
+/// have in the x32 interface.
 #[cfg(target_arch = "x86_64")]
 const SECOND_NUMBERS: &[i64] = &[514, 521, 528, 539, 540, 518, 538];
 
@@ -133,29 +135,30 @@ const NAMESPACES: &[i32] = &[
     0x80, // CLONE_NEWTIME
 ];
 
-/// What may be opened as a socket.
+/// The kinds of sockets that a program may open.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sockets {
-    /// Those of the internet and of the machine itself: there is a network of its own around the program.
+    /// Internet and local sockets, because the program has a network of its own.
     OfItsOwn,
-    /// TCP alone, which Landlock binds to ports.
+    /// TCP only, because Landlock restricts its ports.
     TcpAlone,
-    /// None at all, for nothing could bind them to what is allowed.
+    /// None at all, because nothing could restrict them.
     None,
 }
 
 type Failure = seccompiler::Error;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Takes the calls away from this thread and all that it starts, for ever.
+/// Takes the calls away from this thread and everything it starts, permanently.
 pub(super) fn restrict(level: Level, sockets: Sockets) -> Result<(), Failure> {
     if level == Level::L0 {
         return Ok(());
     }
-    // A program that is told that there is no clone3 uses clone, whose flags can be looked at.
+    // A program that is told that clone3 does not exist uses clone, whose flags the filter can read.
     let absent = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
     apply(with_second_way(absent), libc::ENOSYS)?;
-    // Some programs end where they cannot hide from their own user. They are told that they do, and go on being counted.
+    // Some programs end if they cannot hide from their own user (`PR_SET_DUMPABLE`). They are told that it worked, but
+    // stay visible, so that they can still be counted.
     let hiding = vec![equal(0, u64::from(libc::PR_SET_DUMPABLE.unsigned_abs())), equal(1, 0)];
     let unheard = BTreeMap::from([(libc::SYS_prctl, vec![rule(hiding)?])]);
     apply(with_second_way(unheard), 0)?;
@@ -184,7 +187,7 @@ fn refused(sockets: Sockets) -> Result<Rules, Failure> {
         )])?);
     }
     rules.insert(libc::SYS_clone, namespaces);
-    // Typing into the terminal of whoever started us.
+    // These type into the terminal of the person who started us.
     let ways = [libc::TIOCSTI, libc::TIOCLINUX];
     let typing = ways.map(|way| rule(vec![SeccompCondition::new(1, Dword, SeccompCmpOp::Eq, way)]));
     rules.insert(libc::SYS_ioctl, typing.into_iter().collect::<Result<_, _>>()?);
@@ -201,7 +204,7 @@ fn refused(sockets: Sockets) -> Result<Rules, Failure> {
     Ok(rules)
 }
 
-/// What sets limits, priority, processors and memory of others; to read them is allowed.
+/// Refuses to set limits, priority, processors and memory of other processes. Reading them is allowed.
 fn steering_rules() -> Result<Rules, Failure> {
     let another = |place| SeccompCondition::new(place, Dword, SeccompCmpOp::Ne, 0);
     let mut rules = Rules::new();
@@ -211,7 +214,7 @@ fn steering_rules() -> Result<Rules, Failure> {
     for (call, all) in STEERING_ALL {
         rules.entry(*call).or_default().push(rule(vec![equal(0, *all)])?);
     }
-    // With a new limit, not to ask for the present one.
+    // This refuses setting a new limit, not reading the present one.
     let is_new = SeccompCondition::new(2, Qword, SeccompCmpOp::Ne, 0);
     rules.insert(libc::SYS_prlimit64, vec![rule(vec![another(0), is_new])?]);
     Ok(rules)
@@ -221,7 +224,7 @@ fn equal(place: u8, value: u64) -> Result<SeccompCondition, seccompiler::Backend
     SeccompCondition::new(place, Dword, SeccompCmpOp::Eq, value)
 }
 
-/// One rule for each way in which a socket is not allowed; none stands for all of them.
+/// Returns one rule for each way in which a socket is not allowed. No rules at all refuse every socket.
 fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, Failure> {
     let family = |operator, family: i32| SeccompCondition::new(0, Dword, operator, u64::from(family.unsigned_abs()));
     let not_internet = || {
@@ -236,7 +239,7 @@ fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, Failure> {
             let mut foreign = not_internet();
             foreign.push(family(SeccompCmpOp::Ne, libc::AF_UNIX));
             foreign.push(family(SeccompCmpOp::Ne, libc::AF_NETLINK));
-            // Of the kernel's own protocols the one by which programs list their network's addresses.
+            // Of the netlink protocols, only the one with which programs list their network addresses is allowed.
             let netlink = vec![
                 family(SeccompCmpOp::Eq, libc::AF_NETLINK),
                 SeccompCondition::new(
@@ -250,7 +253,7 @@ fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, Failure> {
         }
         Sockets::TcpAlone => {
             let mut rules = vec![rule(not_internet())?];
-            // The kind stands in the lower bits, beside flags.
+            // The type is in the lower bits, beside flags.
             for kind in (0..16).filter(|kind| *kind != libc::SOCK_STREAM) {
                 let kind = u64::from(kind.unsigned_abs());
                 rules.push(rule(vec![SeccompCondition::new(
@@ -260,7 +263,7 @@ fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, Failure> {
                     kind,
                 )])?);
             }
-            // Landlock knows the ports of TCP, not those of its relatives.
+            // Landlock restricts the ports of TCP, but not those of related protocols.
             rules.push(rule(vec![
                 SeccompCondition::new(2, Dword, SeccompCmpOp::Ne, 0),
                 SeccompCondition::new(2, Dword, SeccompCmpOp::Ne, u64::from(libc::IPPROTO_TCP.unsigned_abs())),

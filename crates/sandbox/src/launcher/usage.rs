@@ -1,7 +1,7 @@
-//! What a program with everything below it uses up, looked at again and again while it runs.
+//! Measures again and again what a program and all its descendants use.
 //!
-//! Looking costs at most a fiftieth of one processor, but where processes grow in number it does not wait. What is over
-//! the limit between two looks is found at the next. Who cannot be looked at does not go on.
+//! Measuring costs at most a fiftieth of one processor, but does not wait if the number of processes grows. A limit
+//! exceeded between two measurements is found at the next one. A program that cannot be measured is ended.
 
 use crate::{
     process_table,
@@ -17,28 +17,30 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The least time between two looks at the processes, and at the files.
+/// The least time between two measurements of the processes.
 const LOOK_AT_PROCESSES: Duration = Duration::from_millis(50);
-/// The time between two counts of all processes of the machine, which cost next to nothing.
+/// The time between two counts of all processes of the machine, which cost almost nothing.
 const COUNT: Duration = Duration::from_millis(10);
 const LOOK_AT_FILES: Duration = Duration::from_secs(1);
-/// Looking takes at most one part of this many of the time.
+/// Measuring takes at most one part in this many of the time.
 const SHARE: u32 = 50;
-/// A block of `stat`.
+/// The size of a `stat` block in bytes.
 const BLOCK: u64 = 512;
-/// What an entry of a folder costs at least.
+/// The least size in bytes that an entry of a folder counts for.
 const LEAST: u64 = 4_096;
-/// How the target of a handle to a file in memory begins.
+/// The start of a handle's target if it is a file in memory.
 const IN_MEMORY: &[u8] = b"/memfd:";
 
-/// So many looks in a row may fail, as one does where the machine is short of handles for a moment.
+/// The number of failed measurements in a row that ends the program. One may fail while the machine is short of
+/// handles.
 const BLIND_LOOKS: u32 = 3;
-/// In so many looks in a row a folder may be closed to its own user, as tests of such folders leave them.
+/// The number of measurements in a row with a folder closed to its own user that ends the program. Tests of such
+/// folders leave them behind for a while.
 const CLOSED_LOOKS: u32 = 10;
 
-/// Looks until something is over its limit, or cannot be looked at any more, and gives that.
+/// Measures until something exceeds its limit or can no longer be measured, and returns that limit.
 pub(super) fn passed(level: Level, limits: Limits, folders: &[PathBuf]) -> Limit {
-    // What ends at once needs no look, which would only take processors from it.
+    // A program that ends at once is not measured, since this would only slow it down.
     let (mut looked, mut files_from) = (Instant::now(), Instant::now() + LOOK_AT_FILES);
     let (mut pause, mut known) = (LOOK_AT_PROCESSES, process_table::count().unwrap_or_default());
     let (mut of_processes, mut of_files) = (Blindness::default(), Blindness::default());
@@ -47,7 +49,7 @@ pub(super) fn passed(level: Level, limits: Limits, folders: &[PathBuf]) -> Limit
         std::thread::sleep(COUNT);
         let begun = Instant::now();
         let now = process_table::count().unwrap_or(u64::MAX);
-        // Whoever makes many processes is not waited for.
+        // If many new processes appear, do not wait for the next measurement.
         let grows = now.saturating_sub(known) > limits.processes / 4;
         if grows || begun.duration_since(looked) >= pause {
             if let Some(passed) = of_processes.judge(processes_passed(limits, &mut family)) {
@@ -68,17 +70,17 @@ pub(super) fn passed(level: Level, limits: Limits, folders: &[PathBuf]) -> Limit
     }
 }
 
-/// What a look found.
+/// The result of one measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
     /// Everything is within its limit.
     Within,
-    /// As far as could be seen; a folder is closed to its own user.
+    /// What could be read is within the limits, but a folder is closed to its own user.
     WithinUnlessClosed,
     Over(Limit),
 }
 
-/// How many looks in a row did not show everything.
+/// How many measurements in a row were incomplete.
 #[derive(Default)]
 struct Blindness {
     failed: u32,
@@ -86,7 +88,7 @@ struct Blindness {
 }
 
 impl Blindness {
-    /// What ends the program, if anything does.
+    /// Returns the limit that ends the program, if any.
     fn judge(&mut self, look: io::Result<Look>) -> Option<Limit> {
         match look {
             Ok(Look::Over(limit)) => return Some(limit),
@@ -106,7 +108,7 @@ fn processes_passed(limits: Limits, family: &mut Family) -> io::Result<Look> {
     let page = u64::try_from(rustix::param::page_size()).unwrap_or(4_096);
     let resident = family.iter().map(|process| process.resident.saturating_mul(page));
     let ticks = rustix::param::clock_ticks_per_second().max(1);
-    // What was adopted and collected here counts as ours.
+    // The time of adopted children that were collected counts too.
     let used = family
         .iter()
         .fold(own.ticks, |sum, process| sum.saturating_add(process.ticks));
@@ -122,7 +124,7 @@ fn processes_passed(limits: Limits, family: &mut Family) -> io::Result<Look> {
     })
 }
 
-/// Memory without what several processes share, which each of them shows as its own.
+/// Returns the memory of the processes in bytes, with shared memory counted once.
 fn in_use(family: &[Process], page: u64) -> u64 {
     let shares = family.iter().map(|process| {
         let whole = process.resident.saturating_mul(page);
@@ -147,20 +149,20 @@ fn files_passed(level: Level, limits: Limits, folders: &[PathBuf], family: &mut 
     disk_passed(folders, limits.disk, unnamed.on_disk)
 }
 
-/// Bytes of files that no folder holds.
+/// The size in bytes of files that are in no folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Unnamed {
     on_disk: u64,
     in_memory: u64,
 }
 
-/// What is kept in files that only the handles of these processes lead to: deleted ones, and those that live in memory
-/// and are nobody's resident pages.
+/// Returns the size of the files that only handles of these processes lead to: deleted files, and files in memory that
+/// do not count as any process's resident pages.
 fn unnamed(level: Level, processes: impl Iterator<Item = i32>) -> io::Result<Unnamed> {
     let (mut seen, mut sum) = (HashSet::new(), Unnamed::default());
     for process in processes {
         let handles = match handles(process) {
-            // What builds the wall is closed to its own user.
+            // Bubblewrap's own process does not let its user look into it.
             Err(error) if error.kind() == ErrorKind::PermissionDenied && level >= Level::L2 => continue,
             handles => handles?,
         };
@@ -182,8 +184,8 @@ fn unnamed(level: Level, processes: impl Iterator<Item = i32>) -> io::Result<Unn
     Ok(sum)
 }
 
-/// The handles of a process; none of one that has ended. They are those of each of its threads, also where its first one
-/// ended before the others.
+/// Returns the handles of a process; `None` if it has ended. If its first thread ended before the others, reads them
+/// from another thread.
 fn handles(process: i32) -> io::Result<Option<fs::ReadDir>> {
     let closed = match fs::read_dir(format!("/proc/{process}/fd")) {
         Ok(handles) => return Ok(Some(handles)),
@@ -207,8 +209,8 @@ fn handles(process: i32) -> io::Result<Option<fs::ReadDir>> {
     Ok(None)
 }
 
-/// Whether more than `most` bytes lie below `folders`, beside `others`. An empty file costs a place in the file system
-/// too; files that hide below names too long to be looked at count as more.
+/// Checks if the files below `folders`, plus `others`, exceed `most` bytes. An empty file also costs a place in the
+/// file system. Names too long to be read count as over the limit, because files could hide below them.
 fn disk_passed(folders: &[PathBuf], most: u64, others: u64) -> io::Result<Look> {
     let over = Ok(Look::Over(Limit::Disk(most)));
     let mut open: Vec<PathBuf> = folders.to_vec();
@@ -220,7 +222,7 @@ fn disk_passed(folders: &[PathBuf], most: u64, others: u64) -> io::Result<Look> 
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::InvalidFilename => return over,
-            // It went, or became a file, since its name was read.
+            // It was removed, or became a file, since its name was read.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => continue,
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                 found = Look::WithinUnlessClosed;

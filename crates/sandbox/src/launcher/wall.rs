@@ -1,5 +1,5 @@
-//! The root that a foreign program sees at the upper levels: bubblewrap's namespaces, an empty file system, and in it
-//! what was allowed by name.
+//! The root file system that a foreign program sees at L2 and L3: bubblewrap's namespaces with an empty file system, to
+//! which the allowed paths are added.
 
 use crate::{
     launcher::{INNER, LAUNCHER_COMMAND},
@@ -24,13 +24,13 @@ use std::{
     process::Command,
 };
 
-/// How much may be kept in `/tmp` and in `/dev/shm`, each.
+/// The size limit of `/tmp` and of `/dev/shm`, in bytes each.
 const SCRATCH: &str = "1073741824";
-/// Folders of the system that are links on most machines.
+/// Top-level folders that are symbolic links on most machines.
 const LINKED: &[&str] = &["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 
-/// Starts the inner launcher, behind the wall where there is one; gives the number of the process to wait for and the
-/// socket over which the inner one reports.
+/// Starts the inner launcher, inside bubblewrap at L2 and L3. Returns the id of the process to wait for, and the socket
+/// for the inner launcher's reports.
 pub(super) fn start(order: &Order, input: File) -> io::Result<(i32, UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
     let order_file = memory(&order.bytes()?)?;
@@ -45,7 +45,7 @@ pub(super) fn start(order: &Order, input: File) -> io::Result<(i32, UnixStream)>
     let (mut command, held) = match confinement.level {
         Level::L0 | Level::L1 => (Command::new("/proc/self/exe"), Vec::new()),
         Level::L2 | Level::L3 => {
-            // The file that runs now, by its handle: it need not be at its place any more, nor be seen inside.
+            // The running binary is passed as a handle. Its file may have moved, and need not be visible inside.
             let own = rustix::fs::open("/proc/self/exe", OFlags::RDONLY, Mode::empty())?;
             let arguments = memory(&joined(arguments(confinement)))?;
             let mut command = Command::new(confinement.bubblewrap());
@@ -64,7 +64,7 @@ pub(super) fn start(order: &Order, input: File) -> io::Result<(i32, UnixStream)>
     Ok((pid, ours))
 }
 
-/// A file in memory that the next program inherits.
+/// Makes a file in memory that the next program inherits.
 fn memory(bytes: &[u8]) -> io::Result<File> {
     let mut file = File::from(rustix::fs::memfd_create("order", MemfdFlags::empty())?);
     file.write_all(bytes)?;
@@ -77,7 +77,7 @@ fn joined(arguments: Vec<OsString>) -> Vec<u8> {
     parts.join(&0)
 }
 
-/// What bubblewrap is told. Parents come before what lies in them, and the root is closed last.
+/// Returns bubblewrap's arguments. A parent comes before the paths in it, and the root becomes read-only last.
 fn arguments(confinement: &Confinement) -> Vec<OsString> {
     let mut all = words(
         "--unshare-user --unshare-all --die-with-parent --new-session --cap-drop ALL --clearenv --hostname sandbox \
@@ -117,7 +117,7 @@ fn bind(all: &mut Vec<OsString>, way: &str, path: &Path) {
     all.extend([way.into(), path.into(), path.into()]);
 }
 
-/// The same place by its real name, where a link stands for a folder of the system: bubblewrap (0.12) mounts onto no link.
+/// Replaces a link to a system folder in the path by its target, because bubblewrap (0.12) mounts onto no link.
 fn beyond_link(path: PathBuf) -> PathBuf {
     let root = Path::new("/");
     for link in LINKED.iter().map(|name| root.join(name)) {
@@ -128,7 +128,7 @@ fn beyond_link(path: PathBuf) -> PathBuf {
     path
 }
 
-/// Every path that is shown, parents first, without those that a parent shows already in the same way.
+/// Returns every path to show, parents first. Leaves out a path that a parent already shows in the same way.
 fn placed(confinement: &Confinement) -> Vec<(PathBuf, &'static str)> {
     let door = confinement.way.socket();
     let read = confinement

@@ -1,4 +1,4 @@
-//! What Cargo keeps of its builds: where, and how it is made to forget a package.
+//! Finds Cargo's records of its builds, and makes it forget a package.
 
 use crate::gates::{files, run::cache::packages::MANIFEST};
 use std::{
@@ -7,22 +7,22 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The folder in which Cargo notes what is fresh.
+/// The folder in which Cargo keeps the fingerprints of its builds.
 const FINGERPRINTS: &str = ".fingerprint";
 
-/// Folders without any such note, and with very many files.
+/// Folders with very many files and no fingerprints.
 const SKIPPED: [&str; 3] = ["incremental", "node_modules", ".git"];
 
-/// How deep below a kept folder Cargo's notes lie.
+/// The deepest level of the fingerprints below a kept folder.
 const DEEPEST: usize = 5;
 
-/// The largest manifest that is read.
+/// The largest manifest that is read, in bytes.
 const MAX_MANIFEST: u64 = 4 * 1024 * 1024;
 
-/// How long the mark is that Cargo adds to a package's name.
+/// The length of the hash that Cargo appends to a package's name.
 const MARK: usize = 16;
 
-/// Where Cargo notes what is fresh, from the checkout on, in folders that commands left there.
+/// Returns Cargo's fingerprint folders, relative to the checkout, in folders that commands left there.
 pub(super) fn fingerprints(work: &Path, leavings: &[PathBuf]) -> io::Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     for left in leavings {
@@ -49,7 +49,7 @@ fn look(work: &Path, folder: &Path, depth: usize, found: &mut BTreeSet<String>) 
     Ok(())
 }
 
-/// Makes Cargo forget that packages in these folders were ever built.
+/// Makes Cargo forget that it ever built the packages in these folders.
 pub(super) fn forget(work: &Path, fingerprints: &BTreeSet<String>, packages: &BTreeSet<&str>) -> io::Result<()> {
     if fingerprints.is_empty() || packages.is_empty() {
         return Ok(());
@@ -68,14 +68,14 @@ pub(super) fn forget(work: &Path, fingerprints: &BTreeSet<String>, packages: &BT
     Ok(())
 }
 
-/// The name of the package in a folder; a manifest that is only a workspace's, or none at all, has none.
+/// Returns the name of the package in a folder; `None` if its manifest is unreadable or only a workspace's.
 fn name(work: &Path, folder: &str) -> io::Result<Option<String>> {
     let path = match folder {
         "" => MANIFEST.to_owned(),
         folder => format!("{folder}/{MANIFEST}"),
     };
     let bytes = files::read(work, &path, MAX_MANIFEST).map_err(io::Error::other)?;
-    // What Cargo cannot read either was never built.
+    // Cargo cannot read such a manifest either, so it never built the package.
     let Ok(manifest) = toml::from_str::<toml::Table>(&String::from_utf8_lossy(&bytes)) else {
         return Ok(None);
     };
@@ -86,7 +86,7 @@ fn name(work: &Path, folder: &str) -> io::Result<Option<String>> {
     Ok(name.map(str::to_owned))
 }
 
-/// Whether a folder of notes, `<name>-<mark>`, is of the package.
+/// `true` if a fingerprint folder, `<name>-<hash>`, belongs to the package.
 fn is_note_of(folder: &str, package: &str) -> bool {
     let mark = folder.strip_prefix(package).and_then(|rest| rest.strip_prefix('-'));
     mark.is_some_and(|mark| mark.len() == MARK && mark.bytes().all(|byte| byte.is_ascii_hexdigit()))

@@ -1,4 +1,4 @@
-//! Copies of folders as they are: sharing blocks where the file system can, keeping times, following no link.
+//! Copies folders: shares blocks if the file system can, keeps times, and follows no link.
 
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
 use std::{
@@ -13,13 +13,13 @@ use std::{
 const MOST_FILES: u64 = 400_000;
 pub(super) const MOST_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 
-/// The deepest folder.
+/// The deepest level of folders.
 pub(super) const DEEPEST: usize = 120;
 
-/// What is said of a copy that would be larger.
+/// The error for a copy that would be larger.
 const TOO_LARGE: &str = "it is too large to be kept";
 
-/// Counts what is copied.
+/// A running copy, which counts what it copied.
 #[derive(Debug, Default)]
 pub(super) struct Copier {
     files: u64,
@@ -38,22 +38,22 @@ enum Sharing {
 }
 
 impl Copier {
-    /// Copies what stands at `from` to `to`, where nothing stands.
+    /// Copies the file or folder at `from` to `to`, which does not exist.
     pub(super) fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         self.entry(from, to, 0)
     }
 
-    /// Copies what a folder holds into another; what stands there already stays as it is.
+    /// Copies the content of a folder into another; what already exists there stays as it is.
     pub(super) fn merge(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         self.inside(from, to, 0)
     }
 
-    /// How many bytes were copied.
+    /// Returns the number of bytes copied.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The latest time of a copied file.
+    /// Returns the latest modification time of a copied file.
     pub(super) fn newest(&self) -> (i64, i64) {
         self.newest
     }
@@ -76,7 +76,7 @@ impl Copier {
         let there = fs::symlink_metadata(to).ok();
         if kind.is_dir() {
             match there {
-                // A link in the folder's place would lead the copy elsewhere.
+                // A link in place of the folder would lead the copy elsewhere.
                 Some(there) if !there.is_dir() => return Ok(()),
                 Some(_) => {}
                 None => fs::create_dir(to)?,
@@ -88,13 +88,13 @@ impl Copier {
             return Ok(());
         }
         if kind.is_symlink() {
-            // Nobody of ours follows it; a virtual environment leads to the system's Python.
+            // AutoBuild never follows it. A virtual environment, for example, links to the system's Python.
             return std::os::unix::fs::symlink(fs::read_link(from)?, to);
         }
         if kind.is_file() {
             return self.file(from, to, &meta);
         }
-        // Sockets, fifos and devices are nobody's cache.
+        // Sockets, fifos and devices are not worth caching.
         Ok(())
     }
 
@@ -115,7 +115,7 @@ impl Copier {
         keep_times(meta, to)
     }
 
-    /// Lets both files have the same blocks until one is written.
+    /// Makes both files share blocks until one of them is written. Returns whether that worked.
     fn share(&mut self, source: &File, target: &File) -> bool {
         if self.sharing == Sharing::Refused {
             return false;
@@ -126,7 +126,7 @@ impl Copier {
     }
 }
 
-/// Build tools tell what is fresh by times.
+/// Copies the times, because build tools decide by times what is up to date.
 fn keep_times(meta: &Metadata, to: &Path) -> io::Result<()> {
     let time = |seconds, nanos| Timespec {
         tv_sec: seconds,

@@ -1,4 +1,4 @@
-//! What a cache belongs to: the repository, what its lock files say, the commands, where they ran, and the commit.
+//! The key of a cache: the repository, its lock files, the commands, the path where they ran, and the commit.
 
 use crate::gates::{commands, commands::Chosen, run::context::GateError};
 use domain::ids::Sha;
@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Files that say which packages are used.
+/// Files that pin the packages used.
 pub(super) const LOCKS: [&str; 16] = [
     "Cargo.lock",
     "package-lock.json",
@@ -29,18 +29,18 @@ pub(super) const LOCKS: [&str; 16] = [
     "gradle.lockfile",
 ];
 
-/// The most lock files that are looked at, and the most bytes of each.
+/// The most lock files that are read, and the largest size of one in bytes.
 const MOST_LOCKS: usize = 50;
 const MAX_LOCK: usize = 16 * 1024 * 1024;
 
-/// What entries must have in common.
+/// The part of the key that all entries of a folder share.
 pub(super) struct Key {
     repository: String,
     locks: String,
 }
 
 impl Key {
-    /// The key of a commit under these commands, which see its files there.
+    /// Computes the key of a commit for these commands, which see the checkout at the path `seen`.
     pub(super) async fn of(mirror: &Mirror, commit: &Sha, chosen: &Chosen, seen: &Path) -> Result<Self, GateError> {
         let mut hash = Sha256::new();
         let commands = [&chosen.setup, &chosen.test];
@@ -48,7 +48,7 @@ impl Key {
             hash.update(command.as_ref().map_or("", |command| command.text()));
             hash.update([0]);
         }
-        // What was built notes where it was built.
+        // Build results contain the path where they were built.
         hash.update(seen.as_os_str().as_encoded_bytes());
         hash.update([0]);
         let paths = commands::paths(mirror, commit).await?;
@@ -66,17 +66,17 @@ impl Key {
         })
     }
 
-    /// The folder of the repository's entries with these lock files.
+    /// Returns the folder of the repository's entries with these lock files.
     pub(super) fn folder(&self, caches: &Path) -> PathBuf {
         caches.join(&self.repository).join(&self.locks)
     }
 
-    /// The entry of a commit.
+    /// Returns the folder of a commit's entry.
     pub(super) fn entry(&self, caches: &Path, commit: &Sha) -> PathBuf {
         self.folder(caches).join(commit.as_str())
     }
 
-    /// The entry to start from: the commit's own, else the newest.
+    /// Returns the entry to start from: the commit's own, else the newest.
     pub(super) fn find(&self, caches: &Path, commit: &Sha) -> Option<PathBuf> {
         let own = self.entry(caches, commit);
         if own.is_dir() {

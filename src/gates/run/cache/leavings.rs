@@ -1,4 +1,4 @@
-//! What commands left in a checkout that the commit does not have.
+//! Finds the files that commands left in a checkout and that are not part of the commit.
 
 use crate::gates::run::context::{GateError, host};
 use git::blocking;
@@ -8,20 +8,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The file by which a folder says that it is a cache.
+/// The file that marks a folder as a cache.
 const TAG: &str = "CACHEDIR.TAG";
 
-/// Folders that are of no use elsewhere: they remember the last run, not what was built.
+/// Folders that are useless elsewhere: they record the last run, not what was built.
 const OF_NO_USE: [&str; 4] = [".pytest_cache", "__pycache__", ".nyc_output", "coverage"];
 
-/// What was left at one moment: the topmost files and folders that are not of the commit.
+/// The topmost files and folders that are not part of the commit, at one moment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leavings {
     found: BTreeSet<PathBuf>,
 }
 
 impl Leavings {
-    /// Looks through a checkout whose commit has these paths.
+    /// Searches a checkout whose commit has these paths.
     pub(crate) async fn of(work: &Path, tracked: &BTreeSet<String>) -> Result<Self, GateError> {
         let (work, tracked) = (work.to_path_buf(), tracked.clone());
         let looking = blocking(move || Self::look_through(&work, &tracked));
@@ -29,27 +29,27 @@ impl Leavings {
         looked.map_err(host("looking through a checkout"))
     }
 
-    /// The same on a thread that may wait.
+    /// Does the same synchronously, on a thread that may block.
     pub(super) fn look_through(work: &Path, tracked: &BTreeSet<String>) -> io::Result<Self> {
         let mut found = BTreeSet::new();
         look(work, Path::new(""), tracked, &mut found)?;
         Ok(Self { found })
     }
 
-    /// Each of them.
+    /// Returns each of the paths.
     pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.found.iter().map(PathBuf::as_path)
     }
 
-    /// What a later run of the same turn starts from: everything but bytecode, which tells its source by a time and a size
-    /// that another source may have too.
+    /// Returns what a later run of the same turn starts from: everything except bytecode. Python matches bytecode with
+    /// a source by time and size, which another source may share.
     pub(crate) fn for_the_turn(&self) -> Vec<PathBuf> {
         let is_bytecode = |path: &&PathBuf| path.file_name().is_some_and(|name| name == "__pycache__");
         self.found.iter().filter(|path| !is_bytecode(path)).cloned().collect()
     }
 
-    /// What is worth keeping: what set-up made, and what tests made where it says of itself that it is a cache. Output of
-    /// a test run is none: it would be found again where the sources that it came from are gone.
+    /// Returns what is worth caching: what set-up made, and what tests made if it is marked as a cache. Other output of
+    /// a test run is not: a later run would find it even if its sources were gone.
     pub(crate) fn worth_keeping(setup: &Self, tests: &Self, work: &Path) -> Vec<PathBuf> {
         let is_worth = |path: &&PathBuf| {
             let by_setup = setup.found.contains(*path);

@@ -1,5 +1,5 @@
-//! What set-up left besides packages. Only if it made nothing of the repository's own files, what it left on one commit is
-//! what it would leave on another with the same settings and lock files.
+//! Finds out whether set-up left only packages. If it made nothing from the repository's own files, it would leave the
+//! same on any commit with the same settings and lock files.
 
 use crate::gates::run::cache::{copy::DEEPEST, key::LOCKS, leavings::Leavings};
 use integrity::language::{Role, role};
@@ -11,17 +11,17 @@ use std::{
     path::Path,
 };
 
-/// What set-up left.
+/// The kind of files that set-up left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) enum Made {
-    /// Packages, and nothing else.
+    /// Only packages.
     Packages,
-    /// Something of the repository's own files: copied, compiled or generated.
+    /// Something made from the repository's own files: copied, compiled or generated.
     #[default]
     OfFiles,
 }
 
-/// Folders and files in which package managers keep packages, by name or by the end of it.
+/// Names, or ends of names, of folders and files in which package managers keep packages.
 const PACKAGES: [&str; 9] = [
     "node_modules",
     ".venv",
@@ -34,14 +34,14 @@ const PACKAGES: [&str; 9] = [
     "__pycache__",
 ];
 
-/// Where programs and libraries are put that are installed for a user, which may be the repository's own.
+/// Folders for programs and libraries installed for a user, which may be the repository's own.
 const INSTALLED: [&str; 4] = [".local/bin", ".local/lib", ".cargo/bin", "go/bin"];
 
-/// More files than this are not looked at: there may be a copy among them.
+/// The most files that are examined. If there are more, a copy may be among them.
 const MOST_FILES: usize = 200_000;
 
 impl Made {
-    /// Looks at what set-up left in a checkout whose commit has these paths, and in the home of its commands.
+    /// Examines what set-up left in a checkout whose commit has these paths, and in the commands' home.
     pub(super) fn look(work: &Path, home: &Path, left: &Leavings, tracked: &BTreeSet<String>) -> io::Result<Self> {
         if INSTALLED.iter().any(|place| home.join(place).exists()) {
             return Ok(Self::OfFiles);
@@ -58,7 +58,7 @@ impl Made {
     }
 }
 
-/// Looks for copies of the repository's files of code.
+/// A search for copies of the repository's source files.
 struct Copies<'a> {
     work: &'a Path,
     own: BTreeMap<&'a str, Vec<&'a str>>,
@@ -75,7 +75,7 @@ impl<'a> Copies<'a> {
         Self { work, own, seen: 0 }
     }
 
-    /// Whether there is a copy at a path or below; links are not followed.
+    /// `true` if there is a copy at this path or below it; links are not followed.
     fn are_below(&mut self, path: &Path, depth: usize) -> io::Result<bool> {
         let kind = fs::symlink_metadata(path)?.file_type();
         self.seen = self.seen.saturating_add(1);

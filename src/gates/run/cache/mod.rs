@@ -1,11 +1,12 @@
-//! Build caches: what pre-flight built on a commit of the default branch, copied for every later run on the same lock files.
+//! Build caches: copies of what pre-flight built on a commit of the default branch, for every later run with the same
+//! lock files.
 //!
-//! Only [`keep`] writes here, and only pre-flight calls it. What is taken out is a copy: nothing that a Player or a Gate
-//! wrote ever comes back. A cache that is missing, damaged or does not fit only costs time. A [`Snapshot`] is the same for
-//! the runs of one turn alone.
+//! Only [`keep`] writes here, and only pre-flight calls it. Runs get a copy, so nothing that a Player or a Gate wrote
+//! ever gets back into the cache. A missing, damaged or unsuitable cache only costs time. A [`Snapshot`] is the same
+//! for the runs of a single turn.
 //!
-//! Cargo believes times, so files of packages that are as they were get one old time here and there; whatever may have
-//! changed is new, and forgotten.
+//! Cargo decides by file times. Therefore the files of unchanged packages get the same old time wherever a cache is
+//! filled or used. Packages that may have changed look new, and their fingerprints are deleted.
 
 mod builds;
 mod copy;
@@ -45,23 +46,23 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Where the folders of an entry lie.
+/// The folders of an entry.
 const CHECKOUT: &str = "checkout";
 const HOME: &str = "home";
 
-/// Whether a place was filled from a cache.
+/// Whether a checkout was filled from a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Warmed {
-    /// It was.
+    /// It was filled.
     Yes,
-    /// It is as it was: nothing fits.
+    /// It was left as it was, since no cache fits.
     No,
-    /// A copy broke off: the place is of no use any more.
+    /// The copy failed half-way, so the checkout is unusable.
     InPart,
 }
 
-/// Copies what pre-flight built into a fresh place, where an entry fits: of this very commit, else the newest with the
-/// same lock files and commands. What will be laid over the commit's files counts as changed.
+/// Copies what pre-flight built into a fresh checkout, if an entry fits: that of this commit, else the newest with the
+/// same lock files and commands. Files that the overlay will replace count as changed.
 pub(crate) async fn warm(
     bench: &Bench,
     mirror: &Mirror,
@@ -77,7 +78,7 @@ pub(crate) async fn warm(
     fill(mirror, entry, overlay, place).await
 }
 
-/// Copies an entry into a fresh place.
+/// Copies an entry into a fresh checkout.
 async fn fill(
     mirror: &Mirror,
     entry: PathBuf,
@@ -98,7 +99,7 @@ async fn fill(
     }
 }
 
-/// What is not as it was on the commit that the entry was filled on.
+/// Returns the paths that differ from the commit on which the entry was filled.
 async fn since(mirror: &Mirror, entry: &Path, commit: &Sha, overlay: Option<&Overlay>) -> Since {
     let filled_on = entry.file_name().and_then(|name| name.to_str()?.parse::<Sha>().ok());
     let Some(filled_on) = filled_on else {
@@ -127,7 +128,7 @@ fn take_out(entry: &Path, work: &Path, home: &Path, since: Since, packages: &Pac
         return Ok(());
     }
     let since = match since {
-        // What looks newer than this checkout would look newer than what was changed in it.
+        // Build results newer than this checkout would look newer than files that changed in it.
         Since::Paths(_) if copier.newest() >= times::made(work)? => Since::Unknown,
         Since::Paths(paths) => Since::Paths(paths.into_iter().chain(notes.unlike).collect()),
         Since::Unknown => Since::Unknown,
@@ -139,7 +140,8 @@ fn take_out(entry: &Path, work: &Path, home: &Path, since: Since, packages: &Pac
     times::settle(work, packages, &untouched, &notes.times)
 }
 
-/// Makes a fresh place of a default-branch commit look as every later one will, before anything is built in it.
+/// Gives the files of a fresh checkout of a default-branch commit the times that later checkouts will have, before
+/// anything is built in it.
 pub(crate) async fn prepare(mirror: &Mirror, commit: &Sha, place: &SandboxedCheckout) -> Result<(), GateError> {
     let packages = Packages::of(&commands::paths(mirror, commit).await?);
     let work = place.path().to_path_buf();
@@ -148,7 +150,7 @@ pub(crate) async fn prepare(mirror: &Mirror, commit: &Sha, place: &SandboxedChec
     settled.map_err(host("setting times in a checkout"))
 }
 
-/// The times that build tools go by, before anything is built in a place.
+/// Returns the times by which build tools decide, before anything is built in a checkout.
 pub(crate) async fn times(mirror: &Mirror, place: &SandboxedCheckout) -> Result<Times, GateError> {
     let packages = Packages::of(&commands::paths(mirror, place.head()).await?);
     let work = place.path().to_path_buf();
@@ -156,7 +158,7 @@ pub(crate) async fn times(mirror: &Mirror, place: &SandboxedCheckout) -> Result<
     reading.map_err(|error| host("reading times in a checkout")(error.into()))
 }
 
-/// Keeps what set-up and tests left in a place of a default-branch commit. Failing to costs nothing but time later.
+/// Caches what set-up and tests left in a checkout of a default-branch commit. A failure only costs time later.
 pub(crate) async fn keep(
     bench: &Bench,
     mirror: &Mirror,
@@ -184,7 +186,7 @@ pub(crate) async fn keep(
     Ok(())
 }
 
-/// What set-up makes of the files of a place that it left this way; where that cannot be seen, it may be anything.
+/// Returns the kind of files that set-up left in a checkout; `Made::OfFiles` if that cannot be examined.
 pub(crate) async fn made(place: &SandboxedCheckout, left: &Leavings, tracked: &BTreeSet<String>) -> Made {
     let (work, home) = (place.path().to_path_buf(), place.home());
     let (left, tracked) = (left.clone(), tracked.clone());
@@ -196,22 +198,22 @@ pub(crate) async fn made(place: &SandboxedCheckout, left: &Leavings, tracked: &B
     })
 }
 
-/// What set-up left on one commit: every run of a turn starts from a copy of it.
+/// What set-up left on one commit. Every run of a turn starts from a copy of it.
 pub(crate) struct Snapshot {
     folder: Folder,
     commit: Sha,
 }
 
-/// Where it lies.
+/// The folder that holds it.
 enum Folder {
-    /// In an entry that pre-flight keeps.
+    /// A cache entry of pre-flight.
     Kept(PathBuf),
-    /// In a folder that goes away with the turn.
+    /// A temporary folder, which is deleted with the snapshot.
     Own(Option<TempDir>),
 }
 
 impl Snapshot {
-    /// Copies what set-up left in a place; none where that cannot be done, which costs set-ups.
+    /// Copies what set-up left in a checkout; `None` if that fails, which only costs more set-ups.
     pub(crate) async fn of(
         bench: &Bench,
         place: &SandboxedCheckout,
@@ -238,7 +240,8 @@ impl Snapshot {
             .ok()
     }
 
-    /// What pre-flight's set-up left on a commit, where that is packages alone, and where every place is seen here.
+    /// Returns what pre-flight's set-up left on a commit, if it is only packages. `seen` is the path at which commands
+    /// see every checkout.
     pub(crate) async fn of_packages(
         bench: &Bench,
         (mirror, commit): (&Mirror, &Sha),
@@ -254,7 +257,8 @@ impl Snapshot {
         }))
     }
 
-    /// Where it lies, if a place that was filled from it can be used twice: Cargo goes by times that only a fresh place has.
+    /// Returns its folder if a checkout that was filled from it can be used twice. With Cargo's fingerprints it cannot,
+    /// since Cargo relies on times that only a fresh checkout has.
     pub(crate) fn entry(&self) -> Option<PathBuf> {
         let entry = match &self.folder {
             Folder::Kept(entry) => entry.clone(),
@@ -264,7 +268,7 @@ impl Snapshot {
         notes.fingerprints.is_empty().then_some(entry)
     }
 
-    /// Where an entry has what stands at this path below the folder around a checkout.
+    /// Returns the entry's copy of a path, which is relative to the folder around a checkout; `None` if there is none.
     pub(crate) fn has(entry: &Path, path: &Path) -> Option<PathBuf> {
         let left = match (path.strip_prefix("work"), path.strip_prefix("home")) {
             (Ok(inside), _) => entry.join(CHECKOUT).join(inside),
@@ -274,7 +278,7 @@ impl Snapshot {
         std::fs::symlink_metadata(&left).is_ok().then_some(left)
     }
 
-    /// Puts a copy of a file in place of whatever stands there.
+    /// Replaces whatever is at `to` by a copy of a file.
     pub(crate) fn copy_back(left: &Path, to: &Path) -> io::Result<()> {
         match std::fs::symlink_metadata(to) {
             Ok(meta) if meta.is_dir() => std::fs::remove_dir_all(to)?,
@@ -284,7 +288,7 @@ impl Snapshot {
         Copier::default().copy(left, to)
     }
 
-    /// Fills a fresh place of this or another commit with a copy.
+    /// Fills a fresh checkout of this or another commit with a copy.
     pub(crate) async fn fill(
         &self,
         mirror: &Mirror,
@@ -309,7 +313,7 @@ impl Drop for Snapshot {
     }
 }
 
-/// Writes an entry beside its place and moves it there whole.
+/// Writes an entry to a temporary folder and moves it into place as a whole.
 fn put_in(
     folder: &Path,
     entry: &Path,
@@ -332,10 +336,10 @@ fn put_in(
     copier.copy(home, &making.path().join(HOME))?;
     let bytes = copier.bytes();
     Notes { bytes, ..notes }.write(making.path())?;
-    // From here on its time says when it was made: using it only writes this file again.
+    // From here on, the folder's time says when it was made: later uses only rewrite this file.
     room::touch(making.path());
     std::fs::rename(making.path(), entry)?;
-    // The folder is not there any more under its first name, so there is nothing to take away.
+    // The folder was renamed, so the guard must not delete it.
     drop(making.keep());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What is noted beside an entry's folders when it is made.
+//! The notes that are stored beside an entry's folders.
 
 use crate::gates::run::cache::{Made, builds, times, times::Times};
 use serde::{Deserialize, Serialize};
@@ -10,25 +10,25 @@ use std::{
 
 const NOTES: &str = "notes.json";
 
-/// What is noted of an entry.
+/// The notes about an entry.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(super) struct Notes {
-    /// How large it is.
+    /// The entry's size.
     pub(super) bytes: u64,
-    /// Where Cargo notes what is fresh; empty where nothing of Cargo was kept.
+    /// Cargo's fingerprint folders; empty if nothing of Cargo's was kept.
     pub(super) fingerprints: BTreeSet<String>,
-    /// Files that commands wrote anew: nothing that was built of them can be told to be fresh.
+    /// Files that commands rewrote: nothing built from them can be judged up to date.
     pub(super) unlike: BTreeSet<String>,
-    /// The times of files and folders when it was built, where they are not the one old time.
+    /// The times of files and folders at the build, unless they are the fixed old time.
     #[serde(default)]
     pub(super) times: Times,
-    /// What set-up left.
+    /// The kind of files that set-up left.
     #[serde(default)]
     pub(super) made: Made,
 }
 
 impl Notes {
-    /// Looks at a checkout as its commands left it, whose files had these times before.
+    /// Examines a checkout after its commands ran; `before` are the files' times before.
     pub(super) fn of(work: &Path, before: Times, leavings: &[PathBuf], made: Made) -> io::Result<Self> {
         Ok(Self {
             made,

@@ -1,33 +1,33 @@
-//! Which Cargo packages of a repository are as they were when a cache was filled: pure, over paths alone.
+//! Decides which Cargo packages are unchanged since a cache was filled: pure, from paths alone.
 //!
-//! Cargo tells what is fresh by files' times, and a fresh checkout makes every file new. A package may look as old as it
-//! is only if nothing that could have changed what is built of it has changed: in doubt it does not.
+//! Cargo decides by file times what is up to date, and a fresh checkout makes every file new. A package may only look
+//! old if nothing that could affect its build has changed; if in doubt, it looks new.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The file that makes a folder a package.
 pub(super) const MANIFEST: &str = "Cargo.toml";
 
-/// Folders whose files are read when tests run.
+/// Folders whose files are only read when tests run.
 const OF_TESTS: [&str; 2] = ["tests", "snapshots"];
 
-/// The packages of one commit by their folders; the repository's own folder is the empty text.
+/// The packages of one commit by folder; the empty string is the repository's root.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Packages {
     folders: BTreeMap<String, Vec<String>>,
 }
 
-/// What differs from the commit that a cache was filled on.
+/// The difference from the commit on which a cache was filled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Since {
-    /// These paths.
+    /// These paths differ.
     Paths(BTreeSet<String>),
-    /// It cannot be said.
+    /// The difference is unknown.
     Unknown,
 }
 
 impl Packages {
-    /// The packages among the paths of a commit, each with its files.
+    /// Finds the packages among a commit's paths, each with its files.
     pub(super) fn of(paths: &[String]) -> Self {
         let folder = |path: &String| match path.strip_suffix(MANIFEST)? {
             "" => Some(String::new()),
@@ -49,7 +49,7 @@ impl Packages {
         packages
     }
 
-    /// The folder of the package that a path belongs to: of the innermost.
+    /// Returns the folder of the innermost package that contains a path.
     fn home(&self, path: &str) -> Option<&str> {
         let mut above = path;
         loop {
@@ -62,18 +62,18 @@ impl Packages {
         }
     }
 
-    /// The folders of all packages.
+    /// Returns the folders of all packages.
     pub(super) fn folders(&self) -> BTreeSet<&str> {
         self.folders.keys().map(String::as_str).collect()
     }
 
-    /// The files of these packages.
+    /// Returns the files of these packages.
     pub(super) fn files<'a>(&'a self, folders: &'a BTreeSet<&str>) -> impl Iterator<Item = &'a str> {
         let of = |folder: &&str| self.folders.get(*folder).into_iter().flatten();
         folders.iter().flat_map(of).map(String::as_str)
     }
 
-    /// The folders of a package's own files, its own among them.
+    /// Returns the folders of a package's own files, including the package's folder.
     pub(super) fn folders_in(&self, package: &str) -> BTreeSet<&str> {
         let files = self.folders.get(package).into_iter().flatten();
         let above = files.flat_map(|path| path.match_indices('/').filter_map(|(at, _)| path.get(..at)));
@@ -84,10 +84,11 @@ impl Packages {
             .collect()
     }
 
-    /// The packages that are as they were.
+    /// Returns the unchanged packages.
     ///
-    /// A compiler says which sources it read, so a changed source makes its own package new, and what depends on that
-    /// follows. Any other file may be read by a build script or a macro of any package without a word: then all are new.
+    /// The compiler records which sources it read, so a changed source makes its own package new, and its dependents
+    /// follow. A build script or macro of any package may read any other file without a record, so such a change makes
+    /// all packages new.
     pub(super) fn untouched(&self, since: &Since) -> BTreeSet<&str> {
         let Since::Paths(changed) = since else {
             return BTreeSet::new();
@@ -103,7 +104,7 @@ impl Packages {
     }
 }
 
-/// Whether a change of this file concerns its own package, and others only as far as they depend on that.
+/// `true` if a change of this file affects only its own package and the packages that depend on it.
 fn stays_inside(path: &str) -> bool {
     let is_source = path.ends_with(".rs") || path.ends_with(".md");
     is_source || path.split('/').rev().skip(1).any(|folder| OF_TESTS.contains(&folder))

@@ -1,4 +1,4 @@
-//! How many caches there may be, and how large all of them together: the longest unused go.
+//! Limits the number and total size of the caches: the least recently used are removed first.
 
 use crate::gates::run::cache::{copy::MOST_BYTES, notes::Notes};
 use domain::ids::Sha;
@@ -11,13 +11,13 @@ use std::{
 /// The most entries of all repositories together.
 const MOST_ENTRIES: usize = 24;
 
-/// The most bytes of all of them: five of the largest.
+/// The most bytes of all entries together: five of the largest size.
 const MOST_BYTES_OF_ALL: u64 = 5 * MOST_BYTES;
 
-/// The seconds after which nobody makes an entry any more that is not whole.
+/// The age, in seconds, after which an incomplete entry counts as abandoned.
 const LEFT: i64 = 24 * 60 * 60;
 
-/// Takes entries away until there is room, the longest unused first; never the one just made.
+/// Removes the least recently used entries until there is room, but never the one just made.
 pub(super) fn make(caches: &Path, newest: &Path) {
     make_within(caches, newest, MOST_ENTRIES, MOST_BYTES_OF_ALL);
 }
@@ -31,7 +31,7 @@ fn make_within(caches: &Path, newest: &Path, most: usize, most_bytes: u64) {
     for (_, entry) in entries {
         bytes = bytes.saturating_add(size(&entry));
         if number >= most || bytes > most_bytes {
-            // What is older goes too, however small it is.
+            // Every older entry goes too, however small.
             bytes = u64::MAX;
             remove(&entry);
         }
@@ -39,8 +39,8 @@ fn make_within(caches: &Path, newest: &Path, most: usize, most_bytes: u64) {
     }
 }
 
-/// Takes away what is no whole entry and was left for long, by the newest entry's time: somebody may still be making the
-/// others.
+/// Removes incomplete entries that were abandoned long before the newest entry was made. Younger ones may still be in
+/// progress.
 fn sweep(entries: &mut Vec<((i64, i64), PathBuf)>, newest: &Path) {
     let now = entries
         .iter()
@@ -59,17 +59,17 @@ fn sweep(entries: &mut Vec<((i64, i64), PathBuf)>, newest: &Path) {
     });
 }
 
-/// How large an entry is; one that does not say is as large as one may be.
+/// Returns an entry's size; without notes, the largest possible size.
 fn size(entry: &Path) -> u64 {
     Notes::read(entry).map_or(MOST_BYTES, |notes| notes.bytes)
 }
 
-/// Notes that an entry was used.
+/// Records that an entry was used.
 pub(super) fn touch(entry: &Path) {
     let _ = fs::write(entry.join("used"), b"");
 }
 
-/// Moves an entry away before it is deleted, so that nobody finds half of it.
+/// Renames an entry before deleting it, so that nobody uses a half-deleted one.
 fn remove(entry: &Path) {
     let gone = entry.with_extension("gone");
     if fs::rename(entry, &gone).is_ok()
@@ -79,7 +79,7 @@ fn remove(entry: &Path) {
     }
 }
 
-/// Every entry with the time of its last use.
+/// Returns every entry with the time of its last use.
 fn entries(caches: &Path) -> Vec<((i64, i64), PathBuf)> {
     let folders = |path: &Path| -> Vec<PathBuf> {
         let read = fs::read_dir(path).into_iter().flatten().flatten();
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::gates::run::cache::put_in;
 
-    /// Entries of this many bytes, the first the longest unused.
+    /// Creates entries of these sizes in bytes, the least recently used first.
     fn caches(sizes: &[u64]) -> (tempfile::TempDir, Vec<PathBuf>) {
         let dir = tempfile::tempdir().unwrap();
         let make = |(at, bytes): (usize, &u64)| {

@@ -1,4 +1,4 @@
-//! Times of a checkout's files: those of packages that are as they were look as old as they are.
+//! Sets the times of a checkout's files, so that unchanged packages look as old as they are.
 
 use crate::gates::run::cache::packages::Packages;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
@@ -9,17 +9,17 @@ use std::{
     path::Path,
 };
 
-/// When files and folders were written, by their paths: seconds and nanoseconds.
+/// The modification times of files and folders by path, in seconds and nanoseconds.
 pub(crate) type Times = BTreeMap<String, (i64, i64)>;
 
-/// The one time that every unchanged file has, where a cache is filled and where it is used: before any cache, and after
-/// the first that archives can name.
+/// The time that all unchanged files get, both when a cache is filled and when it is used. It is older than any cache,
+/// but later than the earliest time that archive formats support.
 pub(super) const OLD: (i64, i64) = (1_000_000_000, 0);
 
-/// Cargo's own list of packages, which it compares by what it says.
+/// Cargo's lock file, which Cargo compares by content.
 const LOCK: &str = "Cargo.lock";
 
-/// The files and folders of these packages with their times.
+/// Returns the times of the packages' files and folders.
 pub(super) fn of(work: &Path, packages: &Packages) -> Times {
     let folders = packages.folders();
     let time = |path: &str| {
@@ -30,7 +30,7 @@ pub(super) fn of(work: &Path, packages: &Packages) -> Times {
     packages.files(&folders).chain(inside).filter_map(time).collect()
 }
 
-/// Gives the files and folders of these packages the times that they had, or the old one.
+/// Gives the files and folders of these packages their former times, or else the old one.
 pub(super) fn settle(work: &Path, packages: &Packages, folders: &BTreeSet<&str>, times: &Times) -> io::Result<()> {
     let had = |path: &str| times.get(path).copied().unwrap_or(OLD);
     for path in packages.files(folders) {
@@ -53,15 +53,15 @@ fn set(path: &Path, (tv_sec, tv_nsec): (i64, i64)) -> io::Result<()> {
     Ok(rustix::fs::utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// Files that do not have the times any more that they had before: commands wrote or removed them.
+/// Returns the files whose times changed: commands wrote or removed them.
 pub(super) fn disturbed(work: &Path, before: &Times) -> BTreeSet<String> {
     let is_disturbed = |(path, time): &(&String, &(i64, i64))| {
-        // Cargo writes it again in a newer form, there as here.
+        // Cargo may rewrite it in a newer format, always in the same way.
         if path.ends_with(LOCK) {
             return false;
         }
         let meta = fs::symlink_metadata(work.join(path));
-        // A folder is written whenever something is put into it.
+        // A folder's time changes whenever something is added to it.
         meta.map_or(true, |meta| {
             !meta.is_dir() && (meta.mtime(), meta.mtime_nsec()) != **time
         })
@@ -73,7 +73,7 @@ pub(super) fn disturbed(work: &Path, before: &Times) -> BTreeSet<String> {
         .collect()
 }
 
-/// When the file system made this checkout, by its own clock.
+/// Returns the time when this checkout was created, by the file system's clock.
 pub(super) fn made(work: &Path) -> io::Result<(i64, i64)> {
     let meta = fs::symlink_metadata(work.join(".git/HEAD"))?;
     Ok((meta.mtime(), meta.mtime_nsec()))

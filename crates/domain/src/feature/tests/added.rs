@@ -1,4 +1,4 @@
-//! Tasks that AutoBuild adds, pre-flight, and what people's words do to both.
+//! Tests of the tasks that AutoBuild adds, of pre-flight, and of what people's commands do to both.
 
 use crate::{
     blocked::{BlockReason, PreFlightCause, PreFlightFault},

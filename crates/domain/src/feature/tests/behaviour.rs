@@ -1,4 +1,4 @@
-//! The loop: turns, waves, gates, and what stops them.
+//! Tests of the loop: turns, waves, gates, and what stops them.
 
 use crate::{
     blocked::{BlockReason, Cost, Doing, report::BlockedReport},

@@ -1,4 +1,4 @@
-//! Commands: what each does, and when it is refused. The table has every command in every state.
+//! Tests of each command: what it does, and when it is refused. The table has every command in every state.
 
 use crate::{
     blocked::{BlockReason, report::Way},
@@ -357,7 +357,7 @@ fn settings_are_read_again_at_a_resume() {
     assert_eq!((story.feature.rules.max_turns, story.task(ONE).limit), (7, 10));
 }
 
-/// The command of a way on, over the task that the report would name.
+/// Returns the command for a way to continue, on the task that the report would name.
 fn command_of(story: &Story, way: Way) -> Command {
     match way {
         Way::Resume => resume(),

@@ -1,4 +1,4 @@
-//! What people do, and what follows: one promise per row of the product's table, and reviews.
+//! Tests of people's acts, one per row of the product's table, and of reviews.
 
 use crate::{
     blocked::BlockReason,

@@ -1,4 +1,4 @@
-//! Design before the first turn.
+//! Tests of the design before the first turn.
 
 use crate::{
     blocked::{AgentFailure, BlockReason},
@@ -12,7 +12,7 @@ use crate::{
     task::PersonDid,
 };
 
-/// One task that is to be designed, or was.
+/// Returns a Feature with one task and this design state.
 fn building(pre_loop: PreLoop) -> Story {
     let mut story = Story::new(rules());
     let plan = plan(vec![planned_task(ONE, &[])]);

@@ -1,4 +1,4 @@
-//! GitHub's _Re-run_: what is checked again, and what is only said again.
+//! Tests of GitHub's _Re-run_: what is checked again, and what is only published again.
 
 use crate::{
     effect::Effect,

@@ -1,4 +1,4 @@
-//! People's reviews, what they waive, and CI between the Gates and the Coach.
+//! Tests of people's reviews, of what they waive, and of CI between the Gates and the Coach.
 
 use crate::{
     blocked::BlockReason,
@@ -44,7 +44,7 @@ fn approves(id: u64, commit: Sha) -> PersonDid {
     }
 }
 
-/// A task whose only allowed turn ended with feedback on a commit with this evidence.
+/// Returns a task whose only turn ended with feedback on a commit with this evidence.
 fn blocked_on(report: GateReport) -> Story {
     let tight = crate::feature::Rules {
         max_turns: 1,
@@ -135,7 +135,7 @@ fn a_secret_is_never_waived_and_everything_else_is() {
     );
     for report in [
         integrity(Rule::SkipAdded, Author::Player),
-        // A person's own lines send nothing back, so nothing of them is waived.
+        // A secret in a person's own lines does not send the work back, so nothing is waived.
         integrity(Rule::Secret, Author::Person),
     ] {
         let mut story = blocked_on(report);

@@ -1,4 +1,4 @@
-//! Features and tasks in every state, reached through the machine itself wherever it leads there.
+//! Features and tasks in every state, reached by real events if possible.
 
 use crate::{
     ci,
@@ -87,7 +87,7 @@ pub fn plan(tasks: Vec<PlannedTask>) -> Plan {
     }
 }
 
-/// Two tasks side by side, and one that needs the first.
+/// Returns a plan with two independent tasks, and a third that needs the first.
 pub fn three_tasks() -> Plan {
     plan(vec![
         planned_task(ONE, &[]),
@@ -199,7 +199,7 @@ pub fn feedback(words: &str) -> Judgement {
     }))
 }
 
-/// What pre-flight found on commit `n`: green tests.
+/// Returns a pre-flight result for commit `n`, with tests that pass.
 pub fn ready(n: u64) -> Box<PreFlown> {
     let baseline = Baseline {
         commit: sha(n),
@@ -235,7 +235,7 @@ pub fn pushed(head: Sha) -> Played {
     }
 }
 
-/// A story: events one after the other, with every effect asked for on the way.
+/// A sequence of events, with every effect that they asked for.
 #[derive(Clone)]
 pub struct Story {
     pub feature: Feature,
@@ -251,7 +251,7 @@ impl Story {
         }
     }
 
-    /// Builds with the tasks of `plan`, the first wave running.
+    /// Returns a Feature that builds the tasks of `plan`, with the first wave running.
     pub fn building(plan: Plan, rules: Rules) -> Self {
         let mut story = Self::new(rules.clone());
         story.tell(Event::Planned {
@@ -268,7 +268,7 @@ impl Story {
         story
     }
 
-    /// Pre-flight finds nothing that forbids the work on this commit.
+    /// Lets pre-flight on commit `n` find no obstacle.
     pub fn pre_flight(&mut self, n: u64) -> Vec<Effect> {
         let emission = self.waits_for();
         self.tell(Event::PreFlown {
@@ -277,7 +277,7 @@ impl Story {
         })
     }
 
-    /// The emission that the Feature waits for.
+    /// Returns the emission that the Feature waits for.
     pub fn waits_for(&self) -> Emission {
         self.feature
             .phase()
@@ -285,7 +285,7 @@ impl Story {
             .unwrap_or(Emission(0))
     }
 
-    /// The effects that the event asks for.
+    /// Applies an event and returns the effects that it asks for.
     pub fn tell(&mut self, event: Event) -> Vec<Effect> {
         let done = step(self.feature.clone(), event, AT);
         self.feature = done.feature;
@@ -358,7 +358,7 @@ impl Story {
         )
     }
 
-    /// A whole turn that ends with `judgement`.
+    /// Plays a whole turn that ends with `judgement`.
     pub fn turn(&mut self, id: TaskId, n: u64, judgement: Judgement) -> Vec<Effect> {
         self.push(id, n);
         self.gate(id, green());
@@ -417,7 +417,7 @@ impl Story {
         })
     }
 
-    /// One task, merged, in review.
+    /// Returns a Feature in review, with one merged task.
     pub fn in_review() -> Self {
         let mut story = Self::building(plan(vec![planned_task(ONE, &[])]), rules());
         story.complete(ONE, 20);
@@ -433,12 +433,12 @@ impl Story {
     }
 }
 
-/// The words of effects, in order.
+/// Returns the kinds of the effects, in order.
 pub fn kinds(effects: &[Effect]) -> Vec<&'static str> {
     effects.iter().map(Effect::kind).collect()
 }
 
-/// What CI comes to when one check has ended like this.
+/// Returns the result of CI after one check ended like this.
 pub fn ci_says(says: CiSays) -> GateResult {
     let check = CiCheck {
         name: "build".to_owned(),

@@ -1,4 +1,4 @@
-//! The machines as tables: every state, and what every event does there. The snapshots document the machines.
+//! The state machines as tables: what every event does in every state. The snapshots document the machines.
 
 #![expect(clippy::too_many_lines, reason = "one row per state or event")]
 
@@ -31,7 +31,7 @@ fn refused() -> BlockReason {
     }
 }
 
-/// The one task of a Feature, in every state that a task can rest or work in.
+/// Returns a Feature with one task, for every state of that task.
 fn tasks() -> Vec<(&'static str, Story)> {
     let one = || Story::building(plan(vec![planned_task(ONE, &[])]), rules());
     let after = |does: &dyn Fn(&mut Story)| {
@@ -391,7 +391,7 @@ fn what_every_event_does_to_a_task() {
     insta::assert_snapshot!(table);
 }
 
-/// A Feature in every state, and in every step of building.
+/// Returns a Feature in every state and every step of building.
 fn features() -> Vec<(&'static str, Story)> {
     let ask = crate::feature::Rules {
         plan_approval: crate::feature::PlanApproval::Always,

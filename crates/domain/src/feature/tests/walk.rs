@@ -1,5 +1,5 @@
-//! A random walk: agents, forge and people do whatever they may, in any order. What is promised of the machines must hold
-//! at every step.
+//! A random walk: agents, the forge and people do whatever they may, in any order. What the state machines promise has
+//! to hold at every step.
 
 #![expect(clippy::too_many_lines, reason = "one arm per effect or promise")]
 
@@ -25,19 +25,19 @@ use crate::{
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// What is outside of the machines: effects that wait or run, results that are late, and what was told already.
+/// The world around the state machines: effects that wait or run, late results, and results that were delivered before.
 struct World {
     feature: Feature,
     due: Vec<Effect>,
-    /// Effects that were stopped while they ran: their results may still come.
+    /// Effects that were stopped while they ran. Their results may still come.
     stopped: Vec<Effect>,
-    /// Results that were told before, each with a Feature event.
+    /// Results that were delivered before, as events of the Feature.
     told: Vec<Event>,
     ids: BTreeSet<String>,
     count: u64,
 }
 
-/// Numbers that decide what happens; when they run out, zeros.
+/// Random numbers that decide what happens; zeros after the last one.
 struct Dice<'a>(std::slice::Iter<'a, u16>);
 
 impl Dice<'_> {
@@ -116,7 +116,7 @@ impl World {
         self.check();
     }
 
-    /// A result comes once; told again, at once or at any later time, it changes nothing.
+    /// Delivers a result, and checks that it changes nothing the second time.
     fn result(&mut self, event: Event) {
         self.apply(event.clone());
         self.is_ignored(&event);
@@ -208,7 +208,7 @@ fn check_turns(task: &Task) {
     }
 }
 
-/// Stored and read again, nothing is lost.
+/// Checks that storing and reading a Feature loses nothing.
 fn round_trip(feature: &Feature) {
     let text = serde_json::to_string(feature).unwrap();
     let mut read: Feature = serde_json::from_str(&text).unwrap();
@@ -224,7 +224,7 @@ fn round_trip(feature: &Feature) {
     assert_eq!(&read, feature);
 }
 
-/// What one event may do.
+/// Checks the transitions that one event may cause.
 fn check_move(before: &Feature, event: &Event, done: &Step) {
     let after = &done.feature;
     if !before.is_unfinished() && before.state != after.state {
@@ -298,7 +298,7 @@ fn is_infrastructure(event: &Event, id: TaskId) -> bool {
 }
 
 impl World {
-    /// What an effect ends with; none for those that nothing waits for.
+    /// Returns the event that ends an effect; `None` for effects that nothing waits for.
     fn outcome(&mut self, effect: &Effect, dice: &mut Dice<'_>) -> Option<Event> {
         let event = match effect {
             Effect::Plan { emission } => match dice.roll(8) {
@@ -555,7 +555,7 @@ impl World {
         Some(event)
     }
 
-    /// One of the due effects ends. Work of a held Feature does not start, but may have been running.
+    /// Ends one of the due effects. Work of a held Feature may end too, because it may have been running before.
     fn agents(&mut self, dice: &mut Dice<'_>) {
         if self.due.is_empty() {
             return;
@@ -566,7 +566,8 @@ impl World {
         }
     }
 
-    /// An effect that was stopped ends all the same, or a result is told twice: nothing follows.
+    /// Delivers a late or repeated result, and checks that nothing follows. Only a late feature pull request still
+    /// counts.
     fn late(&mut self, dice: &mut Dice<'_>) {
         if !self.told.is_empty() {
             let event = dice.pick(&self.told);
@@ -621,7 +622,7 @@ impl World {
             _ => Target::Task(id),
         };
         let mut command = dice.pick(&commands);
-        // Ending everything too often would end every walk.
+        // If this happened too often, every walk would end early.
         if command == Command::Cancel && on == Target::Feature && dice.roll(6) > 0 {
             command = Command::Status;
         }
@@ -731,7 +732,7 @@ impl World {
         self.apply(event);
     }
 
-    /// Events of two tasks of one wave may come in either order.
+    /// Checks that events of two tasks of one wave may come in either order.
     fn commute(&mut self, dice: &mut Dice<'_>) {
         let due: Vec<Effect> = self.due.clone();
         let of = |id: TaskId| {
@@ -796,7 +797,7 @@ proptest! {
     fn without_people_a_feature_ends_or_waits_for_one(numbers in prop::collection::vec(any::<u16>(), 60..600)) {
         let mut world = World::new(MergePolicy::Auto);
         let mut dice = Dice(numbers.iter());
-        // Every effect ends with something, so this ends too: turns are limited, conflicts and overtakings are luck.
+        // Every effect ends, and turns are limited, but random conflicts and pushes may prolong the walk.
         for _ in 0..2_000 {
             if !world.due.iter().any(Effect::waits_when_held) {
                 break;

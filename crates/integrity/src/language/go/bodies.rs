@@ -1,8 +1,8 @@
-//! Go functions that are made to do nothing.
+//! Empties Go functions.
 
 use crate::language::{bodies::Doing, outline::Source, syntax::At};
 
-/// What the file does.
+/// Reads the functions and values of a file.
 pub(super) fn doing(source: &Source<'_>) -> Doing {
     let mut doing = Doing::default();
     for at in source.root.children() {
@@ -28,13 +28,13 @@ fn function(at: At<'_>, doing: &mut Doing) {
         return;
     };
     let results = results(at);
-    // What was there stays behind it, so that no import is left over.
+    // The old body follows, unreachable at run time, so that no import becomes unused.
     let (one, other): (Vec<String>, Vec<String>) = results.iter().map(|written| answers(written).into()).unzip();
     let hollow = [one, other].map(|values| format!("{{ if true {{ return {} }};{rest}", values.join(", ")));
     doing.body((name, at), body, hollow);
 }
 
-/// The types that a function gives.
+/// Returns the types of a function's results.
 pub(super) fn results(function: At<'_>) -> Vec<String> {
     let Some(result) = function.field("result") else {
         return Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn results(function: At<'_>) -> Vec<String> {
     types.collect()
 }
 
-/// Two values of a type as it is written, as far apart as the type allows.
+/// Returns two values of a type, as different as the type allows.
 fn answers(written: &str) -> [String; 2] {
     let nothing = format!("*new({written})");
     let other = match written {

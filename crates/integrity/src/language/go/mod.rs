@@ -13,7 +13,7 @@ use crate::language::{
 };
 use std::sync::OnceLock;
 
-/// What is known of Go.
+/// The vocabulary of Go.
 pub static GO: Vocabulary = Vocabulary {
     name: "Go",
     grammars: &GRAMMARS,
@@ -82,7 +82,7 @@ static GRAMMARS: [Grammar; 1] = [Grammar {
     compiled: OnceLock::new(),
 }];
 
-/// `go.mod` is no format of pairs: what replaces a module is read line by line, `replace A => ./b`.
+/// `go.mod` is not a format of keys and values: its replacements are read line by line, such as `replace A => ./b`.
 static SETTINGS: [Watched; 1] = [imports("replace *", Less::LeadsInside)];
 
 fn role(path: &str) -> Option<Role> {

@@ -1,11 +1,11 @@
-//! Go functions that do what they do, and then give another value of the same type, or nothing; those of them whose type has
-//! such values.
+//! Makes Go functions return another value of the same type, or the zero value, after they ran. Only types with a known
+//! other value are supported.
 
 use super::bodies::results;
 use crate::language::{otherwise::Otherwise, outline::Source, syntax::At};
 use std::collections::BTreeSet;
 
-/// Has the functions of these names give something else.
+/// Changes the results of the functions of these names.
 pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option<Otherwise> {
     let functions = source
         .root
@@ -39,7 +39,7 @@ fn place(function: At<'_>) -> Option<(std::ops::Range<usize>, [String; 2])> {
     ))
 }
 
-/// Another value than `made` of a type as it is written.
+/// Returns an expression of this type whose value differs from `made`.
 fn other(written: &str) -> Option<&'static str> {
     match written {
         "bool" => Some("!made"),

@@ -1,11 +1,11 @@
-//! JavaScript and TypeScript functions that are made to do nothing.
+//! Empties JavaScript and TypeScript functions.
 
 use super::FUNCTIONS;
 use crate::language::{bodies::Doing, outline::Source, syntax::At};
 
 const CLASSES: [&str; 3] = ["class_declaration", "class", "abstract_class_declaration"];
 
-/// What the file does.
+/// Reads the functions and values of a file.
 pub(super) fn doing(source: &Source<'_>) -> Doing {
     let mut doing = Doing::default();
     for at in source.root.children() {
@@ -55,7 +55,7 @@ fn statement(at: At<'_>, doing: &mut Doing) {
     }
 }
 
-/// The outermost functions of what gives a name its value; where there are none, it is the value that counts.
+/// Adds the outermost functions in the value of a name; if there are none, adds the value itself.
 fn functions_in(name: Option<&str>, at: At<'_>, doing: &mut Doing) {
     if at.is(&["identifier"]) || is_list_of_names(at) {
         return;
@@ -87,7 +87,7 @@ fn functions_in(name: Option<&str>, at: At<'_>, doing: &mut Doing) {
     }
 }
 
-/// `module.exports = { a, b }`.
+/// `true` for an object such as in `module.exports = { a, b }`.
 fn is_list_of_names(at: At<'_>) -> bool {
     at.is(&["object"]) && at.children().all(|part| part.is(&["shorthand_property_identifier"]))
 }
@@ -122,7 +122,7 @@ fn extends(function: At<'_>) -> bool {
     class.is_some_and(|class| class.children().any(|part| part.is(&["class_heritage"])))
 }
 
-/// Whether the file may write types.
+/// `true` if the function has type annotations, so that more may be written.
 fn is_typed(function: At<'_>) -> bool {
     function.field("return_type").is_some()
         || function
@@ -130,7 +130,7 @@ fn is_typed(function: At<'_>) -> bool {
             .is_some_and(|all| all.below().any(|part| part.is(&["type_annotation"])))
 }
 
-/// Two answers, by the type that is written.
+/// Returns two values that fit the written type.
 fn answers(written: &str, typed: bool) -> [&'static str; 2] {
     let written = written.trim_start_matches([':', ' ']);
     let promised = written

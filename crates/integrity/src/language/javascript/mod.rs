@@ -1,4 +1,4 @@
-//! JavaScript and TypeScript: node's own runner, vitest, jest, mocha.
+//! JavaScript and TypeScript: Node's own runner, vitest, jest, mocha.
 
 mod bodies;
 mod otherwise;
@@ -14,7 +14,7 @@ use crate::language::{
 };
 use std::sync::OnceLock;
 
-/// What is known of JavaScript and TypeScript.
+/// The vocabulary of JavaScript and TypeScript.
 pub static JAVASCRIPT: Vocabulary = Vocabulary {
     name: "JavaScript",
     grammars: &GRAMMARS,
@@ -111,7 +111,7 @@ static GRAMMARS: [Grammar; 3] = [
     },
 ];
 
-/// The queries of all three grammars, and one that differs.
+/// The queries that all three grammars share, and one that differs.
 const fn queries(own: &'static str) -> [&'static str; 9] {
     [
         own,
@@ -256,7 +256,7 @@ fn role(path: &str) -> Option<Role> {
     })
 }
 
-/// What a function is called, by itself or by what it is given to.
+/// Returns a function's name: its own, or that of the variable or property that holds it.
 fn named(function: At<'_>) -> Option<At<'_>> {
     function
         .field("name")

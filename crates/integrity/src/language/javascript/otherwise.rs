@@ -1,10 +1,10 @@
-//! JavaScript and TypeScript functions that do what they do, and then give another value of the same kind, or nothing.
+//! Makes JavaScript and TypeScript functions return another value of the same type, or nothing, after they ran.
 
 use super::{FUNCTIONS, named};
 use crate::language::{otherwise::Otherwise, outline::Source, syntax::At};
 use std::collections::BTreeSet;
 
-/// Makes of a value another of its kind.
+/// JavaScript code that turns a value into another one of the same type.
 const OTHER: &str = "
 function __made(value, depth = 0) {
   const deeper = (inner) => __made(inner, depth + 1);
@@ -27,7 +27,7 @@ function __made(value, depth = 0) {
   return made;
 }
 ";
-/// Makes nothing of a value.
+/// JavaScript code that turns a value into nothing.
 const NOTHING: &str = "
 function __made(value) {
   const waits = value !== undefined && value !== null && typeof value.then === 'function';
@@ -35,7 +35,7 @@ function __made(value) {
 }
 ";
 
-/// Has the functions of these names give something else.
+/// Changes the results of the functions of these names.
 pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option<Otherwise> {
     let mut outermost: Vec<At<'_>> = Vec::new();
     for at in source.root.below().filter(|at| at.is(&FUNCTIONS) && gives(*at)) {
@@ -57,7 +57,7 @@ pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option
     })
 }
 
-/// Whether a function gives its value at once, or a promise of it.
+/// `true` if a function returns its value directly or as a promise: it is no generator, setter or constructor.
 fn gives(function: At<'_>) -> bool {
     let makes = |part: At<'_>| matches!(part.kind(), "*" | "set");
     !function.kind().starts_with("generator")
@@ -65,7 +65,7 @@ fn gives(function: At<'_>) -> bool {
         && function.field_text("name") != "constructor"
 }
 
-/// A body of which something else is made.
+/// Returns a body that computes the value and then changes it.
 fn wrapped(function: At<'_>, body: At<'_>) -> String {
     let waits = if function.parts().any(|part| part.kind() == "async") {
         "async "

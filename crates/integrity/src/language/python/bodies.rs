@@ -1,12 +1,12 @@
-//! Python functions that are made to do nothing.
+//! Empties Python functions.
 
 use super::is_nothing;
 use crate::language::{bodies::Doing, outline::Source, syntax::At};
 
-/// An answer that lets everything be done with it.
+/// A value that supports every operation.
 const ANYTHING: &str = "__import__('unittest.mock').mock.MagicMock()";
 
-/// What the file does.
+/// Reads the functions and values of a file.
 pub(super) fn doing(source: &Source<'_>) -> Doing {
     let mut doing = Doing::default();
     let mut open: Vec<At<'_>> = source.root.children().collect();
@@ -41,7 +41,7 @@ pub(super) fn doing(source: &Source<'_>) -> Doing {
     doing
 }
 
-/// Whether a part of a statement is done, and not asked or named by it.
+/// `true` if a part of a statement is executed, and is not a condition or a name.
 fn is_statement(at: At<'_>) -> bool {
     at.kind().ends_with("_statement")
         || at.is(&[
@@ -55,7 +55,7 @@ fn is_statement(at: At<'_>) -> bool {
         ])
 }
 
-/// Whether a condition is about who starts or who reads the file.
+/// `true` if a condition asks whether the file is run directly or read by a type checker.
 fn is_entry(at: At<'_>) -> bool {
     let asked = at.field_text("condition");
     asked.contains("__name__") || asked.contains("TYPE_CHECKING")
@@ -92,7 +92,7 @@ fn function(whole: At<'_>, at: At<'_>, doing: &mut Doing) {
     doing.body((name, whole), body, hollow);
 }
 
-/// Whether a function makes its answers one by one.
+/// `true` if a function is a generator.
 fn yields(body: At<'_>) -> bool {
     let own = |at: &At<'_>| {
         let function = at
@@ -103,7 +103,7 @@ fn yields(body: At<'_>) -> bool {
     body.below().any(|at| at.is(&["yield"]) && own(&at))
 }
 
-/// Two answers, by what the language asks of a method of this name, and by the type that is written.
+/// Returns two values that fit the written type, or the type that the language requires from a method of this name.
 fn answers(name: &str, written: &str) -> (&'static str, &'static str) {
     let written = match name {
         "__init__" | "__init_subclass__" | "__setattr__" | "__set__" | "__delattr__" => "None",

@@ -14,7 +14,7 @@ use crate::language::{
 };
 use std::sync::OnceLock;
 
-/// What is known of Python.
+/// The vocabulary of Python.
 pub static PYTHON: Vocabulary = Vocabulary {
     name: "Python",
     grammars: &GRAMMARS,
@@ -87,7 +87,7 @@ static GRAMMARS: [Grammar; 2] = [
         ],
         compiled: OnceLock::new(),
     },
-    // Files of types alone have no bodies.
+    // Stub files contain only types, no bodies.
     Grammar {
         extensions: &["pyi"],
         language: || tree_sitter_python::LANGUAGE.into(),
@@ -105,7 +105,7 @@ static SETTINGS: [Watched; 27] = [
     run("norecursedirs", Less::LeavesOut),
     run("collect_ignore", Less::LeavesOut),
     run("xfail_strict", Less::SwitchedOff),
-    // pytest 9: also what `xfail_strict` asks for.
+    // In pytest 9, `strict` includes `xfail_strict`.
     run("pytest.strict", Less::SwitchedOff),
     run("pytest.ini_options.strict", Less::SwitchedOff),
     run("tool.hatch.envs.*.scripts.test", Less::Command),
@@ -127,7 +127,7 @@ static SETTINGS: [Watched; 27] = [
     coverage("report.exclude_also", Less::LeavesOut),
 ];
 
-/// Of the standard library, of every test run, and what nearly every program installs.
+/// Modules of the standard library, of every test run, and of packages that nearly every program installs.
 static MODULES: [&str; 124] = [
     "_pytest",
     "abc",

@@ -1,4 +1,4 @@
-//! Python functions that do what they do, and then give another value of the same kind, or nothing.
+//! Makes Python functions return another value of the same type, or nothing, after they ran.
 
 use crate::language::{
     otherwise::Otherwise,
@@ -7,7 +7,7 @@ use crate::language::{
 };
 use std::collections::BTreeSet;
 
-/// Makes of a value another of its kind.
+/// Python code that turns a value into another one of the same type.
 const OTHER: &str = "
 def _made(value, depth=0):
     import copy, datetime, math, numbers
@@ -42,12 +42,12 @@ def _made(value, depth=0):
         return made
     return value
 ";
-/// Makes nothing of a value.
+/// Python code that turns a value into nothing.
 const NOTHING: &str = "
 def _made(value):
     return None
 ";
-/// Puts what is made of their values in the place of what the functions of some names give.
+/// Python code that wraps the functions of some names, so that they return the changed value.
 const WRAPS: &str = "
 
 def _otherwise(names):
@@ -83,7 +83,7 @@ def _otherwise(names):
                 setattr(value, key, property(wrapped(part.fget), part.fset, part.fdel))
 ";
 
-/// Has the functions of these names give something else, once the file is read to its end.
+/// Changes the results of the functions of these names, at the end of the file.
 pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option<Otherwise> {
     let functions = source.root.below().filter(|at| at.is(&["function_definition"]));
     let known: BTreeSet<&str> = functions

@@ -1,12 +1,12 @@
-//! Two answers of a Rust type, as far apart as the type allows.
+//! Chooses two values of a Rust type, as different as the type allows.
 
-/// How deep types are looked into.
+/// The deepest nesting of types.
 const DEEPEST: usize = 8;
 
-/// What stands for an answer of a type that is not known: whoever asks for it is stopped.
+/// The value for an unknown type: the caller panics.
 const NONE: &str = "panic!(\"hollow\")";
 
-/// Two answers of a type as it is written.
+/// Returns two values of a written type.
 pub(super) fn answers(written: &str) -> [String; 2] {
     known(written, DEEPEST).unwrap_or_else(|| pair(NONE, NONE))
 }
@@ -33,7 +33,7 @@ fn known(written: &str, depth: usize) -> Option<[String; 2]> {
     Some(plain)
 }
 
-/// Types that are made of others.
+/// Returns two values of a type that is composed of others.
 fn made(written: &str, depth: usize) -> Option<[String; 2]> {
     if let Some(parts) = written.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
         let parts: Option<Vec<[String; 2]>> = split(parts).into_iter().map(|part| known(part, depth)).collect();
@@ -87,7 +87,7 @@ fn error(written: &str, depth: usize) -> Option<String> {
     known(written, depth).map(|both| format!("Err({})", both[1]))
 }
 
-/// The parts of a list of types.
+/// Splits a list of types.
 pub(super) fn split(list: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut from) = (Vec::new(), 0_usize, 0);
     for (at, c) in list.char_indices() {

@@ -1,4 +1,4 @@
-//! Rust functions that are made to do nothing.
+//! Empties Rust functions.
 
 use super::{answers::answers, is_test_code};
 use crate::language::{
@@ -7,7 +7,7 @@ use crate::language::{
     syntax::At,
 };
 
-/// What the file does, without its tests.
+/// Reads the functions and values of a file, without its tests.
 pub(super) fn doing(source: &Source<'_>) -> Doing {
     let mut doing = Doing::default();
     let mut open: Vec<At<'_>> = source.root.children().collect();
@@ -50,7 +50,7 @@ fn function(at: At<'_>, doing: &mut Doing) {
         ("Self" | "&Self" | "&mut Self", true) => ["self".to_owned(), "self".to_owned()],
         (written, _) => answers(written),
     };
-    // Parameters count as used, so that a crate that denies warnings builds.
+    // Parameters are used, so that a crate that denies warnings still builds.
     let hollow = hollow.map(|answer| format!("{{ let _ = ({}); {answer} }}", used.join(" ")));
     doing.body((at.field_text("name"), at), body, hollow);
 }

@@ -1,4 +1,4 @@
-//! Rust: cargo's places for tests, test attributes, the standard assertions.
+//! Rust: Cargo's places for tests, test attributes, the standard assertions.
 
 mod answers;
 mod bodies;
@@ -15,7 +15,7 @@ use crate::language::{
 };
 use std::sync::OnceLock;
 
-/// What is known of Rust.
+/// The vocabulary of Rust.
 pub static RUST: Vocabulary = Vocabulary {
     name: "Rust",
     grammars: &GRAMMARS,
@@ -177,7 +177,7 @@ fn role(path: &str) -> Option<Role> {
     })
 }
 
-/// Whether cargo compiles the file: below `src`, directly in `tests`, or named by another file (`includes`).
+/// `true` if Cargo compiles the file: it is below `src`, directly in `tests`, or included by another file (`includes`).
 fn is_collected(path: &str, includes: &[String]) -> bool {
     let stem = file_name(path).strip_suffix(".rs").unwrap_or_default();
     let module = if stem == "mod" {
@@ -189,13 +189,13 @@ fn is_collected(path: &str, includes: &[String]) -> bool {
     is_root || folders(path).any(|folder| folder == "src") || includes.iter().any(|name| name == module)
 }
 
-/// The attributes of an item.
+/// Returns the attributes of an item.
 fn attributes(at: At<'_>) -> impl Iterator<Item = At<'_>> {
     let above = std::iter::successors(at.previous(), |at| at.previous());
     above.take_while(|at| at.is(&["attribute_item"]))
 }
 
-/// Whether the place is only compiled for tests.
+/// `true` if a node is only compiled for tests.
 fn is_test_code(source: &Source<'_>, at: At<'_>) -> bool {
     let for_tests = |item: At<'_>| {
         attributes(item).any(|attribute| {

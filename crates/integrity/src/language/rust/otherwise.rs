@@ -1,14 +1,14 @@
-//! Rust functions that do what they do, and then give another value of the same type, or nothing; those of them whose type
-//! has such values.
+//! Makes Rust functions return another value of the same type, or nothing, after they ran. Only types with a known
+//! other value are supported.
 
 use super::{answers::split, is_test_code};
 use crate::language::{otherwise::Otherwise, outline::Source, syntax::At};
 use std::collections::BTreeSet;
 
-/// How deep types are looked into.
+/// The deepest nesting of types.
 const DEEPEST: usize = 8;
 
-/// Has the functions of these names give something else.
+/// Changes the results of the functions of these names.
 pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option<Otherwise> {
     let mut places = Vec::new();
     let mut open: Vec<At<'_>> = source.root.children().collect();
@@ -43,7 +43,8 @@ fn place(function: At<'_>) -> Option<(std::ops::Range<usize>, [String; 2])> {
     Some((body.range(), made))
 }
 
-/// Another value than `value` of a type as it is written, and nothing of that type; `None` where there is no other.
+/// Returns an expression of this type that differs from `value`, and an empty value of the type; `None` if none is
+/// known.
 fn values(written: &str, depth: usize) -> Option<[String; 2]> {
     let depth = depth.checked_sub(1)?;
     let pair = |other: &str, nothing: &str| Some([other.to_owned(), nothing.to_owned()]);
@@ -64,7 +65,7 @@ fn values(written: &str, depth: usize) -> Option<[String; 2]> {
     }
 }
 
-/// Types that are made of others.
+/// Returns the expressions for a type that is composed of others.
 fn made(written: &str, depth: usize) -> Option<[String; 2]> {
     let (outer, inner) = written.strip_suffix('>')?.split_once('<')?;
     let [other, _] = values(split(inner).first()?, depth)?;
