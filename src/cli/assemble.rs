@@ -1,4 +1,4 @@
-//! Putting the service together: the same parts for GitHub and for the local forge.
+//! Builds the service from its parts: the same for GitHub and for the local forge.
 
 use crate::{
     agents::{Access, Backend, Definitions},
@@ -29,32 +29,32 @@ use std::{
 
 /// The credentials of an App.
 pub struct AppKey {
-    /// Its id.
+    /// The App's id.
     pub id: AppId,
-    /// Its private key, PEM.
+    /// The App's private key, as PEM.
     pub private_key: SecretString,
 }
 
-/// The agents that the server offers, as configured.
+/// The agents that the server offers.
 pub struct Agents {
-    /// Makes plans.
+    /// The Planner's agent, which makes plans.
     pub planner: AgentCommand,
-    /// Designs a task before its first turn.
+    /// The Designer's agent, which designs a task before its first turn.
     pub designer: AgentCommand,
-    /// Writes.
+    /// The Player's agent, which writes the change.
     pub player: AgentCommand,
-    /// Verifies.
+    /// The Coach's agent, which verifies the change.
     pub coach: AgentCommand,
-    /// Those that a repository may name.
+    /// The agents that a repository may name.
     pub named: BTreeMap<String, AgentCommand>,
-    /// Variables of the service that agents get.
+    /// The names of the service's variables that agents get.
     pub environment: Vec<String>,
-    /// How their programs reach their models.
+    /// The way in which the agents' programs reach their models.
     pub access: Access,
 }
 
 impl Agents {
-    /// The same agent for every role.
+    /// Returns agents that use the same program for every role.
     pub fn all(agent: AgentCommand, access: Access) -> Self {
         Self {
             planner: agent.clone(),
@@ -68,44 +68,44 @@ impl Agents {
     }
 }
 
-/// Everything that a service is made from.
+/// Everything from which a service is built.
 pub struct Blueprint {
     /// The AutoBuild App.
     pub app: AppKey,
     /// The Coach App.
     pub coach: Option<AppKey>,
-    /// GitHub's API.
+    /// The address of GitHub's API.
     pub api_url: String,
-    /// GitHub's pages and git.
+    /// The address of GitHub's web pages and git.
     pub web_url: String,
-    /// Where deliveries, Features and effects are kept.
+    /// The address of the database, which holds deliveries, Features and effects.
     pub database_url: SecretString,
-    /// Mirrors, checkouts, homes of agents.
+    /// The folder of mirrors, checkouts and agents' home folders.
     pub data_dir: PathBuf,
-    /// Who plays which role.
+    /// The agent of each role.
     pub agents: Agents,
-    /// Everything that the service knows and nobody may read: the keys above too.
+    /// The secrets of the service that nobody may read, including the keys above.
     pub secrets: Secrets,
-    /// Limits and times.
+    /// The engine's limits and times.
     pub settings: EngineSettings,
-    /// GitHub's limits on writes, which a local forge does not have.
+    /// The limits on writes, which GitHub has and a local forge does not.
     pub caps: Caps,
-    /// How foreign programs are run.
+    /// The options for running foreign programs.
     pub sandbox: SandboxOptions,
-    /// How far they are kept apart.
+    /// The least and the highest level of isolation.
     pub isolation: Bounds,
 }
 
-/// When what has no end ends.
+/// The end of something that never ends.
 pub const NEVER: Millis = Millis(i64::MAX);
 
-/// The time.
+/// Returns the current time.
 #[allow(clippy::disallowed_methods, reason = "the one clock of the service")]
 pub fn clock() -> Millis {
     Millis(chrono::Utc::now().timestamp_millis())
 }
 
-/// Starts to tell a collector of the work, where one is configured.
+/// Starts to send spans to a collector, if one is configured.
 pub fn telemetry(collector: Option<TelemetrySettings>, instance: &str, secrets: Secrets) -> anyhow::Result<Telemetry> {
     match collector {
         Some(collector) => {
@@ -115,7 +115,7 @@ pub fn telemetry(collector: Option<TelemetrySettings>, instance: &str, secrets: 
     }
 }
 
-/// A name that no earlier start of any process had.
+/// Returns a worker name that no earlier process had.
 pub fn worker_name() -> String {
     let random = getrandom::u64().unwrap_or_default();
     format!("{}-{}-{random:016x}", std::process::id(), clock().0)
@@ -127,7 +127,7 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     engine_in(data_folder, blueprint).await
 }
 
-/// The same in a data folder that this process has taken.
+/// Builds the engine in a data folder that this process has already taken.
 pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?;
     let secrets = blueprint.secrets;
@@ -163,7 +163,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
     }))
 }
 
-/// What is tried with a database, by its file if it is one: other addresses may hold a password.
+/// Describes the opening of a database for error messages. Only a file is named: other addresses may hold a password.
 pub fn opening(url: &str) -> String {
     match url.strip_prefix("sqlite:") {
         Some(file) => format!("opening the database {file}"),
@@ -171,7 +171,7 @@ pub fn opening(url: &str) -> String {
     }
 }
 
-/// What agents get from the service's environment under a name that says that it is secret.
+/// Returns the values of those variables for agents whose names suggest a secret, such as `API_TOKEN`.
 pub fn agents_secrets(names: &[String]) -> Vec<SecretString> {
     let secret = |name: &&String| {
         let name = name.to_uppercase();
@@ -183,7 +183,7 @@ pub fn agents_secrets(names: &[String]) -> Vec<SecretString> {
     values.map(SecretString::from).collect()
 }
 
-/// The best isolation that this machine offers within the bounds, said in the log.
+/// Returns the best isolation that this machine offers within the bounds, and logs its level.
 async fn isolation(mut options: SandboxOptions, data_dir: &Path, bounds: Bounds) -> anyhow::Result<Sandbox> {
     options.hidden.push(data_dir.to_path_buf());
     let sandbox = Sandbox::probe(options, bounds).await?;
@@ -209,7 +209,7 @@ fn app(key: &AppKey) -> anyhow::Result<App> {
     Ok(App::new(key.id, &key.private_key)?)
 }
 
-/// Every agent that is offered, once.
+/// Returns every offered agent once.
 pub fn offered(agents: &Agents) -> Vec<&AgentCommand> {
     let mut offered: Vec<&AgentCommand> = Vec::new();
     let of_roles = [&agents.planner, &agents.designer, &agents.player, &agents.coach];
@@ -221,7 +221,7 @@ pub fn offered(agents: &Agents) -> Vec<&AgentCommand> {
     offered
 }
 
-/// What would keep an agent from working, and how to mend it.
+/// Checks an agent; the error says what keeps it from working, and how to mend it.
 pub async fn check_agent(
     command: &AgentCommand,
     agents: &Agents,
@@ -235,7 +235,7 @@ pub async fn check_agent(
         .map_err(anyhow::Error::msg)
 }
 
-/// Makes every agent that is offered, and looks at once for what would keep it from working.
+/// Builds the roster of all offered agents, and checks each one first.
 async fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &Path) -> anyhow::Result<Roster> {
     let folder = data_dir.join("agents");
     let backend = |command: &AgentCommand| Backend::new(command, sandbox, &agents.environment, &folder, &agents.access);

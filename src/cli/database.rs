@@ -1,5 +1,5 @@
-//! The database that a command reads beside a service: that of the repository in front of the person, else the one that
-//! `autobuild serve` would use.
+//! Chooses the database that a command reads beside a running service: that of the repository around the current
+//! folder, or else the one that `autobuild serve` would use.
 
 use crate::{
     cli::{place::Place, service::known_secrets},
@@ -22,33 +22,33 @@ pub struct Which {
     config: Option<String>,
 }
 
-/// A database that was chosen.
+/// The chosen database.
 pub struct Chosen {
-    /// Its address.
+    /// The database's address.
     pub url: String,
-    /// What nobody may read.
+    /// The secrets that nobody may read.
     pub secrets: Secrets,
-    /// Whose it is.
+    /// The owner of the database.
     pub whose: Whose,
 }
 
-/// Whose a database is.
+/// The owner of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// Of the repository in front of the person.
+    /// The repository around the current folder.
     Own,
-    /// Of a service.
+    /// A service.
     Service,
 }
 
 impl Chosen {
-    /// Opens it for reading.
+    /// Opens the database for reading.
     pub async fn open_to_read(&self) -> anyhow::Result<Store> {
         let opened = Store::open_to_read(&self.url, OpenOptions::default()).await;
         opened.map_err(|error| self.unopened(error))
     }
 
-    /// Opens it to give an order beside whoever works with it.
+    /// Opens the database to write an order while another process works with it.
     pub async fn open_beside(&self) -> anyhow::Result<Store> {
         let opened = Store::open_beside(&self.url, OpenOptions::default()).await;
         opened.map_err(|error| self.unopened(error))
@@ -70,7 +70,7 @@ impl Chosen {
 }
 
 impl Which {
-    /// The database.
+    /// Chooses the database.
     pub async fn choose(&self) -> Result<Chosen, Vec<ServerMistake>> {
         let flags = [
             ("AUTOBUILD_CONFIG", &self.config),
@@ -94,7 +94,7 @@ impl Which {
     }
 }
 
-/// The database of the repository around the current folder, where there is one.
+/// Returns the database of the repository around the current folder, if there is one.
 async fn own_database() -> Option<String> {
     let place = Place::here().await.ok()?;
     place.has_database().then(|| place.database())

@@ -1,4 +1,5 @@
-//! `autobuild effects`: the steps that wait or were given up, and the order to try one again. Works beside a service.
+//! `autobuild effects`: lists the steps that wait or failed for good, and tries one again. It works while the service
+//! runs.
 
 use crate::{
     cli::{
@@ -19,7 +20,7 @@ use domain::{
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// It could not be done.
+/// The exit code if the command could not be done.
 const NOT_DONE: u8 = 2;
 
 /// What `effects` takes.
@@ -70,7 +71,7 @@ pub(super) async fn effects(effects: Effects) -> ExitCode {
     super::local::session::written("effects").unwrap_or(code)
 }
 
-/// Says in one line why not.
+/// Prints in one line why the command was not done.
 fn refused(json: bool, code: u8, said: &str) -> ExitCode {
     if json {
         Terminal::open(true).exact(&json!({ "ok": false, "error": said }).to_string());
@@ -151,7 +152,7 @@ fn state(state: EffectState) -> &'static str {
     }
 }
 
-/// Why a step waits, in words.
+/// Returns the reason why a step waits, in words.
 fn reason(step: &QueuedEffect, now: Millis) -> String {
     match why(step, now) {
         Why::Runs => "It runs now.".to_owned(),
@@ -171,7 +172,7 @@ fn reason(step: &QueuedEffect, now: Millis) -> String {
     }
 }
 
-/// When it goes on, where that is known.
+/// Returns the time at which a step goes on, if it is known.
 fn until(step: &QueuedEffect, now: Millis) -> Option<String> {
     let at = chrono::DateTime::from_timestamp_millis(step.run_at.0)?;
     let ends = why(step, now).has_end();
@@ -182,7 +183,7 @@ fn task(subject: &str) -> Option<TaskId> {
     subject.rsplit('/').next()?.parse().ok()
 }
 
-/// The Feature and the task that a step is about.
+/// Returns the Feature and the task of a step.
 fn about(feature: Option<FeatureKey>, subject: &str) -> String {
     let names = [
         feature.map(|key| key.shown()),
@@ -200,7 +201,7 @@ fn cause(step: &StoredEffect) -> &str {
     step.last_error.as_deref().unwrap_or("it did not say why")
 }
 
-/// As a program reads it.
+/// Returns the queue as JSON for programs.
 fn listed(queue: &Queue) -> Value {
     let failed = |step: &StoredEffect| {
         json!({
@@ -231,7 +232,7 @@ fn listed(queue: &Queue) -> Value {
     })
 }
 
-/// For people: a heading, and a few lines for each step.
+/// Prints the queue for people: a heading, and a few lines for each step.
 struct Shown<'a> {
     chosen: &'a Chosen,
     terminal: Terminal,
@@ -276,7 +277,7 @@ impl Shown<'_> {
         self.line("  ", &format!("{about}: {}", messages::step(kind)), Tone::Loud);
     }
 
-    /// A line of words that may be somebody else's.
+    /// Prints a line that may hold text of others.
     fn line(&self, indent: &str, text: &str, tone: Tone) {
         let text = clean(&self.chosen.secrets.mask(text)).trim_end().replace('\n', "; ");
         self.terminal.line(indent, indent, &text, tone);

@@ -1,4 +1,4 @@
-//! `autobuild health`: whether the service of this machine is alive, or ready, by an exit code.
+//! `autobuild health`: an exit code that says whether the service on this machine is alive, or ready.
 
 use crate::config::ServerSettings;
 use bytes::Bytes;
@@ -11,10 +11,10 @@ use std::{
     time::Duration,
 };
 
-/// A service that is alive answers at once.
+/// The time limit; a service that is alive answers at once.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The answers are a few lines.
+/// The largest answer that is read, in bytes; answers are a few lines.
 const MOST: usize = 64 * 1024;
 
 /// What `health` takes.
@@ -74,7 +74,7 @@ pub(super) async fn health(health: Health) -> ExitCode {
     }
 }
 
-/// Where a listener of this machine is reached from it: one on all addresses, by loopback.
+/// Returns the address at which this machine reaches a listener: loopback, if it listens on all addresses.
 pub(super) fn reached(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),

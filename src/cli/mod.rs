@@ -1,4 +1,4 @@
-//! The commands.
+//! The commands of the `autobuild` program.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -107,7 +107,7 @@ pub fn run() -> ExitCode {
     })
 }
 
-/// Arguments that are none; whoever asked for JSON reads why there too.
+/// Prints an error about invalid arguments, also as JSON if the arguments ask for JSON.
 fn unusable(error: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
     if error.use_stderr() && wants_json {
@@ -118,7 +118,7 @@ fn unusable(error: &clap::Error) -> ExitCode {
             .take_while(|line| !line.is_empty())
             .collect();
         let said = serde_json::json!({ "ok": false, "error": lines.join(" ") });
-        // Whoever closed it does not want to know.
+        // If standard output is closed, nobody reads the error.
         let _ = writeln!(io::stdout(), "{said}");
     }
     let _ = error.print();

@@ -1,4 +1,4 @@
-//! The models of a command line: settings of the environment, else the log-in of whoever started it.
+//! The models for commands: settings from the environment, or else the log-in of the person.
 
 use crate::{
     agents::{Access, Login},
@@ -7,8 +7,8 @@ use crate::{
 use secrecy::SecretString;
 use std::sync::Arc;
 
-/// How agents of a command line reach their models. What `AUTOBUILD_…` variables say counts; where they say nothing, the
-/// providers' own variables name address and key, which enter no run either way.
+/// Returns how agents of a command reach their models. `AUTOBUILD_…` variables come first; the providers' own variables
+/// fill in a missing address or key. None of these variables enters an agent's run.
 pub(super) fn access(use_my_login: bool) -> anyhow::Result<Access> {
     let mut models = ModelSettings::of_process().map_err(|mistakes| {
         let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();

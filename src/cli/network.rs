@@ -1,9 +1,9 @@
-//! The most that foreign programs may reach: settings as the sandbox takes them.
+//! Converts the network settings to the sandbox's type.
 
 use crate::config::NetworkCeiling;
 use sandbox::egress::Ceiling;
 
-/// As a service's settings say.
+/// Returns the ceiling of a service's settings.
 pub(super) fn ceiling(settings: &NetworkCeiling) -> Ceiling {
     Ceiling {
         hosts: settings.allow.clone(),
@@ -11,7 +11,7 @@ pub(super) fn ceiling(settings: &NetworkCeiling) -> Ceiling {
     }
 }
 
-/// As `AUTOBUILD_…` variables say, for a command without settings of its own.
+/// Returns the ceiling of the `AUTOBUILD_…` variables, for a command without settings of its own.
 pub(super) fn of_process() -> anyhow::Result<Ceiling> {
     let settings = NetworkCeiling::of_process().map_err(|mistakes| {
         let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();

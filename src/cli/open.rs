@@ -1,9 +1,10 @@
-//! Opens a page for the person who watches.
+//! Opens a page in the person's browser.
 
 use sandbox::LeadingPage;
 use std::fmt::Display;
 
-/// Opens it beside everything else; what prevents it is said, and stops nothing. What leads there goes with the value.
+/// Opens the address without waiting. A failure is printed and stops nothing. Dropping the value deletes the page that
+/// redirects the browser to the address.
 pub(super) fn open(address: &str) -> Option<LeadingPage> {
     let opened = sandbox::open_in_browser(address, |program, ended| say(&format!("{program} ended with {ended}")));
     opened.inspect_err(|why| say(why)).ok()

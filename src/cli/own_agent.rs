@@ -1,14 +1,14 @@
-//! The agent of the commands on one's own repository.
+//! The agent of the commands on a person's own repository.
 
 use crate::config::{AgentCommand, KNOWN_AGENTS};
 use anyhow::Context;
 use domain::command_line::CommandLine;
 use std::path::Path;
 
-/// Programs that are looked for where no agent is named, in this order.
+/// The programs that are looked for if no agent is named, in this order.
 const AGENTS: [&str; 2] = ["claude", "codex"];
 
-/// The keys that the environment may hold, which the log never shows.
+/// The variables that may hold a key, which the log never shows.
 pub(super) const KEYS: [&str; 4] = [
     "ANTHROPIC_API_KEY",
     "OPENAI_API_KEY",
@@ -16,7 +16,7 @@ pub(super) const KEYS: [&str; 4] = [
     "AUTOBUILD_OPENAI_API_KEY",
 ];
 
-/// The agent that is named, else set, else installed.
+/// Returns the agent that is named, else set in the environment, else installed.
 pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
     const VARIABLE: &str = "AUTOBUILD_AGENT";
     let set = std::env::var(VARIABLE).ok().filter(|agent| !agent.trim().is_empty());
@@ -46,7 +46,7 @@ pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
     })
 }
 
-/// The same program also when the order is resumed from another folder.
+/// Makes the program's path absolute, so that the order can be resumed from another folder.
 fn from_anywhere(command: CommandLine) -> anyhow::Result<CommandLine> {
     let program = Path::new(command.program());
     if program.is_absolute() || program.components().count() < 2 {

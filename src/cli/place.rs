@@ -1,5 +1,5 @@
-//! Where the commands on one's own repository work: the repository around the current folder, the folder in git's own
-//! that holds what is remembered, and the folder of what can be made again.
+//! The locations for commands on a person's own repository: the repository around the current folder, the folder inside
+//! git's own for lasting data, and the folder of caches.
 
 use crate::cli::stage::DATABASE;
 use anyhow::Context;
@@ -12,21 +12,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Of the whole id, as people write it.
+/// The characters of a shortened commit id.
 const SHORT_SHA: usize = 8;
 
 /// A repository and the folders beside it.
 pub struct Place {
     /// The repository.
     pub own: OwnRepository,
-    /// What is remembered: the forge, the database, the Features. In git's folder, which linked work trees share.
+    /// The folder of lasting data: the forge, the database, the Features. It is in git's folder, which linked work
+    /// trees share.
     pub folder: PathBuf,
-    /// Mirrors, checkouts and caches. Outside the work tree: tools look for their settings in the folders above.
+    /// The folder of mirrors, checkouts and caches. It is outside the work tree, because tools look for settings in
+    /// parent folders.
     pub cache: PathBuf,
 }
 
 impl Place {
-    /// The repository around the current folder.
+    /// Finds the repository around the current folder.
     pub async fn here() -> anyhow::Result<Self> {
         let here = std::env::current_dir().context("the current folder")?;
         let own = OwnRepository::around(&here).await?;
@@ -35,14 +37,14 @@ impl Place {
         Ok(Self { own, folder, cache })
     }
 
-    /// What is checked out; before the first commit there is nothing to work on.
+    /// Returns the commit that is checked out; an error before the first commit.
     pub async fn head(&self) -> anyhow::Result<OwnHead> {
         let head = self.own.head().await?;
         let path = self.own.work_tree.display();
         head.with_context(|| format!("{path} has no commit yet: `git add -A` and `git commit` make the first one"))
     }
 
-    /// Makes the folders, for their owner alone.
+    /// Makes the folders, accessible to their owner only.
     pub fn make(&self) -> anyhow::Result<()> {
         let caches = self.cache.parent().unwrap_or(&self.cache);
         let below = ["features", "forge"].map(|name| self.folder.join(name));
@@ -60,18 +62,18 @@ impl Place {
         })
     }
 
-    /// Whether work has begun here: a run that could not begin leaves an empty file.
+    /// `true` if work has begun here; a run that could not begin leaves an empty file.
     pub fn has_database(&self) -> bool {
         std::fs::metadata(self.folder.join(DATABASE)).is_ok_and(|file| file.len() > 0)
     }
 
-    /// The address of the database.
+    /// Returns the database's address.
     pub fn database(&self) -> String {
         format!("sqlite:{}", self.folder.join(DATABASE).display())
     }
 }
 
-/// Makes a folder for its owner alone. A link there would lead what is written to elsewhere.
+/// Makes a folder that only its owner can access. It refuses a symbolic link, which would redirect what is written.
 pub fn make_own(folder: &Path) -> anyhow::Result<()> {
     let failed = || format!("{} cannot be made", folder.display());
     DirBuilder::new()
@@ -88,14 +90,14 @@ pub fn make_own(folder: &Path) -> anyhow::Result<()> {
     std::fs::set_permissions(folder, Permissions::from_mode(0o700)).with_context(failed)
 }
 
-/// How files of a place are opened: made for their owner alone, and never what a link leads to.
+/// Returns the options for opening a place's files: new files are for their owner only, and symbolic links are refused.
 pub fn own_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
     options
 }
 
-/// The folder of caches for the repository with this git folder.
+/// Returns the folder of caches for the repository with this git folder.
 fn cache(git_folder: &Path) -> anyhow::Result<PathBuf> {
     let set = |name: &str| {
         std::env::var_os(name)
@@ -112,7 +114,7 @@ fn cache(git_folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(caches.join("autobuild").join(name))
 }
 
-/// The first digits of a commit's id.
+/// Returns the first characters of a commit's id.
 pub fn short(sha: &str) -> &str {
     sha.get(..SHORT_SHA).unwrap_or(sha)
 }

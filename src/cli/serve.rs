@@ -1,4 +1,4 @@
-//! `autobuild serve`: the service against GitHub.
+//! `autobuild serve`: runs the service against GitHub.
 
 use crate::{
     cli::{
@@ -101,7 +101,7 @@ fn flags(serve: Serve) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Sends the log to `out`, without what looks like a credential or is one of `secrets`.
+/// Sends the log to `out`, masking the `secrets` and everything that looks like a credential.
 pub(super) fn start_log(
     filter: &str,
     format: LogFormat,
@@ -121,7 +121,7 @@ pub(super) fn start_log(
     log_panics();
 }
 
-/// Panics go to the log, which is masked, instead of to standard error as they are.
+/// Sends panics to the masked log instead of the unmasked standard error.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(String::new, ToString::to_string);
@@ -130,7 +130,7 @@ fn log_panics() {
     }));
 }
 
-/// Where the log goes, masked. The log hands over one whole event at a time.
+/// A writer that masks the log. The log writes one whole event at a time.
 struct Masked<O>(Secrets, O);
 
 impl<O: Fn(&str) -> io::Result<()>> Write for Masked<O> {
@@ -177,7 +177,7 @@ async fn run(
     ended
 }
 
-/// Services, each with the Apps that the set-up left, until somebody stops the process.
+/// Runs one service after the other, each with the current Apps, until somebody stops the process.
 async fn one_after_the_other(
     open: &mut Open,
     flags: &[(String, String)],
@@ -195,7 +195,8 @@ async fn one_after_the_other(
     Ok(())
 }
 
-/// The settings again, since the set-up changed the Apps, or somebody may have mended what kept the service from starting.
+/// Reads the settings again: the set-up changed the Apps, or somebody may have mended what kept the service from
+/// starting.
 fn with_new_apps(flags: &[(String, String)]) -> anyhow::Result<ServerSettings> {
     ServerSettings::of_process(flags).map_err(|mistakes| {
         let mistakes: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
@@ -203,7 +204,7 @@ fn with_new_apps(flags: &[(String, String)]) -> anyhow::Result<ServerSettings> {
     })
 }
 
-/// Says at the start what would fail later.
+/// Reports at the start what would fail later.
 async fn look_around(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets: Secrets, setup: Option<Arc<Setup>>) {
     let look = Look {
         settings: &settings,
@@ -215,14 +216,14 @@ async fn look_around(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets
     show_machine(setup.as_deref(), &rows, &secrets);
 }
 
-/// Tells the set-up's page what this machine brings.
+/// Gives the set-up's page the rows about this machine.
 fn show_machine(setup: Option<&Setup>, rows: &[Row], secrets: &Secrets) {
     let Some(setup) = setup else { return };
     let rows = rows.iter().filter(|row| row.topic < Topic::App);
     setup.machine(rows.map(|row| row.masked(|text| secrets.mask(text))).collect());
 }
 
-/// The rows of the doctor, for the page of operators.
+/// Returns the function that gives the operators' page the doctor's rows.
 fn diagnosis(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets: Secrets) -> web::Doctor {
     Arc::new(move |repo| {
         let (engine, settings, secrets) = (engine.clone(), settings.clone(), secrets.clone());
@@ -238,7 +239,7 @@ fn diagnosis(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets: Secret
     })
 }
 
-/// Opens the figures: the configured token, else one for this start, shown once.
+/// Returns the token for the dashboard: the configured one, or else one for this start, printed once.
 fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<SecretString> {
     if let Some(token) = &settings.admin_token {
         return Ok(token.clone());
@@ -252,7 +253,7 @@ fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<S
     Ok(token)
 }
 
-/// With what sessions are signed, the same for all who work on this database.
+/// Returns the key that signs sessions, the same for all processes on this database.
 async fn session_key(engine: &Engine, secrets: &Secrets) -> anyhow::Result<SecretString> {
     let new = [
         getrandom::u64()?,
@@ -266,7 +267,7 @@ async fn session_key(engine: &Engine, secrets: &Secrets) -> anyhow::Result<Secre
     Ok(key)
 }
 
-/// What stays while the service behind it comes and goes.
+/// The part that stays while the service behind it is replaced.
 struct Open {
     face: Face,
     setup: Option<Arc<Setup>>,
@@ -276,15 +277,15 @@ struct Open {
     closed: CancellationToken,
     terminate: Signal,
     interrupt: Signal,
-    /// Every service of this process works in it, one after the other.
+    /// The data folder in which every service of this process works, one after the other.
     folder: DataFolder,
-    /// Whether it does so also without a service: the set-up was open, or a service was there before.
+    /// Whether the process goes on without a service: the set-up was open, or a service ran before.
     goes_on: bool,
-    /// How often a service could not start since one did.
+    /// The number of failed starts since the last good one.
     failures: u32,
 }
 
-/// What follows.
+/// The next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// Somebody stopped the process.
@@ -294,7 +295,7 @@ enum Next {
 }
 
 impl Open {
-    /// Works with the Apps that there are, until SIGTERM, Ctrl-C, or a change of the Apps.
+    /// Works with the current Apps until SIGTERM, Ctrl-C, or a change of the Apps.
     async fn once(
         &mut self,
         settings: &ServerSettings,
@@ -327,8 +328,8 @@ impl Open {
         }
     }
 
-    /// The service could not start. For whoever has just started it that is the end; the set-up says it on its page, and the
-    /// start is tried again: nothing that is chosen there ends the process.
+    /// Handles a service that could not start. Directly after the process's start this is an error. Later the set-up
+    /// shows it on its page and the start is tried again: no choice made there may end the process.
     async fn wait(&mut self, error: &anyhow::Error, secrets: &Secrets) -> anyhow::Result<Next> {
         let why = secrets.mask(&format!("{error:#}"));
         let Some(setup) = self.setup.as_ref().filter(|_| self.goes_on) else {
@@ -348,7 +349,8 @@ impl Open {
         }
     }
 
-    /// What happens first. Whoever started the service can start it again: the server never ends before it is told to.
+    /// Waits for a signal, a change of the Apps, or the end of the HTTP server. The server must not end before it is
+    /// told to.
     async fn rest(&mut self) -> anyhow::Result<Next> {
         let changed = async {
             match &mut self.changes {
@@ -364,7 +366,8 @@ impl Open {
         }
     }
 
-    /// Serves and works, then drains. What GitHub sends meanwhile is still stored: it sends nothing twice.
+    /// Serves and works, then drains. Deliveries that arrive meanwhile are still stored, because GitHub does not send
+    /// them again.
     async fn work(
         &mut self,
         engine: Arc<Engine>,
@@ -387,7 +390,7 @@ impl Open {
         if let Some(setup) = &self.setup {
             setup.service_works(engine.clone());
         }
-        // Nobody waits for GitHub's answer, least of all the deliveries that arrive meanwhile.
+        // The checks run beside the work, so nobody waits for GitHub, least of all arriving deliveries.
         let looking = look_around(engine.clone(), settings, secrets.clone(), self.setup.clone());
         let looking = tokio::spawn(looking);
         let mut worker = tokio::spawn(engine.clone().work(stop.clone()));
@@ -417,8 +420,8 @@ impl Open {
         Ok(next)
     }
 
-    /// Accepts nothing more, and finishes what is in flight. GitHub tells an App's key once: an exchange that has begun is
-    /// finished too, also if its browser has left. A second signal ends that.
+    /// Accepts nothing more, and finishes requests in progress. An exchange for an App's key is finished even if its
+    /// browser has left, because GitHub hands out the key only once. A second signal ends the wait.
     async fn close(&mut self) {
         self.closed.cancel();
         if !self.server.is_finished()
@@ -440,15 +443,15 @@ impl Open {
     }
 }
 
-/// How long it takes until a start that failed is tried again, and at most.
+/// The shortest and the longest pause before a failed start is tried again.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// How long the end of the process waits for an exchange with GitHub: a little longer than one call may take.
+/// The time that the end of the process waits for an exchange with GitHub: a little more than one call may take.
 const LAST_EXCHANGE: Duration = Duration::from_secs(65);
 
-/// How long requests of the last service may go on before its database is closed and the next one starts. Deliveries wait
-/// eight seconds for that one.
+/// The time that requests of the last service may go on before its database is closed and the next service starts.
+/// Deliveries wait eight seconds for the next service.
 const LET_GO: Duration = Duration::from_secs(3);
 
 /// Waits until no request holds the engine any more.
@@ -500,7 +503,7 @@ fn blueprint(
     })
 }
 
-/// GitHub's limits on writes are GitHub's: a forge on this very machine has none.
+/// Returns GitHub's limits on writes; none for a forge on this machine, which has no limits.
 fn caps(api: &url::Url) -> Caps {
     let local = match api.host() {
         Some(url::Host::Ipv4(address)) => address.is_loopback(),

@@ -1,4 +1,4 @@
-//! What the server's settings come to: agents, isolation, and what nobody may read.
+//! Converts the server's settings to agents, sandbox options and known secrets.
 
 use crate::{
     agents::Access,
@@ -8,7 +8,7 @@ use crate::{
 use sandbox::SandboxOptions;
 use secrecy::SecretString;
 
-/// Every secret of the settings.
+/// Returns every secret in the settings.
 pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
     let app = settings.app.iter().flat_map(|app| {
         [&app.private_key, &app.webhook_secret]
@@ -24,7 +24,7 @@ pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
     all
 }
 
-/// Who plays which role.
+/// Returns the agents of all roles.
 pub(super) fn agents(settings: &ServerSettings) -> Agents {
     let any = RepositorySettings::default();
     let agent = |role| settings.agent(role, &any).clone();
@@ -39,7 +39,7 @@ pub(super) fn agents(settings: &ServerSettings) -> Agents {
     }
 }
 
-/// How foreign programs are run.
+/// Returns the options for running foreign programs.
 pub(super) fn sandbox(settings: &ServerSettings) -> SandboxOptions {
     SandboxOptions {
         limits: settings.sandbox.limits,

@@ -1,4 +1,4 @@
-//! The way to the set-up's page: the link that `serve` prints at its start, and `autobuild setup`, which opens it.
+//! Leads to the set-up's page: prints the link when `serve` starts, and opens it with `autobuild setup`.
 
 use crate::{
     cli::{assemble, health, open},
@@ -29,8 +29,8 @@ pub(super) struct SetupCommand {
     print: bool,
 }
 
-/// The set-up of the data folder, which goes on, or begins, or is over until somebody opens it again, and what leads a
-/// browser there; none where the settings name the Apps.
+/// Opens the data folder's set-up, be it new, in progress, or finished and closed. Also returns the page that leads a
+/// browser there. Returns no set-up if the settings name the Apps.
 pub(super) fn open(
     settings: &ServerSettings,
     address: SocketAddr,
@@ -55,7 +55,7 @@ pub(super) fn open(
     })?;
     let leading = match setup.is_open() {
         true => announce(settings, address)?,
-        // One that nobody opened in the life of the last process opens nothing any more.
+        // A link from the last process that nobody opened must not work any more.
         false => {
             SetupLink::remove(&settings.data_dir);
             None
@@ -64,7 +64,7 @@ pub(super) fn open(
     Ok((Some(setup), leading))
 }
 
-/// Prints a link, and opens it where somebody sits, who would open it anyway.
+/// Prints a link, and opens it in a browser if standard error is a terminal: the person would open it anyway.
 fn announce(settings: &ServerSettings, address: SocketAddr) -> anyhow::Result<Option<LeadingPage>> {
     let link = SetupLink::new(service(settings, address), unguessable().context("no randomness")?);
     link.write(&settings.data_dir)?;
@@ -80,7 +80,7 @@ fn announce(settings: &ServerSettings, address: SocketAddr) -> anyhow::Result<Op
     Ok(leading)
 }
 
-/// The address by which a browser reaches the service, as far as the settings say.
+/// Returns the address at which a browser reaches the service, according to the settings.
 fn service(settings: &ServerSettings, address: SocketAddr) -> String {
     match &settings.public_url {
         Some(url) => url.to_string(),
@@ -123,7 +123,7 @@ pub(super) async fn setup(command: SetupCommand) -> ExitCode {
             link.address()
         ),
     }
-    // What leads the browser there stays until it was there.
+    // The redirecting page must stay until the browser has read it.
     if leading.is_some() {
         let opened = async {
             while matches!(SetupLink::read(&folder), Ok(Some(there)) if there.address() == link.address()) {
@@ -139,7 +139,7 @@ pub(super) async fn setup(command: SetupCommand) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// How long a browser may take to open the link, and how often it is looked whether it did.
+/// The time that a browser may take to open the link, and the time between two looks whether it did.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -150,16 +150,16 @@ struct Link {
     standing: Standing,
 }
 
-/// How far the set-up is.
+/// The state of the set-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// It goes on.
+    /// The set-up is in progress.
     Open,
-    /// It was brought to its end.
+    /// The set-up is finished.
     Over,
 }
 
-/// The link to a service's set-up; none: the settings name the Apps.
+/// Returns the link to a service's set-up; `None` if the settings name the Apps.
 async fn link(command: &SetupCommand) -> anyhow::Result<Option<Link>> {
     let given = [
         ("AUTOBUILD_CONFIG", &command.config),

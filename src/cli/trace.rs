@@ -1,5 +1,5 @@
-//! `autobuild trace TASK`: what happened in the runs of a task's agents, read from the database. Never writes to it, and
-//! works beside a service that does.
+//! `autobuild trace TASK`: shows what happened in the runs of a task's agents. It only reads the database, and works
+//! while a service writes to it.
 
 use crate::{
     cli::database::{Chosen, Which},
@@ -16,15 +16,15 @@ use domain::{
 use serde_json::json;
 use std::{io, io::Write, process::ExitCode};
 
-/// The word for the runs of a planner, which belong to no task.
+/// The word for the Planner's runs, which belong to no task.
 const PLAN: &str = "PLAN";
 
-/// Characters of a line for people.
+/// The most characters of a line for people.
 const WIDTH: usize = 140;
-/// Characters of a line that says how a run ended, or why.
+/// The most characters of a line that says how a run ended, or why.
 const LAST_WIDTH: usize = 1_000;
 
-/// Names that an error lists.
+/// The most names that an error lists.
 const MOST_NAMED: usize = 12;
 
 /// What `trace` takes.
@@ -64,10 +64,10 @@ pub(super) async fn trace(trace: Trace) -> ExitCode {
     }
 }
 
-/// Says in one line why not.
+/// Prints in one line why the command was not done.
 fn refused(json: bool, code: u8, said: &str) -> ExitCode {
     if json {
-        // Whoever closed it does not want to know.
+        // If standard output is closed, nobody reads the error.
         let _ = writeln!(io::stdout(), "{}", json!({ "ok": false, "error": said }));
     }
     eprintln!("autobuild trace: {}", clean(said).replace('\n', " "));
@@ -88,7 +88,7 @@ async fn run(trace: &Trace, from: &Chosen) -> anyhow::Result<()> {
         };
         for line in lines {
             match writeln!(io::stdout(), "{}", from.secrets.mask(&line)) {
-                // Whoever reads only the beginning, as `head` does, has what they wanted.
+                // A reader that stops early, such as `head`, is no error.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
                 written => written?,
             }
@@ -112,7 +112,7 @@ fn wanted(text: &str) -> anyhow::Result<Option<TaskId>> {
     }
 }
 
-/// The one Feature that is meant; what else there is, where none or several are.
+/// Returns the one Feature that is meant; if none or several match, an error that lists the candidates.
 fn chosen(
     known: &[(FeatureKey, Option<TaskId>)],
     task: Option<TaskId>,
@@ -160,7 +160,7 @@ fn task_name(task: Option<TaskId>) -> String {
     task.map_or_else(|| PLAN.to_owned(), |task| task.to_string())
 }
 
-/// Each event with what it belongs to; of a run without events, that there was one.
+/// Returns a JSON line for each event, with its Feature, task, turn and run; one line for a run without events.
 fn json_lines(run: &StoredRun, events: &str) -> Vec<String> {
     let head = json!({
         "feature": run.feature.shown(),
@@ -196,7 +196,7 @@ fn joined(head: &serde_json::Value, event: serde_json::Value) -> serde_json::Val
     line
 }
 
-/// A run for people: a heading, then a line for each of at most `most` events.
+/// Returns a run as lines for people: a heading, and a line for each of at most `most` events.
 pub(super) fn readable(run: &StoredRun, events: &str, most: usize) -> Vec<String> {
     let mut head = format!(
         "{} turn {} · {} · {}",

@@ -1,17 +1,17 @@
-//! Which program is an agent: the kinds that settings can name.
+//! The kinds of programs that settings can name as an agent.
 
 use domain::command_line::{CommandLine, NotACommand};
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf, str::FromStr};
 
-/// Every kind, as answers, errors and the help of commands name them.
+/// Every kind, as replies, error messages and help texts list them.
 pub const KNOWN: &str = "claude, codex, acp:<command>, command:<command> or scripted:<file>";
 
-/// The same as the page of the server's settings shows it.
+/// The same list for the page of the server's settings.
 pub(super) const ABOUT: &str =
     "Agent of all roles: `claude`, `codex`, `acp:COMMAND`, `command:COMMAND` or `scripted:FILE`.";
 
-/// An agent as the server's settings name it.
+/// An agent in the form that the server's settings name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentCommand {
     /// The Claude Code command line.
@@ -20,19 +20,19 @@ pub enum AgentCommand {
     Codex,
     /// Any agent that speaks the Agent Client Protocol.
     Acp(CommandLine),
-    /// Any program: prompt on standard input, answer at the end of standard output.
+    /// Any program that reads the prompt from standard input and ends its standard output with the answer.
     Command(CommandLine),
-    /// A file of prepared steps.
+    /// A file of prepared steps that is played in place of an agent.
     Scripted(PathBuf),
 }
 
-/// How strong a model is asked for.
+/// The strength of the model that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
-    /// Quick and cheap.
+    /// A quick and cheap model.
     Fast,
-    /// The best there is.
+    /// The best model.
     Strong,
 }
 
@@ -45,7 +45,7 @@ impl AgentCommand {
     /// The kinds whose programs use a model.
     pub(crate) const KINDS_WITH_MODELS: [&str; 3] = ["claude", "codex", "acp"];
 
-    /// What a program itself calls its models of a strength, if that is the same for everyone.
+    /// Returns the program's own name for its model of a strength, if that name is the same for everyone.
     pub(crate) fn usual_model(&self, strength: Strength) -> Option<&'static str> {
         match (self, strength) {
             (Self::Claude, Strength::Fast) => Some("sonnet"),
@@ -56,7 +56,7 @@ impl AgentCommand {
         }
     }
 
-    /// The word for its kind.
+    /// Returns the word for the agent's kind.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -80,16 +80,16 @@ impl fmt::Display for AgentCommand {
     }
 }
 
-/// Why a text does not name an agent.
+/// The reason why a text does not name an agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAnAgent {
-    /// No kind of agent is called so.
+    /// No kind of agent has this name.
     #[error("`{0}` is not an agent; valid: {KNOWN}")]
     UnknownKind(String),
     /// The command after the colon cannot be run.
     #[error("{0}; valid: {KNOWN}")]
     Command(NotACommand),
-    /// Nothing stands after `scripted:`.
+    /// The file after `scripted:` is missing.
     #[error("the script's file is missing; valid: {KNOWN}")]
     NoFile,
 }

@@ -1,10 +1,10 @@
-//! What may be spent: the repository's limits and the server's, as the rules count them.
+//! The limits on spending: the repository's and the server's, in the units that `domain` counts.
 
 use crate::config::server_parse::Parser;
 use domain::budget::Limits;
 use serde::{Deserialize, Serialize};
 
-/// What a repository allows; 0 means no limit.
+/// A repository's spending limits; 0 means no limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
@@ -16,9 +16,9 @@ pub struct Budget {
     pub tokens_per_task: u64,
     /// Tokens of every kind for one Feature.
     pub tokens_per_feature: u64,
-    /// Hours that agents run for one Task.
+    /// Hours of agent run time for one Task.
     pub hours_per_task: f64,
-    /// Hours that agents run for one Feature.
+    /// Hours of agent run time for one Feature.
     pub hours_per_feature: f64,
 }
 
@@ -36,28 +36,28 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// The limits of one Task.
+    /// Returns the limits of one Task.
     pub fn of_task(&self) -> Limits {
         limits(self.usd_per_task, self.tokens_per_task, self.hours_per_task)
     }
 
-    /// The limits of one Feature.
+    /// Returns the limits of one Feature.
     pub fn of_feature(&self) -> Limits {
         limits(self.usd_per_feature, self.tokens_per_feature, self.hours_per_feature)
     }
 }
 
-/// What the server allows in a calendar month, UTC.
+/// The server's spending limits for a calendar month in UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MonthlyBudget {
-    /// For all work.
+    /// The limits for all work together.
     pub server: Limits,
-    /// For the work of each installation.
+    /// The limits for each installation's work.
     pub installation: Limits,
 }
 
 impl Parser {
-    /// The server's limits; mistakes are remembered.
+    /// Reads the server's limits; mistakes are collected.
     pub(crate) fn budget(&mut self) -> MonthlyBudget {
         MonthlyBudget {
             server: limits(
@@ -74,7 +74,7 @@ impl Parser {
     }
 }
 
-/// The largest amount of money or time that is read.
+/// The largest amount of money or hours that is accepted.
 const MOST: f64 = 10_000_000.0;
 
 fn amount(text: &str) -> Result<f64, &'static str> {
@@ -99,7 +99,7 @@ fn limits(usd: f64, tokens: u64, hours: f64) -> Limits {
     }
 }
 
-/// A limit in small units; only what is written as 0 is no limit.
+/// Converts a limit to whole small units, at least 1; only an amount of 0 means no limit.
 fn scaled(amount: f64, units: f64) -> Option<u64> {
     if amount <= 0.0 {
         return None;

@@ -1,30 +1,30 @@
-//! Where GitHub is: github.com, an Enterprise Server, or a local forge.
+//! The addresses of GitHub: github.com, an Enterprise Server, or a local forge.
 
 use std::net::IpAddr;
 use url::{Host, Url};
 
-/// Addresses of one GitHub.
+/// The addresses of one GitHub server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GithubAddress {
-    /// Of the REST API.
+    /// The address of the REST API.
     pub api: Url,
-    /// Of pages and repositories.
+    /// The address of web pages and repositories.
     pub web: Url,
 }
 
-/// Why an address is not taken.
+/// The reason why an address is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAnAddress {
-    /// It is no URL with a host.
+    /// The text is not a URL with a host.
     #[error("is not an address such as https://github.example")]
     NotAUrl,
-    /// Tokens would cross a network in clear text.
+    /// The address uses plain http beyond loopback: tokens would cross a network in clear text.
     #[error("plain http is only allowed on loopback; use https")]
     PlainHttp,
-    /// Neither http nor https.
+    /// The scheme is neither http nor https.
     #[error("must begin with https://")]
     OtherScheme,
-    /// Credentials, a query or a fragment.
+    /// The URL holds credentials, a query or a fragment.
     #[error("must hold no user, password, query or fragment")]
     MoreThanAnAddress,
 }
@@ -33,7 +33,7 @@ pub enum NotAnAddress {
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// The text is not a URL, uses plain http beyond loopback, or holds more than an address.
 pub fn safe_address(text: &str) -> Result<Url, NotAnAddress> {
     let url = web_address(text)?;
     match url.scheme() {
@@ -42,7 +42,7 @@ pub fn safe_address(text: &str) -> Result<Url, NotAnAddress> {
     }
 }
 
-/// Reads the address of a web server.
+/// Reads the address of a web server, http or https.
 pub(crate) fn web_address(text: &str) -> Result<Url, NotAnAddress> {
     let url = Url::parse(text.trim()).map_err(|_| NotAnAddress::NotAUrl)?;
     if url.scheme() != "https" && url.scheme() != "http" {
@@ -66,14 +66,14 @@ fn is_loopback(url: &Url) -> bool {
 }
 
 impl GithubAddress {
-    /// Whether it is github.com, as long as nobody says otherwise.
+    /// `true` if this is github.com, the default.
     #[must_use]
     pub fn is_usual(&self) -> bool {
         self.web.host_str() == Some("github.com")
     }
 
-    /// Completes what was given: one address alone says where the other is, so that a token for one GitHub is never
-    /// sent to another.
+    /// Fills in a missing address: if only one is given, the other is derived from it, so that a token for one GitHub
+    /// server is never sent to another.
     pub(crate) fn complete(api: Option<Url>, web: Option<Url>) -> Result<Self, NotAnAddress> {
         let at = |url: &Url, path: &str| {
             let mut url = url.clone();

@@ -1,5 +1,5 @@
-//! The Apps that the set-up registered or imported, as the data folder keeps them: one file that only this user reads,
-//! replaced as a whole.
+//! Keeps the Apps that the set-up registered or imported in one file of the data folder. Only this user can read the
+//! file, and it is replaced as a whole.
 
 use crate::config::{
     github_address::{GithubAddress, safe_address},
@@ -20,14 +20,14 @@ use url::Url;
 /// The file's name in the data folder.
 pub const KEPT_APPS_FILE: &str = "apps.json";
 
-/// What the set-up keeps.
+/// The content of the file: the addresses and the Apps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptApps {
-    /// Where GitHub's API is.
+    /// The address of GitHub's API.
     api: Url,
-    /// Where its pages are.
+    /// The address of GitHub's web pages.
     web: Url,
-    /// Where GitHub and browsers reach the service.
+    /// The address at which GitHub and browsers reach the service.
     pub public_url: Url,
     /// The AutoBuild App.
     pub autobuild: Option<KeptApp>,
@@ -38,19 +38,19 @@ pub struct KeptApps {
 /// An App with its credentials.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KeptApp {
-    /// Its id.
+    /// The App's id.
     pub id: u64,
-    /// Its name in addresses.
+    /// The App's name in URLs.
     pub slug: String,
-    /// Its page on GitHub.
+    /// The App's page on GitHub.
     pub page: String,
-    /// Its key, as PEM.
+    /// The App's private key, as PEM.
     #[serde(with = "shown")]
     pub private_key: SecretString,
-    /// What its webhooks are signed with; the Coach App has none.
+    /// The secret that signs the App's webhooks; the Coach App has none.
     #[serde(with = "shown_if_any")]
     pub webhook_secret: Option<SecretString>,
-    /// By what people sign in with it.
+    /// The OAuth client with which people sign in.
     pub oauth: Option<KeptOAuthClient>,
 }
 
@@ -62,12 +62,12 @@ impl PartialEq for KeptApp {
 
 impl Eq for KeptApp {}
 
-/// By what people sign in with an App.
+/// An App's OAuth client, with which people sign in.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KeptOAuthClient {
-    /// Its client id.
+    /// The client id.
     pub id: String,
-    /// Its client secret.
+    /// The client secret.
     #[serde(with = "shown")]
     pub secret: SecretString,
 }
@@ -98,31 +98,31 @@ mod shown_if_any {
     }
 }
 
-/// Why what is kept cannot be used.
+/// The reason why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum NotKept {
-    /// The system refused.
+    /// The operating system refused to read or write the file.
     #[error("{path} cannot be read or written ({problem}): it must be a file of the service's user, or missing")]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         problem: io::Error,
     },
-    /// The file is none of ours.
+    /// The file's content is not what AutoBuild writes.
     #[error(
         "{path} is damaged ({problem}): restore it from a backup, or move it away, and the set-up asks again for what it held"
     )]
     NotOurs {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The parser's error.
         problem: serde_json::Error,
     },
 }
 
 impl KeptApps {
-    /// Nothing yet, for this GitHub.
+    /// Returns a value without Apps for this GitHub server.
     #[must_use]
     pub fn none(github: &GithubAddress, public_url: Url) -> Self {
         Self {
@@ -134,25 +134,25 @@ impl KeptApps {
         }
     }
 
-    /// What a data folder keeps; none: nothing.
+    /// Reads the file in a data folder; `None` if there is no such file.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is none of ours.
+    /// The file cannot be read, or its content is not what AutoBuild writes.
     pub fn read(folder: &Path) -> Result<Option<Self>, NotKept> {
         read_private(&folder.join(KEPT_APPS_FILE))
     }
 
-    /// Keeps this in a data folder, whole or not at all.
+    /// Writes the file in a data folder, as a whole or not at all.
     ///
     /// # Errors
     ///
-    /// The system refused.
+    /// The operating system refused.
     pub fn write(&self, folder: &Path) -> Result<(), NotKept> {
         write_private(&folder.join(KEPT_APPS_FILE), self)
     }
 
-    /// Which GitHub these Apps are of.
+    /// Returns the addresses of the GitHub server to which these Apps belong.
     #[must_use]
     pub fn github(&self) -> GithubAddress {
         GithubAddress {
@@ -161,7 +161,7 @@ impl KeptApps {
         }
     }
 
-    /// The AutoBuild App, as the service needs it.
+    /// Returns the AutoBuild App's credentials; `None` if there is no App, or no webhook secret.
     pub(crate) fn app(&self) -> Option<App> {
         let app = self.autobuild.as_ref()?;
         Some(App {
@@ -188,7 +188,7 @@ impl KeptApps {
         })
     }
 
-    /// Every secret in it.
+    /// Returns every secret in the file.
     pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
         let apps = self.autobuild.iter().chain(&self.coach);
         apps.flat_map(|app| {
@@ -200,11 +200,11 @@ impl KeptApps {
     }
 }
 
-/// Which GitHub somebody named: its address, or nothing for github.com.
+/// Returns the addresses of the GitHub server with this web address; the empty text stands for github.com.
 ///
 /// # Errors
 ///
-/// It is no address to which credentials may be sent.
+/// The text is no address to which credentials may be sent.
 pub fn github_named(text: &str) -> Result<GithubAddress, super::NotAnAddress> {
     let web = match text.trim() {
         "" => None,
@@ -213,11 +213,11 @@ pub fn github_named(text: &str) -> Result<GithubAddress, super::NotAnAddress> {
     GithubAddress::complete(None, web)
 }
 
-/// Reads a file of the set-up; none: there is none.
+/// Reads a file of the set-up; `None` if it does not exist.
 ///
 /// # Errors
 ///
-/// It cannot be read, or is none of ours.
+/// The file cannot be read, or its content does not fit the type.
 pub fn read_private<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, NotKept> {
     let text = match std::fs::read(path) {
         Ok(text) => text,
@@ -235,11 +235,11 @@ pub fn read_private<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<
         })
 }
 
-/// Writes a file that only this user reads: beside it first, and on the disk before it takes the old one's place.
+/// Writes a file that only this user can read. It is written and synced under another name, then renamed.
 ///
 /// # Errors
 ///
-/// The system refused; the old file is as it was.
+/// The operating system refused; the old file is unchanged.
 pub fn write_private<T: Serialize>(path: &Path, value: &T) -> Result<(), NotKept> {
     let failed = |problem| NotKept::Io {
         path: path.to_owned(),
@@ -249,7 +249,7 @@ pub fn write_private<T: Serialize>(path: &Path, value: &T) -> Result<(), NotKept
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
     let beside = path.with_extension("new");
-    // What a killed process left may be readable by others.
+    // A file that a killed process left may be readable by others.
     match std::fs::remove_file(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
         Ok(()) | Err(_) => {}
@@ -291,7 +291,7 @@ mod tests {
     fn what_is_kept_is_for_this_user_alone_and_comes_back_whole() {
         let folder = tempfile::tempdir().unwrap();
         assert!(KeptApps::read(folder.path()).unwrap().is_none());
-        // A process that was killed while it wrote leaves this.
+        // A process that is killed while writing leaves this file.
         std::fs::write(folder.path().join("apps.new"), "{").unwrap();
         let kept = kept();
         kept.write(folder.path()).unwrap();

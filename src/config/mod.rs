@@ -1,8 +1,8 @@
-//! Settings: what a repository asks for, and what the server is given.
+//! The settings of repositories and of the server.
 //!
-//! Both are parsed once, at the edge, into types that can only hold valid values. Every mistake is answered with its
-//! place and the valid values; a name that nobody knows is a mistake, never ignored. Nothing here talks to GitHub or
-//! starts a process.
+//! Both are parsed once, at the edge, into types that can only hold valid values. Every mistake is reported with its
+//! place and the valid values; an unknown name is a mistake, never ignored. Nothing here talks to GitHub or starts a
+//! process.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

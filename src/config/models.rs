@@ -1,4 +1,4 @@
-//! What the server says of models: where their APIs are, with which key, and what they are called.
+//! The server's settings on models: the APIs, their keys, and the models' names.
 
 use crate::config::{
     agent::{AgentCommand, Strength},
@@ -11,35 +11,36 @@ use url::Url;
 
 const MAX_NAME: usize = 100;
 
-/// Models as the server offers them.
+/// The models that the server offers.
 #[derive(Clone, Debug, Default)]
 pub struct ModelSettings {
-    /// The API that Claude Code speaks.
+    /// The API that Claude Code uses.
     pub anthropic: ModelApi,
-    /// The API that Codex speaks.
+    /// The API that Codex uses.
     pub openai: ModelApi,
-    /// What `fast` means.
+    /// The models that `fast` stands for.
     pub fast: ModelNames,
-    /// What `strong` means.
+    /// The models that `strong` stands for.
     pub strong: ModelNames,
-    /// What is tried once where a model is not to be had.
+    /// The models that are tried once if a model is unavailable.
     pub fallback: ModelNames,
-    /// Names that a repository may ask for, besides `fast` and `strong`.
+    /// The names that a repository may ask for, besides `fast` and `strong`.
     pub allowed: Vec<String>,
 }
 
 /// One provider's API.
 #[derive(Clone, Debug, Default)]
 pub struct ModelApi {
-    /// Its address, where it is not the provider's own.
+    /// The API's address; `None` for the provider's own.
     pub url: Option<Url>,
-    /// Its key.
+    /// The API's key.
     pub key: Option<SecretString>,
 }
 
 impl ModelSettings {
-    /// The name of the model that a kind of agent is to use: what a repository asks for, else the usual strength of the
-    /// role. `None` leaves the choice to the program. A name that is no longer allowed falls back to the usual.
+    /// Returns the name of the model for a kind of agent: the one that the repository asks for, else the role's usual
+    /// strength. `None` leaves the choice to the program. A name that is no longer allowed is replaced by the usual
+    /// strength.
     pub fn name(&self, agent: &AgentCommand, asked: Option<&str>, usual: Strength) -> Option<String> {
         match asked {
             Some(name) if self.allowed.iter().any(|allowed| allowed == name) => Some(name.to_owned()),
@@ -48,7 +49,7 @@ impl ModelSettings {
         }
     }
 
-    /// The name of the model that a kind of agent tries once where its own is not to be had.
+    /// Returns the name of the model that a kind of agent tries once if its own is unavailable.
     pub fn fallback(&self, agent: &AgentCommand) -> Option<String> {
         self.fallback.of(agent).map(str::to_owned)
     }
@@ -79,16 +80,16 @@ impl ModelNames {
     }
 }
 
-/// Why a text names no models.
+/// The reason why a text names no models.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotModels {
-    /// A name that no provider has.
+    /// The name has characters or a length that no model's name has.
     #[error("`{0}` is not the name of a model: letters, digits and . _ : / @ [ ] -, at most {MAX_NAME}")]
     NotAName(String),
-    /// A kind of agent that uses no model, or is not known.
+    /// The kind of agent uses no model or is unknown.
     #[error("`{0}` is not a kind of agent with a model; valid: claude, codex, acp")]
     UnknownKind(String),
-    /// Two names for the same.
+    /// The text gives two names for the same kind.
     #[error("`{0}` stands there twice")]
     Twice(String),
 }
@@ -117,13 +118,13 @@ impl FromStr for ModelNames {
     }
 }
 
-/// A list of names, between commas.
+/// Reads a list of names, separated by commas.
 pub(crate) fn model_list(text: &str) -> Result<Vec<String>, NotModels> {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     parts.map(model_name).collect()
 }
 
-/// A name that may stand on a program's command line.
+/// Reads a name that is safe on a program's command line.
 fn model_name(name: &str) -> Result<String, NotModels> {
     let fine = |c: char| c.is_ascii_alphanumeric() || "._:/@[]-".contains(c);
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -138,7 +139,7 @@ fn shown(text: &str) -> String {
 }
 
 impl Parser {
-    /// Addresses, keys and names of models; mistakes are remembered.
+    /// Reads the settings on models; mistakes are collected.
     pub(crate) fn models(&mut self) -> ModelSettings {
         ModelSettings {
             anthropic: ModelApi {

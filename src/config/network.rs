@@ -1,4 +1,4 @@
-//! What the server lets foreign programs reach, as it is written in its settings.
+//! The server's settings on which hosts foreign programs may reach.
 
 use domain::{
     network::{HostName, HostRule},
@@ -12,12 +12,12 @@ use std::{
 const MAX_HOSTS: usize = 500;
 const HTTPS: u16 = 443;
 
-/// The most that foreign programs may reach.
+/// The hosts that foreign programs may reach at most.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkCeiling {
     /// Hosts that a repository's `network.allow` may open, and registries that set-up may reach.
     pub allow: Vec<HostRule>,
-    /// Where internal hosts are, whatever the domain name system says.
+    /// The addresses of internal hosts; they take precedence over DNS.
     pub pinned: BTreeMap<HostName, SocketAddr>,
 }
 
@@ -35,7 +35,7 @@ fn items(text: &str) -> impl Iterator<Item = &str> {
         .filter(|item| !item.is_empty())
 }
 
-/// Hosts between commas or blanks; `registries` stands for all public registries, `none` for nothing.
+/// Reads hosts separated by commas or blanks; `registries` stands for all public registries, `none` for no host.
 pub(crate) fn allow(text: &str) -> Result<Vec<HostRule>, String> {
     let mut rules = Vec::new();
     for item in items(text) {
@@ -54,7 +54,7 @@ pub(crate) fn allow(text: &str) -> Result<Vec<HostRule>, String> {
     }
 }
 
-/// `host=address` or `host=address:port` between commas or blanks.
+/// Reads entries `host=address` or `host=address:port`, separated by commas or blanks.
 pub(crate) fn pinned(text: &str) -> Result<BTreeMap<HostName, SocketAddr>, String> {
     let mut pinned = BTreeMap::new();
     for item in items(text) {

@@ -1,4 +1,4 @@
-//! What a repository asks for: `.github/autobuild.yml`, read from the default branch only.
+//! A repository's settings: `.github/autobuild.yml`, read from the default branch only.
 
 use crate::config::{
     budgets::Budget,
@@ -17,12 +17,12 @@ use domain::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Where the settings of a repository stand.
+/// The path of a repository's settings.
 pub const SETTINGS_FILE: &str = ".github/autobuild.yml";
 
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Files and folders in which a repository instructs agents, whichever program they are: at any depth, as file, folder or
+/// Files and folders in which a repository instructs agents of any kind; they count at any depth, as file, folder or
 /// link.
 pub const INSTRUCTION_PATHS: [&str; 15] = [
     "AGENTS.md",
@@ -42,60 +42,60 @@ pub const INSTRUCTION_PATHS: [&str; 15] = [
     "/.github",
 ];
 
-/// Where AutoBuild keeps its records.
+/// The folder in which AutoBuild keeps its records.
 const RECORDS: &str = "/.autobuild";
 
-/// Settings of one repository; what the file leaves out has its default.
+/// The settings of one repository; a key that the file leaves out has its default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RepositorySettings {
     /// The label that starts a Feature.
     pub label: String,
-    /// When a plan waits for a person.
+    /// The rule for when a plan waits for a person's approval.
     pub plan_approval: Approval,
-    /// Turns of a Task before it is blocked.
+    /// The turns of a Task before it is blocked.
     pub max_turns: u32,
-    /// Tasks that a plan may have.
+    /// The most tasks in a plan.
     pub max_tasks: u32,
-    /// Tasks of a Feature that run at the same time.
+    /// The most Tasks of a Feature that run at the same time.
     pub max_parallel_tasks: u32,
-    /// Who merges an approved Task.
+    /// The one who merges an approved Task.
     pub merge: Merge,
-    /// Whether a Task is designed first.
+    /// Whether a Task is designed before its first turn.
     pub pre_loop: PreLoop,
     /// Whether new tests must fail on the old code.
     pub mode: Mode,
-    /// How much the Gates run to prove the tests.
+    /// How much work the Gates do to prove the tests.
     pub checks: Checks,
     /// Whether the repository's own CI is evidence.
     pub ci: CiEvidence,
     /// Whether the plan and its tasks are written down on the integration branch, and for how long.
     pub records: Records,
-    /// Who makes the commits that are pushed.
+    /// The one who creates the commits that are pushed.
     pub commits: CommitsBy,
-    /// Prepares a checkout; `None` to have it detected.
+    /// The command that prepares a checkout; `None` to detect it.
     pub setup: Option<ShellCommand>,
-    /// Runs the tests; `None` to have it detected.
+    /// The command that runs the tests; `None` to detect it.
     pub test: Option<ShellCommand>,
     /// The JUnit XML file that the test command writes; `None` to read the runner's own output.
     pub test_report: Option<String>,
-    /// How coverage is measured.
+    /// The measurement of coverage.
     pub coverage: Coverage,
-    /// Agents by role; `None` for the server's choice.
+    /// The agents by role; `None` for the server's choice.
     pub agent: ByRole<Option<String>>,
-    /// Models by role; `None` for the server's choice.
+    /// The models by role; `None` for the server's choice.
     pub model: ByRole<Option<String>>,
-    /// The agent's own limit of turns.
+    /// The most model calls in one run of an agent, if its program counts them.
     pub agent_turns: u32,
-    /// The longest run of an agent by role.
+    /// The time limit of an agent's run by role.
     pub timeouts: RoleTimeouts,
-    /// What may be spent.
+    /// The spending limits.
     pub budget: Budget,
     /// Patterns of paths that no Player may change, besides those that are always protected.
     pub protected_paths: Vec<String>,
-    /// Who is obeyed.
+    /// The people whose commands AutoBuild follows.
     pub commands: Commands,
-    /// What commands may reach.
+    /// The network that the repository's commands may reach.
     pub network: Network,
 }
 
@@ -133,7 +133,8 @@ impl Default for RepositorySettings {
 impl RepositorySettings {
     /// Reads the file.
     ///
-    /// `offered` is what the server offers by name: a repository never brings a command line.
+    /// `offered` holds the names that the server offers: a repository can name an agent but never supplies a command
+    /// line for one.
     ///
     /// # Errors
     ///
@@ -163,14 +164,15 @@ impl RepositorySettings {
         serde_json::from_value(found).map_err(|error| whole_file(Place::START, error.to_string()))
     }
 
-    /// The label that a file names, also one with mistakes elsewhere: whoever sets it must be told of them.
+    /// Returns the label that a settings file names, even if the file has mistakes elsewhere: the person who sets that
+    /// label must be told about them.
     pub fn label_in(text: &str) -> Option<String> {
         let node = Node::from_yaml(text, MAX_BYTES).ok()?;
         let (_, label) = node.entries()?.iter().find(|(key, _)| key.name == "label")?;
         label.text().map(str::to_owned)
     }
 
-    /// Every pattern of paths that no Player may change.
+    /// Returns every pattern of paths that no Player may change.
     pub fn protected(&self) -> Vec<String> {
         let always = INSTRUCTION_PATHS.iter().chain([&RECORDS]);
         let own = self.protected_paths.iter();
@@ -180,10 +182,11 @@ impl RepositorySettings {
     }
 }
 
-/// The pattern of the folder whose content a pattern names: a file or a link may stand in the folder's place.
+/// Returns the pattern of the folder itself if a pattern names its content: otherwise a file or a link could replace
+/// the folder.
 fn folder_itself(pattern: &str) -> Option<String> {
     let folder = pattern.trim_end_matches(['*', '/']);
-    // A slash before its end is what ties a pattern to the root.
+    // A slash before a pattern's end anchors the pattern at the root.
     let is_tied = pattern.strip_prefix(folder).is_some_and(|end| end.starts_with("/*"));
     let is_folder = pattern.strip_prefix(folder).is_some_and(|end| end.starts_with('/'));
     match (is_folder && !folder.is_empty(), is_tied && !folder.contains('/')) {

@@ -1,4 +1,4 @@
-//! The keys of `.github/autobuild.yml`: the one place where their names stand.
+//! The keys of `.github/autobuild.yml`: the only place where their names are written.
 
 use crate::config::{
     repository::RepositorySettings,
@@ -200,7 +200,7 @@ pub fn json_schema() -> Json {
     schema
 }
 
-/// Writes what holds without a key beside it, where that is one value.
+/// Adds each key's default to the schema, if the default is a single value.
 fn add_defaults(schema: &mut Json, usual: &Json) {
     let Some(properties) = schema.get_mut("properties").and_then(Json::as_object_mut) else {
         return;
@@ -209,7 +209,7 @@ fn add_defaults(schema: &mut Json, usual: &Json) {
         let Some(usual) = usual.get(name) else {
             continue;
         };
-        // A complexity from which plans wait is written as its number.
+        // The complexity from which plans wait is written as a plain number.
         let written = usual.get("from").unwrap_or(usual);
         let several = written
             .as_object()

@@ -5,19 +5,19 @@ use domain::{network::HostRule, shell_command::ShellCommand};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// When a plan waits for a person.
+/// The rule for when a plan waits for a person's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
-    /// It does not.
+    /// A plan never waits.
     Never,
-    /// It does.
+    /// Every plan waits.
     Always,
-    /// From this complexity on.
+    /// A plan of at least this complexity waits.
     From(u8),
 }
 
-/// Who merges an approved Task into the integration branch.
+/// The one who merges an approved Task into the integration branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Merge {
@@ -31,11 +31,11 @@ pub enum Merge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreLoop {
-    /// Where the kind of Feature asks for it.
+    /// Tasks of those Features whose kind requires it.
     Auto,
     /// Every Task.
     Always,
-    /// None.
+    /// No Task.
     Never,
 }
 
@@ -43,53 +43,53 @@ pub enum PreLoop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CiEvidence {
-    /// It is waited for.
+    /// AutoBuild waits for the CI's result.
     Wait,
-    /// It is not looked at.
+    /// AutoBuild does not look at the CI.
     Ignore,
 }
 
-/// Who makes the commits that are pushed.
+/// The one who creates the commits that are pushed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommitsBy {
-    /// Git, on AutoBuild's machine: without a signature.
+    /// Git on AutoBuild's machine: the commits have no signature.
     #[default]
     Git,
-    /// GitHub, which signs them.
+    /// GitHub, which signs the commits.
     Github,
 }
 
-/// How much the Gates run to prove the tests.
+/// How much work the Gates do to prove the tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Checks {
-    /// How much time experiments may take together.
+    /// The time limit for all experiments together.
     pub depth: Depth,
 }
 
-/// How much time experiments with changed code may take together, as a share of the plain test run.
+/// The time limit for all experiments with changed code together, as a share of the time of the plain test run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Depth {
-    /// A fifth of it.
+    /// A fifth of the test run's time.
     Quick,
-    /// As much as it.
+    /// As long as the test run.
     #[default]
     Standard,
-    /// Ten times as much.
+    /// Ten times as long as the test run.
     Thorough,
 }
 
-/// How coverage is measured.
+/// The measurement of coverage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Coverage {
-    /// Measures it.
+    /// The command that measures coverage.
     pub command: Option<ShellCommand>,
     /// The file that the command writes.
     pub file: Option<String>,
-    /// The least share of changed lines, in percent.
+    /// The least share of changed lines that must be covered, in percent.
     pub threshold: f64,
 }
 
@@ -103,17 +103,17 @@ impl Default for Coverage {
     }
 }
 
-/// The longest run of an agent by role, in seconds.
+/// The time limit of an agent's run by role, in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RoleTimeouts {
-    /// The planner's.
+    /// The Planner's limit.
     pub planner: u64,
-    /// The designer's.
+    /// The Designer's limit.
     pub designer: u64,
-    /// The Player's.
+    /// The Player's limit.
     pub player: u64,
-    /// The Coach's.
+    /// The Coach's limit.
     pub coach: u64,
 }
 
@@ -129,7 +129,7 @@ impl Default for RoleTimeouts {
 }
 
 impl RoleTimeouts {
-    /// The limit for `role`.
+    /// Returns the limit for `role`.
     pub fn of(&self, role: Role) -> Duration {
         Duration::from_secs(match role {
             Role::Planner => self.planner,
@@ -140,11 +140,11 @@ impl RoleTimeouts {
     }
 }
 
-/// Who is obeyed.
+/// The people whose commands AutoBuild follows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Commands {
-    /// The least permission on the repository.
+    /// The least permission on the repository that a command needs.
     pub permission: Permission,
 }
 
@@ -174,10 +174,10 @@ domain::words!(Permission {
     Admin = "admin",
 });
 
-/// What commands may reach.
+/// The network that the repository's commands may reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Network {
-    /// The hosts; what the server's ceiling does not include is cut when a door is opened.
+    /// The allowed hosts; those beyond the server's ceiling stay closed.
     pub allow: Vec<HostRule>,
 }

@@ -1,8 +1,8 @@
-//! Who an agent is in the loop, and what there is of each.
+//! The roles of agents, and a value for each role.
 
 use serde::{Deserialize, Serialize};
 
-/// Who an agent is in the loop.
+/// The role of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -12,7 +12,7 @@ pub enum Role {
     Designer,
     /// Writes the change.
     Player,
-    /// Verifies it.
+    /// Verifies the change.
     Coach,
 }
 
@@ -23,22 +23,22 @@ domain::words!(Role {
     Coach = "coach",
 });
 
-/// One of something for each role.
+/// A value for each role.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ByRole<T> {
-    /// The planner's.
+    /// The Planner's value.
     pub planner: T,
-    /// The designer's.
+    /// The Designer's value.
     pub designer: T,
-    /// The Player's.
+    /// The Player's value.
     pub player: T,
-    /// The Coach's.
+    /// The Coach's value.
     pub coach: T,
 }
 
 impl<T> ByRole<T> {
-    /// The one of `role`.
+    /// Returns the value for `role`.
     pub fn of(&self, role: Role) -> &T {
         match role {
             Role::Planner => &self.planner,

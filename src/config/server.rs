@@ -1,4 +1,4 @@
-//! What the server is given: addresses, credentials, agents.
+//! The server's settings: addresses, credentials, agents.
 
 use crate::config::{
     agent::AgentCommand,
@@ -17,44 +17,44 @@ use secrecy::SecretString;
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
 use url::Url;
 
-/// Settings of the server, complete and checked.
+/// The server's settings, complete and checked.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
-    /// Address of the HTTP server.
+    /// The address on which the HTTP server listens.
     pub listen: SocketAddr,
-    /// `sqlite:…` or `postgres://…`; it may hold a password.
+    /// The database's address, `sqlite:…` or `postgres://…`; it may hold a password.
     pub database_url: SecretString,
-    /// Folder of database, mirrors and checkouts.
+    /// The folder of the database, mirrors and checkouts.
     pub data_dir: PathBuf,
-    /// Where GitHub is.
+    /// GitHub's addresses.
     pub github: GithubAddress,
-    /// The AutoBuild App; `None` before it exists.
+    /// The AutoBuild App; `None` if it does not exist yet.
     pub app: Option<App>,
     /// The Coach App.
     pub coach_app: Option<CoachApp>,
-    /// Where the Apps are from.
+    /// The source of the Apps' credentials.
     pub apps_from: AppsFrom,
-    /// By what people sign in with the AutoBuild App.
+    /// The OAuth client with which people sign in with the AutoBuild App.
     pub oauth: Option<OAuthClient>,
-    /// Where GitHub and browsers reach the service, where somebody said so.
+    /// The address at which GitHub and browsers reach the service, if it is set.
     pub public_url: Option<Url>,
-    /// Least time between writes to GitHub per installation.
+    /// The least time between writes to GitHub per installation.
     pub write_spacing: Duration,
-    /// What may be spent in a calendar month.
+    /// The spending limits for a calendar month.
     pub budget: MonthlyBudget,
-    /// The most that foreign programs may reach.
+    /// The hosts that foreign programs may reach at most.
     pub network: NetworkCeiling,
-    /// Opens the pages and `/metrics`; `None` to make one at start.
+    /// The token that gives access to the pages and `/metrics`; `None` to generate one at start.
     pub admin_token: Option<SecretString>,
-    /// Filter of the log, as `tracing` reads it.
+    /// The filter of the log, in the syntax of `tracing`.
     pub log: String,
-    /// How log lines look.
+    /// The format of log lines.
     pub log_format: LogFormat,
-    /// How far agents and Gates are kept apart from the machine, and what they may use up.
+    /// The isolation of agents and Gates, and their resource limits.
     pub sandbox: SandboxSettings,
-    /// Names of further variables that agents get from the server's environment.
+    /// The names of further variables that agents get from the server's environment.
     pub agent_environment: Vec<String>,
-    /// Models: addresses, keys, names.
+    /// The models' APIs, keys and names.
     pub models: ModelSettings,
     /// The agent of each role.
     pub(crate) agents: BTreeMap<Role, AgentCommand>,
@@ -62,64 +62,65 @@ pub struct ServerSettings {
     pub(crate) named_agents: BTreeMap<String, AgentCommand>,
 }
 
-/// Where credentials of Apps come from.
+/// The source of the Apps' credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppsFrom {
     /// Flags, the environment or the settings file.
     Settings,
-    /// The set-up, which keeps them in the data folder, or will.
+    /// The set-up, which keeps or will keep them in the data folder.
     SetUp,
 }
 
-/// By what people sign in with an App.
+/// An App's OAuth client, with which people sign in.
 #[derive(Clone, Debug)]
 pub struct OAuthClient {
-    /// Its client id.
+    /// The client id.
     pub id: String,
-    /// Its client secret.
+    /// The client secret.
     pub secret: SecretString,
 }
 
-/// Credentials of the AutoBuild App.
+/// The credentials of the AutoBuild App.
 #[derive(Clone, Debug)]
 pub struct App {
-    /// Its id.
+    /// The App's id.
     pub id: AppId,
-    /// Its key, as PEM.
+    /// The App's private key, as PEM.
     pub private_key: SecretString,
-    /// What its webhooks are signed with.
+    /// The secret that signs the App's webhooks.
     pub webhook_secret: SecretString,
-    /// What they were signed with before, during a change.
+    /// The previous webhook secret, still accepted while the secret is being changed.
     pub previous_webhook_secret: Option<SecretString>,
 }
 
-/// Credentials of the Coach App.
+/// The credentials of the Coach App.
 #[derive(Clone, Debug)]
 pub struct CoachApp {
-    /// Its id.
+    /// The App's id.
     pub id: AppId,
-    /// Its key, as PEM.
+    /// The App's private key, as PEM.
     pub private_key: SecretString,
 }
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
+    /// Text for people.
     Text,
-    /// One object per line.
+    /// One JSON object per line.
     Json,
 }
 
 impl ServerSettings {
-    /// Reads the settings from what was given.
+    /// Builds the settings from all layers.
     pub(crate) fn load(given: &Given<'_>) -> Result<Self, Vec<ServerMistake>> {
         Parser::new(Found::gather(given)).settings(given.environment)
     }
 
-    /// The agent of `role` for a repository: the one it names, else the server's for the role, else the server's.
+    /// Returns the agent of `role` for a repository: the one that the repository names, else the server's for the role,
+    /// else Claude Code.
     ///
-    /// A name that the server no longer offers falls back to the server's choice.
+    /// If the repository names an agent that the server no longer offers, the server's choice is used.
     pub fn agent(&self, role: Role, repository: &RepositorySettings) -> &AgentCommand {
         let named = repository
             .agent

@@ -1,4 +1,4 @@
-//! The two places where server settings touch the world: the process's environment and the files it names.
+//! The only access of server settings to the outside world: the process's environment and the files that settings name.
 
 use crate::config::{
     kept_apps::{KEPT_APPS_FILE, KeptApps},
@@ -13,19 +13,19 @@ use std::{fs::File, io, io::Read, path::Path};
 
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// What the names of settings about models begin with.
+/// The prefixes of settings about models.
 const MODELS: [&str; 3] = ["AUTOBUILD_ANTHROPIC_", "AUTOBUILD_OPENAI_", "AUTOBUILD_MODEL"];
 
-/// What those about the network begin with.
+/// The prefix of settings about the network.
 const NETWORK: &str = "AUTOBUILD_NETWORK_";
 
-/// What those about the sandbox begin with.
+/// The prefix of settings about the sandbox.
 const SANDBOX: &str = "AUTOBUILD_SANDBOX_";
 
-/// Names that give the platform's data folder.
+/// The variables from which the platform's data folder follows.
 const FOLDERS: [&str; 2] = ["XDG_DATA_HOME", "HOME"];
 
-/// The variables of this process that settings are read from; a value that is no Unicode is shown with replacements.
+/// Returns the variables of this process that settings use. Invalid Unicode in a value is replaced.
 pub fn process_environment() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
@@ -33,11 +33,11 @@ pub fn process_environment() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Reads a file that settings name, at most a mebibyte of it.
+/// Reads a file that settings name, of at most one mebibyte.
 ///
 /// # Errors
 ///
-/// The system's, or that the file is larger or no UTF-8.
+/// The operating system refuses, or the file is too large or not UTF-8.
 pub fn read_settings_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
@@ -48,7 +48,7 @@ pub fn read_settings_file(path: &Path) -> io::Result<String> {
 }
 
 impl ModelSettings {
-    /// What this process's environment says of models; all else in it is left alone.
+    /// Reads the settings on models from this process's environment and ignores all others.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl ModelSettings {
 }
 
 impl NetworkCeiling {
-    /// What this process's environment says of the network; all else in it is left alone.
+    /// Reads the settings on the network from this process's environment and ignores all others.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl NetworkCeiling {
 }
 
 impl SandboxSettings {
-    /// What this process's environment says of the sandbox; all else in it is left alone.
+    /// Reads the settings on the sandbox from this process's environment and ignores all others.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl SandboxSettings {
     }
 }
 
-/// What the environment gives under names that begin so.
+/// Returns the variables of the environment whose names begin with one of the prefixes.
 fn found_of(prefixes: &[&str]) -> Found {
     let named: Vec<(String, String)> = process_environment()
         .into_iter()
@@ -95,12 +95,12 @@ fn found_of(prefixes: &[&str]) -> Found {
 }
 
 impl ServerSettings {
-    /// Reads the settings of this process: `flags` are given as (`AUTOBUILD_…`, value) and win over the environment,
-    /// which wins over the file that `--config` or `AUTOBUILD_CONFIG` names.
+    /// Reads the settings of this process. `flags` are pairs (`AUTOBUILD_…`, value) and take precedence over the
+    /// environment, which takes precedence over the file that `--config` or `AUTOBUILD_CONFIG` names.
     ///
     /// # Errors
     ///
-    /// Every mistake, with its name and where it came from.
+    /// Every mistake, with its setting's name and its origin.
     pub fn of_process(flags: &[(String, String)]) -> Result<Self, Vec<ServerMistake>> {
         let environment = process_environment();
         let named = |pairs: &[(String, String)]| {
@@ -129,7 +129,7 @@ impl ServerSettings {
         settings.with_kept().map_err(|mistake| vec![mistake])
     }
 
-    /// With the Apps that the set-up keeps, where the settings name none.
+    /// Adds the Apps that the set-up keeps, if the settings name none.
     fn with_kept(mut self) -> Result<Self, ServerMistake> {
         if self.app.is_some() || self.coach_app.is_some() {
             return Ok(self);

@@ -1,4 +1,4 @@
-//! The server's TOML file, read into the same entries that the environment gives, with their lines.
+//! Reads the server's TOML file into the same entries that the environment gives, with their line numbers.
 
 use crate::config::variables::{Entry, PREFIX, ServerMistake, Source, Value};
 use std::{collections::BTreeMap, ops::Range};
@@ -9,7 +9,7 @@ use toml::{
 
 const MAX_BYTES: usize = 256 * 1024;
 
-/// What stands in the file.
+/// The file's entries, and the mistakes found in them.
 #[derive(Default)]
 pub(crate) struct ServerFile {
     pub(crate) entries: Vec<Entry>,
@@ -18,7 +18,7 @@ pub(crate) struct ServerFile {
     pub(crate) mistakes: Vec<ServerMistake>,
 }
 
-/// Reads the file. Beside the settings it may hold `agent_environment`, a list of names of variables that agents get,
+/// Reads the file. Besides the settings it may hold `agent_environment`, a list of names of variables that agents get,
 /// and tables `[agents.<name>]` with one key, `run`.
 pub(crate) fn read(text: &str) -> ServerFile {
     let mut file = Reader {
@@ -144,7 +144,7 @@ impl Reader<'_> {
     }
 }
 
-/// AutoBuild's own variables hold its secrets and are never passed on.
+/// `true` if agents may get the variable. AutoBuild's own variables hold secrets and are never passed on.
 fn is_variable_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(PREFIX)

@@ -1,4 +1,4 @@
-//! From the texts that were given to the server's settings, gathering every mistake on the way.
+//! Turns the texts of the layers into the server's settings and collects every mistake.
 
 use crate::config::{
     agent::AgentCommand,
@@ -20,7 +20,7 @@ const MAX_SPACING_MS: u64 = 60_000;
 /// The shortest administrator's token, in characters.
 const LEAST_TOKEN: usize = 20;
 
-/// Turns texts into values and remembers what was wrong.
+/// A parser of settings that collects the mistakes.
 pub(crate) struct Parser {
     found: Found,
 }
@@ -30,7 +30,7 @@ impl Parser {
         Self { found }
     }
 
-    /// The settings, or every mistake.
+    /// Returns the settings, or every mistake.
     pub(crate) fn settings(mut self, environment: &[(String, String)]) -> Result<ServerSettings, Vec<ServerMistake>> {
         let listen = self.parse("LISTEN", |text| {
             text.parse::<SocketAddr>()
@@ -83,7 +83,7 @@ impl Parser {
         }
     }
 
-    /// What is said of models alone, or every mistake in it.
+    /// Returns only the settings on models, or every mistake in them.
     pub(crate) fn only_models(mut self) -> Result<ModelSettings, Vec<ServerMistake>> {
         let models = self.models();
         match self.found.mistakes.is_empty() {
@@ -92,7 +92,7 @@ impl Parser {
         }
     }
 
-    /// What it says of the network alone.
+    /// Returns only the settings on the network, or every mistake in them.
     pub(crate) fn only_network(mut self) -> Result<NetworkCeiling, Vec<ServerMistake>> {
         let network = self.network();
         match self.found.mistakes.is_empty() {
@@ -101,7 +101,7 @@ impl Parser {
         }
     }
 
-    /// What it says of the sandbox alone.
+    /// Returns only the settings on the sandbox, or every mistake in them.
     pub(crate) fn only_sandbox(mut self) -> Result<SandboxSettings, Vec<ServerMistake>> {
         let sandbox = self.sandbox();
         match self.found.mistakes.is_empty() {
@@ -182,7 +182,7 @@ impl Parser {
 
     fn private_key(&mut self, name: &'static str) -> Option<SecretString> {
         let Value { text, source } = self.text(name)?;
-        // One-line environments carry a PEM with its line breaks written out.
+        // Environments that allow only one line hold a PEM with its line breaks written as `\n`.
         let pem = match text.contains('\n') {
             true => text,
             false => text.replace("\\n", "\n"),
@@ -201,7 +201,7 @@ impl Parser {
         })
     }
 
-    /// Names of `needed` that are missing are mistakes as soon as one of them is given.
+    /// Reports the missing names of `needed` as mistakes if at least one of them is given.
     fn missing(&mut self, needed: &[&'static str]) -> Option<()> {
         let (given, missing): (Vec<_>, Vec<_>) = needed.iter().partition(|name| self.found.values.contains_key(**name));
         if given.is_empty() {
@@ -291,7 +291,7 @@ fn spacing(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A token that guessing finds opens everything.
+/// Refuses a short token: whoever guesses it has access to everything.
 fn admin_token(text: &str) -> Result<SecretString, String> {
     match text.chars().count() < LEAST_TOKEN {
         true => Err(format!(

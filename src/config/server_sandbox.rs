@@ -1,19 +1,19 @@
-//! What the server's settings say of the sandbox: how far programs are kept apart, and what they may use up.
+//! The server's settings on the sandbox: the isolation of programs and their resource limits.
 
 use crate::config::server_parse::Parser;
 use domain::isolation::{Bounds, Level, Limits};
 
-/// The sandbox as the settings want it.
+/// The settings of the sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SandboxSettings {
-    /// How far programs are kept apart.
+    /// The least and the highest level of isolation.
     pub bounds: Bounds,
-    /// What each of them may use up, with all that it starts.
+    /// The resource limits of each program together with its child processes.
     pub limits: Limits,
 }
 
 impl Parser {
-    /// What is said of the sandbox; mistakes are remembered.
+    /// Reads the settings on the sandbox; mistakes are collected.
     pub(crate) fn sandbox(&mut self) -> SandboxSettings {
         let usual = SandboxSettings::default();
         let (bounds, limits) = (usual.bounds, usual.limits);
@@ -38,7 +38,7 @@ fn level(text: &str) -> Result<Level, &'static str> {
     level.ok_or("must be 0, 1, 2 or 3")
 }
 
-/// A whole number and the unit after it.
+/// Reads a whole number followed by a unit.
 fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let (unit, factor) = units.iter().find(|(unit, _)| text.ends_with(unit))?;
     let number = text.strip_suffix(unit)?.trim_end();

@@ -1,5 +1,5 @@
-//! Reading a settings file by a table of its keys: each name, how its value is read, what is valid, and how its JSON
-//! Schema says so.
+//! Reads a settings file by a table of its keys: each key's name, the shape of its value, the valid values, and its
+//! JSON Schema.
 
 use domain::{
     mistake::{Place, SettingsMistake},
@@ -15,15 +15,15 @@ use serde_json::{Value as Json, json};
 const MAX_LIST: usize = 200;
 const MAX_ITEM: usize = 300;
 const MAX_SECONDS: i64 = 24 * 3_600;
-/// A number of seconds, or with a unit.
+/// A number, in seconds or with a unit.
 const DURATION_PATTERN: &str = "^[0-9]+ ?[smh]?$";
 
-/// What a key may hold.
+/// The shape of a key's value.
 #[derive(Clone, Copy)]
 pub(crate) enum Shape {
-    /// A text on one line of at most so many characters.
+    /// A text on one line with at most this many characters.
     Text(usize),
-    /// A command: a line for a shell.
+    /// A command: one line for a shell.
     Command,
     /// A whole number within bounds.
     Whole(i64, i64),
@@ -37,7 +37,7 @@ pub(crate) enum Shape {
     Agent,
     /// The name of a model that the server allows, or `fast` or `strong`.
     Model,
-    /// Seconds, or a number with a unit.
+    /// A duration: a number of seconds, or a number with a unit.
     Duration,
     /// The path of a file within the repository.
     Path,
@@ -45,19 +45,19 @@ pub(crate) enum Shape {
     Paths,
     /// A list of host names.
     Hosts,
-    /// Keys of its own.
+    /// A table with these keys.
     Table(&'static [Key]),
-    /// One value for all of these keys, or a table of them.
+    /// One value for all of these keys, or a table with them.
     Each(&'static [Key]),
 }
 
-/// What is wrong with one value.
+/// A mistake in one value.
 pub(crate) struct Problem {
     pub(crate) place: Place,
     pub(crate) text: String,
 }
 
-/// Reads one value into the JSON that the settings' type takes.
+/// Converts one value to the JSON that the settings' type deserializes.
 pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, Problem> {
     match shape {
         Shape::Text(max) => text(node, *max).map(Json::from),
@@ -90,7 +90,7 @@ pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, 
     }
 }
 
-/// The valid values in words.
+/// Describes the valid values in words.
 pub(crate) fn valid(shape: &Shape, offered: &Offer) -> String {
     match shape {
         Shape::Text(max) => format!("a text of 1 to {max} characters on one line"),
@@ -112,7 +112,7 @@ pub(crate) fn valid(shape: &Shape, offered: &Offer) -> String {
     }
 }
 
-/// The JSON Schema of one value.
+/// Returns the JSON Schema of one value.
 pub(crate) fn schema(shape: &Shape) -> Json {
     match shape {
         Shape::Text(max) => json!({ "type": "string", "minLength": 1, "maxLength": max }),
@@ -154,7 +154,7 @@ fn problem(node: &Node, text: String) -> Problem {
     Problem { place: node.at(), text }
 }
 
-/// The value is of the wrong kind or out of bounds; it is shown when it is short.
+/// Returns the problem that a value has the wrong kind or is out of bounds. A short value is shown.
 fn unfit(node: &Node) -> Problem {
     let shown = match (node.text().filter(|text| text.chars().count() <= 60), node.number()) {
         (Some(text), _) => format!("`{text}`"),
@@ -244,7 +244,7 @@ fn list(node: &Node, check: fn(&str) -> Result<(), String>) -> Result<Json, Prob
         .collect()
 }
 
-/// A file's path in its shortest spelling.
+/// Reads a file's path and normalizes it, for example `./out//junit.xml` to `out/junit.xml`.
 fn path(node: &Node) -> Result<Json, Problem> {
     let given = text(node, MAX_ITEM)?;
     within_repository(given)
@@ -287,16 +287,16 @@ pub(crate) struct Key {
     pub(crate) shape: Shape,
 }
 
-/// What reading found, besides the value itself.
+/// The state of reading: what the server offers, and the mistakes so far.
 pub(crate) struct Reading<'a> {
-    /// What the server offers by name.
+    /// The names that the server offers.
     pub(crate) offered: &'a Offer,
-    /// Everything that is wrong.
+    /// The mistakes found so far.
     pub(crate) mistakes: Vec<SettingsMistake>,
 }
 
 impl Reading<'_> {
-    /// Reads a table of `keys`; keys that are left out, or hold nothing, are left out of the result.
+    /// Reads a table of `keys`; keys that are missing or empty are left out of the result.
     pub(crate) fn table(&mut self, path: &str, keys: &'static [Key], node: &Node) -> Json {
         let mut found = serde_json::Map::new();
         let Some(entries) = node.entries() else {
@@ -399,17 +399,17 @@ fn names(keys: &[Key]) -> String {
     keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
 }
 
-/// What the server offers to repositories by name.
+/// The names of agents and models that the server offers to repositories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// Agents.
+    /// The agents' names.
     pub agents: Vec<String>,
-    /// Models, besides `fast` and `strong`.
+    /// The models' names, besides `fast` and `strong`.
     pub models: Vec<String>,
 }
 
 impl Offer {
-    /// The names of models that a repository may give.
+    /// Returns the names of models that a repository may use.
     pub(crate) fn models(&self) -> Vec<&str> {
         let named = self.models.iter().map(String::as_str);
         ["fast", "strong"].into_iter().chain(named).collect()

@@ -1,43 +1,43 @@
-//! The names of the server's settings, and which of flag, environment and file gives each its value.
+//! The names of the server's settings, and the merge of their values from flags, environment and file.
 
 use crate::config::{agent, server_file};
 use domain::nearest::nearest;
 use std::{collections::BTreeMap, fmt, io, path::Path};
 
-/// What every name begins with in the environment.
+/// The prefix of every setting's name in the environment.
 pub const PREFIX: &str = "AUTOBUILD_";
 
 /// One setting of the server.
 pub struct Variable {
-    /// Its name without its prefix. In the file it stands in lower case, with or without the prefix.
+    /// The setting's name without the prefix. In the file it is written in lower case, with or without the prefix.
     pub name: &'static str,
-    /// How it is treated.
+    /// Whether the value is secret, plain or the file's name.
     pub kind: Kind,
-    /// What holds if it is not given.
+    /// The default.
     pub usual: Usual,
-    /// What it is for, for the page of settings.
+    /// The setting's description on the page of settings.
     pub about: &'static str,
 }
 
-/// Whether a value may be shown.
+/// The way a value is treated: it also decides whether the value may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It may.
+    /// A value that may be shown.
     Plain,
-    /// Never shown; may also be given as `<NAME>_FILE`.
+    /// A value that is never shown; it may also be given as `<NAME>_FILE`, the path of a file that holds it.
     Secret,
-    /// Names the settings file itself, which is read before the rest.
+    /// The path of the settings file, which is read before everything else.
     File,
 }
 
-/// What holds if a setting is not given.
+/// The default of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usual {
-    /// Nothing.
+    /// The setting has no default.
     Nothing,
-    /// This value: to give it changes nothing.
+    /// This value: giving it explicitly changes nothing.
     Value(&'static str),
-    /// A value that depends on the rest, in words.
+    /// A value that depends on other settings, described in words.
     Said(&'static str),
 }
 
@@ -50,7 +50,7 @@ const fn variable(name: &'static str, kind: Kind, usual: Usual, about: &'static 
     }
 }
 
-/// Every setting.
+/// Every setting of the server.
 pub static VARIABLES: &[Variable] = &[
     variable(
         "CONFIG",
@@ -306,10 +306,11 @@ pub static VARIABLES: &[Variable] = &[
     variable("LOG_FORMAT", Kind::Plain, Usual::Value("text"), "`text` or `json`."),
 ];
 
-/// Names that AutoBuild sets for the programs it runs; a server started by one of them finds them in its environment.
+/// Names without prefix of variables that AutoBuild sets for the programs it runs. A server that such a program starts
+/// inherits them; they are no settings.
 const SET_FOR_AGENTS: [&str; 5] = ["ROLE", "TASK", "TURN", "SCHEMA_FILE", "RUN_ID"];
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The command line.
@@ -318,21 +319,21 @@ pub enum Source {
     Environment,
     /// A line of the settings file.
     File {
-        /// Which line, from 1.
+        /// The line's number, counted from 1.
         line: usize,
     },
-    /// Nowhere: the value is missing, or is a default.
+    /// No origin: the value is missing or is a default.
     Nowhere,
 }
 
-/// A mistake in what the server was given. It never shows a secret.
+/// A mistake in the server's settings. It never shows a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerMistake {
-    /// Where it came from.
+    /// The origin of the wrong value.
     pub source: Source,
-    /// The setting's whole name.
+    /// The setting's name with its prefix.
     pub name: String,
-    /// What is wrong, and what would be valid.
+    /// What is wrong, and which values are valid.
     pub problem: String,
 }
 
@@ -351,23 +352,23 @@ impl fmt::Display for ServerMistake {
     }
 }
 
-/// One value and where it came from.
+/// A value and its origin.
 #[derive(Clone)]
 pub(crate) struct Value {
     pub(crate) text: String,
     pub(crate) source: Source,
 }
 
-/// What was given, by layer.
+/// The raw settings, by layer.
 pub(crate) struct Given<'a> {
     pub(crate) flags: &'a [(String, String)],
     pub(crate) environment: &'a [(String, String)],
     pub(crate) file: Option<&'a str>,
-    /// Reads the file that a `<NAME>_FILE` names.
+    /// Reads the file that a `<NAME>_FILE` setting names.
     pub(crate) read: &'a dyn Fn(&Path) -> io::Result<String>,
 }
 
-/// Everything found, the highest layer's value for each name.
+/// The merged settings: for each name the value of the highest layer.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) values: BTreeMap<&'static str, Value>,
@@ -376,7 +377,7 @@ pub(crate) struct Found {
     pub(crate) mistakes: Vec<ServerMistake>,
 }
 
-/// One layer's entry before its name is known to be right.
+/// An entry of one layer, whose name is not checked yet.
 pub(crate) struct Entry {
     /// The name without its prefix, in upper case.
     pub(crate) name: String,
@@ -384,7 +385,7 @@ pub(crate) struct Entry {
 }
 
 impl Found {
-    /// Lays the layers over each other: the file first, then the environment, then the flags.
+    /// Merges the layers, each overriding the one before: the file, the environment, the flags.
     pub(crate) fn gather(given: &Given<'_>) -> Self {
         let mut found = Self::default();
         if let Some(text) = given.file {
@@ -399,7 +400,7 @@ impl Found {
                 .iter()
                 .filter_map(|(name, text)| Some((name.strip_prefix(PREFIX)?, text)));
             named
-                // An empty variable is how compose files leave one out.
+                // Compose files leave a variable out by setting it to the empty text.
                 .filter(|(name, text)| !text.trim().is_empty() && !SET_FOR_AGENTS.contains(name))
                 .map(|(name, text)| Entry {
                     name: name.to_owned(),
@@ -445,7 +446,7 @@ impl Found {
     }
 }
 
-/// A mistake about the setting `name` (without prefix).
+/// Returns a mistake about the setting `name` (given without prefix).
 pub(crate) fn mistake(name: &str, source: Source, problem: String) -> ServerMistake {
     ServerMistake {
         source,

@@ -1,4 +1,4 @@
-//! Findings as annotations of a check run: on their lines, in plain words, for that is all an annotation shows.
+//! Findings as annotations of a check run: on their lines and as plain text, since annotations show no Markdown.
 
 use crate::messages::{items, untrusted};
 use domain::{
@@ -7,10 +7,10 @@ use domain::{
     task::{Task, Turn},
 };
 
-/// Annotations of one check run; more would be many calls that nobody reads.
+/// The most annotations of one check run; more would cost many calls, and nobody would read them.
 const MOST: usize = 200;
 
-/// GitHub takes 255 characters of a title, and 64 KB of a message.
+/// The most characters of a title and of a message; GitHub accepts 255 characters and 64 KB.
 const TITLE: usize = 120;
 const TEXT: usize = 4_000;
 
@@ -21,26 +21,26 @@ pub struct Annotation {
     pub path: String,
     /// The line, from 1.
     pub line: u32,
-    /// How much it weighs.
+    /// The weight of the finding.
     pub level: Level,
-    /// One line.
+    /// The title, in one line.
     pub title: String,
-    /// Plain text.
+    /// The message, in plain text.
     pub message: String,
 }
 
-/// How much an annotation weighs.
+/// The weight of an annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// It sends work back.
+    /// The finding sends work back.
     Failure,
-    /// It should be mended.
+    /// The finding should be mended.
     Warning,
-    /// It is worth knowing.
+    /// The finding is worth knowing.
     Notice,
 }
 
-/// The files that findings of a turn name.
+/// Returns the files that a turn's findings name.
 pub fn annotated_files(task: &Task, turn: &Turn) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for item in found(task, turn) {
@@ -52,7 +52,7 @@ pub fn annotated_files(task: &Task, turn: &Turn) -> Vec<String> {
     files
 }
 
-/// What was found on lines that exist on the turn's commit. `lines` gives the number of lines of a file there.
+/// Returns the findings on lines that exist on the turn's commit. `lines` gives the number of lines of a file there.
 pub fn annotations(task: &Task, turn: &Turn, lines: &dyn Fn(&str) -> Option<u32>) -> Vec<Annotation> {
     let items = found(task, turn);
     let shown = items.iter().filter_map(|item| {
@@ -62,7 +62,7 @@ pub fn annotations(task: &Task, turn: &Turn, lines: &dyn Fn(&str) -> Option<u32>
     shown.take(MOST).collect()
 }
 
-/// The verdict's items; before there is one, what the Gates found.
+/// Returns the verdict's items; before there is a verdict, the Gates' findings.
 fn found(task: &Task, turn: &Turn) -> Vec<Issue> {
     match (&turn.verdict, &turn.gates) {
         (Some(verdict), _) => verdict.items.clone(),

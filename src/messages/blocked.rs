@@ -1,4 +1,4 @@
-//! The blocked report: what a person needs to decide how a Task or a Feature goes on.
+//! The blocked report: everything that a person needs to decide how a Task or a Feature goes on.
 
 use crate::messages::{
     findings,
@@ -26,7 +26,8 @@ use domain::{
     task::Task,
 };
 
-/// The report on a task that is blocked now, for its pull request or, where there is none, the issue.
+/// Returns the report on a blocked task, for its pull request or, without one, for the issue; `None` if the task is not
+/// blocked.
 pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links) -> Option<String> {
     let report = BlockedReport::of_task(task, cost)?;
     Some(fitting(|measure| {
@@ -44,8 +45,8 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
     }))
 }
 
-/// Why a Feature or its tasks do not go on and what a person can do, for who watches from a terminal: one text for each
-/// that is blocked, and none where nothing is.
+/// Returns, for a person at a terminal, why a Feature or its tasks are blocked and what the person can do: one text for
+/// each that is blocked.
 pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     let Some(of_feature) = report_of_feature(feature, Cost::default()) else {
         return Vec::new();
@@ -66,8 +67,8 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     vec![in_short(feature, "Why it is blocked", &of_feature, &[], None)]
 }
 
-/// Why a Feature does not go on while its repository's settings have mistakes, whatever stopped it before, and what a
-/// person can do, for who watches from a terminal.
+/// Returns, for a person at a terminal, that a Feature cannot go on until its repository's settings are corrected,
+/// whatever stopped it before.
 pub fn bad_settings_in_short(feature: &Feature, mistakes: &[SettingsMistake]) -> String {
     let reason = BlockReason::BadSettings {
         mistakes: mistakes.to_vec(),
@@ -97,8 +98,8 @@ fn in_short(
     })
 }
 
-/// The report on a Feature that is blocked now, with what the Gates said if that is why. Terminal and issue word the same
-/// one, so that both advise the same.
+/// Returns the report on a blocked Feature, with the Gates' results if they are the reason. Terminal and issue use the
+/// same report, so that both give the same advice.
 fn report_of_feature(feature: &Feature, cost: Cost) -> Option<BlockedReport> {
     let FeatureState::Blocked { reason, .. } = &feature.state else {
         return None;
@@ -113,14 +114,15 @@ fn report_of_feature(feature: &Feature, cost: Cost) -> Option<BlockedReport> {
 
 const RED_BEFORE: &str = "What the tests printed on the default branch, before any task";
 
-/// How a part is shown.
+/// Whether a part is folded or open.
 #[derive(Clone, Copy)]
 pub(super) enum Form {
     Folded,
     Open,
 }
 
-/// The output of tests that were red before and name nothing, where that is why new failures cannot be told.
+/// Returns the output of tests that failed before the change without naming any test, if new failures can therefore not
+/// be told apart.
 pub(super) fn red_before(feature: &Feature, report: &BlockedReport, measure: &Measure, form: Form) -> String {
     let tests = report.gates.as_ref().map(|gates| &gates.tests);
     let before = feature.preflight.as_ref().map(|found| &found.before);
@@ -137,7 +139,7 @@ pub(super) fn red_before(feature: &Feature, report: &BlockedReport, measure: &Me
     }
 }
 
-/// Calls the person who labelled the issue, and says why the task stopped.
+/// Mentions the person who labelled the issue, and says why the task stopped.
 pub(super) fn why(feature: &Feature, report: &BlockedReport, measure: &Measure) -> String {
     format!(
         "{}, this task waits for you. {}",
@@ -146,7 +148,7 @@ pub(super) fn why(feature: &Feature, report: &BlockedReport, measure: &Measure) 
     )
 }
 
-/// What a person can do, and the commands for it.
+/// Returns what a person can do, and the commands for it.
 pub(super) fn what_to_do(report: &BlockedReport, task: &Task) -> String {
     sections(vec![
         titled("#### What you can do", &actions(report, &task.plan.acceptance_criteria)),
@@ -154,7 +156,7 @@ pub(super) fn what_to_do(report: &BlockedReport, task: &Task) -> String {
     ])
 }
 
-/// How bad it is, what was spent, and where the work stands.
+/// Returns the location of the work so far, and the facts on turns and spending.
 pub(super) fn standing(feature: &Feature, task: &Task, report: &BlockedReport, links: &Links) -> String {
     sections(vec![work_so_far(feature, task, links), facts(report, task)])
 }
@@ -173,7 +175,7 @@ fn facts(report: &BlockedReport, task: &Task) -> String {
     )
 }
 
-/// Issues that came up in more than one turn, folded.
+/// Returns the issues that came up in more than one turn, folded.
 pub(super) fn recurring(groups: &[Recurring], measure: &Measure) -> String {
     let listed = bullets(groups, measure.rows.min(20), |group| {
         let turns: Vec<String> = group.turns.iter().take(20).map(TurnNumber::to_string).collect();
@@ -212,7 +214,7 @@ fn actions(report: &BlockedReport, criteria: &[Criterion]) -> String {
         .join("\n")
 }
 
-/// The commands that lead on, never one that would be obeyed if it were quoted.
+/// Returns the commands with which a person can go on, in a form that would not be followed if it were quoted.
 fn ways_on(report: &BlockedReport, task: &Task) -> String {
     let id = task.id;
     let way = |way: &Way| match way {
@@ -227,7 +229,7 @@ fn ways_on(report: &BlockedReport, task: &Task) -> String {
         }
         Way::Skip => format!("- `/autobuild skip {id}`: gives it up; tasks that need it then wait for you"),
         Way::Cancel => "- `/autobuild cancel`: stops everything; branches stay".to_owned(),
-        // Nothing is planned again while a task stands.
+        // A Feature that has tasks is not planned again.
         Way::Plan => String::new(),
     };
     let ways: Vec<String> = report.ways.iter().map(way).collect();
@@ -251,7 +253,7 @@ fn work_so_far(feature: &Feature, task: &Task, links: &Links) -> String {
     }
 }
 
-/// The report on a Feature that is blocked now, for its issue.
+/// Returns the report on a blocked Feature, for its issue; `None` if the Feature is not blocked.
 pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<String> {
     let report = report_of_feature(feature, cost)?;
     let reason = &report.reason;

@@ -17,24 +17,24 @@ use domain::{
     task::{State, Task, Turn, Waiver},
 };
 
-/// GitHub takes 255 characters of a title.
+/// The most characters of a title; GitHub accepts 255.
 const TITLE: usize = 200;
 
-/// What a check run says once it is completed.
+/// The content of a completed check run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckRun {
     /// One line, without Markdown.
     pub title: String,
     /// Markdown: the decision, criteria, Gates, items.
     pub summary: String,
-    /// How it ended.
+    /// The conclusion.
     pub conclusion: Conclusion,
 }
 
-/// How a check run ended.
+/// The conclusion of a check run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conclusion {
-    /// The verdict approves, or a person overrode it.
+    /// The verdict approves, or a person overrode the Coach.
     Success,
     /// The verdict asks for changes.
     Failure,
@@ -44,7 +44,7 @@ pub enum Conclusion {
 
 impl Conclusion {}
 
-/// The check run `AutoBuild` on a turn's commit; nothing while nobody has judged it.
+/// Returns the check run `AutoBuild` on a turn's commit; `None` before there is a decision.
 pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> Option<CheckRun> {
     let newest = task.turns.last().is_some_and(|last| last.number == turn.number);
     let (title, conclusion) = standing(task, turn, newest)?;
@@ -75,7 +75,7 @@ pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> 
     })
 }
 
-/// A check run that could not be published, as a comment.
+/// Returns a check run that could not be published, as a comment.
 pub fn check_in_words(check: &CheckRun, head: &Sha) -> String {
     sections(vec![
         format!(
@@ -87,8 +87,8 @@ pub fn check_in_words(check: &CheckRun, head: &Sha) -> String {
     ])
 }
 
-/// The check run `AutoBuild` on the head of a blocked task's branch where no turn is about that commit: it was pushed by a
-/// person, or is what a Player left that ended badly.
+/// Returns the check run `AutoBuild` on the head of a blocked task's branch if no turn is about that commit: a person
+/// pushed it, or it is the work of a Player that failed.
 pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
     let State::Blocked { reason } = &task.state else {
         return None;
@@ -106,7 +106,7 @@ pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
     })
 }
 
-/// Title and conclusion: a person's override counts, and a task that is blocked waits for a person.
+/// Returns title and conclusion: a person's override counts, and a blocked task needs a person.
 fn standing(task: &Task, turn: &Turn, newest: bool) -> Option<(String, Conclusion)> {
     let verdict = turn.verdict.as_ref().map(|verdict| verdict.outcome);
     let waiver = task
@@ -146,7 +146,7 @@ fn blocked_line(task: &Task, newest: bool, measure: &Measure) -> String {
     }
 }
 
-/// Who overrode the Coach, everything that stood against the work, and the tests that count as failing before from now on.
+/// Returns who overrode the Coach, everything that was overridden, and the tests that now count as failing before.
 pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
     let what = bullets(&waiver.what, measure.rows.min(40), |what| {
         untrusted::inline(what, measure.text.min(600))
@@ -184,14 +184,14 @@ fn details(task: &Task, turn: &Turn, measure: &Measure) -> String {
     sections(vec![open, findings::record(task, turn, measure)])
 }
 
-/// Why the evidence holds for a commit that it was not found on.
+/// Says why the evidence also holds for another commit.
 fn stands_for(gate: &WaveGate) -> String {
     gate.stands_for.as_ref().map_or_else(String::new, |head| {
         format!("`{}` differs from it in AutoBuild's records alone.", head.short())
     })
 }
 
-/// The check run `AutoBuild` on the feature pull request's head: what a wave gate found.
+/// Returns the check run `AutoBuild` on the feature pull request's head, with a wave gate's result.
 pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
     let (title, conclusion) = match profile(strictest(feature), &gate.report) {
         Profile::Passed => ("The merged result holds", Conclusion::Success),

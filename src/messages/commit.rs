@@ -1,30 +1,30 @@
-//! Messages of the commits that AutoBuild makes. Their trailers are the engine's part.
+//! Messages of the commits that AutoBuild makes. The engine adds their trailers.
 
 use crate::messages::{untrusted::plain, words::feature_name};
 use domain::{feature::Feature, ids::TurnNumber, task::Task};
 
-/// As much of a subject as `git log` shows in one line.
+/// The most characters of a subject, as many as `git log` shows in one line.
 const SUBJECT: usize = 72;
 
-/// Whether a commit is the whole of a turn's work.
+/// Whether a commit holds a turn's complete work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitKind {
     /// The Player ended and reported.
     Whole,
-    /// The Player ended badly; this is what there was.
+    /// The Player failed; the commit holds what it left.
     Partial,
 }
 
-/// Title and body of the commit that a merged pull request becomes.
+/// The title and body of the commit that a merged pull request becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SquashText {
-    /// One line.
+    /// The title, in one line.
     pub title: String,
-    /// The rest.
+    /// The body.
     pub body: String,
 }
 
-/// The commit of a Player's work.
+/// Returns the message of the commit of a Player's work.
 pub fn turn_commit(feature: &Feature, task: &Task, turn: TurnNumber, kind: CommitKind) -> String {
     let what = match kind {
         CommitKind::Whole => "The Player's work",
@@ -37,7 +37,7 @@ fn subject(task: &Task) -> String {
     in_one_line(&format!("{}: {}", task.id, task.plan.name))
 }
 
-/// A subject that is too long ends with a whole word, unless one word fills most of it.
+/// Shortens a subject that is too long after a whole word, unless one word fills most of it.
 fn in_one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().take(SUBJECT).collect();
     let starts = (1..=words.len())
@@ -55,22 +55,22 @@ fn in_one_line(text: &str) -> String {
         })
 }
 
-/// The commit of the plan on the integration branch.
+/// Returns the message of the plan's commit on the integration branch.
 pub fn plan_commit(feature: &Feature) -> String {
     in_one_line(&format!("Plan {}: {}", feature.key.shown(), feature_name(feature)))
 }
 
-/// The commit of the pages of tasks that have ended since the last one.
+/// Returns the message of the commit with the pages of tasks that have ended since the last such commit.
 pub fn histories_commit(feature: &Feature) -> String {
     format!("Record the turns of the tasks of {}", feature.key.shown())
 }
 
-/// The commit that takes the records out before the feature pull request shows its diff.
+/// Returns the message of the commit that removes the records before the feature pull request shows its diff.
 pub fn records_out_commit(feature: &Feature) -> String {
     format!("Take the records of {} out", feature.key.shown())
 }
 
-/// The commit that merges the default branch into the integration branch.
+/// Returns the message of the commit that merges the default branch into the integration branch.
 pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
     format!(
         "Merge {} into {}",
@@ -79,7 +79,7 @@ pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
     )
 }
 
-/// The commit that a task becomes on the integration branch.
+/// Returns the text of the commit that a task becomes on the integration branch.
 pub fn squash(feature: &Feature, task: &Task) -> SquashText {
     let number = task.pull.map_or_else(String::new, |pull| format!(" (#{pull})"));
     SquashText {

@@ -1,4 +1,5 @@
-//! Breaks what GitHub would act on in a text: mentions, references, closing words, addresses, emoji names, commands.
+//! Finds the text that GitHub would act on, so that it can be broken: mentions, references, closing words, addresses,
+//! emoji names, commands.
 //!
 //! It works on one line of plain text and knows no Markdown: `untrusted` escapes that.
 
@@ -8,7 +9,8 @@ const CLOSING_WORDS: [&str; 9] = [
     "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
 ];
 
-/// Where a break goes into `line`: byte offsets, ascending, at which something invisible takes the power from the text.
+/// Returns the places for breaks in `line`: ascending byte offsets at which an invisible character makes the text
+/// ineffective.
 pub(super) fn breaks(line: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let mut chars = line.char_indices().peekable();
@@ -48,7 +50,7 @@ fn ends_with_gh(text: &str) -> bool {
         .is_some_and(|end| end.eq_ignore_ascii_case("gh"))
 }
 
-/// `smile:` after a colon: GitHub would draw it.
+/// `true` if the text after a colon names an emoji, such as `smile:`, which GitHub would draw.
 fn names_emoji(after: &str) -> bool {
     let Some((name, _)) = after.split_once(':') else {
         return false;
@@ -57,7 +59,8 @@ fn names_emoji(after: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || "_+-".contains(c))
 }
 
-/// `fixes #12`, `closes: owner/name#12`, `resolved https://…`: a closing word before something it could close.
+/// `true` if the text starts with a closing word before something it could close: `fixes #12`, `closes: owner/name#12`,
+/// `resolved https://…`.
 fn is_closing_word(text: &str) -> bool {
     let word = text
         .split(|c: char| !c.is_ascii_alphabetic())

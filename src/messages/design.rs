@@ -1,4 +1,4 @@
-//! A task's design in its pull request: what the designer advised, marked as advice.
+//! A task's design in its pull request: the Designer's advice, marked as advice.
 
 use crate::messages::{
     ignored,
@@ -7,7 +7,7 @@ use crate::messages::{
 };
 use domain::design::Design;
 
-/// The section, or nothing.
+/// Returns the section; empty if there is no design.
 pub(super) fn section(design: Option<&Design>, measure: &Measure) -> String {
     let Some(design) = design else { return String::new() };
     let findings = bullets(&design.findings, measure.rows.min(30), |finding| {

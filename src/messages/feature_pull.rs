@@ -17,7 +17,7 @@ use domain::{
     task::{Origin, State, Task},
 };
 
-/// The text of the feature pull request. It closes the issue only if every task is completed.
+/// Returns the text of the feature pull request. It closes the issue only if every task is completed.
 pub fn feature_pull(feature: &Feature, spending: &Spending, links: &Links) -> PullText {
     let title = format!("{}: {}", feature.key.shown(), words::feature_name(feature));
     PullText {
@@ -47,8 +47,8 @@ fn body(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure
     ])
 }
 
-/// The Feature as an entry of a changelog: its name, then what is done of it. Tasks that mend the work itself are no news
-/// to who uses it.
+/// Returns the Feature as a changelog entry: its name, then its completed tasks. Tasks that AutoBuild added to mend the
+/// work are no news to users, so they are left out.
 fn changelog(feature: &Feature) -> String {
     let line = |text: &str| untrusted::shorten(&text.split_whitespace().collect::<Vec<_>>().join(" "), 200);
     let name = words::feature_name(feature);
@@ -64,7 +64,7 @@ fn changelog(feature: &Feature) -> String {
     }
 }
 
-/// `Closes #n`, or what is missing.
+/// Returns `Closes #n`, or the tasks that are missing.
 fn closing(feature: &Feature, measure: &Measure) -> String {
     let given_up: Vec<&Task> = feature.tasks.iter().filter(|task| !task.is_completed()).collect();
     let issue = feature.key.issue;
@@ -120,7 +120,7 @@ fn table(feature: &Feature, spending: &Spending, links: &Links, measure: &Measur
     rows.join("\n")
 }
 
-/// What the Gates found on the commit that was merged.
+/// Returns the Gates' results on the commit that was merged.
 fn evidence(task: &Task) -> String {
     task.turns_now()
         .rev()
@@ -160,7 +160,7 @@ fn overrides(feature: &Feature, measure: &Measure) -> String {
     sections(overridden.collect())
 }
 
-/// What is said on the feature pull request when the Feature is cancelled.
+/// Returns the comment on the feature pull request when the Feature is cancelled.
 pub fn closed_feature_pull(feature: &Feature) -> String {
     let why = match &feature.state {
         FeatureState::Cancelled { why } => reasons::cancelled(why),

@@ -1,5 +1,5 @@
-//! What stands in the open in a review, and what is folded: first what failed and what to mend, each failure once; behind
-//! folds the whole record.
+//! Decides what a review shows openly and what it folds: first the failures and what to mend, each failure once; the
+//! whole record is folded.
 
 use crate::messages::{
     gates, items,
@@ -15,15 +15,16 @@ use domain::{
     task::{Task, Turn},
 };
 
-/// Entries in the open; more fill more than a screen.
+/// The most open entries; more would not fit on a screen.
 const OPEN: usize = 8;
-/// Entries for who watches from a terminal.
+/// The most entries for a person at a terminal.
 const SHORT: usize = 5;
-/// Characters of one entry in the open, and of the Coach's words.
+/// The most characters of one open entry, and of the Coach's words.
 const OPEN_TEXT: usize = 400;
 const OPEN_WORDS: usize = 600;
 
-/// What failed and what to mend first; of an approval, what is worth knowing. `rest` are the items that stand on no line.
+/// Returns the failures and what to mend first; for an approval, what is worth knowing. `rest` are the items that
+/// belong to no line of the diff.
 pub(super) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue], measure: &Measure) -> String {
     let said_before = repeated_items(task, turn);
     let listed: Vec<&Issue> = rest
@@ -51,7 +52,7 @@ pub(super) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue],
     titled(heading, &body)
 }
 
-/// The first entries, shortened; where that leaves something out, all of them stand behind a fold.
+/// Returns the first entries, shortened. If that leaves something out, a fold holds all of them.
 fn brief(listed: &[&Issue], measure: &Measure) -> String {
     let shown = listed.get(..OPEN.min(listed.len())).unwrap_or_default();
     let short = Measure {
@@ -73,7 +74,7 @@ fn brief(listed: &[&Issue], measure: &Measure) -> String {
     }
 }
 
-/// Items of checks that failed by a test which another item names.
+/// Returns the items of failed checks whose failing test another item names already.
 fn repeated_items<'a>(task: &'a Task, turn: &'a Turn) -> Vec<&'a Issue> {
     let gates = turn.gates.as_ref();
     let repeated = gates.map(|gates| repeats(&task.plan.acceptance_criteria, gates));
@@ -84,7 +85,7 @@ fn repeated_items<'a>(task: &'a Task, turn: &'a Turn) -> Vec<&'a Issue> {
         .collect()
 }
 
-/// The criteria that do not hold, by name, where no item is about them.
+/// Returns the criteria that are not met and that no item is about.
 fn criteria_line(task: &Task, turn: &Turn, verdict: &Verdict) -> String {
     let all = &task.plan.acceptance_criteria;
     let open: Vec<(usize, &Criterion)> = (1..)
@@ -107,7 +108,7 @@ fn is_open(number: usize, task: &Task, turn: &Turn, verdict: &Verdict) -> bool {
     let repeated = gates.is_some_and(|gates| repeats(criteria, gates).any(|(known, _)| known == number));
     let failed = gates.and_then(|gates| gates.result(Gate::Check(number)));
     let told_by_check = failed.is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
-    // An approval that was lowered has an item for each criterion that the Coach says is not met.
+    // An approval that was lowered has an item for each criterion that the Coach calls not met.
     let honest = verdict.broken_contracts.is_empty() && verdict.outcome == Outcome::Feedback;
     let not_met = verdict.decision.as_ref().is_some_and(|decision| {
         let found = decision.criteria.iter();
@@ -118,7 +119,7 @@ fn is_open(number: usize, task: &Task, turn: &Turn, verdict: &Verdict) -> bool {
     repeated || honest && not_met && !told_by_check
 }
 
-/// The Coach's own words, as a quotation; long ones end behind a fold.
+/// Quotes the Coach's own words; long ones continue in a fold.
 pub(super) fn coach_words(verdict: &Verdict, measure: &Measure) -> String {
     let Some(decision) = &verdict.decision else {
         return String::new();
@@ -139,7 +140,7 @@ pub(super) fn coach_words(verdict: &Verdict, measure: &Measure) -> String {
     }
 }
 
-/// That an approval does not stand, by the names of the contracts; what no item says, in words.
+/// Says that an approval does not count and which contracts are broken; contracts without items are described in words.
 pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
     let mut names: Vec<&str> = Vec::new();
     let mut untold: Vec<String> = Vec::new();
@@ -166,8 +167,8 @@ pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
     sections(vec![named, untold])
 }
 
-/// Why a verdict sent the work back, for who watches from a terminal: what weighs most, and the Coach's words where no item
-/// says it.
+/// Returns, for a person at a terminal, why a verdict sent the work back: the items of the highest severity, or else
+/// the Coach's words.
 pub(super) fn sent_back(verdict: &Verdict, measure: &Measure) -> String {
     match verdict.outcome {
         Outcome::Approve => return String::new(),
@@ -188,8 +189,7 @@ pub(super) fn sent_back(verdict: &Verdict, measure: &Measure) -> String {
     sections(vec![lowered(verdict, &short), words])
 }
 
-/// Whether items say what broke this contract.
-/// What is missing where a contract is broken, within a sentence.
+/// Names, within a sentence, what is missing if a contract is broken.
 fn lacking(contract: Contract) -> &'static str {
     match contract {
         Contract::ReportValid => "the Player's report is not valid",
@@ -204,6 +204,7 @@ fn lacking(contract: Contract) -> &'static str {
     }
 }
 
+/// `true` if a verdict's items say what broke this contract.
 fn has_items(contract: Contract) -> bool {
     match contract {
         Contract::GatesPassed | Contract::CriteriaEvidenced | Contract::NoMustFix | Contract::PathsAllowed => true,
@@ -215,7 +216,7 @@ fn has_items(contract: Contract) -> bool {
     }
 }
 
-/// The record behind folds: broken contracts, criteria, Gates, claims.
+/// Returns the record in folds: broken contracts, criteria, Gates, claims.
 pub(super) fn record(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let told = turn.verdict.as_ref().map(|verdict| verdict.items.as_slice());
     let gates = turn.gates.as_ref().map_or_else(String::new, |report| {
@@ -244,7 +245,7 @@ fn broken(verdict: &Verdict, measure: &Measure) -> String {
     folded_unless_empty(title, &sentences)
 }
 
-/// What the Player claimed and what is so.
+/// Lists the Player's claims beside the facts.
 fn discrepancies(turn: &Turn, measure: &Measure) -> String {
     let listed = bullets(&turn.discrepancies, measure.rows.min(60), |found| {
         format!(
@@ -260,7 +261,7 @@ fn discrepancies(turn: &Turn, measure: &Measure) -> String {
     folded_unless_empty(&title, &listed)
 }
 
-/// A fold, or nothing where nothing is in it.
+/// Returns a fold, or nothing if the body is empty.
 pub(super) fn folded_unless_empty(title: &str, body: &str) -> String {
     match body.trim().is_empty() {
         true => String::new(),

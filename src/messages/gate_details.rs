@@ -1,4 +1,4 @@
-//! Below the table of Gates: failures that are excused, names of failing tests, places, outputs.
+//! The parts below the table of Gates: excused failures, names of failing tests, places, outputs.
 
 use crate::messages::{
     items,
@@ -11,10 +11,10 @@ use domain::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Outputs that are shown of one report.
+/// The most outputs of one report that are shown.
 const OUTPUTS: usize = 12;
 
-/// Failing tests that are not counted against the work, by the reason.
+/// Returns the failing tests that are not counted against the work, by reason.
 pub(super) fn excused(gates: &GateReport, measure: &Measure) -> String {
     let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for excused in &gates.excused {
@@ -31,7 +31,7 @@ pub(super) fn excused(gates: &GateReport, measure: &Measure) -> String {
     )
 }
 
-/// Whoever waived a test is named without being called: this stands in every later report.
+/// Words the reason. A person who waived a test is named but not mentioned, since this appears in every later report.
 fn reason(why: &Excuse) -> String {
     match why {
         Excuse::Baseline => "already failed on the base commit".to_owned(),
@@ -40,7 +40,7 @@ fn reason(why: &Excuse) -> String {
     }
 }
 
-/// Names, places and outputs of every Gate that did not pass, and the outputs of probes.
+/// Returns names, places and outputs of every Gate that did not pass, and the outputs of probes.
 pub(super) fn details(gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
     let mut parts = Vec::new();
     let mut outputs = Vec::new();
@@ -82,7 +82,7 @@ fn failing(name: &str, evidence: &Evidence, excused: &BTreeSet<&str>, measure: &
     }
 }
 
-/// A skip is not a pass, so it is named.
+/// Names skipped tests, since a skip is not a pass.
 fn skipped(name: &str, evidence: &Evidence, measure: &Measure) -> String {
     let (Evidence::Passed(finding) | Evidence::Failed(finding)) = evidence else {
         return String::new();
@@ -109,7 +109,7 @@ fn names(tests: &[&str], measure: &Measure) -> String {
     .join(", ")
 }
 
-/// What a Gate found place by place, as far as nobody told it yet.
+/// Returns a Gate's findings by place, without those in `told`.
 fn places(name: &str, found: &[Issue], told: &[Issue], measure: &Measure) -> String {
     let untold: Vec<&Issue> = found.iter().filter(|item| !told.contains(item)).collect();
     titled(&format!("Found by {name}:"), &items::by_severity(&untold, measure))
@@ -122,7 +122,7 @@ fn output(name: &str, evidence: &Evidence, measure: &Measure) -> Option<String> 
     }
 }
 
-/// The output in a fold; of a Gate without a command it stands in the table.
+/// Returns the output in a fold; the table already shows it for a Gate without a command.
 fn block(name: &str, finding: &Finding, measure: &Measure) -> Option<String> {
     let says = !finding.command.is_empty() && !finding.output.trim().is_empty();
     says.then(|| {

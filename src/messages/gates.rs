@@ -1,4 +1,4 @@
-//! What the Gates found, as people read it: one row each with what it weighs, and below what did not pass.
+//! The Gates' results for people: one row each with its weight, and below it the details of those that did not pass.
 
 use crate::messages::{
     gate_details,
@@ -13,8 +13,8 @@ use domain::{
     plan::TaskType,
 };
 
-/// A fold that says how many Gates ended how; in it the table of all of them, then names and outputs of what did not pass.
-/// Places that are among `told` stand there already.
+/// Returns a fold titled with the number of Gates by result. It holds the table of all Gates, then names and outputs of
+/// those that did not pass. Places among `told` are left out, since they are shown elsewhere.
 pub(super) fn folded_table(kind: TaskType, gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
     let rows = rows(kind, gates);
     let mut lines = vec![
@@ -35,7 +35,7 @@ pub(super) fn folded_table(kind: TaskType, gates: &GateReport, told: &[Issue], m
     folded(&summary(gates), &record)
 }
 
-/// How far the commands were kept apart from the machine that they ran on.
+/// Says how far the commands were isolated from their machine.
 fn isolation(gates: &GateReport) -> String {
     match gates.isolation {
         None => String::new(),
@@ -83,11 +83,11 @@ fn other_row(result: &GateResult) -> String {
 /// Whether a Gate runs tests.
 #[derive(Clone, Copy)]
 enum Tests {
-    /// It does; that their number is unknown is worth a word.
+    /// The Gate runs tests, so an unknown number of them is mentioned.
     Counted,
-    /// It may.
+    /// The Gate may run tests.
     Uncounted,
-    /// It does not.
+    /// The Gate runs no tests.
     None,
 }
 
@@ -111,7 +111,7 @@ fn row(name: &str, weight: &str, evidence: &Evidence, tests: Tests) -> String {
     }
 }
 
-/// The exit code and the command; of a Gate without one, its sentence.
+/// Returns the exit code and the command; for a Gate without a command, its sentence.
 fn ran(finding: &Finding) -> (String, String) {
     if finding.command.is_empty() {
         return ("–".to_owned(), untrusted::cell(&finding.output, 400));
@@ -123,10 +123,10 @@ fn ran(finding: &Finding) -> (String, String) {
     (code, untrusted::cell_code(&finding.command, 200))
 }
 
-/// How a Gate can end, as people read it.
+/// The results of a Gate, in words.
 const RESULTS: [&str; 3] = ["passed", "failed", "without result"];
 
-/// How a Gate ended.
+/// Returns a Gate's result in words.
 pub(super) fn result(evidence: &Evidence) -> &'static str {
     let [passed, failed, none] = RESULTS;
     match evidence {
@@ -136,7 +136,7 @@ pub(super) fn result(evidence: &Evidence) -> &'static str {
     }
 }
 
-/// How many Gates ended how.
+/// Counts the Gates by result.
 fn summary(gates: &GateReport) -> String {
     let all: Vec<&Evidence> = every(gates).map(|(_, evidence)| evidence).collect();
     let ended = |word: &str| all.iter().filter(|evidence| result(evidence) == word).count();
@@ -153,7 +153,7 @@ fn summary(gates: &GateReport) -> String {
     format!("{}: {}{excused}", count(all.len(), "Gate"), counted.join(", "))
 }
 
-/// Every Gate of a report by its name, in the order in which people read them.
+/// Returns every Gate of a report with its name, in the order for people.
 pub(super) fn every(gates: &GateReport) -> impl Iterator<Item = (String, &Evidence)> {
     let setup = gates.setup.iter().map(|setup| ("set-up".to_owned(), setup));
     let tests = std::iter::once(("tests".to_owned(), &gates.tests));
@@ -161,7 +161,7 @@ pub(super) fn every(gates: &GateReport) -> impl Iterator<Item = (String, &Eviden
     setup.chain(tests).chain(more)
 }
 
-/// The Gates in one line, for titles and lists.
+/// Returns the Gates' results in one line, for titles and lists.
 pub(super) fn line(gates: &GateReport) -> String {
     let tests = match &gates.tests {
         Evidence::Passed(finding) | Evidence::Failed(finding) => {
@@ -187,7 +187,7 @@ pub(super) fn line(gates: &GateReport) -> String {
     all.join(", ")
 }
 
-/// `3 checks passed`: one word for the checks of all criteria that ended so.
+/// Returns the number of criteria's checks with this result, such as `3 checks passed`.
 fn checks(gates: &GateReport, word: &str) -> Option<String> {
     let of_criteria = gates
         .more

@@ -8,7 +8,7 @@ use domain::{
 };
 use std::collections::BTreeMap;
 
-/// More would not be readable, and GitHub stops drawing.
+/// The most tasks and edges; GitHub stops drawing larger graphs, and nobody could read them.
 const MOST_TASKS: usize = 60;
 const MOST_EDGES: usize = 200;
 const LABEL: usize = 36;
@@ -20,7 +20,7 @@ const COLOURS: &str = "    classDef pending fill:#eaeef2,stroke:#57606a,color:#2
     classDef blocked fill:#ffebe9,stroke:#cf222e,color:#24292f
     classDef gone fill:#ffffff,stroke:#8c959f,color:#57606a,stroke-dasharray:4";
 
-/// The graph as a fenced block, or nothing when there are too many tasks to draw.
+/// Returns the graph as a fenced block, or nothing if there are no tasks or too many.
 pub(super) fn waves(feature: &Feature, added: &[AddedEdge]) -> String {
     if feature.tasks.is_empty() || feature.tasks.len() > MOST_TASKS {
         return String::new();
@@ -49,12 +49,12 @@ fn node(task: &Task) -> String {
     format!("        {}[\"{label}\"]:::{}", node_id(task.id), colour(task))
 }
 
-/// A name without a dash, which Mermaid may take for a part of an arrow.
+/// Returns a name without dashes, which Mermaid may take for a part of an arrow.
 fn node_id(task: TaskId) -> String {
     task.slug().replace('-', "_")
 }
 
-/// Letters, digits and blanks only: nothing that Mermaid, HTML or Markdown reads.
+/// Reduces a name to letters, digits and blanks, which have no meaning in Mermaid, HTML or Markdown.
 fn label(name: &str) -> String {
     let plain: String = name
         .chars()

@@ -1,8 +1,8 @@
-//! What happened in an agent's run, as a word and a text.
+//! An event of an agent's run, as a word and a text.
 
 use domain::trace::TraceKind;
 
-/// The word for an event, and what it says; text of agents, to be cleaned and shortened by whoever shows it.
+/// Returns the word for an event, and its text. The text may come from agents, so the caller must clean and shorten it.
 pub fn happened(kind: &TraceKind) -> (&'static str, String) {
     match kind {
         TraceKind::Prompt { text } => ("prompt", format!("{} characters", text.chars().count())),

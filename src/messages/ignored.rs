@@ -1,13 +1,13 @@
-//! Keys of agents' answers that no rule knows: nothing follows from them, and one line says so.
+//! Lists the unknown keys in agents' answers, which AutoBuild ignores, in one line.
 
 use crate::messages::{measure::Measure, untrusted};
 use domain::task::Turn;
 
-/// The most keys that are named of one answer, and how much of each.
+/// The most keys of one answer that are named, and the most characters of each.
 const MOST: usize = 8;
 const LONGEST: usize = 60;
 
-/// The line for the answers of a turn, or nothing.
+/// Returns the line for the answers of a turn; empty if there are no such keys.
 pub(super) fn of_turn(turn: &Turn, measure: &Measure) -> String {
     let report = turn.report.as_ref().map(|report| report.ignored.as_slice());
     let decision = turn.verdict.as_ref().and_then(|verdict| verdict.decision.as_ref());
@@ -21,7 +21,7 @@ pub(super) fn of_turn(turn: &Turn, measure: &Measure) -> String {
     )
 }
 
-/// The line for answers, each with what it is called, or nothing.
+/// Returns the line for these answers, each with its name; empty if there are no such keys.
 pub(super) fn line(answers: &[(&str, &[String])], measure: &Measure) -> String {
     let told: Vec<String> = answers
         .iter()

@@ -1,4 +1,4 @@
-//! What was found wrong, by how much it weighs.
+//! The problems found, grouped by severity.
 
 use crate::messages::{
     measure::{Measure, first, sections},
@@ -7,7 +7,7 @@ use crate::messages::{
 };
 use domain::decision::{Issue, Severity};
 
-/// Headings and entries by severity, the heaviest first.
+/// Returns headings and entries by severity, the highest first.
 pub(super) fn by_severity(items: &[&Issue], measure: &Measure) -> String {
     let group = |severity: Severity| {
         let entries: Vec<&Issue> = items.iter().copied().filter(|item| item.severity == severity).collect();
@@ -29,7 +29,7 @@ pub(super) fn by_severity(items: &[&Issue], measure: &Measure) -> String {
     ])
 }
 
-/// The product's word for a severity.
+/// Returns the product's word for a severity.
 pub(super) fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::MustFix => "must_fix",
@@ -63,7 +63,7 @@ fn entry(item: &Issue, measure: &Measure) -> String {
     format!("- [{}] {place}{wrong}{advice}", untrusted::inline(&item.category, 60))
 }
 
-/// `src/a.rs`, line 12.
+/// Returns the place of an item, such as "`src/a.rs`, line 12".
 pub(super) fn place(item: &Issue) -> Option<String> {
     let file = item.file.as_deref().filter(|file| !file.trim().is_empty())?;
     let file = untrusted::code(file, 200);

@@ -1,9 +1,9 @@
-//! Addresses of what a sentence speaks about.
+//! Links to the things that sentences mention.
 
 use crate::messages::untrusted;
 use domain::ids::{CommentId, IssueNumber, PullNumber, RepoName, Sha};
 
-/// Makes addresses within one repository.
+/// Makes links within one repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Links {
     /// The repository's page, for example `https://github.com/acme/shop`.
@@ -11,34 +11,34 @@ pub struct Links {
 }
 
 impl Links {
-    /// Addresses of a repository on the forge with this web address.
+    /// Makes links for a repository on the forge with this web address.
     pub fn new(web_url: &str, repo: &RepoName) -> Self {
         Self {
             repo_url: format!("{}/{repo}", web_url.trim_end_matches('/')),
         }
     }
 
-    /// A link to an issue.
+    /// Returns a link to an issue.
     pub fn issue(&self, number: IssueNumber) -> String {
         format!("[#{number}]({}/issues/{number})", self.repo_url)
     }
 
-    /// A link to a pull request.
+    /// Returns a link to a pull request.
     pub fn pull(&self, number: PullNumber) -> String {
         format!("[#{number}]({}/pull/{number})", self.repo_url)
     }
 
-    /// A link to a comment on an issue, shown as `words`.
+    /// Returns a link to a comment on an issue, shown as `words`.
     pub fn comment(&self, issue: IssueNumber, comment: CommentId, words: &str) -> String {
         format!("[{words}]({}/issues/{issue}#issuecomment-{comment})", self.repo_url)
     }
 
-    /// A link to a commit, shown by its first digits.
+    /// Returns a link to a commit, shown by its first digits.
     pub fn commit(&self, sha: &Sha) -> String {
         format!("[`{}`]({}/commit/{sha})", sha.short(), self.repo_url)
     }
 
-    /// A link to a branch that AutoBuild named.
+    /// Returns a link to a branch that AutoBuild named.
     pub fn branch(&self, name: &str) -> String {
         let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-_.".contains(&b));
         let shown = untrusted::code(name, 200);

@@ -1,4 +1,4 @@
-//! The comment on the issue that shows the plan and from then on the progress. It is written anew at every edit.
+//! The comment on the issue that shows the plan and then the progress. Every edit writes the whole comment.
 
 use crate::messages::{
     gates, graph,
@@ -22,12 +22,12 @@ use domain::{
     wave,
 };
 
-/// The living comment of a Feature as it is now.
+/// Returns the current living comment of a Feature.
 pub fn living(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| comment(feature, spending, links, measure))
 }
 
-/// Where a Feature stands, what runs and what waits: the head of its living comment.
+/// Returns a Feature's state, what runs and what waits: the head of its living comment.
 pub fn standing(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| sections(head(feature, spending, links, measure)))
 }
@@ -96,7 +96,7 @@ fn with_plan(
     ]
 }
 
-/// One line: the state, and where exactly.
+/// Returns one line with the state and its details.
 pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
     let word = words::feature_state(&feature.state);
     let more = match &feature.state {
@@ -153,7 +153,7 @@ fn details_of_state(feature: &Feature, measure: &Measure) -> String {
     }
 }
 
-/// Told before anything is spent: work that no test checks comes to nothing.
+/// Warns before anything is spent: without tests, or with tests that fail without names, the work may come to nothing.
 fn untested(feature: &Feature, measure: &Measure) -> String {
     let tests_decide = |task: &Task| match task.plan.kind {
         TaskType::Feature | TaskType::Refactoring | TaskType::Testing => true,
@@ -191,7 +191,7 @@ fn suspended(feature: &Feature) -> String {
     }
 }
 
-/// Where exactly building stands.
+/// Returns the current phase of building.
 pub(super) fn phase(feature: &Feature) -> String {
     let State::Building { phase } = &feature.state else {
         return String::new();
@@ -216,7 +216,7 @@ pub(super) fn phase(feature: &Feature) -> String {
     }
 }
 
-/// How big the plan is, and what it was made on.
+/// Returns the size of the plan, and the commit it was made on.
 pub(super) fn size(version: &PlanVersion, waves: usize, links: &Links) -> String {
     format!(
         "{} in {}, complexity {} of 10. Plan version {}, hash `{}`, made on commit {}.",
@@ -229,7 +229,7 @@ pub(super) fn size(version: &PlanVersion, waves: usize, links: &Links) -> String
     )
 }
 
-/// How many comments agents read besides the issue; nothing where there were none.
+/// Returns the number of comments that agents read besides the issue; empty if there were none.
 pub(super) fn discussion(feature: &Feature) -> String {
     let discussion = &feature.snapshot.discussion;
     let read = match discussion.comments.len() {
@@ -243,7 +243,7 @@ pub(super) fn discussion(feature: &Feature) -> String {
     format!("Besides the issue, agents read {read} that people with write access wrote below it before.{older}")
 }
 
-/// What it cost so far, and what it was expected to cost.
+/// Returns the cost so far, and the expected cost.
 pub(super) fn money(spending: &Spending) -> String {
     let cost = spending.in_all();
     let so_far = match cost.agent_runs.saturating_sub(cost.open_runs) {
@@ -265,7 +265,7 @@ pub(super) fn money(spending: &Spending) -> String {
         .to_owned()
 }
 
-/// What running agents do.
+/// Lists what the running agents do.
 pub(super) fn at_work(spending: &Spending, measure: &Measure) -> String {
     bullets(&spending.at_work, measure.rows.min(40), |run| {
         let who = match run.role.as_str() {
@@ -285,7 +285,7 @@ pub(super) fn at_work(spending: &Spending, measure: &Measure) -> String {
     })
 }
 
-/// What waits for a model's API or for GitHub, and until when.
+/// Lists what waits for a model's API or for GitHub, and until when.
 pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
     let of = |on: WaitsOn| {
         let those: Vec<&Waiting> = spending.waiting.iter().filter(|waiting| waiting.on == on).collect();
@@ -310,12 +310,12 @@ pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
     ])
 }
 
-/// The first eight digits of the plan's hash.
+/// Returns the first eight digits of the plan's hash.
 pub(super) fn hash8(version: &PlanVersion) -> String {
     version.hash.chars().filter(char::is_ascii_hexdigit).take(8).collect()
 }
 
-/// Why the plan waits, every command in it, and how to approve it.
+/// Returns why the plan waits, every command in it, and how to approve it.
 pub(super) fn approval(version: &PlanVersion, measure: &Measure) -> String {
     let how = words::to_comment(&format!(
         "To start it, write `/autobuild approve {}` in a new comment. For another plan, write `/autobuild plan` and say \
@@ -330,7 +330,7 @@ pub(super) fn approval(version: &PlanVersion, measure: &Measure) -> String {
     ])
 }
 
-/// Every command that the plan names, each in a fence.
+/// Returns every command that the plan names, each in a fenced block.
 fn commands(plan: &Plan, measure: &Measure) -> String {
     let smoke = plan.smoke.iter().map(|command| ("`smoke`".to_owned(), command));
     let checks = plan.tasks.iter().flat_map(|task| {
@@ -358,7 +358,7 @@ fn commands(plan: &Plan, measure: &Measure) -> String {
     sections(parts)
 }
 
-/// What the newest wave gate found.
+/// Returns the result of the newest wave gate.
 pub(super) fn wave_gate(feature: &Feature, links: &Links) -> String {
     match feature.gates.last() {
         Some(gate) => format!(
@@ -371,14 +371,14 @@ pub(super) fn wave_gate(feature: &Feature, links: &Links) -> String {
     }
 }
 
-/// The criteria that no machine can check.
+/// Lists the criteria that no machine can check.
 pub(super) fn for_a_person(feature: &Feature, measure: &Measure) -> String {
     bullets(&human_criteria(feature), measure.rows, |(task, text)| {
         format!("{task}: {}", untrusted::inline(text, measure.text))
     })
 }
 
-/// The criteria that no machine can check, with their tasks.
+/// Returns the criteria that no machine can check, with their tasks.
 pub(super) fn human_criteria(feature: &Feature) -> Vec<(TaskId, &str)> {
     feature
         .tasks
@@ -393,19 +393,19 @@ pub(super) fn human_criteria(feature: &Feature) -> Vec<(TaskId, &str)> {
         .collect()
 }
 
-/// What was replaced or added, why tasks run one after the other, and settings that are not acted on.
+/// Lists what was replaced or added, why tasks run one after the other, and settings without effect.
 pub(super) fn notes(version: &PlanVersion, measure: &Measure) -> String {
     bullets(&version.notes, measure.rows, |note| {
         untrusted::inline(note, measure.text)
     })
 }
 
-/// The plan itself, folded; or where it stands.
+/// Returns the plan itself, folded, or its location.
 pub(super) fn yaml(feature: &Feature, measure: &Measure) -> String {
     let Some(text) = plan_file(feature) else {
         return String::new();
     };
-    // In a fence nothing is escaped, and AutoBuild knows its own comments by such marks.
+    // A fenced block escapes nothing, and AutoBuild recognises its own comments by such marks.
     match measure.yaml {
         Yaml::Shown if !text.contains("<!-- autobuild") => format!(
             "<details>\n<summary>The plan as YAML</summary>\n\n{}\n\n</details>",
@@ -426,7 +426,7 @@ pub(super) fn yaml(feature: &Feature, measure: &Measure) -> String {
     }
 }
 
-/// The commands of the Gates, and what a new test and the repository's own CI count for.
+/// Returns the commands of the Gates, and how new tests and the repository's own CI count.
 pub(super) fn checks(feature: &Feature, version: &PlanVersion, measure: &Measure) -> String {
     let mut lines = Vec::new();
     if !version.commands.trim().is_empty() {
@@ -473,7 +473,7 @@ pub(super) fn checks(feature: &Feature, version: &PlanVersion, measure: &Measure
     bullets(&lines, 20, Clone::clone)
 }
 
-/// How the criteria are bound to checks, in numbers.
+/// Returns the numbers of criteria that are bound to tests, commands and files.
 fn bound(version: &PlanVersion) -> Option<String> {
     let checks = || {
         version
@@ -496,7 +496,7 @@ fn bound(version: &PlanVersion) -> Option<String> {
     (!all.is_empty()).then(|| format!("The criteria are bound to {}.", all.join(", ")))
 }
 
-/// What pre-flight found before any Player ran, and what is not supported here.
+/// Returns the findings of pre-flight, before any Player ran, and what is not supported here.
 pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> String {
     let Some(found) = &feature.preflight else {
         return String::new();
@@ -519,7 +519,7 @@ pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> 
 const REFUSED: &str = "What AutoBuild adds to the test command so that each test is named changes its result here: the \
     command runs as it stands, and tests have names only if it prints them.";
 
-/// A check of a criterion that may never hold.
+/// Describes a criterion's check that may never pass.
 fn doubt(doubt: &Doubt) -> String {
     match doubt {
         Doubt::UnknownTest { task, test, nearest } => {
@@ -564,7 +564,7 @@ fn before(before: &Before, on: &str, text: usize) -> String {
     }
 }
 
-/// Tasks that AutoBuild added to the plan, each with why.
+/// Lists the tasks that AutoBuild added to the plan, each with the reason.
 pub(super) fn added(feature: &Feature, links: &Links, measure: &Measure) -> String {
     let added: Vec<String> = feature
         .tasks
@@ -574,7 +574,7 @@ pub(super) fn added(feature: &Feature, links: &Links, measure: &Measure) -> Stri
     bullets(&added, measure.rows.min(60), Clone::clone)
 }
 
-/// Why a task exists that the plan does not have.
+/// Returns why AutoBuild added a task; `None` for a task of the plan.
 pub(super) fn why(task: &Task, links: &Links) -> Option<String> {
     match &task.origin {
         Origin::Planned => None,

@@ -1,19 +1,19 @@
-//! Keeps everything under GitHub's limits, whatever the input's size: outputs get shorter first, then the plan's YAML
-//! goes, then rows.
+//! Keeps every text under GitHub's limits, whatever the input's size: first outputs get shorter, then the plan's YAML
+//! is left out, then rows are.
 
 use crate::messages::untrusted::shorten;
 
-/// The most characters of anything that is posted; GitHub takes 65,536, and the engine adds a mark.
+/// The most characters of any posted text; GitHub accepts 65,536, and the engine adds a mark.
 pub const MAX_CHARS: usize = 60_000;
 
-/// How much of everything is shown.
+/// The sizes to which the parts of a text are limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Measure {
-    /// Characters of one piece of prose.
+    /// The most characters of one piece of prose.
     pub(super) text: usize,
-    /// Characters of one output.
+    /// The most characters of one output.
     pub(super) output: usize,
-    /// Rows of one table, entries of one list.
+    /// The most rows of one table, or entries of one list.
     pub(super) rows: usize,
     /// Whether the plan's YAML is shown.
     pub(super) yaml: Yaml,
@@ -22,9 +22,9 @@ pub(super) struct Measure {
 /// Whether the plan's YAML is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Yaml {
-    /// In a folded block.
+    /// The YAML is in a folded block.
     Shown,
-    /// A sentence says where it stands.
+    /// A sentence says where the plan is.
     LeftOut,
 }
 
@@ -61,12 +61,12 @@ pub(super) const MEASURES: [Measure; 5] = [
     },
 ];
 
-/// The fullest rendering that fits.
+/// Returns the fullest rendering that fits.
 pub(super) fn fitting(render: impl Fn(&Measure) -> String) -> String {
     fitting_within(MAX_CHARS, render)
 }
 
-/// The fullest rendering of at most `max` characters.
+/// Returns the fullest rendering of at most `max` characters.
 pub(super) fn fitting_within(max: usize, render: impl Fn(&Measure) -> String) -> String {
     let mut last = String::new();
     for measure in &MEASURES {
@@ -78,7 +78,7 @@ pub(super) fn fitting_within(max: usize, render: impl Fn(&Measure) -> String) ->
     shorten(&last, max)
 }
 
-/// The first `most` entries, each rendered, and a line that counts the others.
+/// Renders the first `most` entries, and a line that counts the others.
 pub(super) fn first<T>(
     entries: &[T],
     most: usize,
@@ -93,7 +93,7 @@ pub(super) fn first<T>(
     lines
 }
 
-/// A list of the first `most` entries.
+/// Returns a list of the first `most` entries.
 pub(super) fn bullets<T>(entries: &[T], most: usize, render: impl Fn(&T) -> String) -> String {
     first(
         entries,
@@ -104,7 +104,7 @@ pub(super) fn bullets<T>(entries: &[T], most: usize, render: impl Fn(&T) -> Stri
     .join("\n")
 }
 
-/// Sections that hold something, with a blank line between them.
+/// Joins the sections that are not empty with a blank line between them.
 pub(super) fn sections(parts: Vec<String>) -> String {
     let filled: Vec<String> = parts
         .into_iter()
@@ -114,7 +114,7 @@ pub(super) fn sections(parts: Vec<String>) -> String {
     filled.join("\n\n")
 }
 
-/// A heading with its section, or nothing for an empty one.
+/// Returns a heading with its section, or nothing if the section is empty.
 pub(super) fn titled(title: &str, body: &str) -> String {
     match body.trim().is_empty() {
         true => String::new(),
@@ -122,7 +122,7 @@ pub(super) fn titled(title: &str, body: &str) -> String {
     }
 }
 
-/// A part that is opened by a click. `summary` is ours.
+/// Returns a folded part that a click opens. `summary` is trusted text.
 pub(super) fn folded(summary: &str, body: &str) -> String {
     format!("<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>")
 }

@@ -1,7 +1,7 @@
 //! Every sentence that AutoBuild says on GitHub, as Markdown made from values of `domain`.
 //!
-//! Pure: nothing here waits, reads a clock or posts. Text from issues, agents, tools and people goes through `untrusted`
-//! before it is part of a sentence, and no result is longer than GitHub takes, whatever goes in.
+//! Pure: nothing here waits, reads a clock or posts. Text from issues, agents, tools and people goes through
+//! `untrusted` before it becomes part of a sentence, and no result exceeds GitHub's limits, whatever the input.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

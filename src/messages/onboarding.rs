@@ -1,9 +1,9 @@
-//! What a repository gets when it is set up: labels that explain themselves, and a pull request that proposes settings.
+//! The content for setting up a repository: labels that explain themselves, and a pull request that proposes settings.
 
 use crate::messages::untrusted;
 use std::fmt::Write;
 
-/// The labels: name, colour, what it does.
+/// The labels: name, colour, description.
 pub const LABELS: [(&str, &str, &str); 2] = [
     (
         "autobuild",
@@ -17,30 +17,30 @@ pub const LABELS: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Where the issue form is proposed, and the form.
+/// The path of the proposed issue form, and its text.
 pub const ISSUE_FORM: (&str, &str) = (".github/ISSUE_TEMPLATE/autobuild.yml", include_str!("issue_form.yml"));
 
-/// What was found in a repository.
+/// The findings in a repository.
 pub struct Detected<'a> {
     /// The command that prepares a checkout.
     pub setup: Option<&'a str>,
     /// The command that runs the tests.
     pub test: Option<&'a str>,
-    /// From which files that was found, or what was looked for.
+    /// The files from which the commands were found, or what was looked for.
     pub why: &'a str,
-    /// Workflows that AutoBuild's pushes and pull requests start: the file, and on what.
+    /// The workflows that AutoBuild's pushes and pull requests start: the file, and its triggers.
     pub workflows: &'a [(String, Vec<String>)],
 }
 
 /// The pull request that proposes settings.
 pub struct OnboardingPull {
-    /// Its title, and its commit's.
+    /// The title of the pull request and of its commit.
     pub title: String,
-    /// Its body.
+    /// The body of the pull request.
     pub body: String,
 }
 
-/// The settings file that is proposed: what was found, and the defaults beside it.
+/// Returns the proposed settings file: the commands found, and the defaults beside them.
 pub fn proposed_settings(found: &Detected<'_>) -> String {
     let mut text = String::from("# Settings of AutoBuild. Every line is optional: delete what you do not need.\n\n");
     let mut command = |about: &str, key: &str, value: Option<&str>, example: &str| {
@@ -73,12 +73,12 @@ pub fn proposed_settings(found: &Detected<'_>) -> String {
     text
 }
 
-/// A text on one line of a comment.
+/// Fits a text on one line of a comment.
 fn one_line(text: &str) -> String {
     untrusted::shorten(&text.replace(char::is_control, " "), 200)
 }
 
-/// A YAML text between double quotes.
+/// Returns a text as a double-quoted YAML string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -92,7 +92,7 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// The pull request.
+/// Returns the pull request.
 pub fn onboarding_pull(found: &Detected<'_>) -> OnboardingPull {
     let mut body = String::from(
         "This adds the settings of AutoBuild, and a form for its issues. Look at them, change them, and merge.\n\n",
@@ -153,7 +153,7 @@ mod tests {
         ));
     }
 
-    /// What GitHub demands of issue forms ("Syntax for GitHub's form schema").
+    /// Checks GitHub's requirements for issue forms ("Syntax for GitHub's form schema").
     #[test]
     fn the_issue_form_is_one() {
         let form: serde_json::Value = serde_saphyr::from_str(ISSUE_FORM.1).unwrap();

@@ -16,18 +16,18 @@ use domain::{
     task::{Origin, Task, Turn},
 };
 
-/// Where the plan stands: `.autobuild/features/FEAT-42.yaml`.
+/// Returns the path of the plan: `.autobuild/features/FEAT-42.yaml`.
 pub fn plan_file_path(feature: &Feature) -> String {
     format!(".autobuild/features/{}.yaml", feature.key.shown())
 }
 
-/// The plan with the states of now; nothing before there is one.
+/// Returns the plan with the current states; `None` before there is a plan.
 pub fn plan_file(feature: &Feature) -> Option<String> {
     let version = feature.plan.as_ref()?;
     Some(written(feature, version, &version.plan))
 }
 
-/// The plan together with the tasks that AutoBuild added, for those who read it on the branch.
+/// Returns the plan together with the tasks that AutoBuild added, for readers of the branch.
 pub fn whole_plan_file(feature: &Feature) -> Option<String> {
     let version = feature.plan.as_ref()?;
     let mut plan = version.plan.clone();
@@ -40,7 +40,7 @@ pub fn whole_plan_file(feature: &Feature) -> Option<String> {
     }
 }
 
-/// The same as it is once the Feature is merged.
+/// Returns the same file in the state after the Feature's merge.
 pub fn final_plan_file(feature: &Feature) -> Option<String> {
     let merged = Feature {
         state: State::Completed,
@@ -49,7 +49,7 @@ pub fn final_plan_file(feature: &Feature) -> Option<String> {
     whole_plan_file(&merged)
 }
 
-/// Whether a path is one of the records that this run writes.
+/// `true` if a path is one of the records that this run writes.
 pub fn is_record(feature: &Feature, path: &str) -> bool {
     let pages = format!(".autobuild/tasks/{}/", feature.key.shown());
     path == plan_file_path(feature) || path.starts_with(&pages)
@@ -65,7 +65,7 @@ fn written(feature: &Feature, version: &PlanVersion, plan: &Plan) -> String {
     plan_yaml(plan, &header)
 }
 
-/// Every file that the plan's commit holds, each with its path: the plan, and one page per task.
+/// Returns every file of the plan's commit with its path: the plan, and one page per task.
 pub fn plan_files(feature: &Feature) -> Vec<(String, String)> {
     let plan = whole_plan_file(feature).map(|text| (plan_file_path(feature), text));
     let tasks = feature
@@ -92,12 +92,12 @@ fn rfc3339(at: Millis) -> String {
         .to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
 }
 
-/// Where a task's page stands: `.autobuild/tasks/FEAT-42/TASK-001.md`.
+/// Returns the path of a task's page: `.autobuild/tasks/FEAT-42/TASK-001.md`.
 pub fn task_file_path(feature: &Feature, task: TaskId) -> String {
     format!(".autobuild/tasks/{}/{task}.md", feature.key.shown())
 }
 
-/// A task's page; with the history of its turns once there are any.
+/// Returns a task's page, with the history of its turns once there are any.
 pub fn task_file(feature: &Feature, task: &Task) -> String {
     let mut page = fitting(|measure| page(feature, task, measure));
     page.push('\n');

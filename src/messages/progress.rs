@@ -1,4 +1,4 @@
-//! The table of a Feature's tasks, and what each of them says where it has no pull request to say it on.
+//! The table of a Feature's tasks, and remarks on tasks without a pull request to comment on.
 
 use crate::messages::{
     links::Links,
@@ -13,7 +13,7 @@ use domain::{
     task::{State, Task, Work},
 };
 
-/// Task, type, complexity, needs, state, pull request, turns, cost.
+/// Returns the table with task, type, complexity, needs, state, pull request, turns and cost.
 pub(super) fn table(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
     let mut lines = vec![
         "| task | type | complexity | needs | state | pull request | turns | cost |".to_owned(),
@@ -48,7 +48,7 @@ fn row(task: &Task, spending: &Spending, links: &Links, measure: &Measure) -> St
     )
 }
 
-/// How many turns were begun, over all attempts.
+/// Returns the number of turns begun, over all attempts, and the limit.
 pub(super) fn turns(task: &Task) -> String {
     match task.turns.last() {
         Some(last) => format!("{} of {}", last.number, task.limit.max(last.number.0)),
@@ -56,7 +56,7 @@ pub(super) fn turns(task: &Task) -> String {
     }
 }
 
-/// What a blocked task waits for, and turns without a commit that no pull request tells of.
+/// Lists why tasks are blocked, and turns without a commit that no pull request shows.
 pub(super) fn remarks(feature: &Feature, links: &Links, measure: &Measure) -> String {
     let remarks: Vec<String> = feature
         .tasks

@@ -1,4 +1,4 @@
-//! Why something stopped, waits or ended, in words for people. What an operator needs is in the log.
+//! Words the reasons why something stopped, waits or ended, for people. Details for operators are in the log.
 
 use crate::messages::{
     measure::{Measure, bullets, folded, titled},
@@ -17,7 +17,7 @@ use domain::{
     mistake::SettingsMistake,
 };
 
-/// Why a Task or a Feature is blocked, as one sentence.
+/// Returns why a Task or a Feature is blocked, as one sentence.
 pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
     let max = measure.text.min(600);
     match reason {
@@ -51,7 +51,7 @@ const DEFAULT_CONFLICT: &str = "The default branch conflicts with the integratio
 const WAVE_GATE_RED: &str = "The tasks of the wave pass alone, but their merged result does not.";
 const BAD_SETTINGS: &str = "AutoBuild cannot read the repository's settings, `.github/autobuild.yml`.";
 
-/// What was spent of what.
+/// Returns what was spent of which budget.
 pub(super) fn spent(spending: &SpentBudget) -> String {
     let spent = match spending {
         SpentBudget::Measured(spent) => spent,
@@ -71,7 +71,7 @@ pub(super) fn spent(spending: &SpentBudget) -> String {
             "this installation used {used} of the {limit} that the server's `{key}` allows in {month}; it goes on from {}",
             month.next()
         ),
-        // What others spent on the server is not this repository's business.
+        // The spending of others on this server is not shown to this repository.
         Purse::Server => format!(
             "the {limit} that the server's `{key}` allows in {month} are used up; it goes on from {}",
             month.next()
@@ -104,14 +104,14 @@ fn agent_failed(failure: &AgentFailure, max: usize) -> String {
     }
 }
 
-/// What a failed agent printed last, folded; empty where nothing is known of that.
+/// Returns a failed agent's last output, folded; empty if it is unknown.
 pub(super) fn printed(reason: &BlockReason, measure: &Measure) -> String {
     printed_last(reason).map_or_else(String::new, |printed| {
         folded(PRINTED_LAST, &fence(printed, "text", measure.output))
     })
 }
 
-/// The same in the open.
+/// Returns the same output without a fold.
 pub(super) fn printed_open(reason: &BlockReason, measure: &Measure) -> String {
     printed_last(reason).map_or_else(String::new, |printed| {
         titled(&format!("{PRINTED_LAST}:"), &fence(printed, "text", measure.output))
@@ -141,17 +141,17 @@ fn force_pushed(by: &User) -> String {
     )
 }
 
-/// A person who is spoken of and not called: a report calls one person, the one it waits for.
+/// Names a person without a mention: a report mentions only the one person whom it waits for.
 fn named(by: &User) -> String {
     code(&by.login, 60)
 }
 
-/// A step of this kind, as people call it.
+/// Returns the name for people of a kind of step.
 pub fn step(kind: &str) -> String {
     work(&Doing::of_kind(kind), 100)
 }
 
-/// What was being done, as people call it.
+/// Returns the name for people of what was being done.
 fn work(doing: &Doing, max: usize) -> String {
     match doing {
         Doing::Plan => "planning".to_owned(),
@@ -177,7 +177,8 @@ fn refused(doing: &str, said: &str, max: usize) -> String {
     format!("GitHub refused this: {doing}. It says: {}", code(said, max))
 }
 
-/// What an operator needs of a failure of our own machine is in the log: the sentence names the kind.
+/// Words a fault. For a failure of the service's own machine it names only the kind, since the details for operators
+/// are in the log.
 fn failed(doing: &Doing, fault: &Fault, max: usize) -> String {
     let doing = work(doing, max);
     match fault {
@@ -221,7 +222,7 @@ fn failed(doing: &Doing, fault: &Fault, max: usize) -> String {
     }
 }
 
-/// How a repository differs from what the work needs, within a sentence.
+/// Says, within a sentence, how a repository differs from what the work needs.
 pub(super) fn repository_fault(what: &RepositoryFault) -> String {
     match what {
         RepositoryFault::UnknownAgent { name } => {
@@ -241,7 +242,7 @@ pub(super) fn repository_fault(what: &RepositoryFault) -> String {
     }
 }
 
-/// What AutoBuild should know of the work and does not, within a sentence.
+/// Says, within a sentence, what AutoBuild should know of the work and does not.
 pub(super) fn defect(what: &Defect) -> String {
     match what {
         Defect::NoFeature { key } => format!("there is no Feature {key}"),
@@ -299,7 +300,7 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
     }
 }
 
-/// What pre-flight ran into, within a sentence.
+/// Says, within a sentence, what stopped pre-flight.
 pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
     let ended = |evidence: &Evidence| match evidence {
         Evidence::Passed(finding) | Evidence::Failed(finding) => finding.sentence(),
@@ -319,7 +320,7 @@ pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
     }
 }
 
-/// A mistake in a repository's settings.
+/// Words a mistake in a repository's settings.
 pub fn settings_mistake(mistake: &SettingsMistake) -> String {
     match mistake {
         SettingsMistake::TooLarge { most } => format!("`.github/autobuild.yml` is larger than {most} bytes"),
@@ -359,7 +360,7 @@ fn crashed(doing: &str) -> String {
     format!("AutoBuild itself stopped three times while it did this: {doing}.")
 }
 
-/// How an agent failed, within a sentence.
+/// Says, within a sentence, how an agent failed.
 fn agent(failure: &AgentFailure, max: usize) -> String {
     match failure {
         AgentFailure::NotFound { program } => format!("its program {} was not found", code(program, max)),
@@ -416,7 +417,7 @@ fn script_spent(spent: &SpentScript, max: usize) -> String {
     }
 }
 
-/// Why a plan waits, as one sentence.
+/// Returns why a plan waits, as one sentence.
 pub(super) fn approval(why: &ApprovalWhy) -> String {
     match why {
         ApprovalWhy::Settings => "The repository's settings ask for it (`plan_approval: always`).".to_owned(),
@@ -430,7 +431,7 @@ pub(super) fn approval(why: &ApprovalWhy) -> String {
     }
 }
 
-/// Why a Feature was cancelled, as one sentence.
+/// Returns why a Feature was cancelled, as one sentence.
 pub(super) fn cancelled(why: &CancelledWhy) -> String {
     match why {
         CancelledWhy::Command(by) => format!("{} cancelled it.", person(by)),
@@ -445,7 +446,7 @@ pub(super) fn cancelled(why: &CancelledWhy) -> String {
     }
 }
 
-/// A sentence of someone else that goes on in ours: without its full stop.
+/// Returns another's sentence without its full stop, so that ours can continue.
 fn trimmed(text: &str, max: usize) -> String {
     inline(text.trim_end().trim_end_matches('.'), max)
 }

@@ -1,4 +1,4 @@
-//! Why a command or label is not obeyed, each with what to do instead.
+//! Words why a command or label is refused, each with what to do instead.
 
 use crate::messages::{links::Links, measure::MEASURES, reasons, untrusted, words};
 use domain::{
@@ -13,7 +13,7 @@ use domain::{
 
 const TEXT: usize = 600;
 
-/// One short reply: the reason, then the nearest valid form.
+/// Returns one short reply: the reason, then the nearest valid form.
 pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Links) -> String {
     match refusal {
         Refusal::NotLookedAt { trigger, reason } => not_looked_at(*trigger, reason),
@@ -56,7 +56,7 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
     }
 }
 
-/// Said also where there is no run to ask for the state of.
+/// The reply for an issue without a run; also used for a status command.
 pub(super) const NO_RUN: &str =
     "AutoBuild is not working on this issue. To start, label it, or comment `/autobuild plan`.";
 
@@ -184,7 +184,7 @@ fn not_now(command: &str, why: &str, instead: Possible) -> String {
     )
 }
 
-/// What is possible instead.
+/// Returns what is possible instead.
 fn possible(instead: Possible) -> &'static str {
     match instead {
         Possible::AnotherRun => "cancel, then label again",
@@ -253,7 +253,7 @@ fn approve(current: &str) -> String {
     untrusted::code(&format!("/autobuild approve {current}"), 80)
 }
 
-/// A link to the run's living comment, if that is known, else to its issue.
+/// Returns a link to the run's living comment, if it is known, else to its issue.
 fn where_shown(run: &FeatureKey, feature: Option<&Feature>, links: &Links) -> String {
     let living = feature
         .filter(|feature| feature.key == *run)

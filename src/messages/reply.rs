@@ -1,4 +1,4 @@
-//! Answers to commands and labels.
+//! Replies to commands and labels.
 
 use crate::messages::{
     links::Links,
@@ -10,7 +10,7 @@ use crate::messages::{
 };
 use domain::{command::Command, cost::Spending, effect::Reply, feature::Feature, mistake::SettingsMistake};
 
-/// What a reply says. `feature` is the run that the thread belongs to, if there is one.
+/// Returns the text of a reply. `feature` is the run that the thread belongs to, if there is one.
 pub fn reply(reply: &Reply, feature: Option<&Feature>, spending: &Spending, links: &Links) -> String {
     fitting(|measure| match reply {
         Reply::Help => help(feature, measure),
@@ -50,7 +50,7 @@ fn help(feature: Option<&Feature>, measure: &Measure) -> String {
     ])
 }
 
-/// The settings as they were last read, by name; what is left to the server or to detection has no value.
+/// Returns the settings as last read, by name; settings that are left to the server or to detection have no value.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the enum is not ours: it has many variants, and more will come"

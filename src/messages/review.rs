@@ -1,4 +1,4 @@
-//! A verdict as a pull request review: its body with the criteria and what changed since the last turn, and the comments on
+//! A verdict as a pull request review: the body with the criteria and the changes since the last turn, and comments on
 //! lines.
 
 use crate::messages::{
@@ -24,15 +24,15 @@ use std::collections::BTreeMap;
 /// A review to be posted on one commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Review {
-    /// Which way it goes.
+    /// The kind of review.
     pub event: ReviewEvent,
-    /// Its body.
+    /// The review's body.
     pub body: String,
     /// Comments on lines of the diff.
     pub inline: Vec<Inline>,
 }
 
-/// Which way a review goes.
+/// The kind of a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewEvent {
     /// `APPROVE`.
@@ -44,26 +44,26 @@ pub enum ReviewEvent {
 /// A comment on one line of the new version of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inline {
-    /// The file.
+    /// The file's path.
     pub path: String,
     /// The line, from 1.
     pub line: u32,
-    /// What it says.
+    /// The comment's text.
     pub body: String,
 }
 
-/// What a review says of the change itself.
+/// The facts on the change that a review needs.
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
     /// Whether the diff shows a line of the new version of a file.
     pub in_diff: &'a dyn Fn(&str, u32) -> bool,
-    /// Files that this turn changed.
+    /// The files that this turn changed.
     pub files: &'a [String],
 }
 
-/// The review of a turn's verdict, if one stands.
+/// Returns the review of a turn's verdict, if there is a verdict.
 ///
-/// The body says the decision in words, since without the Coach App the review is posted as a comment.
+/// The body states the decision in words, since without the Coach App the review is posted as a comment.
 pub fn review(feature: &Feature, task: &Task, turn: &Turn, links: &Links, shown: Shown<'_>) -> Option<Review> {
     let told = Told {
         feature,
@@ -74,8 +74,8 @@ pub fn review(feature: &Feature, task: &Task, turn: &Turn, links: &Links, shown:
     told.review(shown, None)
 }
 
-/// The review of the turn that blocked the task, which is the blocked report as well; a review alone where somebody has
-/// decided meanwhile.
+/// Returns the review of the turn that blocked the task, which includes the blocked report; only the review if somebody
+/// has decided meanwhile.
 pub fn blocked_review(
     feature: &Feature,
     task: &Task,
@@ -95,12 +95,12 @@ pub fn blocked_review(
     told.review(shown, report.as_ref())
 }
 
-/// The body with the comments on lines taken into it, for a forge that refuses those.
+/// Returns the body including the comments on lines, for a forge that refuses such comments.
 pub fn fold_inline(review: &Review) -> String {
     fold(review)
 }
 
-/// What a review is about.
+/// The subject of a review.
 pub(super) struct Told<'a> {
     pub(super) feature: &'a Feature,
     pub(super) task: &'a Task,
@@ -161,7 +161,7 @@ fn heading(told: &Told<'_>) -> String {
     format!("{} {}", told.task.id, untrusted::inline(&told.task.plan.name, 200))
 }
 
-/// The turn, the commit, and what the decision means for what comes next.
+/// Returns the turn, the commit, and the consequence of the decision.
 pub(super) fn facts(told: &Told<'_>) -> String {
     let commit = match &told.turn.head {
         Some(head) => format!(", commit {}", told.links.commit(head)),
@@ -187,7 +187,8 @@ fn without_coach(turn: &Turn) -> String {
     }
 }
 
-/// A fold with a table: number, criterion, what it is bound to, what its check found, whether the Coach says it is met, and by what.
+/// Returns a fold with a table: number, criterion, its check, the check's result, whether the Coach says it is met, and
+/// by what.
 pub(super) fn criteria(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let decision = turn.verdict.as_ref().and_then(|verdict| verdict.decision.as_ref());
     let checked = |report: &GateReport| report.more.iter().any(|result| matches!(result.gate, Gate::Check(_)));
@@ -252,7 +253,7 @@ fn met(met: CriterionMet) -> &'static str {
     }
 }
 
-/// How many criteria stand how; what is none is not said.
+/// Counts the criteria by state, leaving out counts of 0.
 fn summary(all: &[Criterion], turn: &Turn) -> String {
     let standing: Vec<&str> = (1..)
         .zip(all)
@@ -268,7 +269,7 @@ fn summary(all: &[Criterion], turn: &Turn) -> String {
     format!("{} {noun}: {}", all.len(), counted.join(", "))
 }
 
-/// A failed check outweighs what the Coach says.
+/// Returns a criterion's state; a failed check outweighs what the Coach says.
 fn standing(number: usize, criterion: &Criterion, turn: &Turn) -> &'static str {
     let checked = turn.gates.as_ref().and_then(|gates| gates.result(Gate::Check(number)));
     let failed = checked.is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
@@ -281,13 +282,14 @@ fn standing(number: usize, criterion: &Criterion, turn: &Turn) -> &'static str {
     }
 }
 
-/// GitHub takes more, but nobody reads them.
+/// The most comments on lines, and the most characters of each; GitHub accepts more, but nobody reads them.
 const MOST: usize = 40;
 const TEXT: usize = 4_000;
-/// A folded comment is one entry among others.
+/// The most characters of a comment that becomes an entry of the body.
 const FOLDED: usize = 1_200;
 
-/// Comments for items whose line the diff shows, the heaviest first, and the items that stay in the body.
+/// Splits the items into comments on lines that the diff shows, highest severity first, and items that stay in the
+/// body.
 pub(super) fn split<'a>(items: &'a [Issue], in_diff: &dyn Fn(&str, u32) -> bool) -> (Vec<Inline>, Vec<&'a Issue>) {
     let mut inline = Vec::new();
     let mut rest = Vec::new();
@@ -324,7 +326,7 @@ fn body(item: &Issue) -> String {
     }
 }
 
-/// The review's body with its comments on lines as entries.
+/// Returns the review's body with its comments on lines as entries.
 pub(super) fn fold(review: &Review) -> String {
     if review.inline.is_empty() {
         return review.body.clone();
@@ -361,10 +363,10 @@ pub(super) fn fold(review: &Review) -> String {
     parts.join("\n\n")
 }
 
-/// Items of one turn that are compared.
+/// The most items of one turn that are compared.
 const COMPARED: usize = 500;
 
-/// What changed since the last turn of this attempt; nothing for its first turn.
+/// Returns the changes since the last turn of this attempt; empty for its first turn.
 pub(super) fn since_last(task: &Task, turn: &Turn, files: &[String], measure: &Measure) -> String {
     let earlier = |before: &&Turn| before.number < turn.number && before.attempt == turn.attempt;
     let Some(before) = task.turns.iter().rfind(earlier) else {
@@ -394,7 +396,7 @@ fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
         0 => String::new(),
         number => format!("New: {}, listed above.", count(number, "item")),
     };
-    // Where no Coach looked, what is not said again may well be there.
+    // If no Coach looked, an item that is not repeated may still apply.
     let silent = match now.decision {
         Some(_) => list("No longer named:", &silent),
         None => String::new(),
@@ -402,7 +404,7 @@ fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
     sections(vec![silent, list("Named again:", &recurred), new])
 }
 
-/// Items that are among `others` too, and those that are not.
+/// Splits the items into those that are among `others` too, and the rest.
 fn parted<'a>(items: &'a [Issue], others: &[Issue]) -> (Vec<&'a Issue>, Vec<&'a Issue>) {
     let others = others.get(..COMPARED.min(others.len())).unwrap_or_default();
     let again = |item: &Issue| {
@@ -412,7 +414,7 @@ fn parted<'a>(items: &'a [Issue], others: &[Issue]) -> (Vec<&'a Issue>, Vec<&'a 
     items.iter().take(COMPARED).partition(|item| again(item))
 }
 
-/// Gates that ended otherwise than in the turn before.
+/// Lists the Gates whose result differs from the turn before.
 fn gates_changed(before: &Turn, turn: &Turn, measure: &Measure) -> String {
     let (Some(before), Some(now)) = (&before.gates, &turn.gates) else {
         return String::new();

@@ -1,4 +1,4 @@
-//! The sentences about the rules of integrity: what each is about, and what it found.
+//! The sentences about the rules of integrity: the subject of each rule, and its findings.
 
 use domain::{
     decision::Issue,
@@ -34,7 +34,7 @@ fn worded(item: &Issue) -> Option<String> {
     Some(format!("{}: {said}", rule.name()))
 }
 
-/// What is wrong; `{}` for what is there.
+/// Returns the sentence for a finding, in which `{}` stands for the thing found.
 fn sentence(rule: Rule) -> &'static str {
     match rule {
         Rule::TestDeleted => "{} is gone, and neither the task nor a change of what it tests explains it",
@@ -74,7 +74,7 @@ fn sentence(rule: Rule) -> &'static str {
     }
 }
 
-/// What a rule is about, for the page of rules.
+/// Returns the subject of a rule, for the page of rules.
 pub fn about(rule: Rule) -> &'static str {
     match rule {
         Rule::TestDeleted => "A test is gone, or its file is.",
@@ -112,7 +112,7 @@ pub fn about(rule: Rule) -> &'static str {
     }
 }
 
-/// What is there, as a part of a sentence.
+/// Returns the thing found, as a part of a sentence.
 fn shown(what: &Detail) -> String {
     match what {
         Detail::Nothing => "this file".to_owned(),
@@ -128,7 +128,7 @@ fn shown(what: &Detail) -> String {
     }
 }
 
-/// What a value of a settings file does less.
+/// Says how a settings file's value became weaker.
 fn of_setting(change: &SettingChange) -> String {
     match change {
         SettingChange::Lowered { from, to: Some(to) } => format!("asked for {from} and asks for {to} now"),

@@ -1,12 +1,12 @@
-//! Suggestions of the Coach that GitHub can apply.
+//! The Coach's suggestions that GitHub can apply.
 
 use crate::messages::untrusted;
 
-/// GitHub takes more, but nobody reads them.
+/// The largest suggestion, in bytes; GitHub accepts more, but nobody reads it.
 const TEXT: usize = 4_000;
 
-/// The code that replaces the line: the inside of a suggestion that is nothing but one fenced block, or a suggestion that
-/// cannot be prose because it is indented or ends like a statement. Everything else is words.
+/// Returns the code that replaces the line: the inside of a suggestion that is a single fenced block, or a suggestion
+/// that is not prose because it is indented or ends like a statement. `None` for all other text.
 pub(super) fn replacement(text: &str) -> Option<&str> {
     let code = match fenced(text) {
         Some(inside) => inside,

@@ -1,4 +1,4 @@
-//! A task's pull request: its text, and what is said when it closes or a review becomes stale.
+//! A task's pull request: its text, the comment when it closes, and the message that dismisses a stale review.
 
 use crate::messages::{
     design,
@@ -15,19 +15,19 @@ use domain::{
     task::Task,
 };
 
-/// A pull request's title takes 256 characters; nobody reads that many.
+/// The most characters of a title; GitHub accepts 256, but nobody reads that many.
 pub(super) const TITLE: usize = 120;
 
-/// Title and body of a pull request.
+/// The title and body of a pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullText {
-    /// One line, without Markdown.
+    /// The title: one line, without Markdown.
     pub title: String,
-    /// Markdown.
+    /// The body, in Markdown.
     pub body: String,
 }
 
-/// The text of a task's pull request. It never closes the issue.
+/// Returns the text of a task's pull request. It never closes the issue.
 pub fn task_pull(feature: &Feature, task: &Task) -> PullText {
     PullText {
         title: untrusted::plain(&format!("{}: {}", task.id, task.plan.name), TITLE),
@@ -60,7 +60,7 @@ fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
     ])
 }
 
-/// What must hold, with what it is bound to.
+/// Returns a table of the task's criteria and their checks.
 pub(super) fn criteria(task: &Task, measure: &Measure) -> String {
     let numbered: Vec<_> = (1u32..).zip(&task.plan.acceptance_criteria).collect();
     let mut rows = vec!["| | criterion | check |".to_owned(), "|---|---|---|".to_owned()];
@@ -79,7 +79,7 @@ pub(super) fn criteria(task: &Task, measure: &Measure) -> String {
     rows.join("\n")
 }
 
-/// What the Player says of its work, marked as a claim.
+/// Returns the Player's statements about its work, marked as claims.
 fn claims(report: &PlayerReport, measure: &Measure) -> String {
     let max = measure.text;
     let concerns = bullets(&report.concerns, measure.rows.min(20), |concern| {
@@ -99,7 +99,7 @@ fn claims(report: &PlayerReport, measure: &Measure) -> String {
     }
 }
 
-/// What is said on a task's pull request when AutoBuild closes it.
+/// Returns the comment on a task's pull request that AutoBuild closes.
 pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Links) -> String {
     let id = task.id;
     match why {
@@ -127,7 +127,7 @@ pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Link
     }
 }
 
-/// The message with which a stale request for changes is dismissed.
+/// Returns the message that dismisses a stale request for changes.
 pub fn dismissal(why: DismissedWhy, by: &User) -> String {
     match why {
         DismissedWhy::Overridden => format!("{} approved this over the Coach.", words::person(by)),

@@ -1,4 +1,4 @@
-//! What could not be said or done as it should, in the comment on the state.
+//! Lists in the living comment what AutoBuild could not say or do as it should.
 
 use crate::messages::{
     links::Links,
@@ -10,7 +10,7 @@ use domain::feature::{
     unsaid::{Instead, Saying, Unsaid},
 };
 
-/// One line each.
+/// Returns one line for each, the newest first.
 pub(super) fn lines(feature: &Feature, links: &Links, measure: &Measure) -> String {
     let newest: Vec<&Unsaid> = feature.unsaid.iter().rev().collect();
     bullets(&newest, measure.rows.min(6), |unsaid| line(unsaid, links))

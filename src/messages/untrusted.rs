@@ -1,32 +1,32 @@
 //! Makes text that others wrote safe to show: titles, plans, reports, outputs, paths, names.
 //!
-//! Prose is escaped, so that it lands in text; commands, names and outputs are put into code. Whatever GitHub would act
-//! on is broken. Every function takes the most characters that its result may have.
+//! Prose is escaped, so that it stays text; commands, names and outputs are formatted as code. Text that GitHub would
+//! act on is broken. `max` is always the most characters of the result.
 
 use crate::messages::defuse;
 use domain::clean::{clean, is_invisible};
 use std::borrow::Cow;
 
-/// What breaks a mention or a reference in Markdown without being seen.
+/// The entity that breaks a mention or a reference in Markdown without being visible.
 const BREAK: &str = "&#8203;";
-/// The same where no Markdown is read.
+/// The same as a character, for text in which Markdown has no effect.
 const PLAIN_BREAK: char = '\u{200B}';
 const TICKS: &str = "✅✔✓☑🗸🗹👍";
 const CROSSES: &str = "❌✖✗✘❎☒🗙🗴🗵🗶🗷👎";
 
-/// Where prose is put: a table ends its cells at a pipe, even inside code.
+/// The place of prose: in a table cell, a pipe ends the cell even inside code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Flow,
     Cell,
 }
 
-/// One line of prose. Pairs of backticks stay code.
+/// Returns one line of prose. Pairs of backticks stay code.
 pub fn inline(text: &str, max: usize) -> String {
     within(&one_line(text, max), max, |line| prose(line, Place::Flow))
 }
 
-/// One line of prose for a table cell; a dash when there is nothing.
+/// Returns one line of prose for a table cell; a dash if it is empty.
 pub fn cell(text: &str, max: usize) -> String {
     match one_line(text, max) {
         line if line.is_empty() => "–".to_owned(),
@@ -34,7 +34,7 @@ pub fn cell(text: &str, max: usize) -> String {
     }
 }
 
-/// One line of prose that ends like a sentence.
+/// Returns one line of prose that ends like a sentence.
 pub fn sentence(text: &str, max: usize) -> String {
     let text = inline(text, max.saturating_sub(1));
     match text.is_empty() || text.ends_with(['.', '!', '?', '…']) {
@@ -43,17 +43,18 @@ pub fn sentence(text: &str, max: usize) -> String {
     }
 }
 
-/// A command, path or name as code within a sentence.
+/// Returns a command, path or name as code within a sentence.
 pub fn code(text: &str, max: usize) -> String {
     within(&one_line(text, max), max, |line| span(line, Place::Flow))
 }
 
-/// A command, path or name as code within a table cell.
+/// Returns a command, path or name as code within a table cell.
 pub fn cell_code(text: &str, max: usize) -> String {
     within(&one_line(text, max), max, |line| span(line, Place::Cell))
 }
 
-/// Prose of several lines as a block quote. It stands on lines of its own, without a line end.
+/// Returns prose of several lines as a block quote, without a final line end. The caller must put it on lines of its
+/// own.
 pub fn quote(text: &str, max: usize) -> String {
     let lines = clean(&bounded(text, max));
     let render = |text: &str| {
@@ -69,7 +70,7 @@ pub fn quote(text: &str, max: usize) -> String {
     within(lines.trim(), max, render)
 }
 
-/// A fenced block whose fence is longer than any inside, without a line end. `info` is ours, never theirs.
+/// Returns a fenced block whose fence is longer than any inside, without a final line end. `info` is trusted text.
 pub fn fence(text: &str, info: &str, max: usize) -> String {
     let text = clean(&bounded(text, max));
     let text = text.trim_end().trim_start_matches('\n');
@@ -80,14 +81,14 @@ pub fn fence(text: &str, info: &str, max: usize) -> String {
     within(text, max, render)
 }
 
-/// A fenced block with exactly this text: for what is read back or applied by a machine.
+/// Returns a fenced block with exactly this text, for a machine that reads it back or applies it.
 pub fn fence_exact(text: &str, info: &str) -> String {
     let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
     let end = if text.ends_with('\n') { "" } else { "\n" };
     format!("{fence}{info}\n{text}{end}{fence}")
 }
 
-/// One line for a title or a commit, where no Markdown is read.
+/// Returns one line for a title or a commit, in which Markdown has no effect.
 pub fn plain(text: &str, max: usize) -> String {
     let render = |line: &str| {
         let mut out = String::with_capacity(line.len());
@@ -102,7 +103,7 @@ pub fn plain(text: &str, max: usize) -> String {
     within(&one_line(text, max), max, render)
 }
 
-/// `text` cut from the middle to at most `max` characters, with a note where something is missing.
+/// Shortens `text` in the middle to at most `max` characters, with a note about what is missing.
 pub fn shorten(text: &str, max: usize) -> String {
     let length = text.chars().count();
     if length <= max {
@@ -123,8 +124,8 @@ pub fn shorten(text: &str, max: usize) -> String {
     format!("{start}{note}{end}")
 }
 
-/// Whether `text` can be shown word for word: nothing in it is invisible or changes the direction of reading, and its
-/// lines end plainly.
+/// `true` if `text` can be shown word for word: none of its characters is invisible or changes the reading direction,
+/// and its lines end plainly.
 pub fn is_visible(text: &str) -> bool {
     !text.chars().any(|c| c != '\n' && c != '\t' && is_invisible(c))
 }
@@ -138,7 +139,7 @@ fn within(text: &str, max: usize, render: impl Fn(&str) -> String) -> String {
         if length <= max || keep == 0 {
             return rendered;
         }
-        // What is shown is cut as much as it was too long, and a little more.
+        // The kept text shrinks in proportion to the excess, and a little more.
         keep = (keep.saturating_mul(max) / length).min(keep - 1) * 15 / 16;
     }
 }
@@ -153,9 +154,10 @@ fn longest_run(text: &str, of: char) -> usize {
     longest
 }
 
-/// As much of `text` as can matter where at most `max` characters are shown: start and end of what is far too long.
+/// Returns the part of `text` that can matter if at most `max` characters are shown: start and end of a text that is
+/// far too long.
 fn bounded(text: &str, max: usize) -> Cow<'_, str> {
-    // Cleaning drops characters, so a good deal more than `max` is kept.
+    // Cleaning drops characters, so much more than `max` is kept.
     let keep = max.saturating_mul(4).saturating_add(1_000);
     match text.len() > keep.saturating_mul(4) {
         true => Cow::Owned(shorten(text, keep)),
@@ -170,7 +172,7 @@ fn one_line(text: &str, max: usize) -> String {
         .join(" ")
 }
 
-/// A line of code that neither gives a command nor looks like one of AutoBuild's own marks.
+/// Changes a line of code so that it neither gives a command nor looks like one of AutoBuild's own marks.
 fn without_mark(line: &str) -> String {
     let line = line.replace("<!--", "<!\u{200B}--");
     match line.trim_start().strip_prefix("/autobuild") {
@@ -179,7 +181,7 @@ fn without_mark(line: &str) -> String {
     }
 }
 
-/// Code between pairs of backticks, escaped text elsewhere.
+/// Formats the text between pairs of backticks as code, and escapes the rest.
 fn prose(line: &str, place: Place) -> String {
     let parts: Vec<&str> = line.split('`').collect();
     let paired = parts.len() % 2 == 1 && !line.contains("``");
@@ -209,7 +211,7 @@ fn span(line: &str, place: Place) -> String {
     format!("{marks}{blank}{text}{blank}{marks}")
 }
 
-/// Text at the start of a block, where a list, heading or number would begin.
+/// Escapes text at the start of a block, where it could begin a list, heading or number.
 fn escaped(line: &str) -> String {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let mut marks = rest.chars();
@@ -251,7 +253,7 @@ fn escaped_inside(line: &str) -> String {
     out
 }
 
-/// Gives each character with whether a break follows it.
+/// Calls `each` with every character and whether a break follows it.
 fn for_each_broken(line: &str, mut each: impl FnMut(char, bool)) {
     let breaks = defuse::breaks(line);
     let mut breaks = breaks.into_iter().peekable();

@@ -8,7 +8,7 @@ use domain::{
     task::{MergeState, Task},
 };
 
-/// The comment on a wait; none where what waited is gone.
+/// Returns the comment on a wait; `None` if what waited is gone.
 pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
     let who = called(feature);
     let name = feature.key.shown();
@@ -56,7 +56,7 @@ pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
     })
 }
 
-/// The person who labelled the issue, called by name.
+/// Mentions the person who labelled the issue.
 pub(super) fn called(feature: &Feature) -> String {
     words::person(&feature.snapshot.labelled_by)
 }

@@ -12,7 +12,7 @@ use domain::{
     task::{Approval, MergeState, MergedBy, Stage, State, Task},
 };
 
-/// What runs cost, in few words; a dash before the first.
+/// Returns the cost of runs, in few words; a dash before the first run has ended.
 pub fn cost(cost: &Cost) -> String {
     let runs = |number: u32| count(usize::try_from(number).unwrap_or(usize::MAX), "run");
     let ended = cost.agent_runs.saturating_sub(cost.open_runs);
@@ -26,7 +26,7 @@ pub fn cost(cost: &Cost) -> String {
     }
 }
 
-/// The same with how many runs there were and, where it is told, what they read and wrote.
+/// Returns the cost with the number of runs and, if known, their tokens and time.
 pub(super) fn cost_in_full(cost: &Cost) -> String {
     let ended = usize::try_from(cost.agent_runs.saturating_sub(cost.open_runs)).unwrap_or(usize::MAX);
     let told = match cost.tokens.total() {
@@ -41,13 +41,13 @@ pub(super) fn cost_in_full(cost: &Cost) -> String {
     format!("{} ({}{time}{told})", self::cost(cost), count(ended, "run"))
 }
 
-/// A moment as people read it.
+/// Returns a time for people, in UTC.
 pub(super) fn moment(at: Millis) -> String {
     let at = chrono::DateTime::from_timestamp_millis(at.0).unwrap_or_default();
     at.format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// `1 task`, `2 tasks`.
+/// Returns a number with its noun: `1 task`, `2 tasks`.
 pub(super) fn count(number: usize, thing: &str) -> String {
     match number {
         1 => format!("1 {thing}"),
@@ -55,12 +55,12 @@ pub(super) fn count(number: usize, thing: &str) -> String {
     }
 }
 
-/// `@ada`; a login that GitHub would not give out is shown as code.
+/// Returns a mention such as `@ada`; a login that GitHub would not give out is shown as code.
 pub(super) fn person(user: &User) -> String {
     login(&user.login)
 }
 
-/// As `person`, where only the login is known.
+/// Does the same as `person` for a login.
 pub(super) fn login(login: &str) -> String {
     let name = login.strip_suffix("[bot]").unwrap_or(login);
     let plausible =
@@ -71,7 +71,7 @@ pub(super) fn login(login: &str) -> String {
     }
 }
 
-/// `TASK-001, TASK-002`, or a dash.
+/// Returns a list such as `TASK-001, TASK-002`, or a dash if it is empty.
 pub(super) fn tasks(ids: &[TaskId], most: usize) -> String {
     let shown: Vec<String> = ids.iter().take(most).map(TaskId::to_string).collect();
     match (shown.is_empty(), ids.len().saturating_sub(most)) {
@@ -81,7 +81,7 @@ pub(super) fn tasks(ids: &[TaskId], most: usize) -> String {
     }
 }
 
-/// How a criterion is shown to hold, for a table cell.
+/// Returns a criterion's check, for a table cell.
 pub(super) fn check(check: &Check, max: usize) -> String {
     match check {
         Check::Test(name) => format!("test {}", untrusted::cell_code(name, max)),
@@ -91,7 +91,7 @@ pub(super) fn check(check: &Check, max: usize) -> String {
     }
 }
 
-/// The word of a verdict, with the only marks that are ever used.
+/// Returns the word for a verdict, with the only emoji that AutoBuild uses.
 pub(super) fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Approve => "✅ Approved",
@@ -99,16 +99,17 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// What begins and ends a part that only matters where people comment: hidden there, and left out where nobody can.
+/// The marks around a part that only matters where people can comment. They are invisible there; elsewhere the part is
+/// left out.
 const COMMANDS: [&str; 2] = ["<!-- commands -->", "<!-- /commands -->"];
 
-/// A part that says what to comment.
+/// Marks a part that says what to comment.
 pub(super) fn to_comment(part: &str) -> String {
     let [begin, end] = COMMANDS;
     format!("{begin}\n\n{part}\n\n{end}")
 }
 
-/// A text without the parts that say what to comment.
+/// Removes the parts that say what to comment.
 pub fn without_commands(text: &str) -> String {
     let [begin, end] = COMMANDS;
     let mut kept = Vec::new();
@@ -124,7 +125,7 @@ pub fn without_commands(text: &str) -> String {
     kept.join("\n")
 }
 
-/// A Feature's name: its id and what the plan, or else the issue, calls it.
+/// Returns a Feature's name from the plan, or else the issue's title.
 pub fn feature_name(feature: &Feature) -> &str {
     match &feature.plan {
         Some(version) if !version.plan.name.trim().is_empty() => &version.plan.name,
@@ -132,7 +133,7 @@ pub fn feature_name(feature: &Feature) -> &str {
     }
 }
 
-/// A Feature's state as people read it.
+/// Returns a Feature's state in words.
 pub fn feature_state(state: &feature::State) -> &'static str {
     match state {
         feature::State::Planning { .. } => "planning",
@@ -147,7 +148,7 @@ pub fn feature_state(state: &feature::State) -> &'static str {
     }
 }
 
-/// A task's state as people read it, in few words.
+/// Returns a task's state in few words.
 pub fn task_state(state: &State) -> &'static str {
     match state {
         State::Pending => "not started",
@@ -166,7 +167,7 @@ pub fn task_state(state: &State) -> &'static str {
     }
 }
 
-/// A state by the word that is stored of it.
+/// Returns the words for a stored state.
 pub(super) fn of_stored(word: &str) -> String {
     match word {
         "awaiting_approval" => "waiting for approval".to_owned(),
@@ -179,7 +180,7 @@ pub(super) fn of_stored(word: &str) -> String {
     }
 }
 
-/// A task's state with all that belongs to it, for a table cell.
+/// Returns a task's state with its details, for a table cell.
 pub(super) fn state(task: &Task) -> String {
     let word = task_state(&task.state);
     match &task.state {

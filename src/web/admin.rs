@@ -1,4 +1,4 @@
-//! The administrator's token, and with what sessions are signed.
+//! The administrator's token, and the key that signs sessions.
 
 use page_parts::session::is_key;
 use secrecy::SecretString;
@@ -10,8 +10,8 @@ pub(super) struct Admin {
 }
 
 impl Admin {
-    /// With what sessions are signed. Strangers see signatures: made with the token alone, they would tell who guesses it
-    /// without asking us.
+    /// Creates the value; `signing` is the key that signs sessions. Strangers can see signatures. If the token alone
+    /// made them, strangers could test their guesses of the token without asking the service.
     pub(super) fn new(token: SecretString, signing: SecretString) -> Self {
         Self { token, signing }
     }
@@ -24,8 +24,8 @@ impl Admin {
         &self.signing
     }
 
-    /// Whether a text is the token. A wrong one makes nobody wait: behind a proxy everybody has one address, so a stranger
-    /// could keep the operators out. The length of the token is what makes guessing hopeless.
+    /// `true` if the text is the token. A wrong token causes no delay: behind a proxy everybody has one address, so a
+    /// stranger could keep the operators out. The token's length makes guessing hopeless.
     pub(super) fn is_token(&self, shown: &str) -> bool {
         let is_right = is_key(shown, &self.token);
         if !is_right {

@@ -1,4 +1,4 @@
-//! How much of requests' bodies is held in memory at once, over all connections.
+//! Limits the memory that the bodies of all requests use together.
 
 use bytes::Buf;
 use http_body_util::BodyExt;
@@ -6,36 +6,37 @@ use hyper::body::Body;
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A sender that needs longer than this for a body is cut off; with its headers that makes 25 seconds at most.
+/// The time limit for a body; a slower sender is cut off. With its headers a sender has 25 seconds at most.
 pub const BODY_PATIENCE: Duration = Duration::from_secs(15);
 
-/// What each body may hold beside the budget: usual deliveries are smaller and never find it used up.
+/// The bytes that each body may use outside the budget. Usual deliveries are smaller, so a used-up budget does not
+/// affect them.
 pub(super) const FREE: usize = 64 << 10;
 
-/// The bytes that all bodies may hold together beyond [`FREE`] each.
+/// The bytes that all bodies may use together beyond [`FREE`] each.
 const BUDGET: usize = 64 << 20;
 
-/// The bytes that are left for bodies.
+/// The remaining budget for bodies.
 #[derive(Clone)]
 pub(super) struct Bodies(Arc<Semaphore>);
 
-/// A body that is here whole. Its bytes count until this is dropped.
+/// A body that was read completely. Its bytes count until this value is dropped.
 pub(super) struct Whole {
     pub(super) bytes: Vec<u8>,
     held: Held,
 }
 
-/// Bytes of the budget.
+/// A share of the budget.
 pub(super) struct Held(Option<OwnedSemaphorePermit>);
 
-/// Why a body was not read to its end.
+/// The reason why a body was not read to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unread {
-    /// It is larger than any delivery.
+    /// The body is larger than allowed.
     TooLarge,
-    /// Others hold all there is.
+    /// Other bodies use the whole budget.
     NoRoom,
-    /// The sender broke it off.
+    /// The sender broke the body off.
     BrokenOff,
 }
 
@@ -44,7 +45,7 @@ impl Bodies {
         Self(Arc::new(Semaphore::new(BUDGET)))
     }
 
-    /// Reads a body of at most `most` bytes; what arrives is counted as it arrives, whatever was announced.
+    /// Reads a body of at most `most` bytes. Bytes are counted as they arrive, whatever length was announced.
     pub(super) async fn read<B>(&self, mut body: B, most: usize) -> Result<Whole, Unread>
     where
         B: Body + Unpin,
@@ -71,7 +72,7 @@ impl Bodies {
         Ok(Whole { bytes, held })
     }
 
-    /// Counts until `held` holds so many bytes.
+    /// Takes from the budget until `held` covers this many bytes.
     fn hold(&self, held: &mut Held, bytes: usize) -> Result<(), Unread> {
         let more = bytes.saturating_sub(held.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
         let more = u32::try_from(more).map_err(|_| Unread::TooLarge)?;
@@ -90,7 +91,7 @@ impl Bodies {
 }
 
 impl Whole {
-    /// The bytes, and what counts them.
+    /// Returns the bytes, and their share of the budget.
     pub(super) fn into_parts(self) -> (Vec<u8>, Held) {
         (self.bytes, self.held)
     }
@@ -146,7 +147,7 @@ mod tests {
             assert!(reading.now_or_never().is_none(), "it goes on");
         }
         assert_eq!(bodies.read(full(6 << 20), MOST).await.err(), Some(Unread::NoRoom));
-        // Whoever gives up while it waits leaves nothing behind.
+        // A body that is given up while it is read returns its share.
         reading.pop();
         assert!(bodies.read(full(6 << 20), MOST).await.is_ok());
     }

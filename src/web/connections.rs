@@ -1,5 +1,5 @@
-//! The ceiling on connections. A newcomer over it takes the place of whoever has waited longest for its own sender: so
-//! nobody keeps others out by being slow, not even from the pages on health.
+//! Limits the number of connections. A new connection over the limit replaces the one that has waited longest for its
+//! sender, so slow senders keep nobody out, not even from the pages on health.
 
 use std::{
     collections::HashMap,
@@ -7,7 +7,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// The connections that are open.
+/// The open connections.
 pub(super) struct Connections {
     most: usize,
     open: Mutex<Open>,
@@ -15,7 +15,7 @@ pub(super) struct Connections {
 
 #[derive(Default)]
 struct Open {
-    /// Numbers connections, and orders what happens to them.
+    /// A counter that numbers connections and orders events.
     moment: u64,
     by_number: HashMap<u64, Connection>,
 }
@@ -25,16 +25,16 @@ struct Connection {
     cut: CancellationToken,
 }
 
-/// Who has to do something next.
+/// The side that has to act next.
 #[derive(Clone, Copy)]
 enum State {
-    /// The sender, since that moment.
+    /// The sender has to act, since that moment.
     Waits(u64),
-    /// We.
+    /// The service has to act.
     Works,
 }
 
-/// One open connection; its place is free when this is dropped.
+/// The place of an open connection; it becomes free when this is dropped.
 pub(super) struct Place {
     number: u64,
     cut: CancellationToken,
@@ -42,7 +42,7 @@ pub(super) struct Place {
 }
 
 impl Connections {
-    /// At most so many at once.
+    /// Allows at most `most` connections at once.
     pub(super) fn at_most(most: usize) -> Arc<Self> {
         Arc::new(Self {
             most,
@@ -50,7 +50,7 @@ impl Connections {
         })
     }
 
-    /// A place for one more; none where all are taken by requests that are being answered.
+    /// Returns a place for one more connection; `None` if requests that are being answered take all places.
     pub(super) fn admit(self: &Arc<Self>) -> Option<Place> {
         let mut open = self.open();
         if open.by_number.len() >= self.most {
@@ -84,7 +84,7 @@ impl Open {
         self.moment
     }
 
-    /// The connection that has waited longest for its sender.
+    /// Returns the connection that has waited longest for its sender.
     fn slowest(&self) -> Option<u64> {
         let waiting = self
             .by_number
@@ -98,12 +98,12 @@ impl Open {
 }
 
 impl Place {
-    /// Returns when somebody else needs the place.
+    /// Waits until another connection needs the place.
     pub(super) async fn taken(&self) {
         self.cut.cancelled().await;
     }
 
-    /// The sender has to send something.
+    /// Records that the sender has to send something.
     pub(super) fn waits(&self) {
         let mut open = self.connections.open();
         let since = open.next();
@@ -112,7 +112,7 @@ impl Place {
         }
     }
 
-    /// The request is here whole.
+    /// Records that the request is complete.
     pub(super) fn works(&self) {
         if let Some(connection) = self.connections.open().by_number.get_mut(&self.number) {
             connection.state = State::Works;
@@ -144,7 +144,7 @@ mod tests {
             [&first, &second, &third, &fourth].map(is_taken),
             [false, true, false, false]
         );
-        // Whoever was answered waits from then on.
+        // An answered connection waits for its sender from then on.
         first.waits();
         drop(second);
         let fifth = connections.admit().unwrap();

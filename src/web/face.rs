@@ -1,5 +1,5 @@
-//! What the HTTP server shows while the service behind it comes, goes and comes again: the set-up, and whatever service
-//! there is at this moment.
+//! The routes of the HTTP server, which stay while the service behind it is started and stopped: the set-up, and the
+//! current service if there is one.
 
 use crate::web::{dashboard, forms, setup, setup::Setup};
 use axum::{
@@ -15,10 +15,10 @@ use hyper_util::service::TowerToHyperService;
 use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 
-/// How long a delivery waits for the service: GitHub waits 10 seconds, and sends nothing twice.
+/// The time that a delivery waits for the service: GitHub waits 10 seconds, and does not send again.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// The face of the service.
+/// The part of the HTTP server that stays while services change.
 #[derive(Clone)]
 pub struct Face {
     service: watch::Sender<Option<Router>>,
@@ -26,7 +26,7 @@ pub struct Face {
 }
 
 impl Face {
-    /// A face without a service behind it.
+    /// Creates a face without a service behind it.
     #[must_use]
     pub fn new(setup: Option<Arc<Setup>>) -> Self {
         Self {
@@ -35,12 +35,12 @@ impl Face {
         }
     }
 
-    /// Shows a service, or none, from now on.
+    /// Sets the service that is shown; `None` for none.
     pub fn show(&self, service: Option<Router>) {
         self.service.send_replace(service);
     }
 
-    /// Everything that is served.
+    /// Returns the router for everything that is served.
     pub fn router(&self) -> Router {
         let behind = Router::new().fallback(forward).with_state(self.clone());
         match &self.setup {
@@ -70,7 +70,7 @@ async fn forward(State(face): State<Face>, request: Request) -> Response {
 }
 
 impl Face {
-    /// Whether a service is about to come.
+    /// `true` if a service is expected to start.
     fn awaits(&self) -> bool {
         self.setup
             .as_ref()

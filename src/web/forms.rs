@@ -1,4 +1,5 @@
-//! What people's browsers send: a form at most, read whole before anybody looks at it, so that a slow sender holds nothing.
+//! Reads the bodies that browsers send, a form at most, completely before any handler runs, so that a slow sender holds
+//! no resources.
 
 use crate::web::bodies::{BODY_PATIENCE, Bodies, FREE, Unread};
 use axum::{
@@ -9,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-/// Reads the body of a request; one that is too large, or too slow, goes no further.
+/// Reads the body of a request; a request with a body that is too large or too slow is refused.
 pub(super) async fn read(request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
     let bodies = Bodies::new();

@@ -1,4 +1,4 @@
-//! Whether the process is alive, and whether it can take work.
+//! Reports whether the process is alive, and whether it can take work.
 
 use crate::{
     store::{ProviderTrouble, Store, Trouble},
@@ -12,7 +12,7 @@ use axum::{
 };
 use std::{error::Error, sync::Arc};
 
-/// Alive is whoever answers. Who asks for JSON, or with `?detail`, also hears how far programs are kept apart.
+/// Answers that the process is alive. For JSON, or with `?detail`, it adds the level of isolation.
 pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     let accepts = headers
         .get(ACCEPT)
@@ -24,7 +24,7 @@ pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQ
     Json(serde_json::json!({ "status": "ok", "isolation": inbox.isolation() })).into_response()
 }
 
-/// Ready is who can write to its database and is not about to stop.
+/// Answers that the service is ready if it can write to its database and is not about to stop.
 pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, String) {
     if inbox.is_draining() {
         return (StatusCode::SERVICE_UNAVAILABLE, "draining\n".to_owned());
@@ -38,7 +38,8 @@ pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, Strin
     }
 }
 
-/// Ready, and what an operator should know of models' APIs: why each does not serve, not what it said.
+/// Returns the text for a ready service, with the reason why a model's API does not serve, but not with the API's own
+/// message.
 async fn with_troubles(store: &Store) -> String {
     let troubles = store.troubled_providers().await.unwrap_or_default();
     let line = |trouble: &ProviderTrouble| match trouble.cause {

@@ -1,4 +1,4 @@
-//! The webhook inbox: who sent it, is it whole, do we need it; then it is on disk, and only then acknowledged.
+//! The webhook inbox: it checks a delivery's signature, size and use, stores it, and only then acknowledges it.
 
 use crate::{
     engine::{Engine, ingest::Ingest},
@@ -29,16 +29,16 @@ use secrecy::{ExposeSecret, SecretString};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
-/// GitHub sends nothing larger than 25 MB.
+/// The largest body, in bytes: GitHub sends nothing larger than 25 MB.
 pub const MAX_BODY: usize = 25 * 1024 * 1024;
 
-/// When a sender that found no room for its body may come again, in seconds.
+/// The seconds after which a refused sender may try again.
 const ROOM_AGAIN: u64 = BODY_PATIENCE.as_secs();
 
-/// Looks at everything that the service needs, and at a repository if one is named; nothing secret is in the rows.
+/// A function that checks everything that the service needs, and a repository if one is named; its rows hold no secret.
 pub type Doctor = Arc<dyn Fn(Option<RepoName>) -> BoxFuture<'static, Vec<Row>> + Send + Sync>;
 
-/// Where deliveries arrive.
+/// The inbox of deliveries, and the state of the routes beside it.
 pub struct Inbox {
     engine: Arc<Engine>,
     app: AppId,
@@ -53,17 +53,18 @@ pub struct Inbox {
     pages: OpenPages,
 }
 
-/// Who may see the dashboard.
+/// The people who may see the dashboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Viewers {
-    /// Who showed the administrator's token.
+    /// People who signed in.
     SignedIn,
-    /// Who shows the key of this run, on this machine.
+    /// People on this machine who have the key of this run.
     WithKey,
 }
 
 impl Inbox {
-    /// An inbox for the AutoBuild App; `secrets` are the present one and, while it is being changed, the previous one.
+    /// Creates an inbox for the AutoBuild App; `secrets` are the present webhook secret and, while it is being changed,
+    /// the previous one.
     #[must_use]
     pub fn new(engine: Arc<Engine>, secrets: Vec<SecretString>, draining: CancellationToken) -> Self {
         let app = engine.autobuild.app_id();
@@ -82,14 +83,14 @@ impl Inbox {
         }
     }
 
-    /// The same inbox with another patience for slow bodies.
+    /// Sets another time limit for slow bodies.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// The same inbox with figures and a dashboard for whoever shows this token. Sessions are signed with `own`, which
-    /// nobody knows or guesses, and end when the token changes.
+    /// Adds metrics and a dashboard for people with this token. Sessions are signed with a key made from `own`, which
+    /// must be secret, and the token, so they end when the token changes.
     #[must_use]
     pub fn with_admin(self, token: SecretString, own: &SecretString) -> Self {
         let signing = SecretString::from(signed(own, token.expose_secret()));
@@ -99,8 +100,8 @@ impl Inbox {
         }
     }
 
-    /// The same inbox with a dashboard for whoever opens it by an address with this key, for a service that listens on
-    /// loopback alone. The key stands for the administrator's token.
+    /// Adds a dashboard for people who open it by an address with this key, for a service that listens on loopback
+    /// only. The key replaces the administrator's token.
     #[must_use]
     pub fn with_key(self, key: SecretString) -> Self {
         Self {
@@ -110,7 +111,7 @@ impl Inbox {
         }
     }
 
-    /// The same inbox with a page that shows operators what is wrong.
+    /// Adds a page that shows operators what is wrong.
     #[must_use]
     pub fn with_doctor(self, doctor: Doctor) -> Self {
         Self {
@@ -119,7 +120,7 @@ impl Inbox {
         }
     }
 
-    /// The same inbox with a dashboard for people who sign in with GitHub, too.
+    /// Opens the dashboard also to people who sign in with GitHub, if there is an OAuth client.
     #[must_use]
     pub fn with_sign_in(self, app: Option<OAuthApp>) -> Self {
         Self { oauth: app, ..self }
@@ -162,7 +163,7 @@ impl Inbox {
         self.draining.cancelled().await;
     }
 
-    /// How far programs are kept apart, for people.
+    /// Returns the level and limits of isolation, for people.
     pub(super) fn isolation(&self) -> serde_json::Value {
         let sandbox = &self.engine.sandbox;
         serde_json::json!({
@@ -183,7 +184,7 @@ impl Inbox {
     }
 }
 
-/// An answer: a status and one line that says what to do.
+/// An answer: a status, and one line that says what to do.
 type Answer = (StatusCode, String);
 
 /// `POST /webhook`.
@@ -199,11 +200,11 @@ pub(super) async fn webhook(State(inbox): State<Arc<Inbox>>, request: Request) -
     answer.into_response()
 }
 
-/// Why a delivery is not taken in.
+/// The reason why a delivery is refused.
 enum Refusal {
-    /// For what it is.
+    /// The delivery itself is unacceptable.
     Final(Answer),
-    /// For what others send at this moment.
+    /// Other bodies use all the memory at this moment.
     NoRoom,
 }
 
@@ -226,7 +227,7 @@ async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Refusal> {
         tracing::warn!(delivery = %headers.delivery, "delivery {} is refused: {error}", headers.delivery);
         (StatusCode::UNAUTHORIZED, format!("{error}\n"))
     };
-    // Before the body is read: whoever sends nothing like a signature costs no memory.
+    // The signature's form is checked before the body is read, so a sender without one costs no memory.
     let signature = Signature::read(headers.signature.as_deref()).map_err(unsigned)?;
     let (body, held) = whole(inbox, body).await?.into_parts();
     verify(&inbox.secrets, &body, &signature).map_err(unsigned)?;
@@ -235,7 +236,7 @@ async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Refusal> {
     Ok(stored)
 }
 
-/// Stores what GitHub signed, where it is of use.
+/// Stores a signed delivery, if it is of use.
 async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> Result<Answer, Answer> {
     let summary = match door(&headers.event, &body, &inbox.own_apps()) {
         Ok(Door::Keep(summary)) => summary,

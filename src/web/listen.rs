@@ -1,5 +1,4 @@
-//! Accepting connections: there is a ceiling on them, slow headers are cut off, requests in flight are finished before the
-//! process ends.
+//! Accepts connections up to a limit, cuts off slow headers, and finishes requests in progress before the process ends.
 
 use crate::web::connections::{Connections, Place};
 use axum::Router;
@@ -25,26 +24,26 @@ use std::{
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// A client that needs longer than this for its headers, or between two requests, is cut off.
+/// The time limit for headers, and between two requests; a slower client is cut off.
 pub const HEADER_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Connections at once; a handle each, of the 1,024 that many systems give a process.
+/// The most connections at once. Each takes a file handle, of which many systems give a process 1,024.
 const MOST_CONNECTIONS: usize = 512;
 
-/// What is read of a connection ahead of whoever reads the request.
+/// The most bytes that are read of a connection ahead of the request's handler.
 const READ_AHEAD: usize = 64 << 10;
 
-/// How long an address may still be taken. A process that was killed while it started another leaves it to that one, which
-/// lets go as soon as it has become another program.
+/// The time for which binding is tried again while the address is taken. A process that is killed while starting a
+/// child leaves the address to the child, which releases it as soon as it executes another program.
 const LET_GO: Duration = Duration::from_secs(2);
 
-/// How soon a taken address is asked for again.
+/// The time between two attempts to bind.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// How long requests in flight may take after the order to stop.
+/// The time that requests in progress may take after the order to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 
-/// A bound address that nobody listens on yet.
+/// A bound address on which nothing is served yet.
 pub struct Listener {
     socket: TcpListener,
     patience: Duration,
@@ -52,7 +51,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Binds `address`; port 0 lets the system choose. Waits a little for one that an earlier process is about to free.
+    /// Binds `address`; port 0 lets the system choose. Waits a little for an address that an earlier process is about
+    /// to free.
     pub async fn bind(address: SocketAddr) -> std::io::Result<Self> {
         let given_up = tokio::time::Instant::now() + LET_GO;
         let socket = loop {
@@ -70,25 +70,25 @@ impl Listener {
         })
     }
 
-    /// Where it is bound.
+    /// Returns the bound address.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
-    /// The same address with another patience for slow headers.
+    /// Sets another time limit for slow headers.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// The same address with another ceiling on connections.
+    /// Sets another limit on connections.
     #[must_use]
     pub fn with_most(self, most: usize) -> Self {
         Self { most, ..self }
     }
 }
 
-/// Serves until `stop`, then finishes what is in flight.
+/// Serves until `stop`, then finishes requests in progress.
 pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) {
     let graceful = GracefulShutdown::new();
     let connections = Connections::at_most(listener.most);
@@ -100,7 +100,7 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                // Out of file handles, for example: those in use come back.
+                // For example, no file handle is free; some will be soon.
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
@@ -144,7 +144,7 @@ where
     answered
 }
 
-/// A request's body, which says when the sender has done its part.
+/// A request's body, which records when the sender has sent all of it.
 struct Arriving {
     body: Incoming,
     place: Arc<Place>,
@@ -188,7 +188,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_address_that_is_let_go_of_is_taken_and_another_is_not_waited_for_long() {
-        // Of its own, so that nobody is given the port while it is free.
+        // An address of its own, so that no other test gets the port while it is free.
         let first = Listener::bind(SocketAddr::from(([127, 83, 0, 1], 0))).await.unwrap();
         let address = first.address().unwrap();
         let refused = Listener::bind(address).await.err().unwrap();

@@ -1,4 +1,4 @@
-//! `GET /metrics`: what runs of agents cost and how they ended, for Prometheus. Opened by the administrator's token.
+//! `GET /metrics`: cost and outcome of agents' runs, for Prometheus. It needs the administrator's token.
 
 use crate::{
     store::{ProviderTrouble, RunTotal, Store, StoreError, Tally},
@@ -18,14 +18,14 @@ use std::{fmt::Write, sync::Arc};
 /// The exposition format of Prometheus.
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// One figure that the page has.
+/// A metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family {
-    /// Its name.
+    /// The metric's name.
     pub name: &'static str,
-    /// Whether it only grows (`counter`) or not (`gauge`).
+    /// The metric's type: `counter` if it only grows, else `gauge`.
     pub kind: &'static str,
-    /// What it counts.
+    /// The metric's description.
     pub about: &'static str,
 }
 
@@ -61,7 +61,7 @@ const MODEL_API_FAILURES: Family = gauge(
     "Failures in a row of a model API that does not answer now.",
 );
 
-/// Every figure of the page.
+/// Every metric.
 pub static FAMILIES: [Family; 9] = [
     AGENT_RUNS,
     AGENT_COST_USD,
@@ -92,16 +92,16 @@ pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap)
     }
 }
 
-/// What a request shows as the administrator's token.
+/// The validity of the token that a request carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
-    /// It is the token.
+    /// The token is right.
     Right,
-    /// It is not.
+    /// The token is wrong.
     Wrong,
 }
 
-/// What a request shows as the administrator's token, if it shows anything.
+/// Checks the token that a request carries; `None` if it carries none.
 pub(super) fn by_token(inbox: &Inbox, headers: &HeaderMap) -> Option<Shown> {
     let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
@@ -140,7 +140,7 @@ impl Page {
     }
 }
 
-/// What runs of agents used.
+/// Writes what agents' runs used.
 fn runs(page: &mut Page, totals: &[RunTotal]) {
     let (open, ended): (Vec<&RunTotal>, Vec<&RunTotal>) = totals.iter().partition(|total| total.outcome == "running");
     let counted = |count: &dyn Fn(&RunTotal) -> String| -> Vec<(String, String)> {
@@ -171,7 +171,7 @@ fn runs(page: &mut Page, totals: &[RunTotal]) {
     );
 }
 
-/// What waits, and what it waits for.
+/// Writes the numbers of waiting steps, and what they wait for.
 fn work(page: &mut Page, troubles: &[ProviderTrouble], tally: &Tally) {
     let states = [
         ("due", tally.due),
@@ -218,7 +218,7 @@ fn micros(count: u64) -> String {
     format!("{}.{:06}", count / 1_000_000, count % 1_000_000)
 }
 
-/// A label's value: names of models come from programs.
+/// Escapes and shortens a label's value, since names of models come from other programs.
 fn escaped(value: &str) -> String {
     let short: String = value.chars().filter(|c| !c.is_control()).take(120).collect();
     short.replace('\\', "\\\\").replace('"', "\\\"")

@@ -1,6 +1,6 @@
-//! The HTTP face of the service: the webhook inbox, its health, its figures and the dashboard.
+//! The HTTP interface of the service: the webhook inbox, health, metrics and the dashboard.
 //!
-//! Never acts on a delivery: it is stored, acknowledged, and read by a worker.
+//! It never acts on a delivery: a delivery is stored and acknowledged here, and a worker reads it later.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -31,7 +31,7 @@ use axum::{
 };
 use std::sync::Arc;
 
-/// All routes.
+/// Returns all routes.
 pub fn router(inbox: Arc<Inbox>) -> Router {
     Router::new()
         .route("/webhook", post(inbox::webhook).layer(DefaultBodyLimit::disable()))

@@ -1,4 +1,4 @@
-//! `autobuild demo`: the whole service against the local forge, with everything that happens shown.
+//! `autobuild demo`: runs the whole service against the local forge and shows everything that happens.
 
 mod places;
 mod sample;
@@ -115,7 +115,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     .await?;
     let repository = stage.repository(&material.name(), material.source()).await?;
     stage.hold(RepoId(stage.forge.repo_id(&repository)?), &Map::new());
-    // From here on the end of the demo says what stays.
+    // From here on, the end of the demo decides which files remain.
     let mut places = Places::new(folder.keep(), &stage, &repository, &material)?;
     let transcript = Transcript::open(&stage, &repository, &places.transcript)?;
     let mut transcript = transcript.shown_on(terminal, demo.json, demo.verbose);
@@ -133,7 +133,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
         () = stop.told() => interrupted(terminal),
     };
     let ended = rest.report(&stage, &filed, &approving(&stage, &filed)).await?;
-    // The sample is nobody's work; only who asked for its end wants to look at what it left.
+    // The sample is nobody's work: its files remain only with `--once`, for a look afterwards.
     places.staying = match (demo.once, material.has_story()) {
         (false, true) => Staying::Until,
         _ => Staying::Kept,
@@ -149,14 +149,14 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     .await
 }
 
-/// How a plan that waits is approved.
+/// Describes how to approve a waiting plan.
 fn approving(stage: &Stage, filed: &Filed) -> String {
     let page = format!("{}/{}/issues/{}", stage.forge.url(), filed.repository, filed.issue);
     let page = with_key(&page, &stage.key);
     format!("press \"Approve the plan\" at {page}, or start the demo with --approve")
 }
 
-/// The part of the human: the sample's story, or that of a person who watches.
+/// Returns the scripted person's part: that of the sample's story, or of a person who watches.
 fn part(demo: &Demo, material: &Material) -> Part {
     match (material.has_story(), demo.approve) {
         (true, _) => Part::Sample,
@@ -165,7 +165,7 @@ fn part(demo: &Demo, material: &Material) -> Part {
     }
 }
 
-/// Says how it ended, serves the pages while somebody may look at them, and leaves what stays.
+/// Prints how the demo ended, serves the pages until the person stops it, and tidies up.
 async fn finish(
     demo: &Demo,
     terminal: &Terminal,
@@ -176,7 +176,7 @@ async fn finish(
 ) -> anyhow::Result<ExitCode> {
     let serves = !demo.once && ended.may_go_on();
     if serves {
-        // What happened is shown before what came of it.
+        // The events are shown before the result.
         let last = stage.forge.events().last().map_or(0, |event| event.seq);
         let _ = seen.wait_for(|shown| *shown >= last).await;
         terminal.clear();
@@ -185,12 +185,12 @@ async fn finish(
             places.announce_pages(terminal);
         }
         stop.told().await;
-        // People may have brought it further.
+        // People may have continued the work on the pages.
         if let Some(rest) = Rest::now(&stage, &filed).await? {
             let now = rest.report(&stage, &filed, &approving(&stage, &filed)).await?;
             match now.how == ended.how {
                 false => places.print(&now, terminal, demo.json),
-                // What was printed before the pages were served has long scrolled away.
+                // The first report has long scrolled away.
                 true => places.remind(&now, terminal, demo.json),
             }
             ended = now;
@@ -218,7 +218,7 @@ fn interrupted(terminal: &Terminal) -> Rest {
     Rest::Interrupted
 }
 
-/// Lets the service work and the human speak, in turn, until neither has anything to do.
+/// Lets the service and the scripted person act in turn until neither has anything to do.
 async fn until_rest(stage: &Stage, filed: &Filed, human: &mut Human) -> anyhow::Result<Rest> {
     loop {
         let rest = Rest::wait(stage, filed).await?;

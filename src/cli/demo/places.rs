@@ -1,4 +1,4 @@
-//! The files of a demo: which of them stay, and how the demo says so.
+//! The files of a demo: which of them remain, and how the demo lists them.
 
 use crate::cli::{
     demo::sample::Material,
@@ -18,32 +18,32 @@ use tempfile::TempDir;
 
 /// The files and pages of a demo.
 pub(super) struct Places {
-    /// Folder of everything.
+    /// The folder of all files.
     folder: PathBuf,
     /// The forge's copy of the repository.
     repository: PathBuf,
-    /// The repository's page.
+    /// The address of the repository's page.
     page: String,
-    /// The dashboard.
+    /// The address of the dashboard.
     dashboard: String,
-    /// The transcript.
+    /// The path of the transcript.
     pub transcript: PathBuf,
-    /// The repository that was imported, where it is a person's own.
+    /// The imported repository, if it is a person's own.
     own: Option<PathBuf>,
-    /// How long they stay.
+    /// The time for which the files remain.
     pub staying: Staying,
 }
 
-/// How long the files stay.
+/// The time for which the files remain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Staying {
-    /// After the demo too.
+    /// They remain after the demo.
     Kept,
-    /// Until the demo ends.
+    /// They are deleted when the demo ends.
     Until,
 }
 
-/// A folder that its owner alone may read, gone when it is dropped.
+/// Makes a folder that only its owner can read; it is deleted when the value is dropped.
 pub(super) fn private_folder() -> std::io::Result<TempDir> {
     tempfile::Builder::new()
         .prefix("autobuild-demo-")
@@ -51,7 +51,7 @@ pub(super) fn private_folder() -> std::io::Result<TempDir> {
         .tempdir()
 }
 
-/// Removes checkouts, mirrors and caches, or everything.
+/// Removes checkouts, mirrors and caches, or all files.
 pub(super) fn tidy(places: &Places) {
     match places.staying {
         Staying::Kept => {
@@ -63,7 +63,7 @@ pub(super) fn tidy(places: &Places) {
 }
 
 impl Places {
-    /// The files of a demo of this material in `folder`.
+    /// Returns the files of a demo of this material in `folder`.
     pub(super) fn new(folder: PathBuf, stage: &Stage, repository: &str, material: &Material) -> anyhow::Result<Self> {
         Ok(Self {
             repository: stage.forge.repository_dir(repository)?,
@@ -76,7 +76,7 @@ impl Places {
         })
     }
 
-    /// Says where the pages are.
+    /// Prints the addresses of the pages.
     pub(super) fn announce_pages(&self, terminal: &Terminal) {
         terminal.exact("");
         terminal.line("", "", "Open these pages; Ctrl-C ends them:", Tone::Plain);
@@ -88,7 +88,7 @@ impl Places {
         }
     }
 
-    /// Says how it ended, why, and where everything is that stays.
+    /// Prints how the demo ended, why, and where the remaining files are.
     pub(super) fn print(&self, ended: &Ended, terminal: &Terminal, json: bool) {
         if json {
             terminal.exact(&self.json(ended).to_string());
@@ -109,7 +109,7 @@ impl Places {
         }
     }
 
-    /// Says once more, at the end, how the work is fetched.
+    /// Prints once more, at the end, how to fetch the work.
     pub(super) fn remind(&self, ended: &Ended, terminal: &Terminal, json: bool) {
         if !json && self.staying == Staying::Kept {
             self.print_fetches(ended, terminal);
@@ -133,7 +133,7 @@ impl Places {
             .for_each(|command| terminal.exact(&format!("  {command}")));
     }
 
-    /// The command for each branch that fetches it into the imported repository.
+    /// Returns, for each branch, the command that fetches it into the imported repository.
     fn fetches(&self, ended: &Ended) -> Vec<String> {
         let Some(own) = &self.own else { return Vec::new() };
         let quoted = |path: &Path| shell_words::quote(&path.to_string_lossy()).into_owned();

@@ -1,4 +1,4 @@
-//! What the demo is played with: the sample, or what the arguments name.
+//! The input of the demo: the sample, or what the arguments name.
 
 use crate::{
     agents::Access,
@@ -11,7 +11,7 @@ use forge::RepoSource;
 use git::OwnRepository;
 use std::path::{Path, PathBuf};
 
-/// The sample's files, as path and text.
+/// The sample's files, as paths and texts.
 const REPOSITORY: &[(&str, &str)] = &[
     ("README.md", include_str!("sample/repository/README.md")),
     ("bin/tally", include_str!("sample/repository/bin/tally")),
@@ -29,22 +29,22 @@ const REPOSITORY: &[(&str, &str)] = &[
 const ISSUE: &str = include_str!("sample/issue.md");
 const AGENTS: &str = include_str!("sample/agents.yml");
 
-/// What the demo is played with.
+/// The input of the demo.
 pub(super) struct Material {
-    /// A repository to import; else the sample's.
+    /// The repository to import; `None` for the sample's.
     pub repository: Option<PathBuf>,
     /// The issue's title.
     pub title: String,
     /// The issue's body.
     pub body: String,
-    /// The agent of all roles; else the sample's script.
+    /// The agent of all roles; `None` for the sample's script.
     pub agent: Option<AgentCommand>,
-    /// How its program reaches a model.
+    /// The way in which the agent's program reaches a model.
     pub access: Access,
 }
 
 impl Material {
-    /// Reads what the arguments name and leaves the rest to the sample.
+    /// Reads what the arguments name, and takes the rest from the sample.
     pub(super) fn gather(repo: Option<&Path>, issue: Option<&Path>, agent: Option<&str>) -> anyhow::Result<Self> {
         let agent = agent.map(str::parse::<AgentCommand>).transpose().context("--agent")?;
         if agent.is_none() && (repo.is_some() || issue.is_some()) {
@@ -67,7 +67,7 @@ impl Material {
         })
     }
 
-    /// Refuses a repository that cannot be imported as a whole. What is wrong with others, the import says.
+    /// Refuses a repository that cannot be imported as a whole. Other problems are reported by the import itself.
     pub(super) async fn can_be_imported(&self) -> anyhow::Result<()> {
         let Some(repository) = &self.repository else {
             return Ok(());
@@ -78,7 +78,7 @@ impl Material {
         }
     }
 
-    /// What the import leaves out: changes that are not committed.
+    /// Returns what the import leaves out: uncommitted changes.
     pub(super) async fn left_out(&self) -> Vec<String> {
         let Some(repository) = self.repository.as_ref().filter(|path| path.join(".git").exists()) else {
             return Vec::new();
@@ -89,7 +89,7 @@ impl Material {
         })
     }
 
-    /// Who plays: the sample's people, or the person whose repository it is.
+    /// Returns the people on the stage: the sample's, or the repository's owner.
     pub(super) async fn cast(&self) -> Cast {
         let Some(repository) = &self.repository else {
             return Cast::Sample;
@@ -100,26 +100,26 @@ impl Material {
         }
     }
 
-    /// The name of its repository on the forge.
+    /// Returns the repository's name on the forge.
     pub(super) fn name(&self) -> String {
         self.repository
             .as_deref()
             .map_or_else(|| "tally".to_owned(), repository_name)
     }
 
-    /// What the forge's repository is made from.
+    /// Returns the source of the forge's repository.
     pub(super) fn source(&self) -> RepoSource<'_> {
         self.repository
             .as_deref()
             .map_or(RepoSource::Files(REPOSITORY), RepoSource::Local)
     }
 
-    /// Whether the sample's human plays too.
+    /// `true` if the sample's scripted person acts too.
     pub(super) fn has_story(&self) -> bool {
         self.agent.is_none()
     }
 
-    /// The agent of all roles; the sample's script is written into `folder`.
+    /// Returns the agent of all roles, and writes the sample's script into `folder` if it is used.
     pub(super) fn agent(&self, folder: &Path) -> anyhow::Result<AgentCommand> {
         if let Some(agent) = &self.agent {
             return Ok(agent.clone());
@@ -130,7 +130,7 @@ impl Material {
     }
 }
 
-/// The folder of a repository, as a whole path.
+/// Returns the absolute path of a repository's folder.
 fn repository_at(path: &Path) -> anyhow::Result<PathBuf> {
     let path = path.canonicalize()?;
     let bare = path.join("HEAD").is_file() && path.join("objects").is_dir();

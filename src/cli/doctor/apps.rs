@@ -1,4 +1,4 @@
-//! The Apps as GitHub knows them: credentials, clock, webhook, deliveries, installations.
+//! Checks the Apps on GitHub: credentials, clock, webhook, deliveries, installations.
 
 use crate::{
     cli::doctor::look::{Unasked, asked},
@@ -14,15 +14,16 @@ use domain::{
 use std::collections::{BTreeMap, BTreeSet};
 use url::{Host, Url};
 
-/// Deliveries that are looked at.
+/// The most deliveries that are looked at.
 const DELIVERIES: usize = 30;
 
-/// Clocks that differ by less than this, in seconds, are the same: GitHub tells whole seconds.
+/// The difference in seconds up to which clocks count as the same: GitHub gives whole seconds.
 const SAME: i64 = 30;
-/// GitHub refuses keys of a clock that is further ahead.
+/// The difference in seconds above which the clock's row is broken: GitHub refuses tokens of a clock that is further
+/// ahead.
 const REFUSED: i64 = 60;
 
-/// One of our two Apps, and what it needs.
+/// One of our two Apps, and the permissions and events that it needs.
 #[derive(Clone, Copy)]
 pub(super) struct Needs {
     topic: Topic,
@@ -42,7 +43,7 @@ pub(super) const COACH: Needs = Needs {
     events: &[],
 };
 
-/// The rows of the AutoBuild App and of its installations.
+/// Returns the rows of the AutoBuild App and its installations.
 pub(super) async fn autobuild(client: &Client, coach: Option<&Client>) -> Vec<Row> {
     let coachs = async {
         match coach {
@@ -71,7 +72,7 @@ pub(super) async fn autobuild(client: &Client, coach: Option<&Client>) -> Vec<Ro
     rows
 }
 
-/// The rows of the Coach App.
+/// Returns the rows of the Coach App.
 pub(super) async fn coach(client: &Client) -> Vec<Row> {
     let (known, installations) = tokio::join!(asked(client.identity_now()), asked(client.installations()));
     let mut rows = vec![identity(COACH, client.app_id(), &known)];
@@ -81,7 +82,7 @@ pub(super) async fn coach(client: &Client) -> Vec<Row> {
     rows
 }
 
-/// No App: the service starts, and waits for its set-up.
+/// Returns the row for a service without App: it starts, and waits for its set-up.
 pub(super) fn no_app() -> Row {
     Row::warning(
         Topic::App,
@@ -100,7 +101,7 @@ fn no_coach() -> Row {
     )
 }
 
-/// A key that is no key, or no connection.
+/// Returns the row for an App whose client cannot be made, for example because its key is unreadable.
 pub(super) fn unusable(needs: Needs, error: &anyhow::Error) -> Row {
     Row::broken(
         needs.topic,
@@ -114,7 +115,7 @@ fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
     names.join(", ")
 }
 
-/// What is missing of permissions and events, in words; empty where nothing is.
+/// Returns the missing permissions and events, in words; empty if nothing is missing.
 fn lacks(needs: Needs, permissions: &BTreeMap<String, String>, events: &[String]) -> (String, String) {
     let permissions = lacking(permissions, needs.permissions);
     let events = needs
@@ -156,7 +157,7 @@ fn identity(needs: Needs, id: AppId, known: &Result<Identity, Unasked>) -> Row {
     }
 }
 
-/// The row of the clock; none where GitHub was not reached, which another row says.
+/// Returns the row of the clock; `None` if GitHub was not reached, which another row reports.
 fn clock(time: &Result<Option<Millis>, Unasked>, here: Millis) -> Option<Row> {
     let github = (*time.as_ref().ok()?)?;
     let ahead = here.0.saturating_sub(github.0) / 1_000;
@@ -173,7 +174,7 @@ fn clock(time: &Result<Option<Millis>, Unasked>, here: Millis) -> Option<Row> {
     })
 }
 
-/// Why GitHub cannot reach an address, or should not.
+/// Returns the reason why GitHub cannot reach an address, or should not.
 fn doubt(url: &Url) -> Option<&'static str> {
     let is_local = match url.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_unspecified(),
@@ -189,7 +190,7 @@ fn doubt(url: &Url) -> Option<&'static str> {
     }
 }
 
-/// GitHub answered some questions and not this one.
+/// Returns the row for a question that GitHub did not answer, although it answered others.
 fn untold(topic: Topic, why: &Unasked) -> Row {
     Row::warning(topic, format!("GitHub did not say: {why}"), "try again in a moment")
 }
@@ -204,7 +205,7 @@ fn webhook(address: &Result<Option<String>, Unasked>) -> Row {
     let Ok(url) = Url::parse(address) else {
         return Row::broken(Topic::Webhook, format!("{address} is no address"), remedy);
     };
-    // Without what stands behind a question mark: some write a secret there.
+    // The query is left out: some people put a secret there.
     let shown = format!("{}{}", url.origin().ascii_serialization(), url.path());
     match (url.path().ends_with("/webhook"), doubt(&url)) {
         (true, None) => Row::ok(Topic::Webhook, shown),
@@ -258,7 +259,7 @@ fn answer(status: u16) -> String {
     }
 }
 
-/// What to do about a delivery that was answered so.
+/// Returns the remedy for a delivery that was answered with this status; 0 means no answer.
 fn mend(status: u16) -> &'static str {
     match status {
         0 => "see that the webhook's address leads to this service from the internet: DNS, TLS, firewall",
@@ -308,7 +309,7 @@ fn installation(needs: Needs, known: &Identity, one: &Installation) -> Row {
     .of(name)
 }
 
-/// Accounts on which the Coach App is missing.
+/// Returns a row for each account on which the Coach App is missing.
 fn without_coach(own: &[Installation], coachs: &[Installation]) -> Vec<Row> {
     let missing = own
         .iter()
@@ -365,7 +366,7 @@ mod tests {
         }
     }
 
-    /// Each row with how it should stand, and a part of what it says.
+    /// Checks each row's standing, and that its texts contain the given part.
     fn hold(table: Vec<(Row, Standing, &str)>) {
         for (row, standing, part) in table {
             assert_eq!(row.standing, standing, "{row:?}");

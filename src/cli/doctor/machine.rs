@@ -1,4 +1,4 @@
-//! What this machine brings: the program, git, the settings, the data folder, the database, isolation, agents.
+//! Checks this machine: the program, git, the settings, the data folder, the database, isolation, agents.
 
 use crate::{
     agents::{Access, Backend, Login},
@@ -22,10 +22,10 @@ use sandbox::{Sandbox, SandboxOptions};
 use secrecy::ExposeSecret;
 use std::path::Path;
 
-/// What Linux writes behind the path of a program whose file is gone.
+/// The suffix that Linux adds to the path of a program whose file is gone.
 const REPLACED: &str = " (deleted)";
 
-/// The row of the program itself, by where Linux says that its file is.
+/// Returns the row of the program itself, from the path that Linux reports for its file.
 pub(super) fn program(file: &Path) -> Row {
     let version = env!("CARGO_PKG_VERSION");
     let file = file.display().to_string();
@@ -78,7 +78,7 @@ fn folder(path: &Path, found: Result<FoundFolder, NoDataFolder>) -> Row {
     }
 }
 
-/// The rows of data folder and database.
+/// Returns the rows of data folder and database.
 pub(super) async fn memory(look: &Look<'_>) -> Vec<Row> {
     let settings = look.settings;
     let folder = match look.running {
@@ -120,7 +120,7 @@ fn database(found: &anyhow::Result<FoundDatabase>, remedy: &str) -> Row {
     }
 }
 
-/// How far programs are kept apart, and the agents, which are tried in the same way.
+/// Returns the rows of the isolation, and of the agents, which are tried in it.
 pub(super) async fn foreign_programs(look: &Look<'_>) -> Vec<Row> {
     let agents = service::agents(look.settings);
     if let Some(engine) = look.running {
@@ -140,7 +140,7 @@ pub(super) async fn foreign_programs(look: &Look<'_>) -> Vec<Row> {
     }
 }
 
-/// The sandbox that this machine offers, or the row that says why there is none.
+/// Returns the sandbox that this machine offers, or the row that says why there is none.
 pub(super) async fn probed(options: SandboxOptions, bounds: domain::isolation::Bounds) -> Result<Sandbox, Row> {
     let probed = tokio::time::timeout(SLOW_PATIENCE, Sandbox::probe(options, bounds)).await;
     let remedy = "see docs/isolation.md; AUTOBUILD_SANDBOX_MIN_LEVEL is the lowest level that you accept";
@@ -173,7 +173,7 @@ pub(super) fn isolation(level: Level, missing: &str) -> Row {
 }
 
 async fn check_agents(agents: &Agents, sandbox: &Sandbox) -> Vec<Row> {
-    // A program that is asked for its version gets a home, which goes again.
+    // An agent that is asked for its version gets a temporary home folder.
     let home = match tempfile::tempdir() {
         Ok(home) => home,
         Err(error) => {
@@ -194,7 +194,7 @@ async fn check_agents(agents: &Agents, sandbox: &Sandbox) -> Vec<Row> {
     futures_util::future::join_all(checks).await
 }
 
-/// The agent that `run` would take: with a key, else with the log-in of whoever runs it.
+/// Returns the row of the agent that `run` would use: with a key, or else with the log-in of the person who runs it.
 pub(super) async fn own_agent(command: &AgentCommand, sandbox: &Sandbox) -> Row {
     let name = command.to_string();
     let tried = async {

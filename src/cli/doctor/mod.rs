@@ -1,6 +1,6 @@
-//! `autobuild doctor`: everything that AutoBuild needs, in one table, with the way to mend what is wrong. `serve --check`
-//! and the service's page show the same rows. Each question has a time limit, and all are asked side by side. Nothing is
-//! made, started or changed, and nothing secret is in a row.
+//! `autobuild doctor`: checks everything that AutoBuild needs, and shows one table with the remedy for what is wrong.
+//! `serve --check` and the service's page show the same rows. Each check has a time limit, and all run concurrently.
+//! Nothing is made, started or changed, and no row holds a secret.
 
 mod apps;
 mod look;
@@ -68,7 +68,7 @@ pub(super) async fn doctor(command: DoctorCommand) -> ExitCode {
     )
 }
 
-/// `serve --check`: the same rows, for who is about to start the service.
+/// Prints the same rows for `serve --check`, before a start of the service.
 pub(super) async fn check(flags: &[(String, String)]) -> ExitCode {
     let read = ServerSettings::of_process(flags);
     let rows = of_a_start(&read, None).await;
@@ -82,7 +82,7 @@ fn secrets(read: &Result<ServerSettings, Vec<ServerMistake>>) -> Secrets {
     }
 }
 
-/// Rows are printed for programs.
+/// The marker for rows printed as JSON.
 #[derive(Clone, Copy)]
 struct Json;
 
@@ -102,7 +102,7 @@ fn shown(command: &str, rows: &[Row], secrets: &Secrets, terminal: &Terminal, js
     }
 }
 
-/// The short form, for the log of a service: what is not as it should be, and one line over all.
+/// Logs the short form for a service: the rows that are not OK, and a summary line.
 pub(super) fn tell(rows: &[Row], secrets: &Secrets) {
     for row in rows.iter().map(|row| row.masked(|text| secrets.mask(text))) {
         let remedy = row
@@ -119,7 +119,7 @@ pub(super) fn tell(rows: &[Row], secrets: &Secrets) {
     tracing::info!("doctor: {} All rows are at /doctor.", table::summary(rows));
 }
 
-/// What would meet a start of the service.
+/// Returns the rows for a service that is about to start.
 pub(super) async fn of_a_start(read: &Result<ServerSettings, Vec<ServerMistake>>, repo: Option<&RepoName>) -> Vec<Row> {
     let git = machine::git(&InstalledGit::look().await);
     let mut rows = vec![machine::this_program(), git];
@@ -138,7 +138,7 @@ pub(super) async fn of_a_start(read: &Result<ServerSettings, Vec<ServerMistake>>
     rows
 }
 
-/// What the running service meets.
+/// Returns the rows for the running service.
 pub(super) async fn of_a_service(look: &Look<'_>) -> Vec<Row> {
     let mut rows = vec![machine::this_program(), machine::git(&InstalledGit::look().await)];
     rows.extend(with(look).await);
@@ -195,7 +195,7 @@ async fn of_clients(look: &Look<'_>, main: &Client, coach: Option<&Client>) -> V
     };
     let (autobuilds, coachs, repository) = tokio::join!(Box::pin(apps::autobuild(main, coach)), coachs, repository);
     let mut rows: Vec<Row> = autobuilds.into_iter().chain(coachs).chain(repository).collect();
-    // Those of both Apps stand together.
+    // Rows of the same topic, such as those of both Apps, come together.
     rows.sort_by_key(|row| row.topic);
     rows
 }
@@ -213,7 +213,7 @@ fn offer(settings: &ServerSettings) -> Offer {
     }
 }
 
-/// What `run` and its like need, where no App is set up.
+/// Returns the rows for `run` and its like, if no App is set up.
 async fn on_a_laptop(repo: Option<&RepoName>) -> Vec<Row> {
     let (git, front, programs) = tokio::join!(InstalledGit::look(), repository::in_front(), own_programs());
     let mut rows = vec![machine::this_program(), machine::git(&git)];
@@ -228,7 +228,7 @@ async fn on_a_laptop(repo: Option<&RepoName>) -> Vec<Row> {
     rows
 }
 
-/// Isolation, and the agent that `run` would take.
+/// Returns the rows of the isolation, and of the agent that `run` would use.
 async fn own_programs() -> Vec<Row> {
     let settings = match SandboxSettings::of_process() {
         Ok(settings) => settings,

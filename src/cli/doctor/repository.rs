@@ -1,4 +1,4 @@
-//! One repository on GitHub, and the repository in front of a person: what AutoBuild would meet there.
+//! Checks one repository on GitHub, and the repository around the current folder.
 
 use crate::{
     cli::{
@@ -25,15 +25,15 @@ use futures_util::future::join_all;
 use git::NoRepository;
 use std::{collections::BTreeMap, path::Path};
 
-/// Branches as AutoBuild makes them.
+/// Examples of the branches that AutoBuild makes.
 const OURS: [&str; 2] = ["autobuild/1/integration", "autobuild/1/task-001"];
-/// Where GitHub looks for workflows.
+/// The folder in which GitHub looks for workflows.
 const WORKFLOWS: &str = ".github/workflows/";
-/// The most files that are read of a repository, and how much of each.
+/// The most files that are read of a repository, and the most bytes of each.
 const MOST_FILES: usize = 40;
 const MAX_BYTES: usize = 256 * 1024;
 
-/// The rows of a repository, by its name.
+/// Returns the rows of a repository on GitHub.
 pub(super) async fn on_github(client: &Client, coach: Option<&Client>, name: &RepoName, offer: &Offer) -> Vec<Row> {
     let found = asked(async {
         let Some(installation) = client.installation_of(name).await? else {
@@ -91,12 +91,12 @@ fn there(name: &RepoName, repository: &Repository) -> Row {
     row.of(name.to_string())
 }
 
-/// The rules that keep AutoBuild from its branches where its commits are not signed, each with a branch.
+/// Returns the rules that keep AutoBuild from its branches as long as its commits are not signed, each with a branch.
 async fn forbidding(repo: &Repo<'_>) -> Result<Vec<(Rule, &'static str)>, GithubError> {
     let mut found = Vec::new();
     for branch in OURS {
         let rules = match repo.rules_for(branch).await {
-            // Where the plan of the account has no rules, GitHub forbids to ask for them.
+            // If the account's plan has no rules, GitHub forbids the question.
             Err(GithubError::Forbidden { .. }) => return Ok(found),
             rules => rules?,
         };
@@ -131,7 +131,7 @@ fn branch_rules(found: &Result<Vec<(Rule, &'static str)>, Unasked>, settings: &R
     }
 }
 
-/// What is known of the Coach App in a repository.
+/// The state of the Coach App in a repository.
 #[derive(Debug)]
 enum Coach {
     None,
@@ -211,14 +211,14 @@ fn merge_methods(repository: &Repository) -> Row {
     }
 }
 
-/// The default branch's files.
+/// The files of the default branch.
 struct Files {
     head: Sha,
     paths: Vec<String>,
 }
 
 impl Files {
-    /// None where nobody pushed yet.
+    /// Reads the list of files; `None` if nobody has pushed yet.
     async fn read(repo: &Repo<'_>, repository: &Repository) -> Result<Option<Self>, GithubError> {
         let Some(head) = repo.branch_head(&repository.default_branch).await? else {
             return Ok(None);
@@ -227,7 +227,7 @@ impl Files {
         Ok(Some(Self { head, paths }))
     }
 
-    /// The texts of some of them; what cannot be read is left out.
+    /// Returns the texts of some files; unreadable files are left out.
     async fn texts<'p>(
         &self,
         repo: &Repo<'_>,
@@ -247,7 +247,7 @@ impl Files {
     }
 }
 
-/// The rows about what stands in the repository, and the settings that hold.
+/// Returns the rows about the repository's files, and the settings in force.
 async fn in_files(
     repo: &Repo<'_>,
     files: Result<Option<Files>, Unasked>,
@@ -322,7 +322,7 @@ fn workflows_row(started: &[Started]) -> Row {
     }
 }
 
-/// The row of the settings, and what holds.
+/// Returns the row of the settings, and the settings in force.
 fn settings_file(text: Option<Result<String, SettingsMistake>>, offer: &Offer) -> (Row, RepositorySettings) {
     let read = match text {
         None => {
@@ -390,12 +390,12 @@ fn test_command(chosen: &gates::Chosen, paths: &[String]) -> Row {
     }
 }
 
-/// What shells do themselves.
+/// The commands that shells run themselves.
 const BUILT_IN: [&str; 14] = [
     ".", "[", "cd", "command", "eval", "exec", "export", "false", "set", "source", "test", "time", "true", "ulimit",
 ];
 
-/// The program of a command that is nowhere. What only a shell understands is left to it.
+/// Returns the program of a command if it does not exist. Commands that need a shell's syntax are not checked.
 fn missing_program(command: &ShellCommand, paths: &[String]) -> Option<String> {
     let program = command.simple()?.words.into_iter().next()?;
     let is_there = match program.strip_prefix("./").unwrap_or(&program) {
@@ -410,7 +410,7 @@ fn missing_program(command: &ShellCommand, paths: &[String]) -> Option<String> {
     (!is_there).then_some(program)
 }
 
-/// The repository around the current folder, or the row that says why there is none to work on.
+/// Returns the repository around the current folder, or the row that says why there is none.
 async fn own_repository() -> Result<(Place, Row), Row> {
     let place = Place::here().await.map_err(|error| {
         let is_gits = matches!(error.downcast_ref(), Some(NoRepository::Git(_)));
@@ -435,7 +435,7 @@ async fn own_repository() -> Result<(Place, Row), Row> {
     Ok((place, Row::ok(Topic::OwnRepository, found)))
 }
 
-/// The rows of the repository around the current folder, of which nothing goes to GitHub.
+/// Returns the rows of the repository around the current folder. Nothing about it goes to GitHub.
 pub(super) async fn in_front() -> Vec<Row> {
     let (place, row) = match own_repository().await {
         Ok(found) => found,

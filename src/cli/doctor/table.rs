@@ -1,19 +1,19 @@
-//! The table in a terminal: one line for each row, and what is to be done below it, fitted into the columns that there
-//! are. Where it is no terminal, each row is one line.
+//! The table for a terminal: one line for each row, with the remedy below it, wrapped to the terminal's columns.
+//! Outside a terminal, each row is one line.
 
 use crate::cli::stage::{terminal::Tone, wrap};
 use domain::diagnosis::{Row, Standing};
 use std::{io, io::Write};
 use unicode_width::UnicodeWidthStr;
 
-/// In fewer columns, what was found stands below what was looked at.
+/// The width in columns below which the finding is printed below the row's name.
 const NARROW: usize = 60;
-/// The widest column of names; longer ones push their text on.
+/// The width of the column of names; a longer name gets its own line, or outside a terminal pushes its text on.
 const WIDEST: usize = 15;
-/// Columns of `broken` and of `warning`, with a blank behind.
+/// The columns of the longest word, `warning`, and a blank.
 const WORD: usize = 8;
 
-/// All rows, and how many are not as they should be.
+/// Returns all rows, and the number of warnings and broken rows.
 pub(super) fn table(rows: &[Row], columns: Option<usize>, paint: impl Fn(&str, Tone) -> String) -> String {
     let mut lines: Vec<String> = Vec::new();
     for row in rows {
@@ -47,7 +47,7 @@ fn fitted(row: &Row, word: &str, columns: usize) -> Vec<String> {
             lines
         }
         false => {
-            // Measured without the colours.
+            // The width is measured without the colour codes.
             let lead = format!("{:WORD$} {name}", "");
             let mut rows = wrap::rows(&lead, &gutter, &row.found, columns);
             if let Some(first) = rows.first_mut() {
@@ -71,7 +71,7 @@ fn tone(standing: Standing) -> Tone {
     }
 }
 
-/// One line over all rows.
+/// Returns one line that sums up all rows.
 pub(super) fn summary(rows: &[Row]) -> String {
     let count = |standing: Standing| rows.iter().filter(|row| row.standing == standing).count();
     match (count(Standing::Broken), count(Standing::Warning)) {
@@ -82,7 +82,7 @@ pub(super) fn summary(rows: &[Row]) -> String {
     }
 }
 
-/// Whoever reads only the beginning, as `head` does, has what they wanted.
+/// Prints the text. A reader that stops early, such as `head`, is no error.
 pub(super) fn print(text: &str) -> io::Result<()> {
     match io::stdout()
         .write_all(text.as_bytes())

@@ -1,4 +1,5 @@
-//! Which GitHub Actions workflows would run what an agent wrote, and what they would hand to it. Read, never run.
+//! Finds the GitHub Actions workflows that would run an agent's code, and what they would expose to it. It reads them
+//! and never runs them.
 
 use domain::node::{Node, Shape};
 use std::collections::BTreeSet;
@@ -6,10 +7,10 @@ use std::collections::BTreeSet;
 /// The largest workflow file that is read, in bytes.
 pub(super) const MAX_BYTES: usize = 256 * 1024;
 
-/// A branch as AutoBuild makes them.
+/// An example of the branches that AutoBuild makes.
 const OURS: &str = "autobuild/1/task-001";
 
-/// Triggers that run the head of a branch or pull request.
+/// The triggers that run the head of a branch or pull request.
 const OF_THE_HEAD: [&str; 6] = [
     "push",
     "pull_request",
@@ -18,17 +19,17 @@ const OF_THE_HEAD: [&str; 6] = [
     "pull_request_review",
     "pull_request_review_comment",
 ];
-/// Triggers that run the default branch's workflow, which may take the head in.
+/// The triggers that run the default branch's workflow, which may check out the head.
 const BESIDE_IT: [&str; 3] = ["pull_request_target", "workflow_run", "issue_comment"];
 
-/// What an agent's code could get hold of.
+/// Something that an agent's code could get hold of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Risk {
     /// Secrets of the repository.
     Secrets,
-    /// A machine of the organisation's own.
+    /// A self-hosted runner.
     OwnRunner,
-    /// A token that may write.
+    /// A token with write permission.
     Token,
 }
 
@@ -42,18 +43,18 @@ impl Risk {
     }
 }
 
-/// A workflow that would start.
+/// A workflow that an agent's work would start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Started {
-    /// Its file.
+    /// The path of the workflow's file.
     pub(super) file: String,
-    /// What starts it.
+    /// The events that start the workflow.
     pub(super) triggers: Vec<&'static str>,
-    /// What it hands over.
+    /// The risks of the workflow.
     pub(super) risks: Vec<Risk>,
 }
 
-/// The workflow, if an agent's work starts it. One that cannot be read is GitHub's to refuse.
+/// Returns the workflow if an agent's work starts it. An unreadable workflow counts as not started: GitHub refuses it.
 pub(super) fn started(file: &str, text: &str) -> Option<Started> {
     let node = Node::from_yaml(text, MAX_BYTES).ok()?;
     let on = entry(&node, "on")?;
@@ -106,8 +107,8 @@ fn texts(node: &Node) -> Vec<&str> {
     }
 }
 
-/// Whether our branches set a trigger off. Filters of pull requests name the base, which the Feature's has in common with
-/// everybody's.
+/// `true` if our branches fire the trigger. A filter of a pull request's branches names the base, and the Feature's
+/// pull request has the same base as everybody's.
 fn fires(on: &Node, trigger: &str) -> bool {
     let Some(filters) = entry(on, trigger) else {
         return texts(on).contains(&trigger);
@@ -123,7 +124,7 @@ fn fires(on: &Node, trigger: &str) -> bool {
     }
 }
 
-/// Whether the patterns take our branch in: the last that fits decides.
+/// `true` if the patterns include our branch: the last match decides.
 fn last_word(patterns: &[&str]) -> bool {
     patterns
         .iter()
@@ -133,8 +134,8 @@ fn last_word(patterns: &[&str]) -> bool {
         })
 }
 
-/// `*` stands for anything without a slash, `**` for anything. Walks the pattern once with every place of the name that
-/// it may have come to: a pattern of stars alone takes no longer than another.
+/// Matches a pattern in which `*` stands for any text without a slash, and `**` for any text. It goes through the
+/// pattern once with the set of all possible positions in the name, so a pattern of many stars is no slower.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut places: Vec<usize> = vec![0];
     let mut rest = pattern;
@@ -167,7 +168,8 @@ fn fits(pattern: &str, name: &str) -> bool {
     places.contains(&name.len())
 }
 
-/// Whether `permissions:` of a workflow give its token more than reading; `read-all` and a map of `read` do not.
+/// `true` if the workflow's `permissions:` give its token more than reading; `read-all` and a map of only `read` do
+/// not.
 fn may_write(permissions: &Node) -> bool {
     match &permissions.value {
         Shape::Text(word) => word != "read-all",

@@ -1,4 +1,4 @@
-//! `complete`: the result stays, everything else of a Feature goes.
+//! `complete`: keeps a Feature's result and removes everything else of it.
 
 use crate::cli::{
     local::{
@@ -92,7 +92,7 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is discarded, before it is.
+/// Describes what is about to be discarded.
 fn gives_up(order: &Order, report: &Report) -> String {
     let work = match (&report.branch, report.unfinished.is_empty()) {
         (Some(branch), _) => format!("The branch {branch} stays; all other work of it is deleted"),
@@ -104,7 +104,7 @@ fn gives_up(order: &Order, report: &Report) -> String {
 }
 
 impl Session {
-    /// Says what is given up, cancels what still may go on, and waits until it does not.
+    /// Prints what is given up, cancels the Feature if it may still go on, and waits until it rests.
     async fn cancel(&mut self, order: &mut Order, report: Report, who: &Who) -> anyhow::Result<Report> {
         self.screen.note(&gives_up(order, &report));
         if matches!(report.state, Standing::Nothing | Standing::Cancelled | Standing::Failed) {
@@ -127,7 +127,7 @@ impl Session {
     }
 }
 
-/// Removes what the forge and the caches hold of an order.
+/// Removes an order's repository from the forge, and its mirror from the caches.
 async fn remove(session: &Session, order: &Order) -> anyhow::Result<()> {
     let options = ForgeOptions::new(session.place.folder.join("forge"));
     let forge = Forge::start(options).await.context("starting the local forge")?;

@@ -1,4 +1,4 @@
-//! The second terminal: somebody else works on the repository, and takes this order too.
+//! Follows another process that works on the repository and takes this order too.
 
 use crate::cli::{
     local::{
@@ -21,20 +21,20 @@ use std::{
     time::Duration,
 };
 
-/// How often the report and the lock are looked at.
+/// The time between two looks at the report and the lock.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// How following ended.
+/// The way in which following ended.
 pub enum Followed {
     /// The order rests.
     Rests(Box<Report>),
-    /// Nobody works any more: it is our turn.
+    /// The other process stopped: this process has the lock now.
     Free(Lock),
-    /// Somebody ended it; the other process goes on.
+    /// The person ended this command; the other process goes on.
     Interrupted,
 }
 
-/// Shows what the other process does for this order until it rests.
+/// Shows the other process's work on this order until the order rests.
 pub async fn follow(
     folder: &Path,
     (orders, order): (&Orders, &Order),
@@ -62,7 +62,7 @@ pub async fn follow(
         let (spinner, tasks) = (spinner(beat), report.approved());
         screen.below(&format!("{spinner} process {process} works; {name}: {tasks}"));
         if let Asked::Taken(lock) = Lock::ask(folder, command, &order.agent)? {
-            // It may have come to rest since we looked.
+            // The order may have come to rest since the last look.
             let report = orders.report(order.number)?;
             return Ok(match report.answers(order) {
                 true => Followed::Rests(Box::new(report)),
@@ -77,7 +77,7 @@ pub async fn follow(
     Ok(Followed::Interrupted)
 }
 
-/// Leaves a clean line, however following ends.
+/// A guard that clears the lines below the text, however following ends.
 struct Cleared<'a>(&'a Screen);
 
 impl Drop for Cleared<'_> {
@@ -86,14 +86,14 @@ impl Drop for Cleared<'_> {
     }
 }
 
-/// Lines of what somebody said that are shown; the file holds all.
+/// The most lines of one statement that are shown; the file holds all.
 const MOST_SAID: usize = 6;
 
-/// The end of a file that grows.
+/// The reader of a growing file's end.
 struct Tail {
     path: PathBuf,
     seen: u64,
-    /// Lines of what somebody said, so far.
+    /// The lines of the current statement so far.
     said: usize,
 }
 
@@ -103,7 +103,7 @@ impl Tail {
         Self { path, seen, said: 0 }
     }
 
-    /// Shows whole lines that are new. What cannot be read is not shown: the report tells how it ends.
+    /// Shows new complete lines. An error in reading is ignored: the report says how the work ends.
     fn show(&mut self, screen: &Screen) {
         let mut text = String::new();
         let read = File::open(&self.path).and_then(|mut file| {

@@ -1,4 +1,4 @@
-//! One process at a time works on a repository; who that is, others can read.
+//! A lock that lets one process at a time work on a repository. Others can read who holds it.
 
 use crate::cli::place::own_file;
 use anyhow::Context;
@@ -9,37 +9,37 @@ use std::{
     path::Path,
 };
 
-/// The longest description of who works that is read, in bytes.
+/// The longest description of the holder that is read, in bytes.
 const LONGEST: u64 = 1 << 16;
 
-/// Who works on a repository.
+/// The process that works on a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// Its process.
+    /// The process's id.
     pub process: u32,
-    /// Its command's word.
+    /// The name of its command.
     pub command: String,
-    /// The agent that it works with.
+    /// The agent that it uses.
     pub agent: String,
 }
 
-/// Proof that nobody else works on the repository; it ends with the process, whatever happens.
+/// Proof that no other process works on the repository; the operating system releases the lock when the process ends.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
-/// What came of asking for it.
+/// The answer to a request for the lock.
 #[derive(Debug)]
 pub enum Asked {
-    /// It is ours.
+    /// This process has the lock.
     Taken(Lock),
-    /// Somebody else has it.
+    /// Another process has the lock.
     Held(Holder),
 }
 
 impl Lock {
-    /// Takes it in a folder that is there, for a command that works with this agent.
+    /// Tries to take the lock in an existing folder, for a command that uses this agent.
     pub fn ask(folder: &Path, command: &str, agent: &str) -> anyhow::Result<Asked> {
         let path = folder.join("lock");
         let failed = || {
@@ -66,7 +66,7 @@ impl Lock {
         Ok(Asked::Taken(Self { _file: file }))
     }
 
-    /// Who holds it now.
+    /// Returns the current holder.
     pub fn holder(folder: &Path) -> Option<Holder> {
         let mut file = own_file().read(true).open(folder.join("lock")).ok()?;
         match file.try_lock_shared() {
@@ -76,7 +76,7 @@ impl Lock {
     }
 }
 
-/// What stands in the file: a moment after the lock was taken that is nothing yet.
+/// Reads the holder from the file. Just after the lock was taken, the file is still empty and the holder has no values.
 fn read(file: &mut File) -> Holder {
     let mut text = String::new();
     let _ = file

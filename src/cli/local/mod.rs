@@ -1,5 +1,5 @@
-//! The commands on one's own repository: the service against a local forge whose memory stands in git's own folder. No
-//! GitHub, no account; nothing is checked out and nothing pushed.
+//! The commands on a person's own repository. They run the service against a local forge whose state is in git's own
+//! folder, without GitHub or an account. They check out and push nothing.
 
 mod complete;
 mod follow;

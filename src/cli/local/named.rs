@@ -1,19 +1,19 @@
-//! The order that a person names: a Feature, or a task of one.
+//! Finds the order that a person names: a Feature, or one of its tasks.
 
 use crate::cli::local::{orders::Order, session::Session};
 use domain::{ids::TaskId, nearest::nearest};
 use std::collections::BTreeSet;
 
-/// What a name stands for.
+/// The order and task that a name stands for.
 pub struct Found {
     /// The order.
     pub order: Order,
-    /// Its task, where a task is named.
+    /// The task, if the name is that of a task.
     pub task: Option<TaskId>,
 }
 
 impl Found {
-    /// Refuses a task where only a whole Feature is built.
+    /// Refuses a task, for commands that build a whole Feature.
     pub fn ensure_feature(&self) -> anyhow::Result<()> {
         let Some(task) = self.task else { return Ok(()) };
         let name = self.order.name();
@@ -25,7 +25,7 @@ impl Found {
 }
 
 impl Session {
-    /// The order that `what` names: a Feature, or a task of one.
+    /// Finds the order that `what` names: a Feature, or one of its tasks.
     pub fn find(&self, what: &str, feature: Option<&str>) -> anyhow::Result<Found> {
         let orders = self.orders.all()?;
         let is_named = |order: &Order, name: &str| {
@@ -73,7 +73,7 @@ impl Session {
         }
     }
 
-    /// The names of all tasks, each once.
+    /// Returns the names of all tasks without duplicates.
     fn tasks(&self, orders: &[Order]) -> anyhow::Result<BTreeSet<String>> {
         let mut tasks = BTreeSet::new();
         for order in orders {
@@ -84,7 +84,7 @@ impl Session {
     }
 }
 
-/// A name that nothing here has.
+/// Words the error for an unknown name.
 fn unknown(what: &str, meant: Option<&str>, features: &[String]) -> String {
     let features = features.join(", ");
     match meant {

@@ -1,5 +1,5 @@
-//! What people ordered in a repository, and how far it is: two files for each Feature. The order is written by the
-//! command that somebody types, the report by the one process that works. Both are replaced as a whole.
+//! The orders in a repository and their progress, in two files for each Feature. The command that a person types writes
+//! the order; the one process that works writes the report. Both files are replaced as a whole.
 
 use crate::cli::{
     local::{report::Report, standing::Standing},
@@ -16,51 +16,51 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-/// A Feature that somebody ordered.
+/// A Feature that a person ordered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
-    /// Its number: `FEAT-<number>`.
+    /// The Feature's number, as in `FEAT-<number>`.
     pub number: u64,
     /// The issue's title.
     pub title: String,
     /// The issue's body.
     pub body: String,
-    /// How far it shall go.
+    /// The stage up to which the Feature is to be built.
     pub wish: Wish,
-    /// How it is planned.
+    /// The way in which the Feature is planned.
     pub kind: Kind,
-    /// The commit that it starts from.
+    /// The commit from which the Feature starts.
     pub base: Base,
-    /// What the person's repository is called.
+    /// The name of the person's repository.
     pub repository: String,
-    /// The branch that is wanted for the result.
+    /// The branch that the result should get.
     pub branch: String,
-    /// The agent of all roles, as it is named.
+    /// The name of the agent of all roles.
     pub agent: String,
     /// Whether the agent uses the person's own log-in.
     pub own_login: bool,
-    /// Settings that hold above those of the repository.
+    /// Settings that override the repository's own.
     #[serde(default)]
     pub settings: serde_json::Map<String, serde_json::Value>,
-    /// What the person said since, oldest first.
+    /// The commands that the person gave since, oldest first.
     #[serde(default)]
     pub said: Vec<Saying>,
-    /// How it was brought to its end: everything else of it is cleaned up.
+    /// The way in which it was ended; everything else of it is then cleaned up.
     #[serde(default, alias = "completed", deserialize_with = "end")]
     pub ended: Option<End>,
 }
 
-/// How a Feature was brought to its end.
+/// The way in which a Feature was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// Its result is here.
+    /// The result is in the person's repository.
     Completed,
-    /// A person gave it up.
+    /// A person gave the Feature up.
     GivenUp,
 }
 
-/// Earlier files say whether it was completed.
+/// Reads `ended`; files of earlier versions hold `completed` as true or false instead.
 fn end<'de, D: Deserializer<'de>>(file: D) -> Result<Option<End>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -74,38 +74,38 @@ fn end<'de, D: Deserializer<'de>>(file: D) -> Result<Option<End>, D::Error> {
     })
 }
 
-/// How far a Feature shall go.
+/// The stage up to which a Feature is to be built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wish {
-    /// To its plan.
+    /// Only plan it.
     Plan,
-    /// To its end; people are asked where the repository's settings want that.
+    /// Build it; people are asked if the repository's settings want that.
     Build,
-    /// To its end, and nobody is asked.
+    /// Build it without asking anybody.
     BuildAll,
 }
 
-/// How a Feature is planned.
+/// The way in which a Feature is planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// By the planner.
+    /// The Planner plans it.
     Planned,
-    /// As one task, without a planner.
+    /// It is one task, without a Planner.
     OneTask,
 }
 
 /// A commit of the person's repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
-    /// Its id.
+    /// The commit's id.
     pub sha: String,
     /// The branch that was checked out.
     pub branch: Option<String>,
 }
 
-/// What the forge calls the branch of the base, whatever the person calls theirs: no name of AutoBuild's clashes with it.
+/// The forge's name for the branch of the base, whatever the person calls it: it clashes with no name of AutoBuild's.
 pub const ON_FORGE: &str = "main";
 
 impl From<OwnHead> for Base {
@@ -117,38 +117,39 @@ impl From<OwnHead> for Base {
     }
 }
 
-/// Something that a person says to a Feature, or to one of its tasks.
+/// A person's command to a Feature or one of its tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saying {
-    /// The task.
+    /// The task; `None` for the Feature.
     pub task: Option<TaskId>,
-    /// A command, as in a comment.
+    /// The command, as in a comment on GitHub.
     pub text: String,
 }
 
 impl Order {
-    /// What its repository on the forge is called. Each Feature has one of its own: nothing moves below its work.
+    /// Returns the name of the order's repository on the forge. Each Feature has its own, so nothing else moves its
+    /// base.
     pub fn on_forge(&self) -> String {
         format!("{}-{}", self.repository, self.number)
     }
 
-    /// The Feature starts from another commit, or takes it in.
+    /// Sets another commit as the base, from which the Feature starts or which it merges.
     pub fn stand_on(&mut self, head: OwnHead) {
         self.base.sha = head.sha;
     }
 
-    /// Says a command to it.
+    /// Adds a command to the order.
     pub fn say(&mut self, task: Option<TaskId>, text: String) {
         self.said.push(Saying { task, text });
     }
 
-    /// Asks it to go on, where it rests in this state, with these words.
+    /// Adds the command that lets a Feature in this state go on, with these words.
     pub fn go_on(&mut self, state: Standing, task: Option<TaskId>, words: &str) {
         let verb = if state == Standing::Failed { "plan" } else { "resume" };
         self.say(task, format!("/autobuild {verb} {words}").trim_end().to_owned());
     }
 
-    /// Nothing more is done for a Feature that was brought to its end.
+    /// Returns an error if the Feature was ended: nothing more is done for it.
     pub fn is_open(&self) -> anyhow::Result<()> {
         let name = self.name();
         match self.ended {
@@ -158,7 +159,7 @@ impl Order {
         }
     }
 
-    /// The Feature's name.
+    /// Returns the Feature's name.
     pub fn name(&self) -> String {
         format!("FEAT-{}", self.number)
     }
@@ -171,14 +172,14 @@ pub struct Orders {
 }
 
 impl Orders {
-    /// Those below a place's folder.
+    /// Returns the orders in a place's folder.
     pub fn at(folder: &Path) -> Self {
         Self {
             folder: folder.join("features"),
         }
     }
 
-    /// All, oldest first.
+    /// Returns all orders, oldest first.
     pub fn all(&self) -> anyhow::Result<Vec<Order>> {
         let entries = match std::fs::read_dir(&self.folder) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -201,7 +202,7 @@ impl Orders {
         Ok(orders)
     }
 
-    /// Files an order under the next free number, which `order` gets.
+    /// Saves an order under the next free number, which is set in the result.
     pub fn file(&self, mut order: Order) -> anyhow::Result<Order> {
         place::make_own(&self.folder)?;
         order.number = self.all()?.last().map_or(0, |last| last.number) + 1;
@@ -209,29 +210,29 @@ impl Orders {
             let path = self.path(order.number, "order");
             match self.written(&order)?.persist_noclobber(&path) {
                 Ok(_) => return Ok(order),
-                // Another terminal was faster.
+                // Another process took the number first.
                 Err(error) if error.error.kind() == ErrorKind::AlreadyExists => order.number += 1,
                 Err(error) => return Err(error.error).with_context(|| path.display().to_string()),
             }
         }
     }
 
-    /// Keeps a changed order.
+    /// Saves a changed order.
     pub fn keep(&self, order: &Order) -> anyhow::Result<()> {
         self.replace(order, &self.path(order.number, "order"))
     }
 
-    /// How far an order is.
+    /// Returns an order's report; the default if there is none.
     pub fn report(&self, number: u64) -> anyhow::Result<Report> {
         Ok(self.read(number, "report")?.unwrap_or_default())
     }
 
-    /// Keeps how far an order is.
+    /// Saves an order's report.
     pub fn keep_report(&self, number: u64, report: &Report) -> anyhow::Result<()> {
         self.replace(report, &self.path(number, "report"))
     }
 
-    /// Where the transcript of a Feature is.
+    /// Returns the path of a Feature's transcript.
     pub fn transcript(&self, number: u64) -> PathBuf {
         self.folder.join(format!("{number}.txt"))
     }
@@ -275,8 +276,8 @@ impl Orders {
     }
 }
 
-/// Reads an object. Nothing else will do: serde also takes a list for a struct, the values in order, and an empty object
-/// for one whose keys are all optional.
+/// Reads a non-empty JSON object and nothing else: serde would also take a list of values in order for a struct, and an
+/// empty object for one whose keys are all optional.
 fn object<T: DeserializeOwned>(bytes: &[u8]) -> anyhow::Result<T> {
     let value: Value = serde_json::from_slice(bytes)?;
     let found = match &value {
@@ -291,8 +292,7 @@ fn object<T: DeserializeOwned>(bytes: &[u8]) -> anyhow::Result<T> {
     anyhow::bail!("it holds {found}, and an object as `autobuild` writes it was expected")
 }
 
-/// The branch for the result of an issue: its title in few letters, and never what AutoBuild itself calls a branch on the
-/// forge.
+/// Returns the branch for an issue's result: its title shortened, and never a name that AutoBuild uses on the forge.
 pub fn branch_of(title: &str) -> String {
     let words = title.to_lowercase();
     let words: Vec<&str> = words
@@ -307,12 +307,12 @@ pub fn branch_of(title: &str) -> String {
     }
 }
 
-/// The same for a repository that has a branch `autobuild`.
+/// Returns the branch without a folder, for a repository that has a branch `autobuild`.
 pub fn without_folder(branch: &str) -> String {
     branch.replace('/', "-")
 }
 
-/// The same with a number, from the second on.
+/// Returns the branch with a number appended, from 2 on.
 pub fn numbered(branch: &str, number: u32) -> String {
     match number {
         ..=1 => branch.to_owned(),

@@ -1,4 +1,4 @@
-//! `plan`, `feature` and `task`: the steps of `run` one by one, with settings for this once.
+//! `plan`, `feature` and `task`: the steps of `run` one by one, with settings for one order.
 
 use crate::{
     cli::{
@@ -109,7 +109,7 @@ enum Mode {
 }
 
 impl Options {
-    /// As the repository's settings would hold them.
+    /// Returns the options in the form of a repository's settings.
     fn settings(&self) -> anyhow::Result<Map<String, Value>> {
         let by_role = |value: Value| json!({"planner": value, "designer": value, "player": value, "coach": value});
         let mut settings = Map::new();
@@ -134,7 +134,7 @@ impl Options {
         Ok(settings)
     }
 
-    /// The time as the settings read it.
+    /// Returns the time limits in the form of a repository's settings.
     fn timeouts(&self) -> anyhow::Result<Option<Value>> {
         let Some(time) = &self.timeout else { return Ok(None) };
         let quoted = serde_json::to_string(time)?;
@@ -148,7 +148,7 @@ impl Options {
     }
 }
 
-/// An issue from a file of that name, or from the words themselves.
+/// Reads the issue from the file of that name, or takes the words themselves.
 fn issue(given: &str) -> anyhow::Result<IssueText> {
     anyhow::ensure!(
         !given.trim().is_empty(),
@@ -172,7 +172,7 @@ fn issue(given: &str) -> anyhow::Result<IssueText> {
     IssueText::of(&format!("# {}\n\n{body}", title.trim_start_matches("# ")))
 }
 
-/// Whether it is what a Feature is called, as FEAT-1.
+/// `true` if the text is a Feature's name, such as FEAT-1.
 fn is_feature(given: &str) -> bool {
     let number = given.to_ascii_uppercase();
     number
@@ -191,7 +191,7 @@ pub async fn plan(plan: Plan) -> ExitCode {
 async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
     let session = Session::open("plan", &plan.who).await?;
     let issue = issue(&plan.issue)?;
-    // Also a small plan waits: nothing is built before that is asked for.
+    // Even a small plan waits, since nothing is built before the person asks for it.
     let settings = Map::from_iter([("plan_approval".to_owned(), "always".into())]);
     let (order, left_out) = session
         .ordered(issue, (Wish::Plan, Kind::Planned, settings), &plan.who)
@@ -276,7 +276,7 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
     session.build(order, &feature.who, Vec::new()).await
 }
 
-/// The same plan once more: settings are read with a plan.
+/// Submits the same plan again, since settings are read together with a plan.
 fn replan(order: &mut Order, plan: &str) {
     let text = format!("/autobuild plan\n\n```yaml\n{}\n```", plan.trim_end());
     order.say(None, text);

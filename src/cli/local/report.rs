@@ -1,4 +1,4 @@
-//! How far a Feature is, as the commands tell it: one table with a row for each task.
+//! The progress of a Feature, as the commands show it: a table with a row for each task.
 
 use crate::cli::{
     local::{
@@ -22,13 +22,13 @@ use domain::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Columns from which a task's name is worth showing.
+/// The columns that a task's name needs to be shown.
 const NAMED_FROM: usize = 12;
 
-/// AutoBuild's records are no part of the work that people look at.
+/// The git pathspec that leaves out AutoBuild's records, which people do not need to review.
 const WITHOUT_RECORDS: &str = "':(exclude).autobuild'";
 
-/// How far a Feature is.
+/// The progress of a Feature.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Report {
@@ -40,51 +40,51 @@ pub struct Report {
     pub state: Standing,
     /// The state in a sentence.
     pub sentence: String,
-    /// Why working on it came to no end the last time.
+    /// The error that ended the last attempt to work on it.
     pub error: Option<String>,
-    /// Why it does not go on, and what a person can do, in Markdown.
+    /// The reason why the work stopped and what a person can do, in Markdown.
     pub why: Vec<String>,
-    /// What each task came to.
+    /// The row of each task.
     pub tasks: Vec<Row>,
     /// The plan, as YAML.
     pub plan: Option<String>,
-    /// What everything cost, planning too.
+    /// The total, including the cost of planning.
     pub all: Row,
     /// The branch with the result in the person's repository.
     pub branch: Option<String>,
-    /// Where we left it.
+    /// The commit at which AutoBuild left that branch.
     pub head: Option<String>,
-    /// The forge's copy of the repository.
+    /// The path of the forge's copy of the repository.
     pub repository: Option<String>,
-    /// Branches there that hold work that is not in the result.
+    /// The branches in that copy with work that is not in the result.
     pub unfinished: Vec<String>,
-    /// How far it was to go when this was written.
+    /// The order's wish when this report was written.
     pub wish: Option<Wish>,
-    /// How much of what the person said was passed on.
+    /// The number of the person's commands that were passed on.
     pub said: usize,
 }
 
-/// What a task came to.
+/// The state and cost of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// Its id.
+    /// The task's id.
     pub task: String,
-    /// Its name.
+    /// The task's name.
     pub name: String,
-    /// Turns so far.
+    /// The number of turns so far.
     pub turns: usize,
-    /// How it was judged, or how far it is.
+    /// The Coach's verdict, or the task's state.
     pub verdict: Verdict,
-    /// Whether a person may take it as it is, whatever the Coach says.
+    /// Whether a person may approve the task as it is, against the Coach.
     #[serde(default)]
     pub can_approve: bool,
-    /// What it cost.
+    /// The cost of the task.
     #[serde(flatten)]
     pub cost: Cost,
 }
 
 impl Report {
-    /// What is known of a Feature now, written over what was known of it.
+    /// Updates the report with a Feature's current state.
     pub fn tell(&mut self, feature: &Feature, costs: BTreeMap<Option<TaskId>, Cost>) {
         let spending = Spending {
             by_task: costs,
@@ -100,17 +100,17 @@ impl Report {
         };
     }
 
-    /// Whether it rests and nothing else was asked for since.
+    /// `true` if the Feature rests and nothing else was ordered since.
     pub fn answers(&self, order: &Order) -> bool {
         self.rests && self.wish == Some(order.wish) && self.said == order.said.len()
     }
 
-    /// Whether something that a person mends lets it go on. A label that was refused has no state.
+    /// `true` if the Feature can go on after a person mends something. It has no state if its label was refused.
     pub fn can_go_on(&self) -> bool {
         matches!(self.state, Standing::Nothing | Standing::Blocked | Standing::Failed)
     }
 
-    /// Nothing more is kept of it but its branch.
+    /// Records that the Feature was ended, of which only the branch remains.
     pub fn end(&mut self, name: &str, end: End) {
         self.sentence = match (end, &self.branch) {
             (End::Completed, Some(_)) => {
@@ -127,7 +127,7 @@ impl Report {
         (self.why, self.unfinished, self.repository) = (Vec::new(), Vec::new(), None);
     }
 
-    /// Tasks that are approved, of all.
+    /// Returns the number of approved tasks, in words.
     pub fn approved(&self) -> String {
         let approved = self.tasks.iter().filter(|row| row.verdict == Verdict::Approved).count();
         match self.tasks.len() {
@@ -137,7 +137,7 @@ impl Report {
         }
     }
 
-    /// How many tasks there are.
+    /// Returns the number of tasks, in words.
     pub fn tasks_in_words(&self) -> String {
         match self.tasks.len() {
             1 => "1 task".to_owned(),
@@ -145,7 +145,7 @@ impl Report {
         }
     }
 
-    /// As a program reads it.
+    /// Returns the report as JSON for programs.
     pub fn json(&self, order: &Order) -> serde_json::Value {
         let row = |row: &Row| {
             serde_json::json!({
@@ -179,7 +179,7 @@ impl Report {
         })
     }
 
-    /// For people: how it stands and why, the table, and what can be done.
+    /// Prints for people the state, the reason, the table, and the possible commands.
     pub fn print(&self, order: &Order, terminal: &Terminal) {
         terminal.exact("");
         let tone = if self.ok { Tone::Good } else { Tone::Bad };
@@ -205,7 +205,7 @@ impl Report {
         self.print_commands(order, terminal);
     }
 
-    /// For people: what can be done now.
+    /// Prints the commands that are possible now.
     pub fn print_commands(&self, order: &Order, terminal: &Terminal) {
         let commands = self.commands(order);
         let longest = commands
@@ -230,7 +230,7 @@ impl Report {
         }
     }
 
-    /// What can be done now, each with what it does.
+    /// Returns the commands that are possible now, each with its effect.
     fn commands(&self, order: &Order) -> Vec<(String, String)> {
         let name = order.name();
         let base = order.base.branch.as_deref().unwrap_or_else(|| short(&order.base.sha));
@@ -282,7 +282,8 @@ impl Report {
         commands
     }
 
-    /// What brings the work so far into the person's repository, and shows it; nothing is checked out.
+    /// Returns the commands that fetch the work so far into the person's repository and show it; they check out
+    /// nothing.
     fn fetches(&self, base: &str) -> Vec<(String, String)> {
         let Some(repository) = self.repository.as_ref().filter(|_| !self.unfinished.is_empty()) else {
             return Vec::new();
@@ -300,7 +301,7 @@ impl Report {
         fetches.chain([(look, "look at what you got".to_owned())]).collect()
     }
 
-    /// The rows as lines that fit, the heading first.
+    /// Returns the rows as lines that fit the columns, the heading first.
     fn table(&self, columns: Option<usize>) -> Vec<(String, Tone)> {
         let heading = ["Task", "Turns", "Verdict", "Cost", "Time", "Name"].map(str::to_owned);
         let rows: Vec<[String; 6]> = self.tasks.iter().chain([&self.all]).map(cells).collect();
@@ -362,7 +363,7 @@ fn cells(row: &Row) -> [String; 6] {
     ]
 }
 
-/// What it cost, in few letters.
+/// Returns the cost in few characters.
 pub fn money(cost: &Cost) -> String {
     match (cost.usd_micros, cost.estimated_runs) {
         _ if cost.agent_runs == cost.open_runs => "–".to_owned(),
@@ -372,7 +373,7 @@ pub fn money(cost: &Cost) -> String {
     }
 }
 
-/// Dollars of their millionths.
+/// Converts millionths of a dollar to dollars.
 #[expect(
     clippy::as_conversions,
     reason = "millionths of a dollar are far below the exact integers of a float"

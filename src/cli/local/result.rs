@@ -1,11 +1,11 @@
-//! The branch with the result, when somebody asks for it again: it may be gone since.
+//! Restores the branch with the result if it was deleted before a person asks for it again.
 
 use crate::cli::local::{orders::Order, report::Report, session::Session};
 use git::Given;
 use std::path::Path;
 
 impl Session {
-    /// A report whose branch is there: made again if it is gone and its commits came nowhere.
+    /// Returns the report after making its branch again, if the branch is gone and its commits are not in HEAD.
     pub async fn with_branch(&self, order: &Order, mut report: Report) -> anyhow::Result<Report> {
         let own = &self.place.own;
         let (Some(branch), Some(head)) = (report.branch.clone(), report.head.clone()) else {
@@ -23,7 +23,7 @@ impl Session {
             report.branch = None;
             return Ok(report);
         }
-        // After a clean-up of the person's repository its commits stand in the forge's alone.
+        // After git's clean-up of the person's repository, only the forge has the commits.
         if let Some(forge) = report
             .repository
             .as_deref()

@@ -1,4 +1,4 @@
-//! `resume`: going on with what rests, with guidance if there is any.
+//! `resume`: goes on with a Feature or task that rests, with guidance if there is any.
 
 use crate::cli::local::{
     named::Found,
@@ -51,7 +51,7 @@ struct Decision {
 }
 
 impl Decision {
-    /// The command that says it.
+    /// Returns the name of the matching command.
     fn verb(self) -> Option<&'static str> {
         let verbs = [(self.approve, "approve"), (self.skip, "skip"), (self.retry, "retry")];
         verbs.into_iter().find_map(|(is_it, verb)| is_it.then_some(verb))
@@ -59,8 +59,8 @@ impl Decision {
 }
 
 impl Session {
-    /// What was committed since is taken in, where it stands on what the work stands on, or where there is no work yet.
-    /// Tells whether there is anything.
+    /// Takes new commits of the person into the order, if HEAD contains the work's base, or if there is no work yet.
+    /// Returns whether the base changed.
     pub async fn take_in(&self, order: &mut Order, report: &Report) -> anyhow::Result<bool> {
         let head = self.place.head().await?;
         let fits = report.all.turns == 0 || self.place.own.holds(&order.base.sha).await?;

@@ -1,4 +1,4 @@
-//! `autobuild run ISSUE.md`: from an issue to a branch, in the repository in front of the person.
+//! `autobuild run ISSUE.md`: turns an issue into a branch, in the repository around the current folder.
 
 use crate::cli::{
     local::{
@@ -45,8 +45,8 @@ async fn work(run: &Run) -> anyhow::Result<ExitCode> {
 }
 
 impl Session {
-    /// The order for an issue: the one that is there already, or a new one on the last commit, with the changes that are
-    /// not committed.
+    /// Returns the order for an issue, an existing one or a new one on the last commit, together with the uncommitted
+    /// changes.
     pub async fn ordered(
         &self,
         issue: IssueText,
@@ -99,7 +99,7 @@ impl Session {
         Ok((order, left_out))
     }
 
-    /// Another agent than before, where one is named now.
+    /// Changes the order's agent if the command names one.
     pub fn with_agent(&self, order: &mut Order, who: &Who) -> anyhow::Result<()> {
         if who.agent.is_some() {
             order.agent = agent(who.agent.as_deref())?.to_string();
@@ -108,7 +108,7 @@ impl Session {
         Ok(())
     }
 
-    /// A branch that neither the repository has nor another order wants.
+    /// Returns a branch name that the repository does not have and no other order wants.
     async fn free_branch(&self, wanted: &str, orders: &[Order]) -> anyhow::Result<String> {
         let own = &self.place.own;
         let wanted = match own.name(wanted).await? {

@@ -1,4 +1,4 @@
-//! A command at work in a repository: who works, how it is shown, and how the command ends.
+//! A command in a repository: its agent, its output, and how it ends.
 
 use crate::{
     cli::{
@@ -24,13 +24,13 @@ use domain::secret::Secrets;
 use git::InstalledGit;
 use std::process::ExitCode;
 
-/// What a command that builds in one's own repository ends with, for its help.
+/// The exit codes of commands that build in a person's repository, for their help.
 pub(super) const EXIT_CODES: &str = "Exit codes:\n  0    the Coach approves all that you asked for\n  1    it does not, and the \
 output says why\n  2    the command failed, and the output says why\n  130  you interrupted it; the same command goes on";
 
-/// It could not be done.
+/// The exit code if the command could not be done.
 pub(super) const NOT_DONE: u8 = 2;
-/// It was interrupted.
+/// The exit code if the person interrupted the command.
 pub(super) const INTERRUPTED: u8 = 130;
 
 /// Who works, and how it is shown.
@@ -52,7 +52,7 @@ pub struct Who {
 }
 
 impl Who {
-    /// Nobody works.
+    /// Returns the options of a command that runs no agent.
     pub(super) fn silent(json: bool) -> Self {
         Self {
             agent: None,
@@ -63,7 +63,7 @@ impl Who {
     }
 }
 
-/// A command at work in a repository.
+/// A command that runs in a repository.
 pub(super) struct Session {
     pub(super) command: &'static str,
     pub(super) place: Place,
@@ -98,7 +98,7 @@ impl Session {
         })
     }
 
-    /// What is known of an order that rests.
+    /// Prints the last report of an order that rests.
     pub(super) async fn tell_again(&self, order: &Order, known: Report) -> anyhow::Result<ExitCode> {
         let known = self.with_branch(order, known).await?;
         self.screen.tell(order, &known);
@@ -108,7 +108,7 @@ impl Session {
         Ok(code(known.ok))
     }
 
-    /// Works on an order, or follows whoever does, until it rests.
+    /// Works on an order, or follows the process that does, until the order rests.
     pub(super) async fn build(&self, order: Order, who: &Who, left_out: Vec<String>) -> anyhow::Result<ExitCode> {
         let known = self.orders.report(order.number)?;
         if known.answers(&order) {
@@ -162,7 +162,7 @@ pub(super) fn code(ok: bool) -> ExitCode {
     if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The exit code of a command; why it could not be done is said.
+/// Returns the exit code of a command, and prints the error if there is one.
 pub(super) fn ended(command: &str, json: bool, done: anyhow::Result<ExitCode>) -> ExitCode {
     let code = done.unwrap_or_else(|error| {
         let error = format!("{error:#}");
@@ -175,7 +175,7 @@ pub(super) fn ended(command: &str, json: bool, done: anyhow::Result<ExitCode>) -
     written(command).unwrap_or(code)
 }
 
-/// The exit code of a command whose words came nowhere.
+/// Returns the exit code of a command whose output could not be written.
 pub(in crate::cli) fn written(command: &str) -> Option<ExitCode> {
     let error = terminal::lost()?;
     eprintln!("autobuild {command}: standard output cannot be written: {error}");

@@ -1,4 +1,4 @@
-//! Where a Feature and its tasks stand, as a report keeps it and as people read it.
+//! The states of a Feature and its tasks, as a report saves them and people read them.
 
 use domain::{
     feature, task,
@@ -7,17 +7,17 @@ use domain::{
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Where a Feature stands.
+/// The state of a Feature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// Nothing came of it yet.
+    /// There is no Feature yet.
     #[default]
     #[serde(rename = "")]
     Nothing,
-    /// Nobody works on it.
+    /// The Feature is ordered and no process works on it.
     Ordered,
-    /// Somebody works here, and comes to it.
+    /// A process works in this repository, and will start the Feature.
     Waiting,
     Planning,
     AwaitingApproval,
@@ -28,7 +28,7 @@ pub enum Standing {
     Completed,
     Cancelled,
     Failed,
-    /// A person gave it up.
+    /// A person gave the Feature up.
     GivenUp,
 }
 
@@ -48,15 +48,15 @@ impl From<&feature::State> for Standing {
     }
 }
 
-/// What a task came to.
+/// The state of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The row is of no task.
+    /// The row does not belong to a task.
     #[default]
     #[serde(rename = "")]
     None,
-    /// The Coach approves it, merged or not.
+    /// The task is approved, merged or not.
     Approved,
     Pending,
     PreLoop,
@@ -82,7 +82,7 @@ impl From<&task::State> for Verdict {
     }
 }
 
-/// As people read it; programs read the word of its JSON.
+/// The words for people; programs read the word of the JSON.
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,4 +1,4 @@
-//! `status`: everything ordered here, and how far it is.
+//! `status`: shows everything ordered in this repository, and its progress.
 
 use crate::cli::{
     local::{
@@ -91,7 +91,7 @@ fn print(session: &Session, order: &Order, report: &Report) {
         (Some(End::Completed), _) => "completed".to_owned(),
         (Some(End::GivenUp), _) => "given up".to_owned(),
         (None, true) => "done".to_owned(),
-        // A label that was refused has no state.
+        // A Feature whose label was refused has no state.
         (None, false) if report.state == Standing::Nothing => "not started".to_owned(),
         (None, false) => report.state.to_string(),
     };
@@ -108,7 +108,7 @@ fn print(session: &Session, order: &Order, report: &Report) {
 }
 
 impl Session {
-    /// A report with what changed beside it: its branch may be gone.
+    /// Returns the report as it is now: its branch may be gone.
     async fn as_it_is(&self, order: &Order, mut report: Report, holder: Option<&Holder>) -> anyhow::Result<Report> {
         if let Some(branch) = &report.branch
             && self.place.own.branch(branch).await?.is_none()
@@ -119,7 +119,7 @@ impl Session {
     }
 }
 
-/// A report of an order that does not rest says whether anybody works on it.
+/// Adds to the report of an unfinished order whether a process works on it.
 fn standing(order: &Order, report: Report, holder: Option<&Holder>) -> Report {
     if report.answers(order) || order.ended.is_some() {
         return report;

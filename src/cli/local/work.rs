@@ -1,5 +1,5 @@
-//! Working on what is ordered: the service runs on the local forge until every order that can go on rests. The one who
-//! holds the lock works for all terminals.
+//! Works on orders: runs the service on the local forge until every order that can go on rests. The process that holds
+//! the lock works for all terminals.
 
 use crate::{
     agents::Access,
@@ -40,53 +40,53 @@ use std::{
 use tempfile::NamedTempFile;
 use tokio::{sync::watch, task::JoinHandle};
 
-/// How often orders and Features are looked at.
+/// The time between two looks at orders and Features.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Branches of one name that are tried before giving up.
+/// The most numbered branch names that are tried before giving up.
 const MOST_NAMES: u32 = 100;
 
-/// Digits of a port.
+/// The most bytes of the file with the port that are read.
 const LONGEST_PORT: u64 = 8;
 
-/// What somebody looks at.
+/// The output that a person sees.
 pub struct Screen {
-    /// Where it is shown.
+    /// The terminal.
     pub terminal: Terminal,
-    /// Whether programs read it.
+    /// Whether the output is JSON for programs.
     pub json: bool,
     /// Whether everything is shown in full.
     pub verbose: bool,
-    /// Whether what happens is left unsaid.
+    /// Whether events are not shown.
     pub quiet: bool,
 }
 
-/// Work for whoever typed a command.
+/// The work for a person's command.
 pub struct Job<'a> {
-    /// Where.
+    /// The repository and its folders.
     pub place: &'a Place,
-    /// What is ordered there.
+    /// The orders there.
     pub orders: &'a Orders,
     /// The order that is shown.
     pub number: u64,
     /// The agent of all roles.
     pub agent: AgentCommand,
-    /// How its program reaches a model.
+    /// The way in which the agent's program reaches a model.
     pub access: Access,
-    /// What nobody may read.
+    /// The secrets that nobody may read.
     pub secrets: &'a Secrets,
-    /// Where it is shown.
+    /// The output.
     pub screen: &'a Screen,
-    /// Files of the person that are not committed, where the Feature starts now.
+    /// The person's uncommitted files, if the Feature starts now.
     pub left_out: Vec<String>,
 }
 
-/// How the work ended.
+/// The way in which the work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worked {
-    /// Everything rests.
+    /// Every order rests.
     Rests,
-    /// Somebody ended it.
+    /// The person ended the command.
     Interrupted,
 }
 
@@ -172,7 +172,7 @@ impl Job<'_> {
         }
     }
 
-    /// Opens what is ordered on the forge, and hears what was said since.
+    /// Opens new orders on the forge, and passes changed orders on.
     async fn take_orders(&self, stage: &Stage, players: &mut BTreeMap<u64, Player>) -> anyhow::Result<()> {
         for order in self.orders.all()? {
             if let Some(player) = players.get_mut(&order.number) {
@@ -181,7 +181,7 @@ impl Job<'_> {
             }
             let report = self.orders.report(order.number)?;
             let mine = order.number == self.number;
-            // What was begun goes on with whoever works; what was not waits for its own agent.
+            // Work that was begun goes on with the current agent; an order that was not begun waits for its own agent.
             let begun = stage.forge.repo_id(&stage.full_name(&order.on_forge())).is_ok();
             let same_agent = order.agent == self.agent.to_string();
             if order.ended.is_some() || report.answers(&order) || !(mine || begun || same_agent) {
@@ -197,10 +197,10 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// The port of the last time, so that addresses in what was said still lead somewhere.
+    /// Returns the port of the last run if it is free, so that addresses in older texts still work; else 0.
     fn port(&self) -> u16 {
         let mut text = String::new();
-        // What cannot be read is no port: another one is as good.
+        // If the port cannot be read, any other will do.
         let file = own_file().read(true).open(self.place.folder.join("port"));
         let _ = file.and_then(|file| file.take(LONGEST_PORT).read_to_string(&mut text));
         let port = text.trim().parse().unwrap_or(0);
@@ -222,7 +222,7 @@ impl Job<'_> {
 }
 
 impl Screen {
-    /// Says how an order stands.
+    /// Prints an order's report.
     pub fn tell(&self, order: &Order, report: &Report) {
         self.terminal.clear();
         if self.quiet {
@@ -234,7 +234,7 @@ impl Screen {
         }
     }
 
-    /// Says how an order goes on that was interrupted.
+    /// Prints how an interrupted order goes on.
     pub fn tell_interrupted(&self, order: &Order, report: &Report) {
         let name = order.name();
         match self.json {
@@ -248,7 +248,7 @@ impl Screen {
         }
     }
 
-    /// A line for people.
+    /// Prints a line for people.
     pub fn note(&self, text: &str) {
         if !self.json && !self.quiet {
             self.terminal
@@ -256,7 +256,7 @@ impl Screen {
         }
     }
 
-    /// A line below everything that is drawn.
+    /// Shows a note below everything else.
     pub fn below(&self, text: &str) {
         if !self.json {
             self.terminal.below(text);
@@ -275,7 +275,7 @@ struct Player {
 }
 
 impl Player {
-    /// Opens an order on the forge, as far as it is not, and shows what happens from now on.
+    /// Opens an order on the forge, if it is not open yet, and shows its events from now on.
     async fn enter(job: &Job<'_>, stage: &Stage, order: Order, mut report: Report) -> anyhow::Result<Self> {
         let source = RepoSource::Commit(&job.place.own.work_tree, &order.base.sha, ON_FORGE);
         let repository = stage.repository(&order.on_forge(), source).await?;
@@ -304,7 +304,7 @@ impl Player {
         })
     }
 
-    /// Takes what was ordered or said since.
+    /// Takes over a changed order.
     fn hear(&mut self, stage: &Stage, order: Order) {
         if order.wish != self.order.wish {
             self.human = human(order.wish);
@@ -316,7 +316,7 @@ impl Player {
         }
     }
 
-    /// Passes on what was said, or does what the person would do, or says that it rests.
+    /// Does one step: passes on a command, acts as the person would, or records that the Feature rests.
     async fn step(&mut self, job: &Job<'_>, stage: &Stage) -> anyhow::Result<()> {
         if let Some(saying) = self.order.said.get(self.report.said) {
             self.take_base(job, stage).await?;
@@ -356,7 +356,7 @@ impl Player {
         }
     }
 
-    /// Keeps where the work so far is, for whoever looks at it after an interruption.
+    /// Saves the location of the work so far, for a look after an interruption.
     async fn note_work(&mut self, job: &Job<'_>, stage: &Stage) -> anyhow::Result<()> {
         let repository = stage.forge.repository_dir(&self.filed.repository)?;
         self.report.repository = Some(repository.display().to_string());
@@ -366,7 +366,7 @@ impl Player {
         self.keep(job)
     }
 
-    /// The forge's default branch takes in what the person committed since.
+    /// Moves the forge's default branch to the order's base, if the person committed since.
     async fn take_base(&self, job: &Job<'_>, stage: &Stage) -> anyhow::Result<()> {
         let (repository, base) = (&self.filed.repository, &self.order.base);
         let branch = stage.forge.default_branch(repository)?;
@@ -380,7 +380,7 @@ impl Player {
         Ok(person.set_branch(repository, &branch, &base.sha).await?)
     }
 
-    /// Nothing more happens by itself: the result comes into the person's repository.
+    /// Records that nothing more happens by itself, and brings a finished result into the person's repository.
     async fn rests(&mut self, job: &Job<'_>, stage: &Stage, rest: &Rest) -> anyhow::Result<()> {
         let name = self.order.name();
         let ended = rest
@@ -413,7 +413,7 @@ impl Player {
         Ok(())
     }
 
-    /// Leaves the result as a branch; one that somebody moved stays, and another name is taken.
+    /// Leaves the result as a branch. If somebody moved that branch, it stays, and another name is used.
     async fn give(&mut self, job: &Job<'_>, stage: &Stage, feature: &Feature) -> anyhow::Result<()> {
         let (own, forge) = (&job.place.own, &stage.forge);
         let integration = feature.key.integration_branch();
@@ -422,7 +422,7 @@ impl Player {
         let from = forge.repository_dir(&self.filed.repository)?;
         own.copy(&from, &head).await?;
         let ours = self.report.branch.clone().zip(self.report.head.clone());
-        // A branch may have come in its way since it was ordered.
+        // A clashing branch may have been made since the order.
         let wanted = match own.name(&self.order.branch).await? {
             NameIs::Below(_) => without_folder(&self.order.branch),
             NameIs::Free | NameIs::Taken => self.order.branch.clone(),
@@ -454,11 +454,11 @@ impl Player {
         job.orders.keep_report(self.order.number, &self.report)
     }
 
-    /// Returns when everything that happened is shown.
+    /// Waits until all events are shown.
     async fn all_seen(&mut self, stage: &Stage) {
         let last = stage.forge.events().last().map_or(0, |event| event.seq);
         let seen = self.seen.wait_for(|shown| *shown >= last);
-        // What was too fast to be shown is not waited for.
+        // The wait is limited: events that are still not shown then are skipped.
         let _ = tokio::time::timeout(Duration::from_secs(2), seen).await;
     }
 }
@@ -471,7 +471,7 @@ fn human(wish: Wish) -> Human {
     })
 }
 
-/// The issue of an order, filed and labelled where it is not yet: whoever did that before may have been killed.
+/// Returns the order's issue, filed and labelled if needed: an earlier process may have been killed halfway.
 async fn file(stage: &Stage, repository: &str, order: &Order) -> anyhow::Result<Filed> {
     let filed = match stage.forge.look(repository, &format!("issues/{}", order.number)).await {
         Ok(issue) => {
@@ -490,7 +490,7 @@ async fn file(stage: &Stage, repository: &str, order: &Order) -> anyhow::Result<
     Ok(filed)
 }
 
-/// Sets the label that the repository's settings name, again if the issue has it.
+/// Sets the label that the repository's settings name, even if the issue already has it.
 async fn label(stage: &Stage, filed: &Filed, order: &Order) -> anyhow::Result<()> {
     let bare = BareRepo::at(stage.forge.repository_dir(&filed.repository)?);
     let settings = bare.file(&order.base.sha, SETTINGS_FILE).await?.unwrap_or_default();
@@ -500,7 +500,7 @@ async fn label(stage: &Stage, filed: &Filed, order: &Order) -> anyhow::Result<()
         Kind::OneTask => TASK_LABEL.to_owned(),
     };
     let person = stage.forge.as_user(&stage.person)?;
-    // Whether it is there or not: what counts is that it is set now.
+    // It does not matter whether the issue had the label: it must be set anew.
     let _ = person.unlabel(&filed.repository, filed.issue.0, &label);
     stage.label(filed, &label)
 }

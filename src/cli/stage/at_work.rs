@@ -1,4 +1,4 @@
-//! Who is at work now, in words: for which task and turn, for how long, and what it called last.
+//! Describes current work in words: for which task and turn, for how long, and with which last tool call.
 
 use crate::{
     config::Role,
@@ -7,7 +7,7 @@ use crate::{
 };
 use domain::ids::{Millis, TurnNumber};
 
-/// One line, where no picture can be drawn.
+/// Describes the work in one line, for output that cannot show the picture.
 pub fn plain(work: &Work, now: Millis) -> String {
     let task = work.task.map_or_else(String::new, |task| format!("{task} · "));
     let turn = turn(work).map_or_else(String::new, |turn| format!("turn {turn} · "));
@@ -25,7 +25,7 @@ pub fn plain(work: &Work, now: Millis) -> String {
     line
 }
 
-/// The turn of work that belongs to one.
+/// Returns the turn, for work that belongs to a turn.
 pub fn turn(work: &Work) -> Option<TurnNumber> {
     match work.worker {
         Worker::Agent(Role::Player | Role::Coach) | Worker::Gates => work.task.map(|_| work.turn),
@@ -33,18 +33,18 @@ pub fn turn(work: &Work) -> Option<TurnNumber> {
     }
 }
 
-/// The last tool call, in one line.
+/// Returns the last tool call, in one line.
 pub fn last_step(work: &Work) -> Option<String> {
     let tool = clean(work.activity.last_tool()?);
     Some(tool.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// For how long it has worked, in seconds.
+/// Returns how long the work has lasted, in seconds.
 pub fn seconds(work: &Work, now: Millis) -> i64 {
     now.0.saturating_sub(work.since.0).max(0) / 1_000
 }
 
-/// The name of who works.
+/// Returns the worker's name.
 pub fn name(worker: Worker) -> &'static str {
     match worker {
         Worker::Agent(Role::Planner) => "Planner",
@@ -57,7 +57,7 @@ pub fn name(worker: Worker) -> &'static str {
     }
 }
 
-/// For how long it has worked, in words.
+/// Returns how long the work has lasted, in words.
 pub fn elapsed(work: &Work, now: Millis) -> String {
     match seconds(work, now) {
         seconds @ ..60 => format!("{seconds} s"),
@@ -66,7 +66,7 @@ pub fn elapsed(work: &Work, now: Millis) -> String {
     }
 }
 
-/// The same in few columns, as `1:02`.
+/// Returns how long the work has lasted in few columns, such as `1:02`.
 pub fn clock(work: &Work, now: Millis) -> String {
     let seconds = seconds(work, now);
     match seconds / 3_600 {

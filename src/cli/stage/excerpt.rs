@@ -1,16 +1,17 @@
-//! What a terminal shows of a text that was written in Markdown: its first sentences, and what an edit changed in it.
-//! Never a character that a terminal would obey.
+//! Shortens Markdown for a terminal: the first sentences of a text, or what an edit changed in it. The result never
+//! holds a character that controls a terminal.
 
 use crate::{cli::stage::wrap, messages::clean};
 use domain::ids::TaskId;
 use forge::LineRemark;
 use std::collections::HashMap;
 
-/// Lines of a fence that are shown: its first, and its last.
+/// The first and last lines of a fenced block that are shown.
 const FENCED_FIRST: usize = 2;
 const FENCED_LAST: usize = 6;
 
-/// What messages write for characters that Markdown or GitHub would act on; a terminal does not.
+/// The entities that messages write for characters with a meaning in Markdown or on GitHub, and the characters that a
+/// terminal shows for them.
 const ENTITIES: [(&str, &str); 5] = [
     ("&#8203;", ""),
     ("&#96;", "`"),
@@ -19,11 +20,11 @@ const ENTITIES: [(&str, &str); 5] = [
     ("&amp;", "&"),
 ];
 
-/// Columns of a line that are shown, and of one row of a usual terminal.
+/// The columns of a line that are shown, and those of one row in a usual terminal.
 const WIDTH: usize = 600;
 const ROW: usize = 80;
 
-/// How much of a text is shown: it ends with the line that fills one of both.
+/// The space for a text: it ends with the line that reaches one of both limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     lines: usize,
@@ -31,13 +32,13 @@ pub struct Room {
 }
 
 impl Room {
-    /// The start of what is said.
+    /// The space for the start of a text.
     pub const START: Self = Self { lines: 6, rows: 12 };
-    /// As much as fits on a screen, of what sends work back.
+    /// A screen, for a text that sends work back.
     pub const SCREEN: Self = Self { lines: 20, rows: 20 };
-    /// Of one remark on a line of a diff.
+    /// The space for one remark on a line of a diff.
     const REMARK: Self = Self { lines: 3, rows: 6 };
-    /// Of all remarks of a review.
+    /// The rows for all remarks of a review.
     const REMARKS: usize = 12;
     const ALL: Self = Self {
         lines: usize::MAX,
@@ -45,7 +46,7 @@ impl Room {
     };
 }
 
-/// The whole text, without what a terminal would obey.
+/// Returns the whole text without characters that control a terminal.
 pub fn whole(text: &str) -> Vec<String> {
     let text = clean(text);
     let lines = text.lines().map(str::trim_end);
@@ -55,18 +56,18 @@ pub fn whole(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The first lines that say something, without tables, folded blocks and the marks of Markdown. What is fenced there,
-/// as the output that is the reason of a block, is shown by its beginning and its end.
+/// Returns the first lines of prose, without tables, folded blocks and Markdown's marks. A fenced block, such as the
+/// output that caused a block, is shortened to its beginning and end.
 pub fn start(text: &str, room: Room) -> Vec<String> {
     shortened(text, room)
 }
 
-/// All lines that say something, in the same way.
+/// Returns all lines of prose, in the same form.
 pub fn all(text: &str) -> Vec<String> {
     shortened(text, Room::ALL)
 }
 
-/// What a review says on lines of the diff: the first remarks, and how many more there are.
+/// Returns a review's first remarks on lines of the diff, and the number of further ones.
 pub fn remarks(remarks: &[LineRemark]) -> Vec<String> {
     let (mut out, mut rows) = (Vec::new(), 0);
     for (number, remark) in remarks.iter().enumerate() {
@@ -81,7 +82,7 @@ pub fn remarks(remarks: &[LineRemark]) -> Vec<String> {
     out
 }
 
-/// All that a review says on lines of the diff.
+/// Returns all of a review's remarks on lines of the diff.
 pub fn whole_remarks(remarks: &[LineRemark]) -> Vec<String> {
     let placed = |remark: &LineRemark| placed(remark, whole(&remark.text));
     remarks.iter().flat_map(placed).collect()
@@ -123,7 +124,7 @@ fn rows_of(line: &str) -> usize {
     line.chars().count() / ROW + 1
 }
 
-/// The beginning and the end of what is fenced; the cause of a failure mostly stands last.
+/// Returns the beginning and the end of a fenced block; the cause of a failure is mostly at the end.
 fn fence(lines: &[String]) -> Vec<String> {
     let left_out = lines.len().saturating_sub(FENCED_FIRST + FENCED_LAST);
     let shown = |line: &String| format!("  {}", cut(line));
@@ -141,27 +142,27 @@ fn fence(lines: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// What one edit of a text changed.
+/// The changes that one edit made to a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// The new sentence that stands in bold at the start of a line: how things stand now.
+    /// The new sentence in bold at the start of a line: the current state.
     pub state: Option<String>,
-    /// Rows of tables that changed.
+    /// The rows of tables that changed.
     pub rows: Vec<Row>,
-    /// Other new sentences in bold at the start of a line, each with the new ones of the list below it.
+    /// The other new sentences in bold at the start of a line, each with the new items of the list below it.
     pub notes: Vec<String>,
 }
 
 /// A row of a table that changed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Its first cell.
+    /// The first cell.
     pub name: String,
-    /// Its new cells.
+    /// The new contents of cells.
     pub now: String,
 }
 
-/// Remembers a text that is edited again and again.
+/// The parts of the last version of a text that is edited again and again.
 #[derive(Debug, Default)]
 pub struct Edited {
     state: String,
@@ -171,11 +172,11 @@ pub struct Edited {
 }
 
 impl Edited {
-    /// Takes the text as it is now; says what is new in it.
+    /// Takes the current version of the text and returns what is new in it.
     pub fn take(&mut self, text: &str) -> Change {
         let mut change = Change::default();
         let mut in_note = false;
-        // What was said at once is shown as what was said.
+        // The first version is shown as a comment, so its tasks are not news.
         let is_edit = !self.state.is_empty();
         let said = parts(&clean(text)).into_iter().filter_map(|part| match part {
             Part::Said(line) => Some(line),
@@ -201,7 +202,7 @@ impl Edited {
         change
     }
 
-    /// A task is news, and a row seen before if a cell of it changed.
+    /// Returns a row that is news: a new task, or a known row in which a cell changed.
     fn row(&mut self, cells: Vec<String>, is_edit: bool) -> Option<Row> {
         if cells.first().is_some_and(|name| name == "task") {
             self.head = cells;
@@ -221,7 +222,7 @@ impl Edited {
             .iter()
             .zip(&before)
             .zip(headings)
-            // Numbers, links and costs stand elsewhere.
+            // Numbers, links and costs are shown elsewhere.
             .filter(|((now, then), heading)| now != then && *heading != "cost" && now.starts_with(char::is_alphabetic))
             .map(|((now, _), _)| now.as_str())
             .collect();
@@ -233,7 +234,7 @@ impl Edited {
 }
 
 impl Edited {
-    /// The row of a task, with its state.
+    /// Returns a task's row with its state.
     fn task(&self, name: &str, rest: &[String]) -> Option<Row> {
         name.split(' ').next()?.parse::<TaskId>().ok()?;
         let at = self.head.iter().position(|heading| heading == "state")?;
@@ -245,29 +246,29 @@ impl Edited {
     }
 }
 
-/// A part of a text, as people see it.
+/// A part of a text that people see.
 enum Part {
-    /// A line.
+    /// A line of prose.
     Said(String),
-    /// The lines of a fence.
+    /// The lines of a fenced block.
     Fence(Vec<String>),
 }
 
-/// What is drawn from a fence rather than read.
+/// The language of a fenced block that is a diagram, which is left out.
 const DRAWN: &str = "mermaid";
 
-/// What somebody printed.
+/// The language of a fenced block that holds a program's output.
 const OUTPUT: &str = "text";
 
-/// The marks of a fold.
+/// The tags of a folded block.
 const FOLD: [&str; 2] = ["<details>", "</details>"];
 
-/// The title of a fold.
+/// Returns the title of a folded block.
 fn summary(line: &str) -> Option<&str> {
     line.trim().strip_prefix("<summary>")?.strip_suffix("</summary>")
 }
 
-/// A fold that is open while it is read.
+/// A folded block that is being read.
 #[derive(Default)]
 struct Fold {
     title: String,
@@ -276,7 +277,7 @@ struct Fold {
 }
 
 impl Fold {
-    /// The output that the fold holds, if it holds nothing else.
+    /// Returns the output in the folded block, if the block holds nothing else.
     fn output(self) -> Vec<Part> {
         match <[Vec<String>; 1]>::try_from(self.outputs) {
             Ok([lines]) if !self.has_more => vec![Part::Said(format!("{}:", self.title)), Part::Fence(lines)],
@@ -285,8 +286,8 @@ impl Fold {
     }
 }
 
-/// The parts of a text that are not folded away, headings of sections and marks left out. A fold that is nothing but
-/// output counts: it is mostly the reason.
+/// Returns the parts of a text that are not folded away, without section headings and marks. A folded block that holds
+/// only output is included, since it is mostly the reason.
 fn parts(text: &str) -> Vec<Part> {
     let mut fence: Option<(String, String, Vec<String>)> = None;
     let mut folded = 0_usize;
@@ -336,13 +337,13 @@ fn parts(text: &str) -> Vec<Part> {
     parts
 }
 
-/// The cells of a table's row; nothing for other lines and for the rule below a table's head.
+/// Returns the cells of a table's row; `None` for other lines and for the rule below a table's head.
 fn cells(line: &str) -> Option<Vec<String>> {
     let row = line.strip_prefix('|')?.strip_suffix('|')?;
     (!row.chars().all(|c| "|-: ".contains(c))).then(|| row.split(" | ").map(plain).collect())
 }
 
-/// Without marks of headings, quotes, bold, code and links. What stands in code is left as it is.
+/// Removes the marks of headings, quotes, bold, code and links. Text inside code stays as it is.
 fn plain(line: &str) -> String {
     unmarked(line.trim_start_matches(['#', '>', ' ']))
 }
@@ -379,7 +380,7 @@ fn without_marks(text: &str) -> String {
     text.replace("**", "").replace('\\', "")
 }
 
-/// The code that a text begins with, and what follows it.
+/// Returns the code at the beginning of a text, and the rest.
 fn code(text: &str) -> Option<(&str, &str)> {
     let ticks = text.len() - text.trim_start_matches('`').len();
     let (fence, inside) = text.split_at_checked(ticks).filter(|(fence, _)| !fence.is_empty())?;
@@ -388,7 +389,7 @@ fn code(text: &str) -> Option<(&str, &str)> {
     Some((padded.filter(|code| !code.is_empty()).unwrap_or(code), after))
 }
 
-/// The words of a link that a text begins with, and what follows it. An address may hold pairs of parentheses.
+/// Returns the words of the link at the beginning of a text, and the rest. The address may hold pairs of parentheses.
 fn link(text: &str) -> Option<(&str, &str)> {
     let (words, target) = text.strip_prefix('[')?.split_once("](")?;
     let mut depth = 1_usize;

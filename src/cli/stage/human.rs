@@ -1,4 +1,4 @@
-//! The human of a stage: answers when a Feature rests.
+//! Plays a person on a stage, who answers when a Feature rests.
 
 use crate::cli::stage::{Filed, Stage, rest::Rest};
 use domain::{
@@ -7,32 +7,32 @@ use domain::{
     task,
 };
 
-/// What the sample's human writes to a Player that is stuck.
+/// The guidance that the sample's person gives to a stuck Player.
 const GUIDANCE: &str = "sort takes a key of its own for each column: -k1,1nr for the count, then -k2,2 for the word.";
 
 /// A person with a script.
 pub struct Human {
     part: Part,
     helped: Vec<PullNumber>,
-    /// Plans that were approved: one that waits all the same is not asked for again.
+    /// The hashes of plans that were approved. A plan that still waits afterwards is not approved again.
     approved: Vec<String>,
 }
 
-/// What the person does by themselves.
+/// The actions that the scripted person takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Nothing.
+    /// Takes no action.
     Silent,
     /// Approves the first plan that waits.
     ApprovesPlan,
-    /// Approves plans, and merges what the Coach approved where that is left to a person.
+    /// Approves plans, and merges approved tasks if that is left to a person.
     ApprovesAll,
-    /// What the sample's story wants.
+    /// Follows the sample's story.
     Sample,
 }
 
 impl Human {
-    /// A human who plays this part.
+    /// Creates a person who plays this part.
     pub fn new(part: Part) -> Self {
         Self {
             part,
@@ -41,7 +41,7 @@ impl Human {
         }
     }
 
-    /// Says what the script has for this moment; false if nothing.
+    /// Takes the script's action for this moment; returns `false` if there is none.
     pub async fn speaks(&mut self, stage: &Stage, filed: &Filed, rest: &Rest) -> anyhow::Result<bool> {
         let Rest::At(feature) = rest else { return Ok(false) };
         let person = stage.forge.as_user(&stage.person)?;
@@ -94,7 +94,7 @@ impl Human {
     }
 }
 
-/// The pull request of a task that only waits for its merge.
+/// Returns the pull request of a task that only waits for its merge.
 fn approved(feature: &Feature) -> Option<PullNumber> {
     let waits = |task: &&task::Task| matches!(task.state, task::State::Approved { .. });
     feature.tasks.iter().find(waits).and_then(|task| task.pull)

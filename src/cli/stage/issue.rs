@@ -1,4 +1,4 @@
-//! An issue as a person writes it in a file.
+//! Reads an issue that a person writes in a file.
 
 use anyhow::Context;
 use rustix::{
@@ -14,7 +14,7 @@ const MAX_BODY: usize = 65_536;
 /// The largest issue file that is read, in bytes.
 const MAX_ISSUE: u64 = 1 << 20;
 
-/// What is to be built, in a person's words.
+/// An issue's title and body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueText {
     title: String,
@@ -35,7 +35,7 @@ impl IssueText {
         Self::of(&text.context("cannot be read")?)
     }
 
-    /// Reads Markdown: the first `# ` line is the title, what is left is the body.
+    /// Reads Markdown: the first `# ` line is the title, the rest is the body.
     pub fn of(text: &str) -> anyhow::Result<Self> {
         anyhow::ensure!(
             !text.trim().is_empty(),
@@ -50,13 +50,13 @@ impl IssueText {
         Ok(Self { title, body })
     }
 
-    /// Title and body.
+    /// Returns title and body.
     pub fn parts(self) -> (String, String) {
         (self.title, self.body)
     }
 }
 
-/// A pipe would keep us waiting when it is opened, and a device has no end.
+/// Reads a regular file only: opening a pipe could block, and a device has no end.
 fn read(path: &Path) -> anyhow::Result<String> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
@@ -71,7 +71,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
     String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("the file is not UTF-8 text"))
 }
 
-/// The first `# ` line is the title; what is left is the body.
+/// Takes the first `# ` line as the title, and the rest as the body.
 fn title_and_body(text: &str) -> Option<(String, String)> {
     let mut body = Vec::new();
     let mut title = None;

@@ -1,5 +1,5 @@
-//! The stage of the demo and of the commands on one's own repository: a forge with a person and two Apps, the service
-//! beside it, and what is shown to whoever watches.
+//! The stage of the demo and of the commands on a person's own repository: a forge with a person and two Apps, the
+//! service beside it, and the output for the person who watches.
 
 mod at_work;
 pub mod excerpt;
@@ -55,36 +55,36 @@ use std::{
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Who owns the repositories of the sample, and those of stages that earlier versions made.
+/// The owner of the sample's repositories, and of stages that earlier versions made.
 const SAMPLE_OWNER: &str = "acme";
-/// The person of the sample.
+/// The login of the sample's person.
 const SAMPLE_PERSON: &str = "mona";
-/// Who owns a person's own repositories here.
+/// The owner of a person's own repositories on the forge.
 const OWN_OWNER: &str = "local";
-/// A person whose name no login can be made of.
+/// The login of a person whose name gives no valid login.
 const NAMELESS: &str = "you";
-/// The longest login.
+/// The most characters of a login.
 const MOST_LOGIN: usize = 39;
-/// The label that starts everything.
+/// The label that starts a Feature.
 pub const LABEL: &str = "autobuild";
 
-/// The service's database in the stage's folder.
+/// The file name of the service's database in the stage's folder.
 pub const DATABASE: &str = "autobuild.db";
 
 const APP: &str = "autobuild";
 const COACH_APP: &str = "autobuild-coach";
 
-/// Who plays on a stage.
+/// The people on a stage.
 #[derive(Clone, Debug)]
 pub enum Cast {
     /// The people of the sample.
     Sample,
-    /// The person in front of the terminal, as git calls them.
+    /// The person at the terminal, by the name in git's settings.
     Own(Option<String>),
 }
 
 impl Cast {
-    /// The login of the person who writes the issue, and speaks where the story wants it.
+    /// Returns the login of the person who writes the issue and acts in the story.
     fn login(&self) -> String {
         match self {
             Self::Sample => SAMPLE_PERSON.to_owned(),
@@ -100,7 +100,7 @@ impl Cast {
     }
 }
 
-/// Who owns a person's own repositories on this forge, which an earlier version may have made.
+/// Returns the owner of a person's own repositories on this forge, which an earlier version may have made.
 fn own_owner(forge: &Forge) -> &'static str {
     match forge.installation_of(APP, SAMPLE_OWNER) {
         Ok(_) => SAMPLE_OWNER,
@@ -108,7 +108,8 @@ fn own_owner(forge: &Forge) -> &'static str {
     }
 }
 
-/// A login of a person's name; none of one that would be mangled, or is somebody else's here.
+/// Makes a login from a person's name; `None` if characters would be lost, or if the login belongs to somebody else
+/// here.
 fn login(name: &str) -> Option<String> {
     let is_kept = |c: char| c.is_ascii_alphanumeric();
     if name.chars().any(|c| c.is_alphanumeric() && !is_kept(c)) {
@@ -120,37 +121,37 @@ fn login(name: &str) -> Option<String> {
     ((1..=MOST_LOGIN).contains(&login.len()) && is_free).then_some(login)
 }
 
-/// What a stage is made from.
+/// The parts from which a stage is built.
 pub struct Setup<'a> {
-    /// Who plays.
+    /// The people on the stage.
     pub cast: Cast,
-    /// Folder of the forge's memory and of the service's database, which may hold those of an earlier stage.
+    /// The folder of the forge's state and of the service's database; it may hold those of an earlier stage.
     pub folder: &'a Path,
-    /// Folder of mirrors, checkouts and caches.
+    /// The folder of mirrors, checkouts and caches.
     pub data_dir: PathBuf,
     /// The forge's port; 0 for any.
     pub port: u16,
-    /// When the forge writes down what it knows.
+    /// The rule for when the forge saves its state.
     pub saving: Saving,
     /// The agent of all roles.
     pub agent: AgentCommand,
-    /// How its program reaches a model.
+    /// The way in which the agent's program reaches a model.
     pub access: Access,
-    /// What nobody may read.
+    /// The secrets that nobody may read.
     pub secrets: &'a Secrets,
 }
 
-/// Everything that runs.
+/// The running forge and service.
 pub struct Stage {
     /// The forge.
     pub forge: Forge,
     /// The service.
     pub engine: Arc<Engine>,
-    /// Where its dashboard is, with the key that opens it and the forge's pages.
+    /// The dashboard's address, with the key that opens it and the forge's pages.
     pub dashboard: String,
-    /// What opens the pages of this run.
+    /// The key that opens the pages of this run.
     pub key: SecretString,
-    /// The login of the person.
+    /// The person's login.
     pub person: String,
     owner: &'static str,
     stop: CancellationToken,
@@ -158,14 +159,14 @@ pub struct Stage {
     work: Vec<JoinHandle<()>>,
 }
 
-/// An issue that is filed on the stage.
+/// An issue that exists on the stage.
 #[derive(Clone, Debug)]
 pub struct Filed {
-    /// `owner/name` of its repository.
+    /// The repository's full name, `owner/name`.
     pub repository: String,
     /// The repository's id.
     pub repo: RepoId,
-    /// Its number.
+    /// The issue's number.
     pub issue: IssueNumber,
 }
 
@@ -217,7 +218,8 @@ impl Stage {
         })
     }
 
-    /// Makes a repository of the stage's organisation that the person owns and nobody else sees; gives its whole name.
+    /// Creates a private repository of the stage's organisation if it does not exist, with the person as its
+    /// administrator; returns its full name.
     pub async fn repository(&self, name: &str, source: RepoSource<'_>) -> anyhow::Result<String> {
         let full_name = self.full_name(name);
         if self.forge.repository_dir(&full_name).is_err() {
@@ -236,14 +238,14 @@ impl Stage {
         Ok(full_name)
     }
 
-    /// Holds these settings for a repository, above its own. No CI runs on the stage's forge, so nothing waits for one.
+    /// Sets settings that override a repository's own. No CI runs on the stage's forge, so nothing waits for CI.
     pub fn hold(&self, repo: RepoId, settings: &Map<String, Value>) {
         let mut held = settings.clone();
         held.insert("ci".to_owned(), "ignore".into());
         self.engine.settings.overrides.hold(repo, held);
     }
 
-    /// The whole name of a repository of the stage.
+    /// Returns the full name of a repository of the stage.
     pub fn full_name(&self, name: &str) -> String {
         format!("{}/{name}", self.owner)
     }
@@ -255,7 +257,7 @@ impl Stage {
         self.filed(repository, number)
     }
 
-    /// An issue that is there.
+    /// Returns an issue that already exists.
     pub fn filed(&self, repository: &str, number: u64) -> anyhow::Result<Filed> {
         Ok(Filed {
             repository: repository.to_owned(),
@@ -264,18 +266,18 @@ impl Stage {
         })
     }
 
-    /// Labels it.
+    /// Sets a label on the issue.
     pub fn label(&self, filed: &Filed, label: &str) -> anyhow::Result<()> {
         let person = self.forge.as_user(&self.person)?;
         Ok(person.label(&filed.repository, filed.issue.0, label)?)
     }
 
-    /// Cancelled when nothing more will happen.
+    /// Returns the token that is cancelled when nothing more will happen.
     pub fn closing(&self) -> CancellationToken {
         self.closing.clone()
     }
 
-    /// The branches that hold a Feature's work and are there.
+    /// Returns the existing branches that hold a Feature's work.
     pub fn branches(&self, filed: &Filed, feature: &Feature) -> anyhow::Result<Vec<String>> {
         let mut branches = feature.branches_with_work();
         for (at, branch) in branches.clone().iter().enumerate().rev() {
@@ -286,7 +288,7 @@ impl Stage {
         Ok(branches)
     }
 
-    /// The newest Feature of an issue, if there is one.
+    /// Returns the newest Feature of an issue, if there is one.
     pub async fn latest(&self, filed: &Filed) -> anyhow::Result<Option<Feature>> {
         match self.engine.store.latest_run(filed.repo, filed.issue).await? {
             Some(row) => Ok(self.engine.feature(&row.key).await?),
@@ -308,12 +310,12 @@ impl Stage {
     }
 }
 
-/// The whole name of a person's own repository on a forge that no stage runs on.
+/// Returns the full name of a person's own repository on a forge without a stage.
 pub fn own_full_name(forge: &Forge, name: &str) -> String {
     format!("{}/{name}", own_owner(forge))
 }
 
-/// The folder's name, as far as a repository may be called that.
+/// Returns a repository name made from the folder's name.
 pub fn repository_name(path: &Path) -> String {
     let name = path
         .file_name()
@@ -333,7 +335,7 @@ pub fn repository_name(path: &Path) -> String {
     if name.is_empty() { "repository".to_owned() } else { name }
 }
 
-/// The forge, whose pages open to who has the key.
+/// Starts the forge, whose pages need the key.
 async fn forge(setup: &Setup<'_>, key: &SecretString, hands: Hands) -> anyhow::Result<Forge> {
     let options = ForgeOptions {
         listen: SocketAddr::from(([127, 0, 0, 1], setup.port)),
@@ -349,7 +351,7 @@ async fn forge(setup: &Setup<'_>, key: &SecretString, hands: Hands) -> anyhow::R
     started.map_err(|error| unusable(error, setup.folder))
 }
 
-/// Why the forge does not start; with what is left to do where its memory is damaged.
+/// Words an error at the forge's start; if the forge's state is damaged, says what a person can do.
 fn unusable(error: ForgeError, folder: &Path) -> anyhow::Error {
     let what = match &error {
         ForgeError::NotOurs { .. } | ForgeError::Unreadable { .. } => format!(
@@ -363,13 +365,13 @@ fn unusable(error: ForgeError, folder: &Path) -> anyhow::Error {
     anyhow::Error::new(error).context(what)
 }
 
-/// A word that nobody guesses.
+/// Generates a random secret.
 fn secret() -> anyhow::Result<SecretString> {
     let number = u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?);
     Ok(SecretString::from(format!("{number:032x}")))
 }
 
-/// The two Apps, as they were or new; the hook of a new start is another one.
+/// Returns the two Apps, creating them if needed; each start has a new webhook address.
 fn apps(forge: &Forge, owner: &str, hook: &str) -> anyhow::Result<(AppCredentials, AppCredentials)> {
     let main = match forge.app(APP) {
         Some(main) => {
@@ -411,7 +413,7 @@ fn app(
     Ok(app)
 }
 
-/// The stage obeys the settings of the server that are about the safety of this machine.
+/// Reads the server's settings for the sandbox: those that protect this machine count on a stage too.
 fn safety() -> anyhow::Result<SandboxSettings> {
     SandboxSettings::of_process().map_err(|mistakes| {
         let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
@@ -430,7 +432,7 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
     let settings = EngineSettings {
         telemetry: assemble::telemetry(collector, &worker, secrets.clone())?,
         write_spacing_ms: 0,
-        // A person watches: what failed is tried again soon.
+        // A person watches, so retries come soon.
         backoff: Backoff {
             first: Duration::from_millis(500),
             most: Duration::from_secs(5),

@@ -1,4 +1,4 @@
-//! The buttons of the forge's pages: the commands that AutoBuild would obey there now.
+//! The buttons on the forge's pages: the commands that AutoBuild would follow there now.
 
 use crate::engine::Engine;
 use domain::{
@@ -32,17 +32,17 @@ const fn reply(label: &'static str, text: &'static str) -> QuickReply {
     QuickReply { label, text }
 }
 
-/// What the pages of a forge offer, as soon as there is an engine.
+/// The source of the buttons, once there is an engine.
 #[derive(Clone, Default)]
 pub(super) struct Offers(Arc<OnceLock<Arc<Engine>>>);
 
 impl Offers {
-    /// From now on this engine is asked.
+    /// Sets the engine that decides about the buttons.
     pub(super) fn begin(&self, engine: &Arc<Engine>) {
         let _ = self.0.set(engine.clone());
     }
 
-    /// The buttons of a page.
+    /// Returns the function that gives a page its buttons.
     pub(super) fn replies(&self) -> Replies {
         let engine = self.0.clone();
         Replies::by(move |topic| {
@@ -57,7 +57,7 @@ impl Offers {
     }
 }
 
-/// The commands that would be obeyed; none where there is no Feature.
+/// Returns the commands that would be followed; `None` if there is no Feature.
 async fn offered(engine: &Engine, topic: Topic) -> Option<Vec<QuickReply>> {
     let (key, task) = place(engine, topic).await?;
     let feature = engine.feature(&key).await.ok()??;
@@ -73,7 +73,7 @@ async fn offered(engine: &Engine, topic: Topic) -> Option<Vec<QuickReply>> {
     Some(all.iter().filter(is_obeyed).copied().collect())
 }
 
-/// The Feature of an issue, or of a pull request, and the task whose that is.
+/// Returns the Feature of an issue or pull request, and the pull request's task.
 async fn place(engine: &Engine, topic: Topic) -> Option<(FeatureKey, Option<TaskId>)> {
     let repo = RepoId(topic.repo);
     if let Some(found) = engine.store.by_pull(repo, PullNumber(topic.number)).await.ok()? {
@@ -83,7 +83,7 @@ async fn place(engine: &Engine, topic: Topic) -> Option<(FeatureKey, Option<Task
     Some((row.key, None))
 }
 
-/// Whether a Feature would do what the command says. Nothing is done.
+/// `true` if the Feature would follow the command. Nothing is changed.
 fn is_obeyed(feature: &Feature, command: Command, on: Target, now: Millis) -> bool {
     let said = Commanded {
         command,

@@ -1,5 +1,5 @@
-//! The picture of the work at one moment, as lines for a terminal: one for each task at work, a bar for the waves and one
-//! for the budget. Data in, lines out: nothing here writes, waits or asks for the time.
+//! The picture of the work at one moment, as lines for a terminal: one for each running task, a bar for the waves and
+//! one for the budget. Pure: nothing here writes, waits or reads the clock.
 
 use crate::{
     cli::stage::{
@@ -21,44 +21,44 @@ use unicode_width::UnicodeWidthStr;
 /// The frames of a spinner.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// Tasks that are drawn; the others are counted.
+/// The most tasks that are drawn; the others are counted.
 const MOST_TASKS: usize = 8;
 
-/// Below so many columns, only what matters most is drawn.
+/// The width in columns below which only the most important parts are drawn.
 const NARROW: usize = 60;
 
-/// Cells of a bar.
+/// The cells of a bar.
 const BAR: usize = 24;
 const NARROW_BAR: usize = 12;
 
-/// From this part of the budget on, its bar warns, in hundredths.
+/// The share of the budget, in percent, from which its bar warns.
 const WARNS_AT: u64 = 80;
 
 /// A piece of a line in one colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Its text.
+    /// The text.
     pub text: String,
-    /// Its colour.
+    /// The colour.
     pub tone: Tone,
 }
 
 /// A line.
 pub type Line = Vec<Span>;
 
-/// How far a Feature is.
+/// A Feature's progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The open wave, from 1, and how many there are.
+    /// The open wave, counted from 1, and the number of waves.
     wave: (u32, u32),
-    /// Approved tasks, and all.
+    /// The numbers of approved tasks and of all tasks.
     tasks: (usize, usize),
-    /// Money spent, and its limit, in millionths of a dollar.
+    /// The money spent and its limit, in millionths of a dollar.
     budget: Option<(u64, u64)>,
 }
 
 impl Progress {
-    /// That of a Feature that is planned.
+    /// Returns the progress of a planned Feature; `None` before there are tasks.
     pub fn of(feature: &Feature, cost: &Cost, limit: Option<u64>) -> Option<Self> {
         let waves = feature.tasks.iter().map(|task| task.wave).max()?;
         let is_approved =
@@ -71,23 +71,23 @@ impl Progress {
     }
 }
 
-/// What is drawn.
+/// The content of the picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture<'a> {
-    /// Everything that is at work.
+    /// The current work.
     pub works: &'a [Work],
-    /// The Feature that is watched; work of others names theirs.
+    /// The watched Feature; work of another Feature shows that one's name.
     pub feature: Option<FeatureKey>,
-    /// How far it is.
+    /// The watched Feature's progress.
     pub progress: Option<Progress>,
-    /// When.
+    /// The current time.
     pub now: Millis,
-    /// How often it was drawn before.
+    /// The number of earlier drawings; it selects the spinner's frame.
     pub beat: usize,
 }
 
 impl Picture<'_> {
-    /// Its lines, each of at most so many columns.
+    /// Returns the lines, each at most `columns` wide.
     pub fn lines(&self, columns: usize) -> Vec<Line> {
         let is_narrow = columns < NARROW;
         let mut lines: Vec<Line> = self
@@ -169,12 +169,12 @@ impl Progress {
     }
 }
 
-/// The frame of a spinner that was shown so often before.
+/// Returns the spinner's frame after `beat` earlier ones.
 pub fn spinner(beat: usize) -> &'static str {
     SPINNER.get(beat % SPINNER.len()).unwrap_or(&" ")
 }
 
-/// A bar with its name before it and what it means behind it.
+/// Returns a bar with its name before it and its meaning after it.
 fn bar(name: &str, (part, whole): (u64, u64), tone: Tone, (said, is_narrow): (String, bool)) -> Line {
     let cells = if is_narrow { NARROW_BAR } else { BAR };
     let filled = u128::from(part) * u128::try_from(cells).unwrap_or(0) / u128::from(whole.max(1));
@@ -191,7 +191,7 @@ fn span(text: String, tone: Tone) -> Span {
     Span { text, tone }
 }
 
-/// The start of a line that has at most so many columns.
+/// Shortens a line to at most `columns` columns.
 pub fn fitted(line: Line, columns: usize) -> Line {
     let mut left = columns;
     let mut fitting = Line::new();
@@ -203,7 +203,7 @@ pub fn fitted(line: Line, columns: usize) -> Line {
             fitting.push(span(text, tone));
             continue;
         }
-        // The mark of what is left out takes a column.
+        // The mark `…` takes a column.
         match left {
             0 => {}
             1 => fitting.push(span("…".to_owned(), tone)),

@@ -1,4 +1,4 @@
-//! When a Feature rests, and how it stands then.
+//! Finds out when a Feature rests, and reports its state then.
 
 use crate::{
     cli::stage::{
@@ -16,42 +16,42 @@ use domain::{
 use forge::FeedEvent;
 use std::process::ExitCode;
 
-/// Where everything came to rest.
+/// The state in which everything rests.
 pub enum Rest {
-    /// At this state of the Feature.
+    /// The Feature rests in this state.
     At(Box<Feature>),
-    /// Before there was a Feature: the label was refused.
+    /// There is no Feature: the label was refused.
     Nothing,
-    /// Ctrl-C.
+    /// The person pressed Ctrl-C.
     Interrupted,
 }
 
-/// How it stands.
+/// The report on a Feature that rests.
 pub struct Ended {
-    /// Whether that is good.
+    /// The kind of end.
     pub how: How,
-    /// In one sentence.
+    /// The state in one sentence.
     pub sentence: String,
-    /// Why it did not go on, and what a person can do, in Markdown.
+    /// The reason why the work stopped and what a person can do, in Markdown.
     pub details: Vec<String>,
-    /// Branches of the forge's repository that hold work, the most finished first.
+    /// The branches of the forge's repository that hold work, the most complete first.
     pub branches: Vec<String>,
 }
 
-/// A line of why it ended so.
+/// A line of the reason.
 struct Line {
     indent: &'static str,
     text: String,
 }
 
-/// How it ended.
+/// The way in which the work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// In review or completed.
+    /// The Feature is in review or completed.
     Well,
-    /// In any other way.
+    /// The Feature rests in any other state.
     Otherwise,
-    /// Ctrl-C.
+    /// The person pressed Ctrl-C.
     Interrupted,
 }
 
@@ -68,13 +68,14 @@ impl Rest {
         }
     }
 
-    /// Where the Feature of an issue rests, if it does: no effect of it is due, running or waiting for a time, and no
-    /// delivery is under way or unread.
+    /// Returns the state in which an issue's Feature rests, or `None` if it does not: if an effect of it is due,
+    /// running or scheduled, or a delivery is under way or unread.
     pub async fn now(stage: &Stage, filed: &Filed) -> anyhow::Result<Option<Self>> {
         let store = &stage.engine.store;
         let row = store.latest_run(filed.repo, filed.issue).await?;
         let key = row.as_ref().map(|row| row.key);
-        // What the last effect caused on the forge is under way before the effect is done, and stored before it is not.
+        // The last effect's consequence on the forge is a delivery under way before the effect is done, and stored
+        // before it stops being under way. So both looks together miss nothing.
         let busy = || async { anyhow::Ok(store.busy(key.as_ref()).await? || stage.forge.deliveries_under_way() > 0) };
         if busy().await? || busy().await? {
             return Ok(None);
@@ -92,7 +93,7 @@ impl Rest {
         }))
     }
 
-    /// How it stands; `approving` says how a plan that waits is approved.
+    /// Reports the state; `approving` says how a person approves a waiting plan.
     pub async fn report(&self, stage: &Stage, filed: &Filed, approving: &str) -> anyhow::Result<Ended> {
         let feature = match self {
             Self::Interrupted => {
@@ -126,7 +127,7 @@ impl Rest {
     }
 }
 
-/// The mistakes in the repository's settings for which the last command of a person was not obeyed, if they are why.
+/// Returns the mistakes in the repository's settings, if they are why the person's last command was refused.
 async fn refused_settings(stage: &Stage, feature: &Feature) -> anyhow::Result<Option<Vec<SettingsMistake>>> {
     match feature.state {
         State::Planning { .. }
@@ -134,7 +135,7 @@ async fn refused_settings(stage: &Stage, feature: &Feature) -> anyhow::Result<Op
         | State::Paused { .. }
         | State::Blocked { .. }
         | State::Failed { .. } => {}
-        // It went on all the same, or never will.
+        // The work went on regardless, or never will.
         State::AwaitingApproval | State::InReview | State::Completed | State::Cancelled { .. } => return Ok(None),
     }
     for stored in stage.engine.store.events(&feature.key).await?.iter().rev() {
@@ -153,7 +154,7 @@ async fn refused_settings(stage: &Stage, feature: &Feature) -> anyhow::Result<Op
     Ok(None)
 }
 
-/// How a Feature rests.
+/// Words the state in which a Feature rests.
 fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
     let name = feature.key.shown();
     match &feature.state {
@@ -183,7 +184,7 @@ fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
     }
 }
 
-/// What the service said on the issue instead of starting.
+/// Reports what the service answered on the issue instead of starting.
 fn nothing(stage: &Stage, filed: &Filed) -> Ended {
     let mut events = stage.forge.events();
     events.retain(|event| event.repository == filed.repository && event.number == Some(filed.issue.0));
@@ -201,7 +202,7 @@ fn nothing(stage: &Stage, filed: &Filed) -> Ended {
     }
 }
 
-/// The answers to an issue's last label. Those to earlier ones may not hold any more.
+/// Returns the replies after an issue's last label; earlier replies may be outdated.
 fn answers(on_issue: &[FeedEvent], person: &str) -> Vec<String> {
     let labelled = on_issue.iter().rposition(|event| event.kind == "issue.labeled");
     let since = on_issue.iter().skip(labelled.unwrap_or_default());
@@ -232,12 +233,12 @@ impl Ended {
         }
     }
 
-    /// Whether the pages are still worth serving.
+    /// `true` if the pages are still worth serving.
     pub fn may_go_on(&self) -> bool {
         self.how != How::Interrupted
     }
 
-    /// Says how it ended, and why.
+    /// Prints how the work ended, and why.
     pub fn print(&self, terminal: &Terminal) {
         let tone = match self.how {
             How::Well => Tone::Good,
@@ -253,7 +254,7 @@ impl Ended {
         }
     }
 
-    /// How it ended and why, as lines.
+    /// Returns how the work ended and why, as lines.
     pub fn lines(&self) -> Vec<String> {
         let said = self.said();
         let why = self.why();
@@ -261,7 +262,7 @@ impl Ended {
         said.lines().map(str::to_owned).chain(why).collect()
     }
 
-    /// An agent's own words may be the reason.
+    /// Returns the sentence without control characters, since it may quote an agent.
     fn said(&self) -> String {
         let sentence = clean(&self.sentence);
         format!("{}.", sentence.trim_end().trim_end_matches('.'))
@@ -280,7 +281,7 @@ impl Ended {
         self.details.iter().flat_map(detail).collect()
     }
 
-    /// The exit code.
+    /// Returns the exit code.
     pub fn code(&self) -> ExitCode {
         match self.how {
             How::Well => ExitCode::SUCCESS,

@@ -1,17 +1,17 @@
-//! Being told to end.
+//! Waits for the signals that end a command.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What tells a command to end: Ctrl-C, a supervisor, and the terminal that is closed.
+/// The signals that end a command: from Ctrl-C, from a supervisor, and from a closed terminal.
 pub struct Stop {
     interrupt: Signal,
     terminate: Signal,
-    /// None where whoever started it wants it to outlive the terminal, as `nohup` does.
+    /// `None` if the command must outlive the terminal, as with `nohup`.
     hangup: Option<Signal>,
 }
 
 impl Stop {
-    /// Listens from now on.
+    /// Starts to listen for the signals.
     pub fn listen() -> std::io::Result<Self> {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let hangup = match ignores_hangup(&status) {
@@ -25,7 +25,7 @@ impl Stop {
         })
     }
 
-    /// Returns when it is told to end.
+    /// Waits until one of the signals arrives.
     pub async fn told(&mut self) {
         let hangup = async {
             match &mut self.hangup {
@@ -41,7 +41,7 @@ impl Stop {
     }
 }
 
-/// Whether the process was started to ignore SIGHUP, by what the kernel says of it.
+/// `true` if the process was started to ignore SIGHUP, according to the text of `/proc/self/status`.
 fn ignores_hangup(status: &str) -> bool {
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     ignored.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 1 == 1))

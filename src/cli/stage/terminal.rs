@@ -1,5 +1,5 @@
-//! Everything that is printed for people who watch: lines that stay, and a few below them that are drawn anew. If standard
-//! output is no terminal there are plain lines only.
+//! Prints for people who watch: lines that stay, and a few lines below them that are redrawn. If standard output is not
+//! a terminal, it prints plain lines only.
 
 use crate::cli::stage::{
     picture::{Line, Span, fitted},
@@ -13,13 +13,13 @@ use std::{
 };
 use unicode_width::UnicodeWidthStr;
 
-/// Columns and rows of a terminal that does not say so.
+/// The columns and rows assumed for a terminal that does not report its size.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
-/// Below so many columns, what stands in front of a text leaves room for it.
+/// The width in columns below which the text before a line is shortened.
 const NARROW: usize = 60;
 
-/// The same in front of a text, in fewer columns: its blanks go, and a bar stays.
+/// Shortens the text before a line: its blanks go, and a bar stays.
 fn narrow(before: &str) -> &str {
     match before.trim_start() {
         "" if before.is_empty() => "",
@@ -29,7 +29,7 @@ fn narrow(before: &str) -> &str {
     }
 }
 
-/// What was aligned in columns is a sentence.
+/// Turns a text that is aligned in columns into a sentence with single blanks.
 fn single_spaced(text: &str) -> String {
     match text.starts_with(' ') {
         true => text.to_owned(),
@@ -37,7 +37,7 @@ fn single_spaced(text: &str) -> String {
     }
 }
 
-/// What a line means, as its colour tells where there are colours.
+/// The meaning of a line, shown by its colour if there are colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Plain,
@@ -46,12 +46,12 @@ pub enum Tone {
     Good,
     Warning,
     Bad,
-    /// Somebody is at it.
+    /// Work in progress.
     Working,
 }
 
 impl Tone {
-    /// The number of its style.
+    /// Returns the tone's ANSI style number.
     fn style(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -72,25 +72,25 @@ pub enum Colours {
     Off,
 }
 
-/// What standard output can do.
+/// The capabilities of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Skills {
-    /// It is as wide as it is, and lines are fitted into it.
+    /// The width is limited, so lines are wrapped to it.
     wraps: bool,
-    /// Lines can be drawn anew.
+    /// Lines can be redrawn.
     moves: bool,
     colours: Colours,
 }
 
 impl Skills {
-    /// A file, a pipe, or programs that read JSON.
+    /// The output is a file, a pipe, or JSON for programs.
     const NONE: Self = Self {
         wraps: false,
         moves: false,
         colours: Colours::Off,
     };
 
-    /// By what standard output is and what the environment says of it: see <https://no-color.org> and
+    /// Finds the capabilities from the kind of standard output and the environment: see <https://no-color.org> and
     /// <https://bixense.com/clicolors>.
     fn of(terminal: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
         let said = |name: &str| variable(name).filter(|value| !value.is_empty());
@@ -108,19 +108,19 @@ impl Skills {
     }
 }
 
-/// What is drawn below the lines that stay.
+/// The part that is drawn below the lines that stay.
 #[derive(Default)]
 struct Area {
     picture: Vec<Line>,
     note: Option<String>,
-    /// The columns of each line that is on the screen now. The cursor stands in the row below them: what a person types,
-    /// as the `^C` that a terminal shows, is erased with them.
+    /// The columns of each line that is on the screen now. The cursor is in the row below them, so text that a person
+    /// types, or the `^C` that a terminal shows, is erased with them.
     drawn: Vec<usize>,
 }
 
 impl Area {
-    /// What takes it off a screen of so many columns, which may have been wider when it was drawn: what does not fit any
-    /// more takes further rows.
+    /// Returns the text that erases the area on a screen with this many columns. The screen may have been wider when
+    /// the area was drawn: a line that no longer fits takes more rows.
     fn erased(&mut self, columns: usize) -> String {
         let drawn = std::mem::take(&mut self.drawn);
         let rows: usize = drawn.iter().map(|width| width.div_ceil(columns.max(1)).max(1)).sum();
@@ -130,7 +130,7 @@ impl Area {
         }
     }
 
-    /// What draws it where the cursor is.
+    /// Returns the text that draws the area at the cursor.
     fn drawn(&mut self, (columns, rows): (usize, usize), colours: Colours) -> String {
         let note = self.note.iter().map(|note| {
             let text = note.clone();
@@ -139,7 +139,7 @@ impl Area {
                 tone: Tone::Quiet,
             }]
         });
-        // The last column stays free: not every terminal stays in the row when it is written.
+        // The last column stays free: some terminals go to the next row when it is written.
         let fit = columns.saturating_sub(1);
         let lines = self.picture.iter().cloned().chain(note).map(|line| fitted(line, fit));
         let lines: Vec<Line> = lines.take(rows.saturating_sub(2)).collect();
@@ -152,7 +152,7 @@ impl Area {
     }
 }
 
-/// A line as a terminal is given it.
+/// Returns a line with its colour codes.
 pub fn painted(line: &Line, colours: Colours) -> String {
     line.iter()
         .map(|span| in_colour(&span.text, span.tone, colours))
@@ -166,7 +166,7 @@ fn in_colour(text: &str, tone: Tone, colours: Colours) -> String {
     }
 }
 
-/// Standard output, shared by all who print.
+/// Standard output, shared by everything that prints.
 #[derive(Clone)]
 pub struct Terminal {
     skills: Skills,
@@ -174,7 +174,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Standard output as it is; as JSON lines go to it, nothing moves there.
+    /// Opens standard output; if it carries JSON lines, nothing is redrawn.
     pub fn open(json: bool) -> Self {
         let skills = match json {
             true => Skills::NONE,
@@ -184,17 +184,17 @@ impl Terminal {
         Self { skills, area }
     }
 
-    /// How many columns there are, where lines are fitted into them.
+    /// Returns the columns, if lines are wrapped to them.
     pub fn columns(&self) -> Option<usize> {
         self.skills.wraps.then(|| size().0)
     }
 
-    /// Whether lines can be drawn anew.
+    /// `true` if lines can be redrawn.
     pub fn moves(&self) -> bool {
         self.skills.moves
     }
 
-    /// A line that stays: `text` behind `lead`, and where it does not fit into one row, further rows behind `gutter`.
+    /// Prints a line that stays: `text` after `lead`; if it needs more than one row, the others begin with `gutter`.
     pub fn line(&self, lead: &str, gutter: &str, text: &str, tone: Tone) {
         let width = self.columns();
         let rows = match width {
@@ -209,32 +209,32 @@ impl Terminal {
         self.print(&painted.join("\n"));
     }
 
-    /// A line that fits already, as a row of a table.
+    /// Prints a line that already fits, such as a row of a table.
     pub fn fitted(&self, line: &str, tone: Tone) {
         self.print(&in_colour(line, tone, self.skills.colours));
     }
 
-    /// A line that is to be copied, as it is.
+    /// Prints a line without change, for people to copy.
     pub fn exact(&self, line: &str) {
         self.print(line);
     }
 
-    /// Draws these lines below those that stay, from now on; `picture` is given the columns that there are.
+    /// Draws these lines below those that stay; `picture` gets the number of columns.
     pub fn draw(&self, picture: impl FnOnce(usize) -> Vec<Line>) {
         self.change(|area| area.picture = picture(size().0.saturating_sub(1)));
     }
 
-    /// Says this below everything, from now on.
+    /// Shows this note below everything.
     pub fn below(&self, text: &str) {
         self.change(|area| area.note = Some(text.to_owned()));
     }
 
-    /// Draws nothing more.
+    /// Removes picture and note.
     pub fn clear(&self) {
         self.change(|area| (area.picture, area.note) = (Vec::new(), None));
     }
 
-    /// Passes a part of the log to standard error.
+    /// Writes a part of the log to standard error.
     pub fn log(&self, part: &str) -> io::Result<()> {
         let mut area = self.lock();
         write(&area.erased(size().0));
@@ -264,7 +264,7 @@ impl Terminal {
         }
     }
 
-    /// A text in the colours of this terminal.
+    /// Returns a text with this terminal's colour codes.
     pub fn in_tone(&self, text: &str, tone: Tone) -> String {
         in_colour(text, tone, self.skills.colours)
     }
@@ -274,10 +274,11 @@ impl Terminal {
     }
 }
 
-/// Why words came nowhere, the first time.
+/// The first error in writing standard output.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// Why standard output could not be written. Whoever closed the terminal or the pipe wants no more of it.
+/// Returns the error in writing standard output, unless a person closed the terminal or the pipe and wants no more
+/// output.
 pub fn lost() -> Option<&'static io::Error> {
     let is_closed = |error: &io::Error| {
         error.kind() == io::ErrorKind::BrokenPipe || error.raw_os_error() == Some(Errno::IO.raw_os_error())
@@ -292,7 +293,7 @@ fn write(text: &str) {
     }
 }
 
-/// Columns and rows of the terminal as it is now.
+/// Returns the terminal's current columns and rows.
 fn size() -> (usize, usize) {
     let told = rustix::termios::tcgetwinsize(io::stdout());
     let told = told.map_or((0, 0), |size| (usize::from(size.ws_col), usize::from(size.ws_row)));

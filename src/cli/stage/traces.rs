@@ -1,14 +1,14 @@
-//! How it ended and what the agents did, run by run, at the end of the transcript: shortened for people, whole in
-//! `autobuild trace`.
+//! Appends to the transcript how the work ended and what the agents did, run by run. It is shortened for people;
+//! `autobuild trace` shows everything.
 
 use crate::cli::{place::own_file, stage::Stage, trace::readable};
 use domain::ids::RepoId;
 use std::io::Write;
 
-/// Events of one run that are shown.
+/// The most events of one run that are shown.
 const MOST_EVENTS: usize = 30;
 
-/// The runs of every task of a repository, oldest first.
+/// Returns the runs of every task of a repository, oldest first.
 pub async fn gather(stage: &Stage, repo: RepoId) -> anyhow::Result<Vec<String>> {
     let store = &stage.engine.store;
     let mut features: Vec<_> = store.traced().await?.into_iter().map(|(feature, _)| feature).collect();
@@ -27,7 +27,7 @@ pub async fn gather(stage: &Stage, repo: RepoId) -> anyhow::Result<Vec<String>> 
     Ok(lines)
 }
 
-/// Appends to the transcript's file how it ended and what the agents did, and shows that where everything is shown.
+/// Appends to the transcript's file how the work ended and what the agents did; with `verbose` also prints the latter.
 pub fn tell(stage_file: &std::path::Path, ended: &[String], lines: &[String], verbose: bool) -> std::io::Result<()> {
     let mut file = own_file().append(true).open(stage_file)?;
     writeln!(file, "\n{}", ended.join("\n"))?;
@@ -38,7 +38,7 @@ pub fn tell(stage_file: &std::path::Path, ended: &[String], lines: &[String], ve
     for line in lines {
         writeln!(file, "{line}")?;
         if verbose {
-            // Whoever closed the terminal still has the file.
+            // If the terminal is closed, the file remains.
             let _ = writeln!(std::io::stdout(), "{line}");
         }
     }

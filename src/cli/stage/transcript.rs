@@ -1,5 +1,5 @@
-//! Who did what, as it happens: one paragraph per event, and of a comment that is edited again and again only what is
-//! new in it. The same is written to a file, with the whole of what was said.
+//! Shows who did what, as it happens: one paragraph per event; of a comment that is edited repeatedly, only what is new
+//! in it. A file gets the same with the full texts.
 
 use crate::{
     cli::{
@@ -36,32 +36,33 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Below what somebody did stand its address and what was said.
+/// The start of the lines below an event: its address, and what was said.
 const MARGIN: &str = "                               ";
 const GUTTER: &str = "                               │ ";
 
-/// Uncommitted changes that are named.
+/// The most uncommitted changes that are named.
 const MOST_CHANGES: usize = 8;
 
-/// Where the text of a line begins that opens with the time.
+/// The indentation of the text in a line that begins with the time.
 const AFTER_TIME: &str = "           ";
 
-/// How often the picture of who is at work is drawn.
+/// The time between two drawings of the picture.
 const BEAT: Duration = Duration::from_millis(125);
 
-/// In how many of these the bars are made anew.
+/// The number of drawings after which the bars are updated.
 const BEATS_OF_BARS: usize = 8;
 
-/// Where nothing moves, work that takes longer than this is told in a line, once and again.
+/// If nothing can be redrawn: the seconds after which running work is reported in a line, and the seconds between
+/// further lines.
 const FIRST_TOLD: i64 = 10;
 const TOLD_EVERY: i64 = 30;
 
-/// Whether a line of a transcript belongs to what somebody said.
+/// `true` if a line of a transcript belongs to what somebody said.
 pub fn is_said(line: &str) -> bool {
     line.starts_with(GUTTER.trim_end())
 }
 
-/// A line of a transcript as it was printed: what stood before its text, what stands before further rows, its text.
+/// Splits a line of a transcript into the text before it, the text before its further rows, and its own text.
 pub fn parts(line: &str) -> (&str, &str, &str) {
     let lead = [GUTTER, MARGIN, AFTER_TIME]
         .into_iter()
@@ -75,12 +76,12 @@ pub fn parts(line: &str) -> (&str, &str, &str) {
 /// Writes the transcript.
 pub struct Transcript {
     file: File,
-    /// None where it is only written to the file.
+    /// `None` if the transcript is only written to the file.
     terminal: Option<Terminal>,
-    /// What is told of.
+    /// The full name of the repository whose events are shown.
     repository: String,
     repo: RepoId,
-    /// The Feature that is told of, and how far it is.
+    /// The Feature that is shown, and its progress.
     feature: Option<(FeatureKey, Option<Progress>)>,
     engine: Arc<Engine>,
     json: bool,
@@ -92,15 +93,15 @@ pub struct Transcript {
     addresses: HashSet<String>,
     edited: HashMap<String, Edited>,
     hidden: usize,
-    /// Whether it ends with how much was left out.
+    /// Whether the transcript ends with the number of hidden edits.
     tells_hidden: bool,
-    /// Whether people comment where this is shown.
+    /// Whether people who read this can comment.
     has_comments: bool,
     seen: watch::Sender<u64>,
 }
 
 impl Transcript {
-    /// A transcript of what happens in a repository, at the end of a file.
+    /// Opens a transcript of a repository's events, which is appended to a file.
     pub fn open(stage: &Stage, repository: &str, file: &Path) -> anyhow::Result<Self> {
         let file = own_file().create(true).append(true).open(file)?;
         Ok(Self {
@@ -125,7 +126,7 @@ impl Transcript {
         })
     }
 
-    /// Says nothing of what was left out.
+    /// Leaves out the note about hidden edits.
     pub fn without_note(self) -> Self {
         Self {
             tells_hidden: false,
@@ -133,7 +134,7 @@ impl Transcript {
         }
     }
 
-    /// Says nothing of what people could comment.
+    /// Leaves out the commands that people could comment.
     pub fn without_commands(self) -> Self {
         Self {
             has_comments: false,
@@ -141,7 +142,7 @@ impl Transcript {
         }
     }
 
-    /// Shows it too.
+    /// Shows the transcript on a terminal too.
     pub fn shown_on(self, terminal: &Terminal, json: bool, verbose: bool) -> Self {
         Self {
             terminal: Some(terminal.clone()),
@@ -151,7 +152,7 @@ impl Transcript {
         }
     }
 
-    /// Says how far everything that is run here is kept apart, and where it can be watched.
+    /// Shows the level of isolation, and the address at which the run can be watched.
     pub fn opening(&mut self, sandbox: &Sandbox, dashboard: &str) {
         if self.json {
             return;
@@ -164,13 +165,14 @@ impl Transcript {
         if !sandbox.missing().is_empty() {
             self.line(&format!("For more isolation: {}", sandbox.missing()), Tone::Quiet);
         }
-        // The address opens everything of this run: it is for who started it, not for a file that stays.
+        // The address gives access to everything of this run. It is for the person who started it, not for a file that
+        // stays.
         if let Some(terminal) = &self.terminal {
             terminal.exact(&format!("Watch it while it runs: {dashboard}"));
         }
     }
 
-    /// Says what of the repository is not part of the import.
+    /// Names the uncommitted changes that the import leaves out.
     pub fn left_out(&mut self, changes: &[String]) {
         if self.json || changes.is_empty() {
             return;
@@ -187,12 +189,12 @@ impl Transcript {
         self.line(&clean(&line).replace('\n', " "), Tone::Loud);
     }
 
-    /// The number of the last event that was shown.
+    /// Returns a receiver of the number of the last event that was shown.
     pub fn seen(&self) -> watch::Receiver<u64> {
         self.seen.subscribe()
     }
 
-    /// Shows every event, those that happened before too, until `closing`.
+    /// Shows every event, including earlier ones, until `closing` is cancelled.
     pub async fn follow(
         mut self,
         mut news: broadcast::Receiver<FeedEvent>,
@@ -222,7 +224,7 @@ impl Transcript {
         }
     }
 
-    /// Says how much was left out.
+    /// Ends the transcript with the number of hidden edits.
     fn end(mut self) {
         if let Some(terminal) = &self.terminal {
             terminal.clear();
@@ -237,13 +239,13 @@ impl Transcript {
         }
     }
 
-    /// Who is at work now: as a picture, else now and then in a line of its own.
+    /// Shows the current work: as a picture, or else now and then in a line.
     async fn beat(&mut self) {
         let Some(terminal) = self.terminal.clone() else { return };
         let (works, now) = (self.engine.running.at_work(), self.engine.now());
         if terminal.moves() {
             if self.beats.is_multiple_of(BEATS_OF_BARS) {
-                // What cannot be read now is drawn as it was.
+                // If the progress cannot be read now, the last one is drawn.
                 self.feature = self.progress().await.unwrap_or(self.feature);
             }
             let picture = Picture {
@@ -275,7 +277,7 @@ impl Transcript {
         }
     }
 
-    /// The unfinished Feature of the repository, and how far it is.
+    /// Returns the repository's unfinished Feature and its progress.
     async fn progress(&self) -> anyhow::Result<Option<(FeatureKey, Option<Progress>)>> {
         let store = &self.engine.store;
         let Some(row) = store.unfinished(Scope::Repo(self.repo)).await?.pop() else {
@@ -329,7 +331,7 @@ impl Transcript {
         self.whole(event);
     }
 
-    /// A comment was edited: only what is new in it.
+    /// Shows what is new in an edited comment.
     fn change(&mut self, change: &Change) {
         if change.state.is_none() && change.rows.is_empty() && change.notes.is_empty() {
             self.hidden += 1;
@@ -350,8 +352,8 @@ impl Transcript {
         }
     }
 
-    /// One event: who did what where, the address if it was not shown yet, and what was said: its start, and in the file
-    /// all of it.
+    /// Shows one event: who did what where, the address if it is new, and the start of what was said; the file gets all
+    /// of it.
     fn whole(&mut self, event: &FeedEvent) {
         let lead = format!("{:6.1}s  ", self.seconds());
         let is_new = (self.verbose || addressed(event)) && self.addresses.insert(event.url.clone());
@@ -372,18 +374,18 @@ impl Transcript {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// A line of its own.
+    /// Writes a line of its own.
     fn line(&mut self, text: &str, tone: Tone) {
         self.behind("", "", text, tone);
     }
 
-    /// A line with the time.
+    /// Writes a line with the time.
     fn timed(&mut self, text: &str, tone: Tone) {
         let lead = format!("{:6.1}s   · ", self.seconds());
         self.behind(&lead, AFTER_TIME, text, tone);
     }
 
-    /// To the terminal, fitted into it, and to the file.
+    /// Writes to the terminal, wrapped to its width, and to the file.
     fn behind(&mut self, lead: &str, gutter: &str, text: &str, tone: Tone) {
         if let Some(terminal) = &self.terminal {
             terminal.line(lead, gutter, text, tone);
@@ -391,7 +393,7 @@ impl Transcript {
         self.keep(lead, text);
     }
 
-    /// To the file alone.
+    /// Writes to the file only.
     fn keep(&mut self, lead: &str, text: &str) {
         let _ = writeln!(self.file, "{}", format!("{lead}{text}").trim_end());
     }
@@ -405,7 +407,7 @@ struct Row<'a> {
     tone: Tone,
 }
 
-/// Who did what where, at which address, and what was said.
+/// Returns the rows for an event: who did what where, the address, and what was said.
 fn paragraph<'a>(event: &FeedEvent, lead: &'a str, address: Option<&str>, said: &[String]) -> Vec<Row<'a>> {
     let on = if event.kind == "check_run" { " on" } else { "" };
     let number = event.number.map(|number| format!("{on} #{number}")).unwrap_or_default();
@@ -428,7 +430,7 @@ fn paragraph<'a>(event: &FeedEvent, lead: &'a str, address: Option<&str>, said: 
         .collect()
 }
 
-/// What was said, as far as it is shown at once: of what sends work back, why.
+/// Returns the part of what was said that is shown at once; more of it if the event sends work back.
 fn said(event: &FeedEvent) -> Vec<String> {
     let room = match event.outcome {
         EventOutcome::Bad => Room::SCREEN,
@@ -445,7 +447,7 @@ fn said_in_full(event: &FeedEvent) -> Vec<String> {
     said
 }
 
-/// States that mean something good or bad, as messages write them.
+/// The beginnings of state texts that mean something good or bad, as messages write them.
 const TELLING: [(&str, Tone); 4] = [
     ("blocked", Tone::Bad),
     ("failed", Tone::Bad),
@@ -453,7 +455,7 @@ const TELLING: [(&str, Tone); 4] = [
     ("in review", Tone::Good),
 ];
 
-/// The tone of a state, by the words that it begins with; none where it is neither good nor bad.
+/// Returns a state's tone by its first words; `None` if it is neither good nor bad.
 fn state_tone(state: &str) -> Option<Tone> {
     let telling = TELLING.iter().find(|(words, _)| state.starts_with(words));
     telling.map(|(_, tone)| *tone)
@@ -467,12 +469,12 @@ fn tone(outcome: EventOutcome) -> Tone {
     }
 }
 
-/// Whether somebody said something in this event, rather than being named in it.
+/// `true` if somebody said something in this event, rather than only being named in it.
 fn speech(event: &FeedEvent) -> bool {
     event.kind.starts_with("comment.") || event.kind.starts_with("review.")
 }
 
-/// Whether the event's address leads to a conversation rather than to a commit, a check or a branch.
+/// `true` if the event's address leads to a conversation, not to a commit, a check or a branch.
 fn addressed(event: &FeedEvent) -> bool {
     !matches!(event.kind.as_str(), "push" | "check_run" | "branch.deleted")
 }

@@ -1,14 +1,14 @@
-//! Lines that fit into a terminal, measured in its columns. Words are kept whole where they fit.
+//! Wraps lines to a terminal's columns. Words are kept whole if they fit.
 
 use unicode_width::UnicodeWidthStr;
 
-/// A row has at least so many columns, however narrow the terminal is.
+/// The least columns of a row, however narrow the terminal is.
 const LEAST: usize = 16;
 
-/// What is longer is no word: a cut goes through it.
+/// The longest word in bytes; a longer text without blanks may be cut anywhere.
 const LONGEST_WORD: usize = 60;
 
-/// `text` in rows of at most `width` columns: the first behind `lead`, the others behind `gutter`.
+/// Wraps `text` to rows of at most `width` columns: the first begins with `lead`, the others with `gutter`.
 pub fn rows(lead: &str, gutter: &str, text: &str, width: usize) -> Vec<String> {
     let text = text.replace('\t', "    ");
     let room = |before: &str| width.saturating_sub(before.width()).max(LEAST);
@@ -32,7 +32,7 @@ pub fn rows(lead: &str, gutter: &str, text: &str, width: usize) -> Vec<String> {
     rows
 }
 
-/// The start of a line that has at most `columns`, marked where something is left out.
+/// Shortens a line to at most `columns`, with `…` if something is left out.
 pub fn cut(line: &str, columns: usize) -> String {
     if line.width() <= columns {
         return line.to_owned();
@@ -40,7 +40,7 @@ pub fn cut(line: &str, columns: usize) -> String {
     format!("{}…", start(line, columns.saturating_sub(1)))
 }
 
-/// The same, and no word is cut where the line has words.
+/// Shortens a line in the same way, but between words if there are any.
 pub fn cut_at_word(line: &str, columns: usize) -> String {
     if line.width() <= columns {
         return line.to_owned();
@@ -52,7 +52,7 @@ pub fn cut_at_word(line: &str, columns: usize) -> String {
     }
 }
 
-/// As much of a text as fits into so many columns, and at least one character.
+/// Returns the part of a text that fits into `columns`, at least one character.
 fn start(text: &str, columns: usize) -> &str {
     let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
     let fitting = ends.take_while(|end| text.get(..*end).is_some_and(|part| part.width() <= columns));

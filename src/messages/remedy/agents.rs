@@ -1,4 +1,4 @@
-//! What a person can do when an agent gave no usable result.
+//! The actions for a person after an agent gave no usable result.
 
 use crate::messages::remedy::{code, plain};
 use domain::blocked::{AgentFailure, SpentScript};
@@ -22,7 +22,7 @@ const STRONGER_COACH: &str = "Try a stronger model for the Coach: name one that 
      `.github/autobuild.yml` on the default branch, or set `AUTOBUILD_MODEL_STRONG` where AutoBuild runs. Its decision was not \
      usable even after one correction";
 
-/// One action for the kind of failure, then how it goes on.
+/// Returns one action for the kind of failure, then how the work goes on.
 pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
     let first = match failure {
         AgentFailure::NotFound { program } => format!(

@@ -1,4 +1,4 @@
-//! What can be done about failures of GitHub, of the repository and of our own machine.
+//! The actions for failures of GitHub, of the repository and of the service's own machine.
 
 use crate::messages::{
     reasons,
@@ -6,12 +6,12 @@ use crate::messages::{
 };
 use domain::blocked::Fault;
 
-/// What can be done after a refusal.
+/// Returns the actions after a refusal.
 pub(super) fn refused() -> Vec<String> {
     fixed(&["Compare these words with the repository's rules and the App's permissions, fix them, then resume"])
 }
 
-/// What can be done about a failure that is neither an agent's nor a verdict.
+/// Returns the actions for a failure that is neither an agent's nor a verdict.
 pub(super) fn actions(fault: &Fault) -> Vec<String> {
     match fault {
         Fault::Refused { .. } => refused(),

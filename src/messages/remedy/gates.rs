@@ -1,4 +1,4 @@
-//! What a person can do about a Gate that failed, or that could not run: one rule per Gate and reason.
+//! The actions for a Gate that failed or could not run: one rule per Gate and reason.
 
 use crate::messages::remedy::{code, plain};
 use domain::{
@@ -8,10 +8,10 @@ use domain::{
     plan::Criterion,
 };
 
-/// Gates that are spoken of; the others stand in the table.
+/// The most Gates that get actions; the others are in the table.
 const MOST_GATES: usize = 3;
 
-/// One action or two for each Gate that sends the work back.
+/// Returns one or two actions for each Gate that sends the work back.
 pub(super) fn failing(gates: &GateReport, criteria: &[Criterion]) -> Vec<String> {
     let repeated: Vec<usize> = repeats(criteria, gates).map(|(number, _)| number).collect();
     let is_new = |result: &&GateResult| !matches!(result.gate, Gate::Check(number) if repeated.contains(&number));
@@ -23,7 +23,7 @@ pub(super) fn failing(gates: &GateReport, criteria: &[Criterion]) -> Vec<String>
         .filter(is_new)
         .filter_map(|result| Some((result, failed(&result.evidence)?)))
         .map(|(result, finding)| match (result.gate, &gates.tests) {
-            // Without a test command nothing else can be done about it.
+            // Without a test command, the only remedy is to set one.
             (Gate::RedBeforeGreen, Evidence::Absent(reason @ Absence::NoCommand)) => {
                 absence(Source::Setting("test"), reason).into_iter().collect()
             }
@@ -38,7 +38,7 @@ pub(super) fn failing(gates: &GateReport, criteria: &[Criterion]) -> Vec<String>
         .collect()
 }
 
-/// The same for tasks that pass alone and not together.
+/// Returns the actions for tasks that pass alone but not together.
 pub(super) fn failing_together(gates: &GateReport) -> Vec<String> {
     let tests = failed(&gates.tests).map(|finding| {
         let first = first_failing(gates, finding);
@@ -52,7 +52,7 @@ pub(super) fn failing_together(gates: &GateReport) -> Vec<String> {
     tests.into_iter().chain(others.flatten()).take(MOST_GATES).collect()
 }
 
-/// One action for each Gate that could not run.
+/// Returns one action for each Gate that could not run.
 pub(super) fn absent(gates: &GateReport) -> Vec<String> {
     let setup = gates.setup.iter().map(|setup| (Source::Setting("setup"), setup));
     let tests = [(Source::Setting("test"), &gates.tests)];
@@ -106,7 +106,7 @@ fn tests(gates: &GateReport, finding: &Finding) -> Vec<String> {
     ]
 }
 
-/// The first failing test that nothing excuses.
+/// Returns the first failing test that is not excused.
 fn first_failing(gates: &GateReport, finding: &Finding) -> String {
     let excused = |name: &&String| gates.excused.iter().any(|excused| excused.test == **name);
     let names = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
@@ -201,7 +201,7 @@ fn place(item: &Issue) -> String {
     }
 }
 
-/// Where a person corrects what a Gate runs.
+/// The place where a person corrects what a Gate runs.
 #[derive(Clone, Copy)]
 enum Source {
     /// A key of the repository's settings.
@@ -226,7 +226,7 @@ impl Source {
         }
     }
 
-    /// How `what` is done there. A plan at work is not changed: the next run gets another one.
+    /// Says how to do `what` there. A plan in use cannot be changed; the next run gets a new one.
     fn mend(self, what: &str) -> String {
         let in_plan = |part: &str| {
             format!(
@@ -249,7 +249,7 @@ fn absence(source: Source, reason: &Absence) -> Option<String> {
                 "Set the `{key}` command in `.github/autobuild.yml` on the default branch, then resume: none is set and \
                  none could be detected"
             ),
-            // These are commands themselves.
+            // These sources always have a command.
             Source::Check(_) | Source::Smoke | Source::Probe => return None,
         },
         Absence::CouldNotStart { command, reason } => format!(

@@ -1,5 +1,5 @@
-//! What a person can do about a blocked Task or Feature: a table over the cause and what the Gates said last. Words only:
-//! nothing here does any of it.
+//! The actions for a person about a blocked Task or Feature: a table over the cause and the last results of the Gates.
+//! It only words them and carries none out.
 
 mod agents;
 mod faults;
@@ -19,11 +19,11 @@ use domain::{
 /// The most actions that are suggested; nobody reads more.
 const MOST: usize = 6;
 
-/// Characters of someone's words within a sentence.
+/// The most characters of another's words within a sentence.
 const SHOWN: usize = 160;
 
-/// Actions that fit the cause, the most promising first, each a sentence without a live command. `criteria` are the task's;
-/// a Feature has none.
+/// Returns the actions that fit the cause, the most promising first, each a sentence without a live command. `criteria`
+/// are the task's; a Feature has none.
 pub(super) fn suggested_actions(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
     let mut actions: Vec<String> = Vec::new();
     for action in by_cause(report, criteria) {
@@ -32,7 +32,7 @@ pub(super) fn suggested_actions(report: &BlockedReport, criteria: &[Criterion]) 
         }
     }
     actions.truncate(MOST - 1);
-    // A person's judgement of the work itself would end these blocks.
+    // A person's approval of the work would end these blocks.
     let is_judged = report.reason.is_stuck()
         || matches!(
             report.reason,
@@ -87,7 +87,7 @@ fn by_cause(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
     }
 }
 
-/// Causes that have nothing to do with what the Gates said.
+/// Returns the actions for causes that do not depend on the Gates' results.
 fn by_surroundings(reason: &BlockReason) -> Vec<String> {
     match reason {
         BlockReason::BudgetSpent(spending) => vec![
@@ -163,7 +163,7 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
     }
 }
 
-/// What mends the failing Gates comes first, then what is true of every such block.
+/// Puts the actions for failing Gates first, or `first` if there are none, then `last`, which fits every such block.
 fn after_gates(failing: Vec<String>, first: &[&str], last: &[&str]) -> Vec<String> {
     let mut actions = failing;
     if actions.is_empty() {
@@ -209,7 +209,7 @@ fn fixed(actions: &[&str]) -> Vec<String> {
     actions.iter().map(|action| (*action).to_owned()).collect()
 }
 
-/// Someone's words within a sentence of ours: one short line that does not end it.
+/// Fits another's words into our sentence: one short line that does not end it.
 fn plain(text: &str) -> String {
     let start: String = text.chars().take(SHOWN.saturating_mul(8)).collect();
     let line = start.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -220,7 +220,7 @@ fn plain(text: &str) -> String {
     }
 }
 
-/// A name, path or command within a sentence of ours.
+/// Formats a name, path or command within our sentence.
 fn code(text: &str) -> String {
     format!("`{}`", plain(&text.replace('`', "'")))
 }

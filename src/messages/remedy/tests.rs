@@ -64,7 +64,7 @@ fn absent(reason: Absence) -> GateReport {
     GateReport::new(None, Evidence::Absent(reason))
 }
 
-/// What the Gates can say against the work, each with the words that only its own actions have.
+/// Returns the Gates' possible objections, each with the words that only its own actions have.
 fn reports() -> Vec<(GateReport, &'static str)> {
     let integrity = |rule: Rule, description: &str| {
         let sentence = Evidence::Failed(finding("", "1 finding", &[]));
@@ -293,7 +293,7 @@ fn a_spent_script_is_named_with_what_plays_it_again() {
     );
 }
 
-/// Advice that names no setting is advice that nobody can follow.
+/// Advice without the setting's name could not be followed.
 #[test]
 fn a_stronger_model_is_advised_with_the_setting_that_names_it() {
     let problem = || "x".to_owned();

@@ -1,4 +1,4 @@
-//! What every Gate can say, to speak about; every text of others comes from one place.
+//! Sample evidence of every Gate; all foreign text in it comes from one function.
 
 use super::{
     snapshot, world,
@@ -22,7 +22,7 @@ use domain::{
     task::{Origin, Task, Turn},
 };
 
-/// Failures that are not counted against the work, for each of the three reasons.
+/// Returns excused failures, one for each of the three reasons.
 pub(super) fn excused(say: Words<'_>) -> Vec<Excused> {
     let excused = |test: &str, why| Excused { test: say(test), why };
     vec![
@@ -43,7 +43,7 @@ fn ran(say: Words<'_>, command: &str, code: i32, counts: Counts) -> Finding {
     }
 }
 
-/// A Gate without a command says one sentence.
+/// Returns the finding of a Gate without a command, which is one sentence.
 fn says(say: Words<'_>, sentence: &str) -> Finding {
     Finding {
         command: String::new(),
@@ -70,7 +70,7 @@ fn known(passed: u32, failed: u32, skipped: u32) -> Counts {
     }
 }
 
-/// Every Gate where the work holds.
+/// Returns a passed result of every Gate.
 pub(super) fn held(say: Words<'_>) -> Vec<GateResult> {
     use Weight::{Demanded, Shown};
     vec![
@@ -119,7 +119,7 @@ pub(super) fn held(say: Words<'_>) -> Vec<GateResult> {
     ]
 }
 
-/// Every Gate where it does not, or could not be looked at.
+/// Returns a failed or absent result of every Gate.
 #[allow(clippy::too_many_lines, reason = "one of each Gate")]
 pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
     use Weight::{Demanded, Shown};
@@ -295,7 +295,7 @@ fn annotations_stand_on_lines_that_exist() {
         .iter()
         .map(|found| (found.line, found.level, found.title.as_str()))
         .collect();
-    // The second item is about line 900, which is not there; the last one is about no line.
+    // The second item is about line 900, which does not exist; the last one is about no line.
     assert_eq!(
         placed,
         [

@@ -1,5 +1,5 @@
-//! Whatever others write, it lands in text and code: it starts no block, mentions nobody, refers to nothing, gives no
-//! command, hides nothing, and fits.
+//! Tests that foreign text stays text or code, whatever it is: it starts no block, mentions nobody, refers to nothing,
+//! gives no command, hides nothing, and fits.
 
 use super::{sentences, world};
 use crate::{
@@ -22,8 +22,8 @@ use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::{collections::BTreeMap, iter, sync::LazyLock};
 
-/// Shows everything that AutoBuild may say of one Feature in which all foreign text is the given one, each with its name.
-/// One after the other: with huge texts all at once take gigabytes.
+/// Renders everything that AutoBuild may say of one Feature with the given foreign text, each part with its name. The
+/// parts come one after the other: with huge texts, all at once would take gigabytes.
 #[allow(clippy::too_many_lines, reason = "one of each text")]
 fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
     let feature = world::busy(say);
@@ -119,7 +119,7 @@ fn variants<'a>(feature: &'a Feature, say: Words<'a>) -> impl Iterator<Item = (&
         };
         ("failed", failed)
     };
-    // Every reason is said in a task's report; here one with a list and one with files are enough.
+    // Other tests render every reason in a task's report; here one with a list and one with files are enough.
     let listed = |reason: &BlockReason| {
         matches!(
             reason,
@@ -141,7 +141,7 @@ fn variants<'a>(feature: &'a Feature, say: Words<'a>) -> impl Iterator<Item = (&
     iter::once_with(waiting).chain(iter::once_with(failed)).chain(blocked)
 }
 
-/// Titles and commits, where no Markdown is read.
+/// Returns titles and commit messages, in which Markdown has no effect.
 fn plain_lines(say: Words<'_>) -> Vec<String> {
     let feature = world::busy(say);
     let task = &feature.tasks[1];
@@ -162,7 +162,7 @@ fn plain_lines(say: Words<'_>) -> Vec<String> {
     ]
 }
 
-/// What a reader's eye sees of a page: its text outside code, and how many blocks of each kind it has.
+/// The visible parts of a page: its text outside code, and the number of blocks of each kind.
 struct Seen {
     text: String,
     shapes: BTreeMap<String, usize>,
@@ -225,7 +225,7 @@ const OURS: [&str; 11] = [
     "<summary>Output of probe 1</summary>",
 ];
 
-/// One of our marks, or the title of a fold that counts something, in words and numbers alone.
+/// `true` if the HTML is one of our marks, or the title of a fold in plain words and numbers.
 fn is_ours(html: &str) -> bool {
     let title = html
         .strip_prefix("<summary>")
@@ -256,7 +256,7 @@ fn assert_harmless(name: &str, said: &str) {
         assert!(!lower.contains(live), "{name} holds a live {live}:\n{said}");
     }
     for live in ["fixes #", "fixes gh"] {
-        // Within a longer word it closes nothing.
+        // Inside a longer word it has no effect.
         let is_word = |at: usize| !lower[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
         assert!(
             !lower.match_indices(live).any(|(at, _)| is_word(at)),
@@ -277,14 +277,14 @@ fn assert_harmless(name: &str, said: &str) {
     assert_eq!(open, closed, "{name} leaves a fold open:\n{said}");
 }
 
-/// Headings, tables, lists and emphasis that no text of others may add or take away.
+/// Counts headings, tables, lists and emphasis, which foreign text must not add or remove.
 fn shape(said: &str) -> BTreeMap<String, usize> {
     let mut shapes = seen(said).shapes;
     shapes.retain(|tag, _| tag != "CodeBlock" && tag != "HtmlBlock");
     shapes
 }
 
-/// What is said when others write two plain words everywhere.
+/// The texts rendered with two plain words as every foreign text.
 static CALM: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut calm = Vec::new();
     everything(&|_| "w w".to_owned(), |_, said| calm.push(said));
@@ -362,7 +362,7 @@ proptest! {
 
     #[test]
     fn no_text_of_others_says_anything_of_its_own(hostile in fragment()) {
-        // A word on each side keeps "nothing was said" out of the comparison of shapes.
+        // A word on each side ensures that the text is never empty, which would change the shape.
         let hostile = format!("w {hostile} w");
         let mut calm = CALM.iter();
         everything(&|_| hostile.clone(), |name, said| {

@@ -1,4 +1,4 @@
-//! What is said, word for word, and that no text of others can say anything else.
+//! Tests the exact wording of all messages, and that foreign text cannot change them.
 
 mod evidence;
 mod hostile;

@@ -131,7 +131,7 @@ fn in_diff(path: &str, line: u32) -> bool {
     path == "src/auth.rs" && line == 12
 }
 
-/// A change of one file, whose line 12 the diff shows.
+/// A change of one file; the diff shows its line 12.
 const CHANGE: messages::Shown<'_> = messages::Shown {
     in_diff: &in_diff,
     files: &[],
@@ -267,7 +267,7 @@ fn blocked_reports() {
     );
 }
 
-/// Who watches from a terminal opens no fold: what was sent back and what was printed stand in the open.
+/// A terminal has no folds, so the items and the output must be shown openly.
 #[test]
 fn blocked_in_short() {
     let mut feature = world::busy(&decent);
@@ -294,7 +294,7 @@ fn blocked_in_short() {
     snapshot!("blocked_in_short", out_of_turns.join("\n\n"));
 }
 
-/// Who reads the terminal gets the advice of the comment on the issue, which rests on what the Gates found.
+/// The terminal must give the same advice as the comment on the issue, which depends on the Gates' results.
 #[test]
 fn a_red_wave_gate_gets_the_same_advice_in_the_terminal_and_on_the_issue() {
     let mut feature = world::busy(&decent);
@@ -318,7 +318,7 @@ fn a_red_wave_gate_gets_the_same_advice_in_the_terminal_and_on_the_issue() {
     assert_eq!(advice(&in_terminal), advice(&on_issue));
 }
 
-/// A test command that is red before anyone changed anything, and names no test, says why nowhere else.
+/// If a test command fails before any change and names no test, its output is shown nowhere else.
 #[test]
 fn what_red_tests_without_names_printed_is_part_of_the_block() {
     let mut feature = world::busy(&decent);

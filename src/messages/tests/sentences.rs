@@ -1,4 +1,4 @@
-//! Every reason, refusal and answer, one snapshot for each kind.
+//! Tests every reason, refusal and reply, with one snapshot for each kind.
 
 use super::{snapshot, world, world::decent};
 use crate::{
@@ -213,7 +213,7 @@ fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
     ]
 }
 
-/// Every reason to block.
+/// Returns every reason to block.
 pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
     let agents = agent_failures().into_iter().map(|failure| BlockReason::AgentFailed {
         failure,

@@ -1,4 +1,4 @@
-//! Features, tasks and turns to speak about; every text of others comes from one place.
+//! Sample Features, tasks and turns; all foreign text in them comes from one function.
 
 use crate::messages::{Links, tests::evidence};
 use domain::{
@@ -21,10 +21,10 @@ use domain::{
     wave,
 };
 
-/// Gives every text that issues, agents, tools and people write.
+/// A function that supplies every text that issues, agents, tools and people write.
 pub(super) type Words<'a> = &'a dyn Fn(&str) -> String;
 
-/// Texts as decent people write them.
+/// Returns harmless text unchanged.
 pub(super) fn decent(text: &str) -> String {
     text.to_owned()
 }
@@ -219,7 +219,7 @@ pub(super) fn rules() -> Rules {
     }
 }
 
-/// A Feature at work: one task merged, one at its second turn, one waiting.
+/// Returns a Feature in progress: one task merged, one in its second turn, one waiting.
 pub(super) fn feature(say: Words<'_>) -> Feature {
     let mut feature = without_plan(say);
     let plan = plan(say);
@@ -299,7 +299,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
     }
 }
 
-/// The same Feature in full course: merged, overridden and blocked tasks, a wave gate, a living comment.
+/// Returns the same Feature later: merged, overridden and blocked tasks, a wave gate, a living comment.
 pub(super) fn busy(say: Words<'_>) -> Feature {
     let mut feature = feature(say);
     feature.living = Some(Living {

@@ -1,4 +1,4 @@
-//! What the service needs and how it stands, for operators: a page, and JSON for programs.
+//! The doctor's rows for operators: a page, and JSON for programs.
 
 use crate::web::{
     dashboard::{
@@ -65,12 +65,12 @@ async fn json(inbox: &Inbox, repo: Option<RepoName>) -> Response {
     }
 }
 
-/// Whether somebody may see it.
+/// `true` if the viewer may see the page.
 pub(super) fn is_for(inbox: &Inbox, viewer: &Viewer) -> bool {
     viewer.sees_everything() && inbox.doctor().is_some()
 }
 
-/// The page's content.
+/// Returns the page's content.
 fn content(rows: &[Row], repo: Option<&RepoName>) -> Markup {
     let count = |standing: Standing| rows.iter().filter(|row| row.standing == standing).count();
     let (broken, warnings) = (count(Standing::Broken), count(Standing::Warning));

@@ -1,4 +1,4 @@
-//! A Feature's page: where it stands, its waves, its tasks turn by turn, the runs of its agents and what waits.
+//! A Feature's page: its state, its waves, its tasks turn by turn, its agents' runs, and its waiting steps.
 
 use crate::{
     engine::view::{FeatureView, WorkView},
@@ -25,14 +25,14 @@ use domain::{
 use maud::{Markup, html};
 use page_parts::markdown;
 
-/// Steps that are listed.
+/// The most steps that are listed.
 const MOST_STEPS: usize = 50;
-/// Items of a verdict that are listed.
+/// The most items of a verdict that are listed.
 const MOST_ITEMS: usize = 20;
-/// Characters of what a Gate found.
+/// The most characters of a Gate's finding.
 const LONGEST: usize = 400;
 
-/// What the page shows.
+/// Returns the page's content.
 pub(super) fn content(web: &str, secrets: &Secrets, form: &Form, (view, work): (&FeatureView, &WorkView)) -> Markup {
     Shown {
         form,
@@ -72,7 +72,7 @@ impl Shown<'_> {
         }
     }
 
-    /// What its runs cost over time, against what the repository allows.
+    /// Plots the cost of the runs over time, against the repository's limit.
     fn money(&self) -> Markup {
         let mut ended: Vec<(Millis, u64)> = self
             .work
@@ -97,13 +97,13 @@ impl Shown<'_> {
         html! { h2 { "Spending" } (plot.draw()) }
     }
 
-    /// What agents, people and programs wrote, without secrets.
+    /// Masks secrets in a text of agents, people or programs.
     fn masked(&self, text: &str) -> String {
         self.secrets.mask(text)
     }
 
     fn links(&self) -> Links {
-        // Without a name the addresses lead to the forge's first page.
+        // Without a name, the links lead to GitHub's first page.
         let unknown = RepoName {
             owner: String::new(),
             name: String::new(),
@@ -219,7 +219,7 @@ impl Shown<'_> {
         }
     }
 
-    /// One turn; only the last is open.
+    /// Returns one turn; only the last is unfolded.
     fn turn_of(&self, task: &Task, turn: &Turn, is_last: bool) -> Markup {
         let verdict = turn.verdict.as_ref();
         let said = verdict
@@ -250,7 +250,7 @@ impl Shown<'_> {
         }
     }
 
-    /// What the Gates found, a line each.
+    /// Returns the Gates' findings, one per line.
     fn evidence(&self, title: &str, gates: &GateReport) -> Markup {
         let first = gates.setup.iter().map(|setup| ("set-up".to_owned(), setup));
         let tests = std::iter::once(("tests".to_owned(), &gates.tests));
@@ -272,7 +272,7 @@ impl Shown<'_> {
         }
     }
 
-    /// What is still to be done, what waits and until when, and what was given up.
+    /// Returns the open steps with what they wait for, and the failed ones.
     fn steps(&self) -> Markup {
         let (failed, effects): (Vec<&StoredEffect>, Vec<&StoredEffect>) = self
             .work
@@ -306,7 +306,7 @@ impl Shown<'_> {
     }
 }
 
-/// An id in an address: what is not a plain letter or digit stands as its bytes.
+/// Percent-encodes an id for a URL: everything but ASCII letters and digits.
 fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte.is_ascii_alphanumeric() {
         true => char::from(byte).to_string(),

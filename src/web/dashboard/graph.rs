@@ -1,4 +1,4 @@
-//! The picture of a Feature's waves: a column for each, a box for each task, a line for each need.
+//! The picture of a Feature's waves: a column for each wave, a box for each task, a line for each dependency.
 
 use crate::messages;
 use domain::{
@@ -10,10 +10,10 @@ use maud::{Markup, html};
 use page_parts::graph::{Column, Graph, Node, draw};
 use std::collections::BTreeMap;
 
-/// More would not be readable.
+/// The most tasks in the picture; more would be unreadable.
 const MOST_TASKS: usize = 60;
 
-/// The picture, or nothing if there is nothing to draw, or too much.
+/// Returns the picture, or nothing if there are no tasks or too many.
 pub(super) fn waves(secrets: &Secrets, feature: &Feature) -> Markup {
     if feature.tasks.len() > MOST_TASKS {
         return html! {};

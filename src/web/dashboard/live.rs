@@ -1,4 +1,4 @@
-//! What is shown, sent again whenever it has changed: server-sent events, each a page's whole content.
+//! Sends a page's whole content again whenever it has changed, as server-sent events.
 
 use crate::web::{
     dashboard::{
@@ -22,23 +22,24 @@ use page_parts::events::{GONE, HERE, LATER, LastSent};
 use std::{convert::Infallible, sync::Arc, time::Duration};
 use tokio::sync::Notify;
 
-/// How often it is looked whether who reads may still read.
+/// The time between two checks of the viewer's permission.
 const LOOK: Duration = Duration::from_secs(1);
-/// A comment as often as this keeps proxies from ending the stream.
+/// The number of looks without news after which a comment is sent, so that proxies keep the stream open.
 const QUIET: u32 = 15;
 
-/// Sent last to a stream that made room for a newer one: the page comes again, and so shows the news now and then.
+/// The last event of a stream that made room for a newer one: the browser reconnects after 15 seconds, and so shows the
+/// news now and then.
 const CROWDED: &str = "retry: 15000\n\n";
 
-/// What one open page is sent.
+/// The stream of one open page.
 struct Stream {
     inbox: Arc<Inbox>,
-    /// Of the request that opened it.
+    /// The headers of the request that opened the stream.
     headers: HeaderMap,
-    /// Told when a newer stream takes the place.
+    /// The signal that a newer stream takes this one's place.
     crowded: Arc<Notify>,
     seen: Seen,
-    /// Whether the newest reading was not looked at yet.
+    /// Whether the newest reading was not handled yet.
     is_unread: bool,
     sent: LastSent,
     quiet: u32,
@@ -47,11 +48,11 @@ struct Stream {
 
 enum State {
     Open,
-    /// Its last event is sent.
+    /// The last event was sent.
     Ended,
 }
 
-/// A stream of a page's content, for as long as the request that opened it would be let in.
+/// Returns the stream of a page's content; it lasts as long as the request that opened it would be admitted.
 pub(super) async fn stream(inbox: Arc<Inbox>, page: Page, (viewer, headers): (&Viewer, HeaderMap)) -> Response {
     let stream = Stream {
         crowded: match viewer {
@@ -74,7 +75,7 @@ pub(super) async fn stream(inbox: Arc<Inbox>, page: Page, (viewer, headers): (&V
 }
 
 impl Stream {
-    /// The next event; none after the last.
+    /// Returns the next event; `None` after the last.
     async fn next(&mut self) -> Option<String> {
         loop {
             match self.state {
@@ -99,13 +100,13 @@ impl Stream {
         }
     }
 
-    /// What is to be sent now, if anything is.
+    /// Returns the event to send now, if there is one.
     async fn look(&mut self) -> Option<String> {
-        // Whether the session was ended is known as soon as the database answers again.
+        // If the database does not answer, whether the session was ended is checked at a later look.
         let Some(viewer) = Viewer::of(&self.inbox, &self.headers).await.ok()? else {
             return self.last(GONE);
         };
-        // What somebody may see changes without the work.
+        // A person's permissions can change while the work does not.
         if !self.is_unread && viewer.sees_everything() {
             return None;
         }
@@ -113,7 +114,7 @@ impl Stream {
         self.is_unread = false;
         let instead = sight::instead(&self.inbox, &viewer, &reading).await;
         match instead.as_ref().unwrap_or(&reading) {
-            // The next reading may find the database again, and GitHub.
+            // The next reading may reach the database and GitHub again.
             Reading::NoDatabase | Reading::Undecided => None,
             Reading::Gone => self.last(GONE),
             reading @ (Reading::Overview(..)

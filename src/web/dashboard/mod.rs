@@ -1,5 +1,5 @@
-//! The dashboard: what the service does, for those who show the administrator's token. The server makes the pages, and they
-//! work without a script. With one, they follow the work.
+//! The dashboard, which shows the service's work to people who may see it. The server renders the pages, and they work
+//! without a script. With a script, they follow the work.
 
 mod doctor;
 mod feature;
@@ -47,17 +47,18 @@ use page_parts::session::{Entry, NO_KEY, OTHER_HOST, is_of_this_machine, is_same
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// Only what this service serves itself, and no other page may frame it.
+/// The content security policy: a page loads only what this service serves, and no other page may frame it.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 const ICON: &str = include_str!("icon.svg");
 
-/// The dashboard's routes.
+/// Returns the dashboard's routes.
 pub(super) fn routes(inbox: &Arc<Inbox>) -> Router<Arc<Inbox>> {
     pages().layer(from_fn_with_state(Arc::clone(inbox), door))
 }
 
-/// Where a run on one's own machine shows its work: asks every request for the run's key or the session that it began.
+/// Guards the dashboard of a run on a person's own machine: each request needs the run's key, or the session that the
+/// key began.
 async fn door(State(inbox): State<Arc<Inbox>>, request: Request, next: Next) -> Response {
     let key = match (inbox.viewers(), inbox.admin()) {
         (Viewers::WithKey, Some(admin)) => admin.token(),
@@ -103,12 +104,12 @@ fn pages() -> Router<Arc<Inbox>> {
         .fallback(nowhere)
 }
 
-/// The style sheet of every page.
+/// Serves the style sheet of every page.
 pub(super) async fn style() -> Response {
     asset("text/css; charset=utf-8", page_parts::STYLE).await
 }
 
-/// The icon of every page.
+/// Serves the icon of every page.
 pub(super) async fn icon() -> Response {
     asset("image/svg+xml", ICON).await
 }
@@ -144,7 +145,7 @@ async fn spending_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer) -> Respo
     whole(&inbox, &viewer, Page::Spending, ("Spending", "/spending/live")).await
 }
 
-/// A page as it is now, for who may see it.
+/// Returns a page as it is now, with what the viewer may see.
 async fn whole(inbox: &Arc<Inbox>, viewer: &Viewer, page: Page, named: (&str, &str)) -> Response {
     answer(inbox, viewer, named, &sight::read(inbox, viewer, page).await)
 }
@@ -192,7 +193,7 @@ async fn run_page(
     }
 }
 
-/// Who wants to follow a page: a script, which is sent to no other page.
+/// The viewer whose script follows a page; a script is not redirected to the sign-in page.
 type Follower = Result<Viewer, NotIn>;
 
 async fn overview_live(State(inbox): State<Arc<Inbox>>, viewer: Follower, headers: HeaderMap) -> Response {
@@ -207,7 +208,7 @@ async fn spending_live(State(inbox): State<Arc<Inbox>>, viewer: Follower, header
     follow(inbox, viewer, headers, Page::Spending).await
 }
 
-/// A page as it changes, for who may see it.
+/// Streams a page as it changes, with what the viewer may see.
 async fn follow(inbox: Arc<Inbox>, viewer: Follower, headers: HeaderMap, page: Page) -> Response {
     let viewer = match viewer {
         Ok(viewer) => viewer,
@@ -226,7 +227,7 @@ struct WhichStep {
     id: String,
 }
 
-/// Tries a step again that was given up: the operator asks, on a form of ours.
+/// Tries a failed step again, at an operator's request from a form of ours.
 async fn try_again(
     State(inbox): State<Arc<Inbox>>,
     viewer: Viewer,
@@ -270,7 +271,7 @@ async fn feature_live(State(inbox): State<Arc<Inbox>>, viewer: Follower, path: K
     }
 }
 
-/// Whatever is at no address of ours.
+/// Answers requests for unknown addresses.
 async fn nowhere(State(inbox): State<Arc<Inbox>>, viewer: Result<Viewer, NotIn>) -> Response {
     not_found(&inbox, viewer.ok().as_ref())
 }
@@ -287,18 +288,18 @@ impl IntoResponse for NotIn {
     }
 }
 
-/// What is said to somebody of whom nobody knows who they are.
+/// Returns the page for a viewer whose session cannot be checked.
 fn no_database() -> Response {
     let said = html! { h1 { "The database does not answer" } p { "Reload the page in a moment." } };
     page(StatusCode::SERVICE_UNAVAILABLE, "Not now", &html! {}, None, &said)
 }
 
-/// What the forms of a viewer's pages carry.
+/// Returns the token that the forms on a viewer's pages carry.
 fn form_token(inbox: &Inbox, viewer: &Viewer) -> Option<String> {
     inbox.admin().map(|admin| viewer.session().form_token(admin.signing()))
 }
 
-/// The links of every page.
+/// Returns the links of every page.
 fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
     let token = match inbox.viewers() {
         Viewers::SignedIn => viewer.and_then(|viewer| form_token(inbox, viewer)),
@@ -322,7 +323,7 @@ fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
     }
 }
 
-/// What a page shows of a reading.
+/// Renders a reading as a page's content.
 fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
     let (web, secrets) = (inbox.engine().autobuild.urls().web(), &inbox.engine().secrets);
     let acting = Some(viewer).filter(|viewer| viewer.sees_everything());
@@ -347,7 +348,7 @@ fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
     }
 }
 
-/// A page, or why there is none.
+/// Returns a page, or the reason why there is none.
 fn answer(inbox: &Inbox, viewer: &Viewer, (title, live): (&str, &str), reading: &Reading) -> Response {
     let (bar, content) = (bar(inbox, Some(viewer)), content(inbox, viewer, reading));
     let (status, title, live) = match reading {
@@ -391,14 +392,14 @@ fn page(status: StatusCode, title: &str, bar: &Markup, live: Option<&str>, conte
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // Without a referrer a browser would name no origin with a form either.
+    // Without a referrer, a browser would not send the form's origin either.
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-/// Whether a browser that says where a form comes from names this very address. A proxy may have changed our name, so what
-/// the browser says itself counts first.
+/// `true` if the browser says that a form comes from this very site, or says nothing. `Sec-Fetch-Site` counts first,
+/// since a proxy may have changed the host's name.
 fn is_from_here(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     if let Some(site) = text(HeaderName::from_static("sec-fetch-site")) {

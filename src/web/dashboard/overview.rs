@@ -1,5 +1,4 @@
-//! The first page: every Feature that runs, waits, is blocked or in review, by organisation and repository, and those that
-//! ended last.
+//! The first page: every unfinished Feature by organisation and repository, and the Features that ended last.
 
 use crate::{
     engine::view::{ListedView, Overview},
@@ -20,7 +19,7 @@ use domain::{
 };
 use maud::{Markup, html};
 
-/// What the page shows.
+/// Returns the page's content.
 pub(super) fn content(secrets: &Secrets, viewers: Viewers, (view, extent): (&Overview, Extent)) -> Markup {
     let (waits, runs): (Vec<&ListedView>, Vec<&ListedView>) =
         view.unfinished.iter().partition(|view| waits_for_a_person(view));
@@ -43,7 +42,7 @@ pub(super) fn content(secrets: &Secrets, viewers: Viewers, (view, extent): (&Ove
     }
 }
 
-/// How much of it this is.
+/// Says which part of all work the page shows.
 fn about(view: &Overview, extent: Extent) -> Markup {
     match extent {
         Extent::Everything => machine(&view.tally, &view.troubles),
@@ -57,7 +56,7 @@ fn about(view: &Overview, extent: Extent) -> Markup {
     }
 }
 
-/// A repository, as far as its name was heard.
+/// A repository with its name, if it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place<'a> {
     Known { owner: &'a str, name: &'a str },
@@ -97,7 +96,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Features under the names of their organisations and repositories.
+/// Lists Features under the names of their organisations and repositories.
 fn by_repository(secrets: &Secrets, mut views: Vec<&ListedView>, none: &str) -> Markup {
     views.sort_by_key(|view| Place::of(view));
     let owner = |view: &ListedView| {
@@ -118,7 +117,7 @@ fn by_repository(secrets: &Secrets, mut views: Vec<&ListedView>, none: &str) -> 
     }
 }
 
-/// One that cannot be read needs one too.
+/// `true` if the Feature waits for a person; an unreadable one does too.
 fn waits_for_a_person(view: &ListedView) -> bool {
     view.feature.as_ref().is_none_or(|feature| match feature.state {
         State::AwaitingApproval | State::Paused { .. } | State::Blocked { .. } | State::InReview => true,
@@ -150,7 +149,7 @@ fn machine(tally: &Tally, troubles: &[ProviderTrouble]) -> Markup {
     }
 }
 
-/// For whom it waits and for what; none where it goes on by itself.
+/// Says for whom and what the Feature waits; `None` if it goes on by itself.
 fn waits_for(feature: &Feature) -> Option<String> {
     let of_pull = |pull: Option<domain::ids::PullNumber>| pull.map_or_else(String::new, |pull| format!(" #{pull}"));
     match &feature.state {
@@ -171,7 +170,7 @@ fn waits_for(feature: &Feature) -> Option<String> {
     }
 }
 
-/// One Feature, with what stands before its issue.
+/// Returns one Feature, with `before` in front of its issue.
 fn row(secrets: &Secrets, view: &ListedView, before: &str) -> Markup {
     let id = format!("feature-{}", view.key.to_string().replace('/', "-"));
     let Some(feature) = &view.feature else {
@@ -264,7 +263,7 @@ mod tests {
         content(&Secrets::default(), Viewers::SignedIn, (&overview, extent)).0
     }
 
-    /// The texts in their order on the page.
+    /// Checks that the page contains the texts in this order.
     fn in_order(page: &str, texts: &[&str]) {
         let mut rest = page;
         for text in texts {

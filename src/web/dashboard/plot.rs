@@ -1,32 +1,32 @@
-//! A plot of money over time, drawn by the server: a rising line, the limit above it, and the same as a table.
+//! A plot of money over time, drawn by the server: a rising line, the limit above it, and the same numbers as a table.
 
 use domain::{budget::dollars, ids::Millis};
 use maud::{Markup, html};
 
-/// The picture's own measure; it is stretched to the width that there is.
+/// The picture's size in its own units; it is stretched to the available width.
 const WIDTH: u64 = 600;
 const HEIGHT: u64 = 120;
 
 /// Money over time.
 pub(super) struct Plot<'a> {
-    /// Unique on its page, and stable.
+    /// The element's id, unique on its page and stable.
     pub(super) id: &'a str,
-    /// What it shows.
+    /// The plot's title.
     pub(super) title: &'a str,
-    /// What was spent when, the oldest first, in millionths of a US dollar.
+    /// The times and amounts of spending, oldest first, in millionths of a US dollar.
     pub(super) spent: Vec<(Millis, u64)>,
-    /// What may be spent.
+    /// The limit, in millionths of a US dollar.
     pub(super) limit: Option<u64>,
-    /// The moments at the left and the right edge.
+    /// The times at the left and the right edge.
     pub(super) edges: (Millis, Millis),
-    /// The right end of the line.
+    /// The time at the right end of the line.
     pub(super) now: Millis,
-    /// How a moment is told.
+    /// The format of a time.
     pub(super) when: fn(Millis) -> String,
 }
 
 impl Plot<'_> {
-    /// The plot with its table.
+    /// Returns the plot with its table.
     pub(super) fn draw(&self) -> Markup {
         let total = self
             .spent
@@ -78,7 +78,7 @@ impl Plot<'_> {
         }
     }
 
-    /// Steps from the left edge to the present.
+    /// Returns the path of the line: steps from the left edge to the present.
     fn line(&self, top: u64) -> String {
         let mut line = format!("M0 {HEIGHT}");
         let mut sum = 0_u64;
@@ -97,7 +97,7 @@ impl Plot<'_> {
     }
 }
 
-/// How far below the top an amount stands.
+/// Returns an amount's distance from the picture's top.
 fn height(micros: u64, top: u64) -> u64 {
     HEIGHT.saturating_sub(micros.saturating_mul(HEIGHT) / top.max(1))
 }

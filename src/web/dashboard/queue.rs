@@ -1,4 +1,4 @@
-//! The queue's page: why each step waits, for what and until when; and the steps that were given up.
+//! The queue's page: why each step waits, for what and until when; and the failed steps.
 
 use crate::{
     engine::queue::{Queue, Why, can_be_tried_again, why},
@@ -11,7 +11,7 @@ use domain::{
 };
 use maud::{Markup, html};
 
-/// What the page shows.
+/// Returns the page's content.
 pub(super) fn content(secrets: &Secrets, form: &Form, queue: &Queue) -> Markup {
     let about = |step: &QueuedEffect| subject(step.feature, &step.subject);
     html! {
@@ -40,7 +40,7 @@ pub(super) fn content(secrets: &Secrets, form: &Form, queue: &Queue) -> Markup {
     }
 }
 
-/// What a step does, in words.
+/// Describes in words what a step does.
 pub(super) fn named(kind: &str) -> &str {
     match kind {
         "ingest" => "read what GitHub sent",
@@ -76,7 +76,7 @@ pub(super) fn named(kind: &str) -> &str {
     }
 }
 
-/// A Feature, and its task if it is about one.
+/// Names a step's Feature, and its task if there is one.
 pub(super) fn subject(feature: Option<FeatureKey>, subject: &str) -> Markup {
     let task: Option<TaskId> = subject.rsplit('/').next().and_then(|last| last.parse().ok());
     html! {
@@ -90,7 +90,7 @@ pub(super) fn subject(feature: Option<FeatureKey>, subject: &str) -> Markup {
     }
 }
 
-/// Why a step waits, in words.
+/// Returns the reason why a step waits, in words.
 fn reason(secrets: &Secrets, step: &QueuedEffect, now: Millis) -> Markup {
     let failed = || {
         let said = secrets.mask(step.last_error.as_deref().unwrap_or_default());
@@ -117,7 +117,7 @@ fn until(step: &QueuedEffect, now: Millis) -> Markup {
     }
 }
 
-/// A step that was given up, and what can be done about it.
+/// Returns a failed step, with the button that tries it again if possible.
 pub(super) fn failed(secrets: &Secrets, form: &Form, step: &StoredEffect) -> Markup {
     let said = secrets.mask(step.last_error.as_deref().unwrap_or("It did not say why."));
     html! {

@@ -1,4 +1,4 @@
-//! What pages show, read once for everybody who has the same page open.
+//! Reads what pages show, once for all viewers of the same page.
 
 use crate::{
     engine::{
@@ -20,38 +20,38 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// What is written without telling others, as an agent's progress, shows after this time at the latest.
+/// The longest time until a change without a wakeup, such as an agent's progress, is shown.
 const LATEST: Duration = Duration::from_secs(1);
-/// Many changes at once are one.
+/// The pause after a wakeup, so that many changes at once cause one reading.
 const TOGETHER: Duration = Duration::from_millis(150);
-/// How soon a name that GitHub did not tell is asked for again, in milliseconds.
+/// The time in milliseconds after which an unknown repository name is asked for again.
 const NAME_AGAIN: i64 = 10 * 60_000;
 
 /// A page that follows the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Page {
-    /// All work.
+    /// The overview of all work.
     Overview,
-    /// What is to be done.
+    /// The queue of steps.
     Queue,
-    /// Money and success.
+    /// The figures on money and success.
     Spending,
-    /// One Feature.
+    /// The page of one Feature.
     Feature(FeatureKey),
 }
 
-/// How much of all work an overview shows.
+/// The part of all work that an overview shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// All of it.
+    /// All work.
     Everything,
-    /// What a person may read on GitHub.
+    /// The work in repositories that a person may read on GitHub.
     Theirs,
-    /// The same, as far as GitHub said it by now.
+    /// The same, but GitHub has not answered for all repositories yet.
     PerhapsMore,
 }
 
-/// What is known of it at one moment.
+/// The content of a page at one moment.
 #[derive(Debug, PartialEq)]
 pub(super) enum Reading {
     Overview(Overview, Extent),
@@ -60,36 +60,36 @@ pub(super) enum Reading {
     Spending(Figures),
     /// There is no such Feature.
     Gone,
-    /// What is stored cannot be read.
+    /// The stored data cannot be decoded.
     Unreadable,
     /// The database does not answer.
     NoDatabase,
-    /// GitHub does not say whether who asks may see it.
+    /// GitHub has not said whether the viewer may see it.
     Undecided,
 }
 
-/// The newest reading, from the first on.
+/// A receiver of a page's newest reading; `None` before the first.
 pub(super) type Seen = watch::Receiver<Option<Arc<Reading>>>;
 
-/// An open page: its newest reading, and whose turn it is to read. A reading begins after the one before it was shown, so
-/// that nobody is shown an older one after a newer.
+/// An open page: its newest reading, and the lock for reading. A reading begins only after the one before it was shown,
+/// so that nobody sees an older reading after a newer one.
 #[derive(Default)]
 struct OpenPage {
     newest: watch::Sender<Option<Arc<Reading>>>,
     turn: tokio::sync::Mutex<()>,
 }
 
-/// Who comes to an open page.
+/// Whether a viewer is the first or a later one at an open page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joined {
     First,
     Later,
 }
 
-/// The open pages. Each lives as long as its reader.
+/// The open pages. Each lives as long as the task that reads it.
 type Open = HashMap<Page, Weak<OpenPage>>;
 
-/// The pages that are open anywhere, and what is remembered between two looks at them.
+/// The pages that any viewer has open, and the caches for reading them.
 #[derive(Default)]
 pub(in crate::web) struct OpenPages {
     open: Mutex<Open>,
@@ -106,7 +106,7 @@ impl OpenPages {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What one more looks at, and whether they are the first, whose reader is still to be started.
+    /// Adds a viewer to a page. If the viewer is the first, the caller must start the page's reader.
     fn join(&self, page: Page) -> (Seen, Arc<OpenPage>, Joined) {
         let mut open = self.open();
         if let Some(joined) = open.get(&page).and_then(Weak::upgrade) {
@@ -117,7 +117,7 @@ impl OpenPages {
         (opened.newest.subscribe(), opened, Joined::First)
     }
 
-    /// Closes a page that nobody looks at any more.
+    /// Closes a page that has no viewer any more; returns `true` if it did.
     fn is_left(&self, page: Page, left: &OpenPage) -> bool {
         let mut open = self.open();
         let is_left = left.newest.is_closed();
@@ -128,8 +128,8 @@ impl OpenPages {
     }
 }
 
-/// Follows a page: one reader serves all who do. What is seen first is no older than this call: a browser that was just
-/// answered must not be put back to what was before.
+/// Follows a page: one reader serves all its viewers. The first reading is no older than this call: a browser that just
+/// got an answer must not be set back to an older state.
 pub(super) async fn follow(inbox: &Arc<Inbox>, page: Page) -> Seen {
     let (seen, open, joined) = inbox.pages().join(page);
     match joined {
@@ -139,7 +139,7 @@ pub(super) async fn follow(inbox: &Arc<Inbox>, page: Page) -> Seen {
     seen
 }
 
-/// Reads again whenever something changed, until nobody looks or the service stops.
+/// Reads a page again whenever something changed, until it has no viewer or the service stops.
 async fn keep_reading(inbox: Arc<Inbox>, page: Page, open: Arc<OpenPage>) {
     let mut wakeups = inbox.store().wakeups();
     loop {
@@ -157,7 +157,7 @@ async fn keep_reading(inbox: Arc<Inbox>, page: Page, open: Arc<OpenPage>) {
     inbox.pages().open().remove(&page);
 }
 
-/// Reads a page once, and shows it to all who follow it.
+/// Reads a page once, and shows it to all its viewers.
 async fn show_newest(inbox: &Arc<Inbox>, page: Page, open: &OpenPage) {
     let _turn = open.turn.lock().await;
     let (reading, error) = look(inbox, page).await;
@@ -171,7 +171,7 @@ async fn show_newest(inbox: &Arc<Inbox>, page: Page, open: &OpenPage) {
     error.iter().filter(|_| is_news).for_each(warn);
 }
 
-/// What a page shows now.
+/// Returns what a page shows now.
 pub(super) async fn read(inbox: &Arc<Inbox>, page: Page) -> Reading {
     let (reading, error) = look(inbox, page).await;
     error.iter().for_each(warn);
@@ -182,7 +182,7 @@ fn warn(error: &ViewError) {
     tracing::warn!(%error, "a page could not be made");
 }
 
-/// What a page shows now, and what prevents it from showing more.
+/// Returns what a page shows now, and the error if there is one.
 async fn look(inbox: &Arc<Inbox>, page: Page) -> (Reading, Option<ViewError>) {
     match try_read(inbox.engine(), inbox.pages(), page).await {
         Ok(reading) => {
@@ -208,7 +208,7 @@ async fn try_read(engine: &Engine, pages: &OpenPages, page: Page) -> Result<Read
     })
 }
 
-/// Asks GitHub beside the reading, which waits for nobody: the next one has the names.
+/// Asks GitHub for missing names in the background; the next reading has them.
 fn learn_names(inbox: &Arc<Inbox>, reading: &Reading) {
     let shown: BTreeSet<(InstallationId, RepoId)> = match reading {
         Reading::Overview(overview, _) => {
@@ -234,12 +234,13 @@ fn learn_names(inbox: &Arc<Inbox>, reading: &Reading) {
     });
 }
 
-/// When which repository's name was asked for: one that GitHub does not tell must not be asked for at every look.
+/// The time at which each repository's name was asked for, since a name that GitHub does not give must not be asked for
+/// at every reading.
 #[derive(Default)]
 struct AskedNames(Mutex<HashMap<RepoId, Millis>>);
 
 impl AskedNames {
-    /// Those whose turn it is, from now on counted as asked.
+    /// Returns the repositories to ask for now, and records them as asked.
     fn due(&self, shown: BTreeSet<(InstallationId, RepoId)>, now: Millis) -> Vec<(InstallationId, RepoId)> {
         let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         asked.retain(|_, at| now.0.saturating_sub(at.0) < NAME_AGAIN);

@@ -1,4 +1,4 @@
-//! A run's page: what happened in it, event by event.
+//! A run's page: its events one by one.
 
 use crate::{
     engine::{Engine, view::ViewError},
@@ -9,10 +9,10 @@ use crate::{
 use domain::{ids::FeatureKey, secret::Secrets, shorten, trace, trace::TraceLine};
 use maud::{Markup, html};
 
-/// Characters of one event.
+/// The most characters of one event.
 const LONGEST: usize = 4_000;
 
-/// What the page shows; none if the Feature has no such run.
+/// Returns the page's content; `None` if the Feature has no such run.
 pub(super) async fn content(engine: &Engine, key: &FeatureKey, id: &str) -> Result<Option<Markup>, ViewError> {
     let runs = engine.store.runs_of(key, None).await?;
     let Some(run) = runs.into_iter().find(|run| run.id == id) else {
@@ -49,7 +49,7 @@ fn row(engine: &Engine, line: &TraceLine) -> Markup {
     }
 }
 
-/// Masked before it is cut: half a secret looks like none.
+/// Masks a text before it is shortened, since half a secret would not be recognised.
 fn shown(secrets: &Secrets, text: &str) -> String {
     shorten::middle(&secrets.mask(&clean(text)), LONGEST)
 }

@@ -1,4 +1,4 @@
-//! Who asks: whose session a request belongs to, if it has one that holds and that nobody ended.
+//! Finds the viewer of a request: the holder of its session, if the session is valid and was not ended.
 
 use crate::{
     store::{Spent, StoreError},
@@ -14,22 +14,22 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// Who signed in.
+/// A person who signed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Who {
-    /// Who showed the administrator's token.
+    /// An operator, who entered the administrator's token.
     Operator,
-    /// Whom GitHub named.
+    /// A person whom GitHub named.
     Person(User),
 }
 
 impl Who {
-    /// Whose a session is that holds: what its cookie says is signed.
+    /// Returns the holder of a valid session. Its cookie is signed, so its content is trusted.
     fn of(session: &Session) -> Self {
         let Some(holder) = session.holder() else {
             return Self::Operator;
         };
-        // Who has no number is nobody on GitHub.
+        // Without an id, the holder gets id 0, which nobody on GitHub has.
         let (id, login) = holder.split_once('-').unwrap_or_default();
         Self::Person(User {
             id: UserId(id.parse().unwrap_or_default()),
@@ -38,12 +38,12 @@ impl Who {
     }
 }
 
-/// How many began in this process.
+/// The number of sessions and sign-ins of this process.
 #[derive(Debug, Default)]
 pub(super) struct Sessions(AtomicU64);
 
 impl Sessions {
-    /// A new one.
+    /// Begins a new session.
     pub(super) fn begin(&self, admin: &SecretString, now: Millis, who: &Who) -> Session {
         let session = (now.0, self.number());
         match who {
@@ -52,13 +52,13 @@ impl Sessions {
         }
     }
 
-    /// A number that no session and no sign-in of this process has.
+    /// Returns a number that no other session or sign-in of this process has.
     pub(super) fn number(&self) -> u64 {
         self.0.fetch_add(1, Ordering::Relaxed)
     }
 }
 
-/// Under which name an ended session is remembered.
+/// Returns the name under which an ended session is stored.
 fn ended(session: &Session) -> String {
     format!("session {}", session.name())
 }
@@ -69,28 +69,28 @@ pub(super) async fn end(inbox: &Inbox, session: &Session) -> Result<Spent, Store
     inbox.store().spend(&ended(session), until, inbox.now()).await
 }
 
-/// Who asks.
+/// The viewer of a request.
 pub(super) enum Viewer {
-    /// Who showed the administrator's token, or this run's key.
+    /// A viewer with the administrator's token, or this run's key, who sees everything.
     Whole(Session),
-    /// Somebody who sees what they may read on GitHub.
+    /// A person who sees what they may read on GitHub.
     Person(Session, User),
 }
 
-/// Why nobody is signed in.
+/// The reason why a request has no viewer.
 #[derive(Debug)]
 pub(super) enum NotIn {
-    /// There is no session.
+    /// There is no valid session.
     SignedOut {
-        /// The page that they want to see; none if a form was sent.
+        /// The page that was asked for; `None` if a form was sent.
         wanted: Option<String>,
     },
-    /// Whether there is one is not known.
+    /// The database does not answer, so the session cannot be checked.
     NoDatabase,
 }
 
 impl Viewer {
-    /// Whose session a request belongs to.
+    /// Returns the viewer of a request, if it has a valid session.
     pub(super) async fn of(inbox: &Inbox, headers: &HeaderMap) -> Result<Option<Self>, StoreError> {
         let signing = inbox.admin().map(Admin::signing);
         let Some(session) = signing.and_then(|key| Session::of(headers, key, inbox.now().0)) else {
@@ -111,7 +111,7 @@ impl Viewer {
         }
     }
 
-    /// Whether the pages about the whole service are theirs too.
+    /// `true` if the viewer may see the pages about the whole service.
     pub(super) fn sees_everything(&self) -> bool {
         match self {
             Self::Whole(_) => true,

@@ -1,6 +1,7 @@
-//! What people see whom GitHub named: Features of repositories that they may read there. It is asked with the App's own
-//! credentials, once for everybody who waits for the same answer, and remembered for two minutes. However many people look,
-//! the questions leave the App most of what GitHub lets it ask. Operators see everything.
+//! Limits what a person signed in with GitHub sees: Features of repositories that they may read there. The question
+//! goes to GitHub with the App's own credentials, once for all who wait for the same answer, and the answer is kept for
+//! two minutes. However many people look, the questions leave the App most of GitHub's rate limit. Operators see
+//! everything.
 
 use crate::{
     engine::view::{ListedView, Overview},
@@ -25,51 +26,51 @@ use std::{
 };
 use tokio::sync::Semaphore;
 
-/// How long an answer of GitHub's holds, in milliseconds.
+/// The time for which GitHub's answer is valid, in milliseconds.
 const HOLDS: i64 = 2 * 60_000;
-/// The same where it gave none.
+/// The same if GitHub gave no answer.
 const UNDECIDED_HOLDS: i64 = 10_000;
-/// How long the last answer holds where GitHub may not be asked again yet.
+/// The same for the last answer, while GitHub may not be asked again yet.
 const HOLDS_AT_MOST: i64 = 15 * 60_000;
-/// How long GitHub is waited for.
+/// The time limit for GitHub's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Questions that GitHub is asked at once.
+/// The most concurrent questions to GitHub.
 const AT_ONCE: usize = 8;
-/// Answers that are remembered; the old ones are forgotten where there are more, or else all.
+/// The most answers that are kept. If there are more, the old ones are dropped, or else all.
 const MOST: usize = 50_000;
 
-/// How many questions may be asked in a row, and after how many milliseconds there may be one more. GitHub lets an App ask
-/// 5,000 times an hour for an installation.
+/// A rate limit: the questions that may be asked in a row, and the milliseconds after which one more is allowed. GitHub
+/// allows an App 5,000 requests an hour for an installation.
 #[derive(Clone, Copy, Debug)]
 struct Rate {
     in_a_row: i64,
     one_more: i64,
 }
 
-/// On behalf of one person.
+/// The limit for questions on behalf of one person.
 const OF_A_PERSON: Rate = Rate {
     in_a_row: 200,
     one_more: 5_000,
 };
-/// With the credentials of one installation.
+/// The limit for questions with the credentials of one installation.
 const OF_AN_INSTALLATION: Rate = Rate {
     in_a_row: 400,
     one_more: 2_000,
 };
 
-/// Whose questions are counted.
+/// The person or installation whose questions are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Asker {
     Person(UserId),
     Installation(InstallationId),
 }
 
-/// Until when the questions of each that were asked in a row are paid off.
+/// The time until which each asker's past questions are paid off, as in a leaky bucket.
 #[derive(Debug, Default)]
 struct Allowances(HashMap<Asker, Millis>);
 
 impl Allowances {
-    /// Whether one more question may be asked by all of these; then it is counted.
+    /// Returns whether all of these may ask one more question, and counts it if so.
     fn grant(&mut self, askers: [(Asker, Rate); 2], now: Millis) -> bool {
         if self.0.len() >= MOST {
             self.0.retain(|_, until| *until > now);
@@ -95,7 +96,7 @@ impl Allowances {
 enum Access {
     Yes,
     No,
-    /// GitHub does not say.
+    /// GitHub did not answer.
     Undecided,
 }
 
@@ -108,22 +109,22 @@ impl Access {
     }
 }
 
-/// Who wants to read what.
+/// The repository and the person who wants to read it.
 type Key = (RepoId, UserId);
 
-/// A question that GitHub is asked now, for everybody who waits for the answer.
+/// A question to GitHub in progress, shared by all who wait for its answer.
 type Asking = Shared<BoxFuture<'static, Access>>;
 
-/// What is known of one person and repository.
+/// The state of knowledge on one person and repository.
 #[derive(Default)]
 struct Known {
-    /// The last answer, and when it was asked for.
+    /// The last answer, and the time of its question.
     last: Option<(Access, Millis)>,
     asking: Option<Asking>,
 }
 
 impl Known {
-    /// The last answer, if it is not older than this.
+    /// Returns the last answer, if its age is below the limit that `ms` gives for it.
     fn within(&self, ms: impl Fn(Access) -> i64, now: Millis) -> Option<Access> {
         let (access, at) = self.last?;
         (now < at.plus(ms(access))).then_some(access)
@@ -134,7 +135,7 @@ impl Known {
     }
 }
 
-/// Who may read what, as GitHub said it last, and what it is being asked.
+/// GitHub's last answers on who may read what, and the questions in progress.
 pub(super) struct Readers {
     known: Mutex<(HashMap<Key, Known>, Allowances)>,
     at_once: Semaphore,
@@ -149,7 +150,7 @@ impl Default for Readers {
     }
 }
 
-/// An answer, or who waits for it.
+/// An answer, or the question in progress.
 enum Answer {
     Known(Access),
     Asked(Asking),
@@ -160,7 +161,8 @@ impl Readers {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known; GitHub is asked by `ask` where that is old, nobody asks already, and it may be asked.
+    /// Returns the known answer. It calls `ask` if that answer is old, no question is in progress, and the rate limit
+    /// allows it.
     fn answer(&self, key: Key, installation: InstallationId, now: Millis, ask: impl FnOnce() -> Asking) -> Answer {
         let mut locked = self.lock();
         let (all, allowances) = &mut *locked;
@@ -189,7 +191,7 @@ impl Readers {
         Answer::Asked(asking)
     }
 
-    /// Remembers what GitHub said, counted from the question on: an answer that took long is as old.
+    /// Keeps GitHub's answer. Its age counts from the question, so a slow answer is already old.
     fn remember(&self, key: Key, access: Access, at: Millis) {
         let known = Known {
             last: Some((access, at)),
@@ -203,7 +205,7 @@ async fn access(inbox: &Arc<Inbox>, person: &User, (installation, repo): (Instal
     let (key, now) = ((repo, person.id), inbox.now());
     let ask = || {
         let (inbox, person) = (Arc::clone(inbox), person.clone());
-        // Whoever asked first may leave: the others wait on.
+        // The first asker may leave while the others still wait.
         let asked = tokio::spawn(async move {
             let access = asked(&inbox, &person, (installation, repo)).await;
             inbox.pages().readers.remember(key, access, now);
@@ -221,7 +223,7 @@ async fn access(inbox: &Arc<Inbox>, person: &User, (installation, repo): (Instal
     }
 }
 
-/// What GitHub says when it is asked.
+/// Asks GitHub.
 async fn asked(inbox: &Inbox, person: &User, (installation, repo): (InstallationId, RepoId)) -> Access {
     let Ok(_one_of_few) = inbox.pages().readers.at_once.acquire().await else {
         return Access::Undecided;
@@ -239,13 +241,13 @@ async fn asked(inbox: &Inbox, person: &User, (installation, repo): (Installation
     }
 }
 
-/// What a page shows to a viewer now.
+/// Returns what a page shows to a viewer now.
 pub(super) async fn read(inbox: &Arc<Inbox>, viewer: &Viewer, page: Page) -> Reading {
     let reading = readings::read(inbox, page).await;
     instead(inbox, viewer, &reading).await.unwrap_or(reading)
 }
 
-/// What a viewer is shown instead of a reading; none: the reading itself.
+/// Returns what a viewer sees instead of a reading; `None` for the reading itself.
 pub(super) async fn instead(inbox: &Arc<Inbox>, viewer: &Viewer, reading: &Reading) -> Option<Reading> {
     let person = match viewer {
         Viewer::Person(_, person) => person,
@@ -261,7 +263,7 @@ pub(super) async fn instead(inbox: &Arc<Inbox>, viewer: &Viewer, reading: &Readi
                 Access::Undecided => Some(Reading::Undecided),
             }
         }
-        // Of the whole service, or of a Feature that nobody knows to be theirs.
+        // These are about the whole service, or about a Feature whose repository is unknown.
         Reading::Queue(_) | Reading::Spending(_) | Reading::Unreadable => Some(Reading::Gone),
         Reading::Gone | Reading::NoDatabase | Reading::Undecided => None,
     }
@@ -302,12 +304,12 @@ mod tests {
     use futures_util::{FutureExt, future};
     use std::sync::atomic::{AtomicI64, Ordering};
 
-    /// Readers, and how often GitHub was asked.
+    /// The readers, and the number of questions to GitHub.
     #[derive(Default)]
     struct Asked(Readers, AtomicI64);
 
     impl Asked {
-        /// What is known to a person of a repository at a moment; an answer comes at once.
+        /// Returns the answer for a person and repository at a time; GitHub answers at once.
         fn of(&self, (person, repo): (u64, u64), access: Access, now: i64) -> Access {
             let (key, now) = ((RepoId(repo), UserId(person)), Millis(now));
             let ask = || {

@@ -1,5 +1,5 @@
-//! Signing in: with the administrator's token, or with GitHub, which tells who somebody is. A sign-in with GitHub is bound
-//! to the browser that began it, and nothing is kept of the person's token.
+//! Signs people in with the administrator's token, or with GitHub, which names the person. A sign-in with GitHub is
+//! bound to the browser that began it, and the person's token is not kept.
 
 use crate::{
     github::SignInError,
@@ -34,25 +34,26 @@ use sha2::{Digest, Sha256};
 use std::{sync::Arc, time::Duration};
 use url::form_urlencoded::byte_serialize;
 
-/// Where a sign-in with GitHub begins, and where GitHub sends the browser back to.
+/// The address at which a sign-in with GitHub begins, and to which GitHub sends the browser back.
 const WITH_GITHUB: &str = "/sign-in/github";
-/// The cookie of a sign-in that has begun.
+/// The cookie of a sign-in in progress.
 const BEGUN: &str = "autobuild_sign_in";
-/// How long it may take, in milliseconds: as long as GitHub's codes are good for.
+/// The time limit of a sign-in in milliseconds: the lifetime of GitHub's codes.
 const TAKES: i64 = 10 * 60_000;
-/// How long GitHub is waited for.
+/// The time limit for GitHub's answer.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The longest address that somebody is brought back to.
+/// The longest address, in bytes, to which a person is brought back.
 const LONGEST: usize = 500;
 
-/// The page that people go to once they are signed in.
+/// The page to which people go after the sign-in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub(super) struct Goal(String);
 
 impl From<String> for Goal {
-    /// A page of ours; the first one where the text is no path of ours alone, whatever a browser reads in it.
+    /// Accepts a path on this site, and otherwise uses the first page. Only plain characters are accepted, so no
+    /// browser can read another site into it.
     fn from(text: String) -> Self {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~?=&%+".contains(&byte);
         let is_own = text.starts_with('/') && !text.starts_with("//") && text.bytes().all(is_plain);
@@ -71,7 +72,7 @@ impl Goal {
         }
     }
 
-    /// An address that leads there in the end.
+    /// Returns `address` with the goal as its parameter.
     fn by(&self, address: &str) -> String {
         match self.path() {
             "/" => address.to_owned(),
@@ -80,7 +81,7 @@ impl Goal {
     }
 }
 
-/// Where people sign in who wanted this page.
+/// Returns the address at which people sign in who wanted this page.
 pub(super) fn address(wanted: &str) -> String {
     Goal::from(wanted.to_owned()).by("/sign-in")
 }
@@ -138,7 +139,7 @@ pub(super) async fn sign_in(
     (StatusCode::SEE_OTHER, [(LOCATION, to.path()), (SET_COOKIE, &cookie)]).into_response()
 }
 
-/// What the proxy in front says: the service itself speaks plain HTTP.
+/// Returns how the browser reaches the service, according to the proxy in front: the service itself speaks plain HTTP.
 fn reach(headers: &HeaderMap) -> Reach {
     match headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https") {
         true => Reach::Tls,
@@ -164,13 +165,13 @@ pub(super) async fn sign_out(
     (StatusCode::SEE_OTHER, gone).into_response()
 }
 
-/// What GitHub sends a browser back with; nothing of it where a sign-in begins.
+/// The parameters with which GitHub sends a browser back; all are empty at the beginning of a sign-in.
 #[derive(Deserialize)]
 pub(super) struct Back {
     code: Option<String>,
     state: Option<String>,
     error: Option<String>,
-    /// Where it begins: the page that they want to see.
+    /// At the beginning: the page that the person wants to see.
     #[serde(default)]
     to: Goal,
 }
@@ -215,10 +216,10 @@ pub(super) async fn with_github(
     }
 }
 
-/// What is answered instead of a session.
+/// The answer to a failed sign-in.
 type Refusal = (StatusCode, &'static str);
 
-/// Each sign-in comes back once: it asks GitHub for one code at most.
+/// Ensures that each sign-in comes back only once, so that it asks GitHub for one code at most.
 async fn came_back(inbox: &Inbox, state: &str) -> Result<(), Refusal> {
     let now = inbox.now();
     match inbox
@@ -236,7 +237,7 @@ async fn came_back(inbox: &Inbox, state: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Sends the browser to GitHub, with what it has to bring back.
+/// Sends the browser to GitHub, with the state that it must bring back.
 fn begun(inbox: &Inbox, admin: &SecretString, reach: Reach, to: &Goal) -> Response {
     let (now, number) = (inbox.now(), inbox.pages().sessions.number());
     let state = signed(admin, &format!("sign-in {} {number}", now.0));
@@ -263,12 +264,12 @@ fn begun(inbox: &Inbox, admin: &SecretString, reach: Reach, to: &Goal) -> Respon
     (StatusCode::SEE_OTHER, to).into_response()
 }
 
-/// What only who began the sign-in can show to GitHub (PKCE).
+/// Returns the secret that proves to GitHub who began the sign-in (PKCE).
 fn verifier(admin: &SecretString, state: &str) -> String {
     signed(admin, &format!("verifier {state}"))
 }
 
-/// Where this browser wanted to go when it began the sign-in with this state; none where it did not, or long ago.
+/// Returns the goal of this browser's sign-in with this state; `None` if the browser did not begin it, or too long ago.
 fn has_begun(headers: &HeaderMap, admin: &SecretString, state: &str, now: Millis) -> Option<Goal> {
     cookies(headers, BEGUN).find_map(|value| {
         let (begun, signature) = value.rsplit_once('.')?;
@@ -281,12 +282,12 @@ fn has_begun(headers: &HeaderMap, admin: &SecretString, state: &str, now: Millis
     })
 }
 
-/// The header that takes back what a sign-in began with.
+/// Returns the header that deletes the sign-in's cookie.
 fn no_longer() -> String {
     format!("{BEGUN}=; Path={WITH_GITHUB}; HttpOnly; SameSite=Lax; Max-Age=0")
 }
 
-/// The sign-in page with what went wrong; the sign-in is over.
+/// Returns the sign-in page with the error, and ends the sign-in.
 fn ended(inbox: &Inbox, status: StatusCode, told: (&str, &Goal)) -> Response {
     let mut response = sign_in_form(inbox, status, told);
     if let Ok(cookie) = HeaderValue::from_str(&no_longer()) {
@@ -295,7 +296,7 @@ fn ended(inbox: &Inbox, status: StatusCode, told: (&str, &Goal)) -> Response {
     response
 }
 
-/// Whom GitHub names for a code, or what people are told.
+/// Returns the person whom GitHub names for a code, or the error for people.
 async fn named(inbox: &Inbox, code: &str, verifier: &str) -> Result<User, Refusal> {
     let silent = (
         StatusCode::SERVICE_UNAVAILABLE,
@@ -324,7 +325,7 @@ async fn named(inbox: &Inbox, code: &str, verifier: &str) -> Result<User, Refusa
     }
 }
 
-/// What a cookie can hold, and an address.
+/// `true` if the login is safe in a cookie and a URL.
 fn is_a_login(login: &str) -> bool {
     !login.is_empty()
         && login.len() <= 100

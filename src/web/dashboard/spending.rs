@@ -1,4 +1,4 @@
-//! The page about money and success: what was spent in this month against the limits, and how the last Features went.
+//! The page about money and success: this month's spending against the limits, and the success of the last Features.
 
 use crate::{
     engine::figures::{Figures, Success},
@@ -15,10 +15,10 @@ use domain::{
 use maud::{Markup, html};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Plots of installations.
+/// The most plots of installations.
 const MOST_PLOTS: usize = 20;
 
-/// What the page shows.
+/// Returns the page's content.
 pub(super) fn content(figures: &Figures) -> Markup {
     let payers: BTreeSet<InstallationId> = figures.spent.iter().map(|spent| spent.installation).collect();
     let unknown = figures
@@ -58,7 +58,7 @@ fn plot(figures: &Figures, id: &str, title: &str, limit: Option<u64>, of: impl F
     .draw()
 }
 
-/// Who pays: the owner of one of its repositories, as far as its name was heard.
+/// Returns the installation's owner, taken from the name of one of its repositories, if one is known.
 fn owner(figures: &Figures, payer: InstallationId) -> String {
     let mut repos = figures.spent.iter().filter(|spent| spent.installation == payer);
     let name = repos.find_map(|spent| figures.names.get(&spent.repo));
@@ -90,7 +90,7 @@ fn by_repository(figures: &Figures) -> Markup {
     }
 }
 
-/// Each figure with what it is counted from.
+/// Returns each figure with the numbers that it is computed from.
 fn success(success: &Success) -> Markup {
     let share = |part: u32, whole: u32, words: &str| match whole {
         0 => "not enough yet".to_owned(),

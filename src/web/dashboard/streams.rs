@@ -1,4 +1,4 @@
-//! The streams that people have open: each person a few, so that nobody has all.
+//! Limits the streams that each person may have open, so that nobody takes all.
 
 use domain::ids::UserId;
 use std::{
@@ -7,15 +7,16 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// Streams that one person may have open.
+/// The most streams that one person may have open.
 const MOST: usize = 6;
 
-/// The open streams of people, of each the oldest first. Operators may have as many as they like.
+/// The open streams by person, oldest first. Operators have no limit.
 #[derive(Default)]
 pub(super) struct OpenStreams(Mutex<HashMap<UserId, Vec<Weak<Notify>>>>);
 
 impl OpenStreams {
-    /// One more of a person, who has as many as they may: their oldest is told to end. It counts until this is dropped.
+    /// Adds a stream of a person. If the person has the most allowed, their oldest stream is told to end. The stream
+    /// counts until the value is dropped.
     pub(super) fn join(&self, person: UserId) -> Arc<Notify> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, theirs| {

@@ -1,4 +1,4 @@
-//! Which browser may see the page: the one that showed the link. Its cookie is known by its hash alone.
+//! Decides which browser may see the set-up: the one that opened the link. Only the hash of its cookie is stored.
 
 use super::{Setup, back, link::SetupLink, page, progress::Hash};
 use axum::{
@@ -14,20 +14,20 @@ use url::Url;
 
 const NAME: &str = "autobuild_setup";
 
-/// How long the cookie holds, in seconds.
+/// The lifetime of the cookie, in seconds.
 const LASTS: u32 = 12 * 60 * 60;
 
-/// Browsers that are remembered at once.
+/// The most browsers that are admitted at once.
 const MOST: usize = 10;
 
 const SCRIPT: &str = include_str!("go.js");
 
-/// A browser that may see the page.
+/// A browser that may see the set-up.
 pub(super) struct Browser {
     pub(super) cookie: String,
-    /// What its forms carry, so that no other site can send them.
+    /// The token in its forms, so that no other site can send them.
     pub(super) form: String,
-    /// The address by which it came.
+    /// The service's address as this browser uses it.
     pub(super) address: Url,
 }
 
@@ -44,7 +44,7 @@ impl Form {
         own.find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// A field, or nothing.
+    /// Returns a field's text; empty if there is none.
     pub(super) fn text(&self, name: &str) -> &str {
         self.field(name).unwrap_or_default()
     }
@@ -56,7 +56,7 @@ impl Form {
 }
 
 impl Browser {
-    /// The browser that asks, if it showed the link.
+    /// Returns the request's browser, if it was admitted.
     pub(super) fn of(setup: &Setup, headers: &HeaderMap) -> Option<Self> {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let pairs = cookies.flat_map(|line| line.split(';'));
@@ -71,7 +71,7 @@ impl Browser {
         })
     }
 
-    /// The browser, if the form is one of its own page.
+    /// Returns the browser, if it was admitted and the form is from its own page.
     pub(super) fn sending(setup: &Setup, headers: &HeaderMap, form: &Form) -> Option<Self> {
         let browser = Self::of(setup, headers)?;
         let is_own = Sha256::digest(form.text("form")) == Sha256::digest(&browser.form);
@@ -79,7 +79,7 @@ impl Browser {
     }
 }
 
-/// The address by which a browser came; a proxy in front says whether it came by TLS.
+/// Returns the service's address as the browser uses it; a proxy in front says whether TLS was used.
 fn address(headers: &HeaderMap) -> Option<Url> {
     let text = |value: Option<&HeaderValue>| value.and_then(|value| value.to_str().ok()).map(str::to_owned);
     let host = text(headers.get("x-forwarded-host")).or_else(|| text(headers.get(HOST)));
@@ -94,7 +94,7 @@ fn is_over_tls(headers: &HeaderMap) -> bool {
     headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
 }
 
-/// Lets a browser in that shows the link, which is of no use afterwards.
+/// Admits a browser that opens the link; the link does not work again.
 pub(super) fn admit(setup: &Arc<Setup>, token: &str, headers: &HeaderMap) -> Response {
     let link = match SetupLink::read(&setup.options.folder) {
         Ok(link) => link,
@@ -102,7 +102,7 @@ pub(super) fn admit(setup: &Arc<Setup>, token: &str, headers: &HeaderMap) -> Res
     };
     let fits = |link: &SetupLink| Sha256::digest(&link.token) == Sha256::digest(token);
     if !link.as_ref().is_some_and(fits) {
-        // Who opens the link a second time, in the same browser, is in already.
+        // A person who opens the link again in the same browser is admitted already.
         return match Browser::of(setup, headers) {
             _ if !setup.is_open() => page::over(),
             Some(_) => back(),

@@ -1,4 +1,4 @@
-//! The last step: labels and a proposal in the repositories that were ticked; then the page is gone.
+//! The last step: makes labels and a proposal in the chosen repositories, then closes the set-up.
 
 use super::{
     PROGRESS_FILE, Setup, Stage, back,
@@ -16,10 +16,10 @@ use crate::{
 use axum::{body::Bytes, extract::State, http::HeaderMap, response::Response};
 use std::sync::Arc;
 
-/// Repositories that are set up at once: each costs several writes, and a browser waits.
+/// The most repositories that are set up at once: each costs several writes, while a browser waits.
 pub(super) const MOST: usize = 10;
 
-/// What was made in a repository, or why nothing was.
+/// The result for a repository, or the reason why nothing was made.
 pub(super) struct Made {
     pub(super) repository: String,
     pub(super) result: Result<Onboarded, String>,
@@ -41,7 +41,8 @@ pub(super) async fn finish(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
     setup.finished(&browser, &engine, &form).await
 }
 
-/// `POST /setup/stored`: somebody has the credentials that were shown, so the data folder needs them no more.
+/// `POST /setup/stored`: a person has stored the shown credentials elsewhere, so the data folder must not keep them any
+/// longer.
 pub(super) async fn stored(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
     let form = Form::read(&body);
     let browser = match sending(&setup, &headers, &form) {
@@ -52,7 +53,7 @@ pub(super) async fn stored(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
         return page::over();
     };
     let Some(kept) = setup.kept() else { return back() };
-    // Since they were shown, another App may have been registered.
+    // Another App may have been registered since the credentials were shown.
     if form.text("shown") != page::mark(&kept).text() {
         return page::credentials(&kept, &[], &browser.form);
     }
@@ -94,7 +95,7 @@ impl Setup {
         }
     }
 
-    /// The page is gone, with these files.
+    /// Closes the set-up and removes these files.
     fn close(&self, files: &[&str]) -> std::io::Result<()> {
         let gone = |name: &str| match std::fs::remove_file(self.options.folder.join(name)) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),

@@ -1,4 +1,4 @@
-//! The one-time link to the set-up. It lies in the data folder, so that who may read that may open the page.
+//! The one-time link to the set-up. It is in the data folder, so anybody who can read that folder can open the set-up.
 
 use crate::config::{NotKept, read_private, write_private};
 use serde::{Deserialize, Serialize};
@@ -7,29 +7,29 @@ use std::path::Path;
 /// The file's name in the data folder.
 const FILE: &str = "setup-link.json";
 
-/// A link that nobody opened yet.
+/// A link that was not opened yet.
 #[derive(Serialize, Deserialize)]
 pub struct SetupLink {
-    /// Where the service listens, as `http://127.0.0.1:8080`.
+    /// The service's address, such as `http://127.0.0.1:8080`.
     pub service: String,
-    /// What opens the page, once.
+    /// The token that opens the page once.
     pub(super) token: String,
 }
 
 impl SetupLink {
-    /// A link to the service at this address.
+    /// Creates a link to the service at this address.
     #[must_use]
     pub fn new(service: String, token: String) -> Self {
         Self { service, token }
     }
 
-    /// The whole address.
+    /// Returns the link's full address.
     #[must_use]
     pub fn address(&self) -> String {
         format!("{}/setup?token={}", self.service.trim_end_matches('/'), self.token)
     }
 
-    /// The link that a data folder holds. A damaged one is none: another takes its place.
+    /// Reads the link in a data folder. A damaged file counts as none, since another link will replace it.
     ///
     /// # Errors
     ///
@@ -41,16 +41,16 @@ impl SetupLink {
         }
     }
 
-    /// Puts the link in a data folder, instead of any other.
+    /// Writes the link to a data folder, replacing any other.
     ///
     /// # Errors
     ///
-    /// The system refused.
+    /// The operating system refused.
     pub fn write(&self, folder: &Path) -> Result<(), NotKept> {
         write_private(&folder.join(FILE), self)
     }
 
-    /// The link was opened, or is of no use any more.
+    /// Removes the link, which was opened or is of no use any more.
     pub fn remove(folder: &Path) {
         let _ = std::fs::remove_file(folder.join(FILE));
     }

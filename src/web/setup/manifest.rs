@@ -1,33 +1,33 @@
-//! The manifests that are posted to GitHub, made from `app-manifest.yml`. Pure.
+//! Builds the manifests that are posted to GitHub from `app-manifest.yml`. Pure.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use url::Url;
 
-/// Both Apps, as the repository has them.
+/// The manifests of both Apps.
 const MANIFESTS: &str = include_str!("../../../app-manifest.yml");
 
-/// Where GitHub sends the browser back once an App is registered.
+/// The address to which GitHub sends the browser back after an App's registration.
 pub(super) const REGISTERED: &str = "/setup/registered";
 
-/// Where it sends people who signed in.
+/// The address to which GitHub sends people after a sign-in.
 pub const SIGNED_IN: &str = "/sign-in/github";
 
 /// One of the two Apps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Which {
-    /// The one that writes.
+    /// The App that writes.
     Autobuild,
-    /// The one that reviews.
+    /// The App that reviews.
     Coach,
 }
 
 impl Which {
     pub(super) const BOTH: [Self; 2] = [Self::Autobuild, Self::Coach];
 
-    /// What it is called on the page.
+    /// Returns the App's name on the page.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Autobuild => "AutoBuild",
@@ -35,7 +35,7 @@ impl Which {
         }
     }
 
-    /// What it is called in forms.
+    /// Returns the App's name in forms.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Autobuild => "autobuild",
@@ -48,7 +48,7 @@ impl Which {
     }
 }
 
-/// What `app-manifest.yml` says of an App.
+/// An App's manifest in `app-manifest.yml`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
@@ -65,25 +65,26 @@ pub(super) struct Manifest {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Hook {
-    /// An example, instead of which the service's own address is posted.
+    /// An example; the service's own address is posted instead.
     #[serde(rename = "url")]
     _url: String,
     active: bool,
 }
 
 impl Manifest {
-    /// The manifest of an App; none where the file were not ours.
+    /// Returns an App's manifest; `None` only if the embedded file is wrong.
     pub(super) fn of(which: Which) -> Option<Self> {
         let both: Vec<Self> = serde_saphyr::from_multiple(MANIFESTS).ok()?;
         both.into_iter().find(|manifest| manifest.name == which.name())
     }
 
-    /// A name that hardly anybody took: names of Apps are unique on a whole GitHub.
+    /// Returns a name that is probably free: names of Apps are unique on a GitHub server.
     pub(super) fn proposed_name(&self, suffix: &str) -> String {
         format!("{} {suffix}", self.name)
     }
 
-    /// What is posted, for a service at this address. The browser comes back to where it is: only there it is known.
+    /// Returns the manifest to post, for a service at this address. GitHub must send the browser back to the address
+    /// that it uses now, since its cookie is valid only there.
     pub(super) fn posted(&self, name: &str, service: &Url, browser: &Url) -> Value {
         let under = |url: &Url, path: &str| format!("{}{path}", url.as_str().trim_end_matches('/'));
         let (at, back) = (|path: &str| under(service, path), |path: &str| under(browser, path));
@@ -105,7 +106,7 @@ impl Manifest {
         posted
     }
 
-    /// What an App lacks that has these permissions: each as (name, level).
+    /// Returns the permissions that an App with `granted` lacks, each as (name, level).
     pub(super) fn lacking(&self, granted: &BTreeMap<String, String>) -> Vec<(String, String)> {
         let has = |name: &str, level: &str| match granted.get(name).map(String::as_str) {
             Some("write" | "admin") => true,

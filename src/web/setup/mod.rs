@@ -1,7 +1,8 @@
-//! The set-up: one page, until there are credentials, for who holds the link that `serve` prints. It registers the Apps
-//! from manifests, keeps their credentials, proves the address, and makes labels and a proposal in chosen repositories.
+//! The set-up: one page for the person with the link that `serve` prints, until there are credentials. It registers the
+//! Apps from manifests, keeps their credentials, checks that GitHub reaches the service, and makes labels and a
+//! proposal in chosen repositories.
 //!
-//! What GitHub gives is written down before it is used. The last step takes the page away.
+//! What GitHub gives is saved before it is used. The last step closes the page.
 
 mod browser;
 mod finish;
@@ -48,51 +49,51 @@ use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 use url::Url;
 
-/// The file of a set-up that goes on.
+/// The file of a set-up in progress.
 const PROGRESS_FILE: &str = "setup.json";
 
-/// How long the last step waits for the service, which starts anew with every App.
+/// The time that the last step waits for the service, which restarts after each change of an App.
 const STARTING: Duration = Duration::from_secs(15);
 
-/// How long the page waits for a first look at this machine.
+/// The time that the page waits for the first check of this machine.
 const LOOKING: Duration = Duration::from_secs(3);
 
-/// When secrets that are kept end.
+/// The end of the masking of kept secrets: never.
 const NEVER: Millis = Millis(i64::MAX);
 
-/// What the set-up needs from where it runs.
+/// The environment of the set-up.
 pub struct SetupOptions {
     /// The data folder.
     pub folder: PathBuf,
-    /// The time.
+    /// The clock.
     pub clock: fn() -> Millis,
-    /// A text that nobody guesses; none where the system has no randomness.
+    /// The generator of random texts; it returns `None` if the system has no randomness.
     pub random: fn() -> Option<String>,
-    /// What is masked in everything that is logged.
+    /// The secrets that the log masks.
     pub secrets: Secrets,
-    /// The GitHub that the settings name, where they do.
+    /// The GitHub server that the settings name, if they do.
     pub github: Option<GithubAddress>,
-    /// Where the settings say that the service is reached.
+    /// The service's public address, if the settings name it.
     pub public_url: Option<Url>,
 }
 
-/// A set-up that goes on, or is over.
+/// A set-up that is open or over.
 pub struct Setup {
     options: SetupOptions,
     now: Mutex<Now>,
-    /// One choice, exchange, import or last step at a time.
+    /// The lock that allows one choice, exchange, import or last step at a time.
     work: tokio::sync::Mutex<()>,
-    /// How often the credentials changed.
+    /// The number of changes of the credentials.
     changes: watch::Sender<u64>,
-    /// Tells of every change of the service.
+    /// The signal of every change of the service.
     services: watch::Sender<()>,
-    /// What this machine brings, once that was looked at.
+    /// The rows about this machine, once it was checked.
     machine: watch::Sender<Option<Vec<Row>>>,
-    /// Exchanges with GitHub that go on, whether or not a browser waits for them.
+    /// The exchanges with GitHub in progress, even if no browser waits for them.
     exchanges: TaskTracker,
 }
 
-/// How it stands at this moment.
+/// The current state of the set-up.
 struct Now {
     progress: Progress,
     kept: Option<KeptApps>,
@@ -101,20 +102,20 @@ struct Now {
     stage: Stage,
 }
 
-/// Whether there is a page.
+/// Whether the set-up's page is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Open,
     Over,
 }
 
-/// The service that works with the credentials.
+/// The service that uses the credentials.
 enum Service {
-    /// There is none yet.
+    /// No service runs.
     Off,
-    /// It works.
+    /// The service works.
     On(Arc<Engine>),
-    /// It cannot start, for this reason.
+    /// The service cannot start, for this reason.
     Failed(String),
 }
 
@@ -126,35 +127,35 @@ struct Covered {
     name: String,
 }
 
-/// What GitHub says of the installations.
+/// GitHub's answers on the installations.
 #[derive(Default)]
 struct Places {
-    /// Where the AutoBuild App works.
+    /// The repositories in which the AutoBuild App works.
     repositories: Vec<Covered>,
-    /// How many more there are than are shown.
+    /// The number of further repositories.
     more: u64,
-    /// Whether the Coach App is installed, where it exists.
+    /// Whether the Coach App is installed, if it exists.
     coach: Option<Installed>,
-    /// What GitHub did not say.
+    /// The error, if GitHub did not answer everything.
     trouble: Option<String>,
 }
 
 impl Setup {
-    /// Whether a data folder holds a set-up that is not over, or none that was begun.
+    /// Returns `true` if a data folder's set-up is in progress or not begun.
     ///
     /// # Errors
     ///
-    /// What is kept cannot be read.
+    /// The saved files cannot be read.
     pub fn is_open_in(folder: &Path) -> Result<bool, NotKept> {
         let has_app = KeptApps::read(folder)?.is_some_and(|kept| kept.autobuild.is_some());
         Ok(!has_app || folder.join(PROGRESS_FILE).exists())
     }
 
-    /// Goes on where the data folder's set-up is. One that is over opens again for who shows a new link.
+    /// Continues the data folder's set-up. A set-up that is over opens again with a new link.
     ///
     /// # Errors
     ///
-    /// What is kept cannot be read.
+    /// The saved files cannot be read.
     pub fn open(options: SetupOptions) -> Result<Arc<Self>, NotKept> {
         let progress = read_private(&options.folder.join(PROGRESS_FILE))?;
         let kept = KeptApps::read(&options.folder)?;
@@ -181,45 +182,45 @@ impl Setup {
         }))
     }
 
-    /// Whether there is still a page.
+    /// `true` if the page is open.
     pub fn is_open(&self) -> bool {
         self.now().stage == Stage::Open
     }
 
-    /// Whether there is an App to work with.
+    /// `true` if there is an App to work with.
     pub(super) fn has_app(&self) -> bool {
         self.now().kept.as_ref().is_some_and(|kept| kept.autobuild.is_some())
     }
 
-    /// Tells of every change of the credentials.
+    /// Returns a receiver of changes of the credentials.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Whether an exchange with GitHub goes on.
+    /// `true` if an exchange with GitHub is in progress.
     pub fn exchanges(&self) -> bool {
         !self.exchanges.is_empty()
     }
 
-    /// Waits for the end of all exchanges with GitHub; what came is kept then.
+    /// Waits for the end of all exchanges with GitHub, whose results are then saved.
     pub async fn exchanged(&self) {
         self.exchanges.close();
         self.exchanges.wait().await;
     }
 
-    /// The service works now; its address is proven where there is a page.
+    /// Records that the service works, and checks its address if the page is open.
     pub fn service_works(self: &Arc<Self>, engine: Arc<Engine>) {
         self.now().service = Service::On(engine);
         self.services.send_replace(());
         self.begin_proof();
     }
 
-    /// What this machine brings.
+    /// Sets the rows about this machine.
     pub fn machine(&self, rows: Vec<Row>) {
         self.machine.send_replace(Some(rows));
     }
 
-    /// Opens a set-up that is over again: what is kept is there, and what is missing can be added.
+    /// Opens a set-up again that is over: kept Apps are shown, and missing ones can be added.
     fn reopen(self: &Arc<Self>) -> Result<(), NotKept> {
         let mut now = self.now();
         if now.stage == Stage::Over {
@@ -240,7 +241,7 @@ impl Setup {
         }
     }
 
-    /// The choice of a set-up that was over, as GitHub knows it: who owns the App.
+    /// Restores the choice of a set-up that was over, asking GitHub who owns the App.
     async fn choose_again(&self) -> anyhow::Result<()> {
         let kept = self.kept();
         let (Some(kept), None) = (kept, self.now().progress.choice.clone()) else {
@@ -254,13 +255,13 @@ impl Setup {
         Ok(self.progress(|progress| progress.choice = Some(choice))?)
     }
 
-    /// The service could not be started.
+    /// Records that the service could not start.
     pub fn service_failed(&self, why: String) {
         self.now().service = Service::Failed(why);
         self.services.send_replace(());
     }
 
-    /// The service that works with what is kept. One that is about to start is waited for; none: it does not start.
+    /// Returns the service that uses the credentials, waiting for one that is starting; `None` if it does not start.
     async fn engine(&self) -> Option<Arc<Engine>> {
         let mut services = self.services.subscribe();
         let found = async {
@@ -276,7 +277,7 @@ impl Setup {
         tokio::time::timeout(STARTING, found).await.ok()?
     }
 
-    /// The service ends.
+    /// Records that the service ends.
     pub fn service_ends(&self) {
         self.now().service = Service::Off;
     }
@@ -285,7 +286,7 @@ impl Setup {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for its turn to work on the set-up; none once that is over.
+    /// Waits for the lock on the set-up; `None` if the set-up is over.
     async fn work(&self) -> Option<tokio::sync::MutexGuard<'_, ()>> {
         let one = self.work.lock().await;
         self.is_open().then_some(one)
@@ -295,7 +296,7 @@ impl Setup {
         (self.options.clock)()
     }
 
-    /// Changes the progress, and writes it down while there is a page.
+    /// Changes the progress, and saves it if the page is open.
     fn progress<T>(&self, change: impl FnOnce(&mut Progress) -> T) -> Result<T, NotKept> {
         let mut now = self.now();
         let mut next = now.progress.clone();
@@ -307,7 +308,7 @@ impl Setup {
         Ok(result)
     }
 
-    /// Keeps an App's credentials beside what is kept, or forgets them, and tells of it.
+    /// Saves an App's credentials beside the others, or forgets them, and signals the change.
     fn keep(&self, mut kept: KeptApps, which: Which, app: Option<KeptApp>) -> Result<(), NotKept> {
         let mut now = self.now();
         match which {
@@ -332,7 +333,7 @@ impl Setup {
         self.now().kept.clone()
     }
 
-    /// An App that calls GitHub with what is kept.
+    /// Returns a client for an App with the saved credentials; `None` without them.
     fn client(&self, which: Which) -> anyhow::Result<Option<Client>> {
         let kept = self.kept();
         let app = kept.as_ref().and_then(|kept| match which {
@@ -351,7 +352,7 @@ impl Setup {
         Ok(Client::new(&app, &urls, self.options.clock)?.masking(self.options.secrets.clone()))
     }
 
-    /// Where the Apps are installed, asked now.
+    /// Asks GitHub where the Apps are installed.
     async fn places(&self) -> Places {
         let mut places = Places::default();
         if let Err(error) = self.look_for(&mut places).await {
@@ -384,7 +385,7 @@ impl Setup {
     }
 }
 
-/// The set-up's routes.
+/// Returns the set-up's routes.
 pub(super) fn routes(setup: Arc<Setup>) -> Router {
     Router::new()
         .route("/setup", get(show))
@@ -400,7 +401,7 @@ pub(super) fn routes(setup: Arc<Setup>) -> Router {
         .with_state(setup)
 }
 
-/// `GET /setup`: opens the page by the link, or shows it.
+/// `GET /setup`: admits a browser with the link, or shows the page.
 async fn show(State(setup): State<Arc<Setup>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     let query = Form::read(query.unwrap_or_default().as_bytes());
     if let Some(token) = query.field("token") {
@@ -415,13 +416,13 @@ async fn show(State(setup): State<Arc<Setup>>, RawQuery(query): RawQuery, header
     }
 }
 
-/// Back to the page, which says what there is to say.
+/// Redirects to the page, which shows the current state.
 fn back() -> Response {
     (StatusCode::SEE_OTHER, [(LOCATION, "/setup")]).into_response()
 }
 
 impl Setup {
-    /// The page as it is now, with what has just happened.
+    /// Returns the page as it is now, with a note on what has just happened.
     async fn page(&self, browser: &Browser, note: Option<Note>) -> Response {
         let (places, machine) = tokio::join!(self.places(), self.known_machine());
         let manifests = match self.manifests(browser) {
@@ -458,14 +459,14 @@ impl Setup {
         page::page(&shown)
     }
 
-    /// What this machine brings; none where that is still looked at.
+    /// Returns the rows about this machine; `None` while it is still being checked.
     async fn known_machine(&self) -> Option<Vec<Row>> {
         let mut machine = self.machine.subscribe();
         let looked = tokio::time::timeout(LOOKING, machine.wait_for(Option::is_some)).await;
         looked.ok()?.ok()?.clone()
     }
 
-    /// What the buttons post: a new state each time that the page is shown.
+    /// Returns what the buttons post, with a new state each time that the page is shown.
     fn manifests(&self, browser: &Browser) -> Result<Vec<page::Posted>, NotKept> {
         let choice = self.now().progress.choice.clone();
         let kept = self.kept();
@@ -492,7 +493,7 @@ impl Setup {
         Ok(posted)
     }
 
-    /// The step that is next, for who must not come before it.
+    /// `true` if the set-up has not reached this step yet.
     fn is_before(&self, step: Step) -> bool {
         let now = self.now();
         let autobuild = standing(&now.progress, now.kept.as_ref(), Which::Autobuild);

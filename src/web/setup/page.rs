@@ -25,26 +25,26 @@ use secrecy::ExposeSecret;
 use std::{fmt::Write, path::Path};
 use url::Url;
 
-/// What is shown.
+/// The content of the page.
 pub(super) struct Shown<'a> {
     pub(super) step: Step,
     pub(super) autobuild: Standing<'a>,
     pub(super) coach: Standing<'a>,
     pub(super) choice: Option<&'a Choice>,
     pub(super) kept: Option<&'a KeptApps>,
-    /// The GitHub that the settings name.
+    /// The GitHub server that the settings name.
     pub(super) github: Option<&'a GithubAddress>,
-    /// Where the service may be reached.
+    /// The proposed public address of the service.
     pub(super) proposed: &'a Url,
     pub(super) proof: &'a Proof,
-    /// Why the service does not start.
+    /// The reason why the service does not start.
     pub(super) failed: Option<&'a String>,
     pub(super) places: &'a Places,
-    /// What this machine brings, as far as that is known.
+    /// The rows about this machine, if it was checked already.
     pub(super) machine: Option<&'a [Row]>,
     pub(super) manifests: &'a [Posted],
     pub(super) folder: &'a Path,
-    /// What a form of the page carries.
+    /// The token in the page's forms.
     pub(super) form: &'a str,
     pub(super) note: Option<Note>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Posted {
     pub(super) manifest: String,
 }
 
-/// What has just happened.
+/// A note on what has just happened.
 pub(super) enum Note {
     Chosen,
     NoChoice(NoChoice),
@@ -65,11 +65,11 @@ pub(super) enum Note {
     NotImported(String),
     NoService,
     TooMany(usize),
-    /// Something was not made.
+    /// The results for repositories, if something was not made.
     Made(Vec<Made>),
 }
 
-/// The page.
+/// Returns the page.
 pub(super) fn page(shown: &Shown<'_>) -> Response {
     let goes_on = matches!(shown.note, Some(Note::Chosen));
     let content = html! {
@@ -114,7 +114,8 @@ fn frame(status: StatusCode, title: &str, content: &Markup, script: bool) -> Res
     (status, page.into_string()).into_response()
 }
 
-/// With the headers that keep the page, its address and its forms to itself and to one GitHub.
+/// Adds the headers that keep the page and its address private, and that restrict its forms to this service and one
+/// GitHub server.
 pub(super) fn guarded(mut response: Response, github: Option<&Url>) -> Response {
     let github = github.map(|url| url.origin().ascii_serialization()).unwrap_or_default();
     let policy = format!(
@@ -127,13 +128,13 @@ pub(super) fn guarded(mut response: Response, github: Option<&Url>) -> Response 
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // GitHub may see from which host a form comes, never from which address.
+    // GitHub may see the host from which a form comes, but never the full address.
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("strict-origin"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-/// For who did not show the link.
+/// Returns the page for a browser that was not admitted.
 pub(super) fn closed() -> Response {
     let content = html! {
         h1 { "This page needs its link" }
@@ -145,7 +146,7 @@ pub(super) fn closed() -> Response {
     guarded(frame(StatusCode::FORBIDDEN, "Set up AutoBuild", &content, false), None)
 }
 
-/// After the last step.
+/// Returns the page after the last step.
 pub(super) fn over() -> Response {
     let content = html! {
         h1 { "AutoBuild is set up" }
@@ -158,7 +159,7 @@ pub(super) fn over() -> Response {
     guarded(frame(StatusCode::GONE, "AutoBuild is set up", &content, false), None)
 }
 
-/// For what the machine refuses.
+/// Returns the page for an error on this machine.
 pub(super) fn failed(why: &str) -> Response {
     let content = html! {
         h1 { "The set-up cannot go on" }
@@ -169,7 +170,7 @@ pub(super) fn failed(why: &str) -> Response {
     guarded(frame(status, "Set up AutoBuild", &content, false), None)
 }
 
-/// What is not as it should be on this machine, so that nobody learns it after the Apps are made.
+/// Returns the problems of this machine, so that people learn of them before the Apps are made.
 fn machine_section(rows: Option<&[Row]>) -> Markup {
     let is_wrong = |row: &&Row| row.standing != diagnosis::Standing::Ok;
     let wrong: Vec<&Row> = rows.unwrap_or_default().iter().filter(is_wrong).collect();
@@ -349,7 +350,7 @@ fn kept_app(kept: &KeptApps, which: Which) -> Option<&KeptApp> {
     }
 }
 
-/// Where an App's owner changes and deletes it.
+/// Returns the page on which an App's owner changes or deletes it.
 fn settings_of(shown: &Shown<'_>, app: &KeptApp) -> Option<String> {
     shown
         .choice
@@ -423,7 +424,7 @@ fn retry_forms(shown: &Shown<'_>, which: Which, apps: &str) -> Markup {
     }
 }
 
-/// Why an App is not the one that is meant.
+/// Words the reason why an App is not the right one.
 pub(super) fn not_ours(which: Which, why: &NotOurs) -> String {
     match why {
         NotOurs::TheOther => "it is the other one of the two Apps".to_owned(),
@@ -559,7 +560,8 @@ fn repositories_section(shown: &Shown<'_>) -> Markup {
     }
 }
 
-/// The answer to the last step; nobody can load it again. The folder is the one that keeps the credentials, if one does.
+/// Returns the answer to the last step, which nobody can load again. `folder` is the one that keeps the credentials, if
+/// one does.
 pub(super) fn done(kept: &KeptApps, made: &[Made], folder: Option<&Path>) -> Response {
     let content = html! {
         h1 { "AutoBuild is set up" }
@@ -576,7 +578,8 @@ pub(super) fn done(kept: &KeptApps, made: &[Made], folder: Option<&Path>) -> Res
     guarded(frame(StatusCode::OK, "AutoBuild is set up", &content, false), None)
 }
 
-/// The credentials, to be stored elsewhere. They stay where they are until somebody says that this is done.
+/// Returns the page with the credentials, to be stored elsewhere. They stay in the data folder until a person confirms
+/// this.
 pub(super) fn credentials(kept: &KeptApps, made: &[Made], form: &str) -> Response {
     let content = html! {
         h1 { "Store the credentials" }
@@ -594,7 +597,7 @@ pub(super) fn credentials(kept: &KeptApps, made: &[Made], form: &str) -> Respons
     guarded(frame(StatusCode::OK, "Store the credentials", &content, false), None)
 }
 
-/// By what it is known which credentials were shown.
+/// Returns a hash that identifies the shown credentials.
 pub(super) fn mark(kept: &KeptApps) -> Hash {
     Hash::of(&variables(kept))
 }
@@ -620,7 +623,7 @@ fn made_rows(kept: &KeptApps, made: &[Made]) -> Markup {
     }
 }
 
-/// Where GitHub opens a small issue that is written and labelled already.
+/// Returns the address at which GitHub opens a new small issue, already written and labelled.
 fn first_issue(web: &str, repository: &str) -> String {
     let [(label, _, _), _] = messages::LABELS;
     let query = url::form_urlencoded::Serializer::new(String::new())
@@ -634,7 +637,7 @@ fn first_issue(web: &str, repository: &str) -> String {
     format!("{web}/{repository}/issues/new?{query}")
 }
 
-/// The credentials, as the environment gives them.
+/// Returns the credentials as lines of environment variables.
 fn variables(kept: &KeptApps) -> String {
     let github = kept.github();
     let one_line = |pem: &str| pem.trim().replace('\n', "\\n");

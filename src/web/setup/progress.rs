@@ -1,5 +1,5 @@
-//! How far the set-up is, as pure rules: what was chosen, which registrations were begun, and what is shown next. The
-//! data folder keeps it until the last step, so that a restart goes on where it was.
+//! The progress of the set-up, as pure rules: the choice, the registrations in progress, and the next step. The data
+//! folder keeps it until the last step, so that a restart continues it.
 
 use super::manifest::Which;
 use crate::config::{GithubAddress, KeptApps, NotAnAddress};
@@ -9,26 +9,26 @@ use sha2::{Digest, Sha256};
 use std::net::IpAddr;
 use url::{Host, Url};
 
-/// How long GitHub waits for the exchange of a code; no registration that was begun earlier can come back.
+/// The time for which GitHub accepts a code; a registration that was begun earlier can no longer come back.
 const BEGUN_MS: i64 = 60 * 60_000;
 
-/// Registrations that are remembered while they are at GitHub.
+/// The most registrations that are remembered while they are at GitHub.
 const MOST_BEGUN: usize = 20;
 
-/// What the data folder keeps of a set-up that goes on.
+/// The saved progress of a set-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
-    /// Hashes of the cookies of browsers that showed the link.
+    /// The hashes of the cookies of admitted browsers.
     pub(super) browsers: Vec<Hash>,
-    /// What was chosen in the first step.
+    /// The choice of the first step.
     pub(super) choice: Option<Choice>,
-    /// What was sent to GitHub and has not come back.
+    /// The registrations that were sent to GitHub and have not come back.
     begun: Vec<Begun>,
-    /// What came back and is not exchanged.
+    /// The codes that came back and are not exchanged yet.
     pub(super) codes: Vec<Code>,
 }
 
-/// A hash of something that only its owner knows.
+/// A hash of a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Hash(String);
 
@@ -42,31 +42,31 @@ impl Hash {
     }
 }
 
-/// The first step.
+/// The choice of the first step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Choice {
-    /// GitHub's own address.
+    /// The address of GitHub's web pages.
     pub(super) web: Url,
-    /// The API's.
+    /// The address of GitHub's API.
     api: Url,
-    /// Which organisation; none: oneself.
+    /// The organisation that owns the Apps; `None` for the person's own account.
     pub(super) organization: Option<String>,
-    /// Where GitHub and browsers reach the service.
+    /// The address at which GitHub and browsers reach the service.
     pub(super) public_url: Url,
 }
 
-/// A registration that a browser was sent to GitHub with.
+/// A registration for which a browser was sent to GitHub.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Begun {
     which: Which,
-    /// Of the `state` that GitHub repeats.
+    /// The hash of the `state` that GitHub repeats.
     state: Hash,
-    /// Of the browser's cookie.
+    /// The hash of the browser's cookie.
     browser: Hash,
     at: Millis,
 }
 
-/// A code that GitHub gave, written down before it is exchanged.
+/// A code that GitHub gave, saved before it is exchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Code {
     pub(super) which: Which,
@@ -74,52 +74,53 @@ pub(super) struct Code {
     pub(super) standing: CodeStanding,
 }
 
-/// How the exchange of a code stands.
+/// The state of a code's exchange.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CodeStanding {
-    /// It began, and nobody knows how it ended: the process may have been ended in between.
+    /// The exchange began, and its end is unknown: the process may have been ended in between.
     Begun,
     /// GitHub did not answer.
     NoAnswer,
-    /// GitHub does not know the code: it was exchanged already, or is older than an hour. The App is there, its key is not.
+    /// GitHub does not know the code: it was exchanged already, or is older than an hour. The App exists, but its key
+    /// is lost.
     Lost,
     /// GitHub returned an App that is not the one that was asked for.
     Foreign {
-        /// Its page.
+        /// The App's page.
         page: String,
-        /// What is wrong with it.
+        /// The reason why it is not the right App.
         why: NotOurs,
     },
 }
 
-/// Why an App that GitHub returned is not taken.
+/// The reason why an App that GitHub returned is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum NotOurs {
     /// It is the other App.
     TheOther,
-    /// It may not do these.
+    /// It lacks these permissions.
     Lacks(Vec<(String, String)>),
     /// It has no webhook.
     NoWebhook,
-    /// It belongs to somebody else than was chosen.
+    /// It belongs to this account instead of the chosen one.
     OwnedBy(String),
 }
 
-/// Why a choice is not taken.
+/// The reason why a choice is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoChoice {
-    /// GitHub's address.
+    /// GitHub's address is invalid.
     #[error("The address of GitHub {0}.")]
     Github(NotAnAddress),
-    /// No name of an account.
+    /// The name cannot be that of an account.
     #[error("An organisation's name holds letters, digits and hyphens only, as in its address on GitHub.")]
     Organization,
-    /// The service's address.
+    /// The service's address is invalid.
     #[error("The address of this service must be a web address, such as https://autobuild.example.")]
     PublicUrl,
-    /// GitHub is elsewhere.
+    /// The address leads to the machine that uses it, and GitHub is elsewhere.
     #[error(
         "{0} leads to the machine that opens it, so GitHub cannot send webhooks there. Enter the address that GitHub reaches, \
          such as that of a reverse proxy or a tunnel in front of this service."
@@ -127,19 +128,19 @@ pub(super) enum NoChoice {
     Unreachable(Url),
 }
 
-/// Why GitHub's return is refused.
+/// The reason why a browser that comes back from GitHub is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoReturn {
-    /// Nobody was sent with this state, or it came back already, or too late.
+    /// No browser was sent with this state, or it came back already or too late.
     UnknownState,
-    /// Another browser was.
+    /// Another browser was sent with this state.
     OtherBrowser,
-    /// There is no code, or none that GitHub makes.
+    /// The code is missing or malformed.
     NoCode,
 }
 
 impl Choice {
-    /// Reads what somebody entered.
+    /// Reads what the person entered.
     pub(super) fn read(
         github: Result<GithubAddress, NotAnAddress>,
         organization: &str,
@@ -171,7 +172,7 @@ impl Choice {
         })
     }
 
-    /// What was chosen once, as far as Apps that are kept tell it.
+    /// Restores the choice from the Apps that are kept.
     pub(super) fn again(github: &GithubAddress, organization: Option<&str>, public_url: Url) -> Self {
         Self {
             web: github.web.clone(),
@@ -188,7 +189,7 @@ impl Choice {
         }
     }
 
-    /// Where the settings of the owner's Apps are.
+    /// Returns the page with the settings of the owner's Apps.
     pub(super) fn apps_page(&self) -> String {
         let web = self.web.as_str().trim_end_matches('/');
         match &self.organization {
@@ -197,13 +198,13 @@ impl Choice {
         }
     }
 
-    /// Where a manifest is posted.
+    /// Returns the address to which a manifest is posted.
     pub(super) fn registration(&self, state: &str) -> String {
         format!("{}/new?state={state}", self.apps_page())
     }
 }
 
-/// Whether an address leads nowhere but to the machine that asks it.
+/// `true` if an address always leads to the machine that uses it.
 fn is_of_one_machine(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback() || ip.is_unspecified(),
@@ -214,7 +215,7 @@ fn is_of_one_machine(url: &Url) -> bool {
 }
 
 impl Progress {
-    /// A browser is sent to GitHub with this state.
+    /// Records that a browser is sent to GitHub with this state.
     pub(super) fn begin(&mut self, which: Which, state: &str, browser: &Hash, now: Millis) {
         self.begun.retain(|begun| now.0 - begun.at.0 < BEGUN_MS);
         if self.begun.len() >= MOST_BEGUN {
@@ -228,7 +229,7 @@ impl Progress {
         });
     }
 
-    /// GitHub sent a browser back. A state is good once, for the browser that was sent with it.
+    /// Records that GitHub sent a browser back. A state is valid once, for the browser that was sent with it.
     pub(super) fn come_back(
         &mut self,
         state: &str,
@@ -256,7 +257,7 @@ impl Progress {
         Ok(begun.which)
     }
 
-    /// How the exchange of an App's code stands now.
+    /// Sets the state of the exchange of an App's code.
     pub(super) fn stand(&mut self, which: Which, standing: CodeStanding) {
         if let Some(code) = self.codes.iter_mut().find(|code| code.which == which) {
             code.standing = standing;
@@ -276,24 +277,24 @@ impl Progress {
         self.codes.iter().find(|code| code.which == which)
     }
 
-    /// The code of an App is of no use any more.
+    /// Forgets an App's code.
     pub(super) fn drop_code(&mut self, which: Which) {
         self.codes.retain(|code| code.which != which);
     }
 }
 
-/// How an App stands.
+/// The state of an App.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Standing<'a> {
-    /// It is not registered, as far as is known.
+    /// The App is not registered, as far as is known.
     Missing,
-    /// Its credentials are here.
+    /// The App's credentials are saved.
     Kept,
-    /// GitHub gave a code for it, and its credentials are not here.
+    /// GitHub gave a code for the App, and its credentials are not saved.
     Unfinished(&'a CodeStanding),
 }
 
-/// How an App stands: what is kept counts, whatever was begun besides.
+/// Returns the state of an App: saved credentials take precedence over any registration in progress.
 pub(super) fn standing<'a>(progress: &'a Progress, kept: Option<&KeptApps>, which: Which) -> Standing<'a> {
     let kept = kept.and_then(|kept| match which {
         Which::Autobuild => kept.autobuild.as_ref(),
@@ -309,26 +310,26 @@ pub(super) fn standing<'a>(progress: &'a Progress, kept: Option<&KeptApps>, whic
 /// A step of the set-up, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Step {
-    /// Where GitHub is, whose the Apps are, where the service is.
+    /// The person chooses the GitHub server, the Apps' owner and the service's address.
     Choose,
-    /// The Apps.
+    /// The person registers the Apps.
     Register,
-    /// Where the AutoBuild App works.
+    /// The person installs the AutoBuild App.
     Install,
-    /// What is made in repositories; the last one.
+    /// The person chooses what is made in repositories; the last step.
     Repositories,
 }
 
 /// Whether the AutoBuild App is installed anywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Installed {
-    /// Nowhere, or GitHub was not asked.
+    /// It is installed nowhere, or GitHub was not asked.
     Nowhere,
-    /// Somewhere.
+    /// It is installed somewhere.
     Somewhere,
 }
 
-/// The step that waits for the person.
+/// Returns the step that waits for the person.
 pub(super) fn step(choice: Option<&Choice>, autobuild: &Standing<'_>, installed: Installed) -> Step {
     match (autobuild, choice, installed) {
         (Standing::Kept, _, Installed::Somewhere) => Step::Repositories,

@@ -1,4 +1,5 @@
-//! Whether GitHub reaches the service: its first delivery, sent again, and what GitHub's log says of it.
+//! Checks whether GitHub reaches the service: has the first delivery, a ping, sent again, and reads its result in
+//! GitHub's log.
 
 use super::{
     Setup, back,
@@ -13,31 +14,31 @@ use crate::{
 use axum::{body::Bytes, extract::State, http::HeaderMap, response::Response};
 use std::{sync::Arc, time::Duration};
 
-/// Deliveries that are looked through for pings.
+/// The most deliveries that are searched for pings.
 const READ: usize = 100;
 
-/// How often GitHub's log is read for the end of a delivery, and how long it is left alone in between.
+/// The number of times that GitHub's log is read for a delivery's end, and the pause in between.
 const READS: u32 = 12;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What is known of the address.
+/// The result of the check of the address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Proof {
     NotTried,
     Trying,
-    /// GitHub reached it.
+    /// GitHub reached the service.
     Reached,
-    /// It, or what stands before it, answered with this status.
+    /// The service, or a proxy before it, answered with this status.
     Answered(u16),
-    /// Nobody answered; in GitHub's words.
+    /// Nobody answered; the text is GitHub's.
     NotReached(String),
     /// GitHub's log holds no ping yet.
     NoPing,
-    /// GitHub did not say.
+    /// GitHub could not be asked; the text is the error.
     Unknown(String),
 }
 
-/// What a delivery proves.
+/// Returns the result that a delivery shows.
 fn proven(delivery: &HookDelivery) -> Proof {
     match delivery.status_code {
         200..=299 => Proof::Reached,
@@ -47,7 +48,7 @@ fn proven(delivery: &HookDelivery) -> Proof {
 }
 
 impl Setup {
-    /// Has the first delivery sent again, unless one arrived already, and waits for its end.
+    /// Has the newest ping sent again, unless one arrived already, and waits for its result.
     pub(super) async fn prove(&self) {
         if self.now().proof == Proof::Trying {
             return;

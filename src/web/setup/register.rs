@@ -1,4 +1,4 @@
-//! The first two steps: what is chosen, and the Apps, registered from a manifest or imported.
+//! The first two steps: the choice, and the Apps, registered from a manifest or imported.
 
 use super::{
     Setup, back,
@@ -49,7 +49,7 @@ pub(super) async fn choose(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
     }
 }
 
-/// The browser that sends a form of its page, or what it is told instead.
+/// Returns the admitted browser that sends a form of its page, or the answer that refuses it.
 pub(super) fn sending(setup: &Setup, headers: &HeaderMap, form: &Form) -> Result<Browser, Box<Response>> {
     if !setup.is_open() {
         return Err(Box::new(page::over()));
@@ -79,7 +79,7 @@ pub(super) async fn registered(
         let came = setup.progress(|progress| progress.come_back(query.text("state"), query.text("code"), &hash, now));
         match came {
             Ok(Ok(which)) => setup.exchange(&browser, which).await,
-            // A browser that loads the address again is shown what came of it.
+            // A browser that loads the address again is shown the result.
             Ok(Err(NoReturn::UnknownState)) if setup.kept().is_some() => back(),
             Ok(Err(why)) => {
                 let note = setup.page(&browser, Some(Note::NoReturn(why))).await;
@@ -91,13 +91,14 @@ pub(super) async fn registered(
     .await
 }
 
-/// Works on when the browser leaves, and when the service is told to stop: GitHub tells an App's key once.
+/// Runs the work to its end, even if the browser leaves or the service is told to stop: GitHub hands out an App's key
+/// only once.
 async fn to_its_end(setup: &Setup, work: impl Future<Output = Response> + Send + 'static) -> Response {
     let ended = setup.exchanges.spawn(work).await;
     ended.unwrap_or_else(|_| page::failed("The exchange with GitHub was broken off."))
 }
 
-/// `POST /setup/retry`: a code that is written down is exchanged again.
+/// `POST /setup/retry`: exchanges a saved code again.
 pub(super) async fn retry(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
     let form = Form::read(&body);
     let browser = match sending(&setup, &headers, &form) {
@@ -117,7 +118,7 @@ pub(super) async fn retry(State(setup): State<Arc<Setup>>, headers: HeaderMap, b
     .await
 }
 
-/// `POST /setup/forget`: an App that the person deleted on GitHub, or does not want.
+/// `POST /setup/forget`: forgets an App that the person deleted on GitHub, or does not want.
 pub(super) async fn forget(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
     let form = Form::read(&body);
     if let Err(refused) = sending(&setup, &headers, &form) {
@@ -138,7 +139,7 @@ pub(super) async fn forget(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
     }
 }
 
-/// `POST /setup/import`: an App that is registered already.
+/// `POST /setup/import`: imports an App that is registered already.
 pub(super) async fn import(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
     let form = Form::read(&body);
     let browser = match sending(&setup, &headers, &form) {
@@ -168,7 +169,7 @@ fn of(kept: &KeptApps, which: Which) -> Option<&KeptApp> {
 }
 
 impl Setup {
-    /// Exchanges the code that is written down for an App. Where that ends well, GitHub is next: the App is installed.
+    /// Exchanges the saved code for an App. On success, the browser goes to GitHub to install the App.
     async fn exchange(&self, browser: &Browser, which: Which) -> Response {
         let (choice, code) = {
             let now = self.now();
@@ -220,19 +221,19 @@ impl Setup {
         }
     }
 
-    /// Whether something hangs on the choice: an App that is kept, or one whose code is not exchanged yet.
+    /// `true` if the choice can no longer change: an App is kept, or a code is not exchanged yet.
     fn is_choice_fixed(&self) -> bool {
         let now = self.now();
         now.kept.is_some() || !now.progress.codes.is_empty()
     }
 
-    /// What is kept besides an App that was registered or imported by this choice.
+    /// Returns the Apps kept so far, or an empty value for this choice.
     fn kept_by(&self, choice: &Choice) -> KeptApps {
         self.kept()
             .unwrap_or_else(|| KeptApps::none(&choice.github(), choice.public_url.clone()))
     }
 
-    /// An App that GitHub returned, if it is the one that was asked for.
+    /// Accepts an App that GitHub returned, if it is the one that was asked for.
     fn came(&self, choice: &Choice, which: Which, app: Registered) -> Result<KeptApp, CodeStanding> {
         for secret in app.webhook_secret.iter().chain([&app.private_key, &app.client_secret]) {
             self.options.secrets.learn(secret, super::NEVER, self.clock());
@@ -261,7 +262,7 @@ impl Setup {
         })
     }
 
-    /// What keeps an App from being the one that is meant.
+    /// Returns the reason why an App is not the right one, if there is one.
     fn wrong(&self, which: Which, app: &Identity) -> Option<NotOurs> {
         let other = match which {
             Which::Autobuild => Which::Coach,
