@@ -1,5 +1,5 @@
-//! Durable acknowledgements: the real service on loopback with signed bodies of 11 kB and unique delivery ids, beside
-//! one commit per delivery into the same table in the same run.
+//! The rate of durable acknowledgements: the real service on loopback gets signed bodies of 11 kB with unique delivery
+//! ids. For comparison, the same run commits deliveries one by one into the same table.
 
 #![allow(
     clippy::expect_used,
@@ -64,7 +64,7 @@ fn mib(kib: u64) -> f64 {
     kib as f64 / 1_024.0
 }
 
-/// What a burst took.
+/// The times of a burst.
 struct Burst {
     count: u32,
     all: Duration,
@@ -91,7 +91,7 @@ impl std::fmt::Display for Burst {
     }
 }
 
-/// The value of `X-Hub-Signature-256`.
+/// Returns the value of `X-Hub-Signature-256`.
 fn signature(body: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(support::SECRET.as_bytes()).expect("any length is a key");
     mac.update(body.as_bytes());
@@ -100,7 +100,7 @@ fn signature(body: &str) -> String {
     format!("sha256={hex}")
 }
 
-/// Sends deliveries over so many connections, each waiting for its acknowledgement before the next.
+/// Sends deliveries over this many connections. Each waits for its acknowledgement before it sends the next.
 async fn burst(connections: usize, count: usize, name: &str, body: &Arc<str>, address: SocketAddr) -> Burst {
     let head: Arc<str> = format!(
         "POST /webhook HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nx-github-event: push\r\n\
@@ -138,7 +138,7 @@ async fn burst(connections: usize, count: usize, name: &str, body: &Arc<str>, ad
     Burst::of(times, begun.elapsed())
 }
 
-/// A database of its own with the same tables, the same durability and one connection that writes.
+/// Opens a separate database with the same tables, the same durability and one writing connection.
 async fn one_commit_each(folder: &std::path::Path) -> SqlitePool {
     let file = folder.join("single.db");
     let url = format!("sqlite:{}", file.display());

@@ -1,4 +1,4 @@
-//! A second checkout of a repository with 700 files and 190 MiB of history, beside a full clone.
+//! The time of a second checkout of a repository with 700 files and 190 MiB of history, compared with a full clone.
 
 #![allow(clippy::expect_used, reason = "a bench that cannot go on has failed")]
 
@@ -48,7 +48,7 @@ async fn main() {
     println!("full clone {clone:.1?}, second checkout {checkout:.1?}: 1/{ratio:.0} (medians of {ROUNDS})");
 }
 
-/// Streams the history into git: a file of a mebibyte that no compression shortens, in another version per commit.
+/// Streams the history into git: each commit has another version of a file of one mebibyte that cannot be compressed.
 fn generate(origin: &Path) {
     let mut import = Command::new("git")
         .args(["fast-import", "--quiet"])

@@ -1,5 +1,5 @@
-//! What a launch costs at each level of isolation, how long a cancelled program takes to be gone, and the memory of the
-//! service for each program that runs. `cargo bench --bench sandbox`.
+//! The time of a launch at each isolation level, the time until a cancelled program is gone, and the service's memory
+//! for each running program. Run with `cargo bench --bench sandbox`.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,14 +32,14 @@ fn median(mut all: Vec<Duration>) -> Duration {
     all[all.len() / 2]
 }
 
-/// KiB of memory that this process holds.
+/// Returns the resident memory of this process in KiB.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     line.trim().trim_end_matches("kB").trim().parse().unwrap()
 }
 
-/// Starts a program, waits until it runs, and gives how long it takes from the order to the end of everything.
+/// Starts a program and waits until it runs; returns the time from the cancellation to the end of all its processes.
 async fn cancelled(sandbox: &Sandbox, folder: &Path) -> Duration {
     let up = folder.join("up");
     let _ = std::fs::remove_file(&up);

@@ -1,4 +1,4 @@
-//! From exec to the first answer of `/healthz`, with an empty database and with 5,000 stored deliveries.
+//! The time from exec to the first answer of `/healthz`, with an empty database and with 5,000 stored deliveries.
 
 #![allow(
     clippy::expect_used,
@@ -19,7 +19,7 @@ async fn main() {
     for deliveries in [0, 5_000] {
         let folder = tempfile::tempdir().expect("a folder");
         fill(folder.path(), deliveries).await;
-        // The first start makes the key and migrates; it does not count.
+        // The first start creates the key and migrates the database, so it does not count.
         drop(support::Server::start(folder.path()));
         let (mut times, mut cpu, mut memory) = (Vec::new(), 0, 0);
         for _ in 0..STARTS {
@@ -52,7 +52,7 @@ async fn fill(folder: &Path, deliveries: usize) {
         installation: None,
         repo: None,
         payload: payload.clone(),
-        // Far ahead, so that none is blanked meanwhile.
+        // Far in the future, so that no payload is old enough to be blanked.
         received_at: Millis(4_000_000_000_000),
         source: Source::Webhook,
     });

@@ -1,6 +1,6 @@
-//! What a turn costs besides its agents and Gates: the time from one agent's exit to the next one's start, and the
-//! requests that GitHub gets. Nothing is isolated here; what that costs is measured by the bench `sandbox`. Run with
-//! `cargo bench --bench turn`.
+//! The cost of a turn besides its agents and Gates: the time from one agent's exit to the next one's start, and the
+//! requests to GitHub. Nothing is isolated here; the bench `sandbox` measures that cost. Run with `cargo bench --bench
+//! turn`.
 
 #![allow(
     clippy::unwrap_used,
@@ -42,7 +42,7 @@ use tokio_util::sync::CancellationToken;
 
 const REPOSITORY: &str = "acme/bench";
 
-/// An agent that stamps its start and its end, and sends work back until the last turn.
+/// An agent that records the times of its start and end. The Coach requests changes until the last turn.
 const AGENT: &str = r#"
 echo "$(date +%s%N) start $AUTOBUILD_ROLE" >> STAMPS
 cat > /dev/null
@@ -100,7 +100,7 @@ fn difference(less: &BTreeMap<String, usize>, more: &BTreeMap<String, usize>, ti
     println!("  {sum:>4.1}  in all");
 }
 
-/// Nanoseconds from each agent's end to the next agent's start, less the time that Gate commands took in between.
+/// Returns the nanoseconds from each agent's end to the next agent's start, less the time of Gate commands in between.
 fn between_agents(stamps: &[(u64, String, String)]) -> Vec<u64> {
     let (mut waits, mut ended, mut gates, mut gate_began) = (Vec::new(), None, 0, 0);
     for (at, what, who) in stamps {
@@ -124,7 +124,7 @@ struct Run {
     calls: BTreeMap<String, usize>,
 }
 
-/// One Feature of `tasks` tasks with `turns` turns each, to its pull request.
+/// Runs one Feature of `tasks` tasks with `turns` turns each, until its pull request is open.
 async fn run(turns: u32, tasks: u32, spacing_ms: i64) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let forge = Forge::start(ForgeOptions::new(folder.path().join("forge")))
@@ -265,7 +265,7 @@ fn blueprint(
         data_dir,
         caps: Caps::None,
         sandbox: SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild"))),
-        // The agents stamp a file that no sandbox would let them see.
+        // The agents write to a file that no sandbox would show them.
         isolation: Bounds {
             least: Level::L0,
             most: Level::L0,
@@ -273,7 +273,7 @@ fn blueprint(
     }
 }
 
-/// Requests by what they ask for: numbers and shas left out.
+/// Counts the requests by kind: parts of the path with digits, or longer than 30 bytes, are left out.
 fn calls(forge: &Forge) -> BTreeMap<String, usize> {
     let mut calls = BTreeMap::new();
     for call in forge.calls() {

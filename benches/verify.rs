@@ -1,5 +1,5 @@
-//! What verification adds to a turn: the time of pre-flight, Gates and integrity beside the plain test run, integrity on a
-//! large change, and the Gates with and without what pre-flight kept. Run with `cargo bench --bench verify`.
+//! The time that verification adds to a turn: pre-flight, Gates and integrity compared with a plain test run, integrity
+//! on a large change, and the Gates with and without the caches of pre-flight. Run with `cargo bench --bench verify`.
 
 #![allow(
     clippy::unwrap_used,
@@ -36,10 +36,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often each figure is taken; the median counts.
+/// The number of measurements of each figure; their median counts.
 const ROUNDS: usize = 3;
 
-/// The cases of the suite that stand for a language, with the command that people run.
+/// The suite's case for each language, with the test command that people run.
 const PLAIN: [(&str, &str, &[&str]); 3] = [
     ("Rust", "honest: a feature with its tests", &["cargo", "test"]),
     (
@@ -94,7 +94,7 @@ async fn beside_a_plain_run() {
     }
 }
 
-/// The test command in a folder with the changed files, as a person would run it there for the first time.
+/// Runs the test command in a folder with the changed files, as a person does for the first time; returns its time.
 fn plain_run(stage: &Stage, case: &Case, command: &[&str]) -> Duration {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in stage.trees(case).1 {
@@ -115,7 +115,7 @@ fn plain_run(stage: &Stage, case: &Case, command: &[&str]) -> Duration {
     begun.elapsed()
 }
 
-/// How long integrity reads a change, and how much it finds.
+/// Returns how long the integrity rules take on a change, and the number of findings.
 fn inspect(stage: &Stage, case: &Case) -> (Duration, usize) {
     let (before, after) = stage.trees(case);
     let (task, settings) = (stage::planned(case), RepositorySettings::default());
@@ -124,7 +124,7 @@ fn inspect(stage: &Stage, case: &Case) -> (Duration, usize) {
     (begun.elapsed(), found)
 }
 
-/// A change of 2,000 lines in a repository of 5,000 files of three languages.
+/// Measures a change of 2,000 lines in a repository of 5,000 files in three languages.
 async fn large_change() {
     let mut text = "=== base large\nsettings: test: 'true'\nsettings: mode: standard\n".to_owned();
     let file = |number: usize, functions: usize| {
@@ -187,7 +187,7 @@ async fn large_change() {
     );
 }
 
-/// A crate whose dependency takes its time to be built.
+/// Measures the Gates on a crate whose dependency is slow to build.
 async fn with_and_without_caches() {
     let mut text =
         "=== base heavy\nfrom: rust\n--- append Cargo.toml\n\n[dependencies]\nheavy = { path = \"heavy\" }\n"

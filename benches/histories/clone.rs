@@ -1,4 +1,4 @@
-//! A clone, read by git and never written.
+//! A clone that git reads and nobody writes.
 
 use crate::Outcome;
 use integrity::{FileChange, Version};
@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-/// The largest version of a file that is looked at.
+/// The largest version of a file that is read, in bytes.
 const MAX_FILE: usize = 1 << 20;
 
 /// A clone, bare or not.
@@ -19,34 +19,34 @@ pub struct Clone {
 /// One file that differs between a commit and its parent.
 pub struct Differing {
     pub path: String,
-    /// Lines that came and lines that went; none for what is no text.
+    /// The number of added and removed lines; 0 for a file that is not text.
     pub lines: u64,
     old: Option<String>,
     new: Option<String>,
 }
 
 impl Clone {
-    /// Looks whether there is one.
+    /// Opens a clone; an error if there is no repository at `path`.
     pub fn open(path: &Path) -> Outcome<Self> {
         let clone = Self { path: path.to_owned() };
         clone.git(&["rev-parse", "--git-dir"])?;
         Ok(clone)
     }
 
-    /// The commits behind `from` that are no merges, newest first.
+    /// Returns the commits reachable from `from` that are no merges and have a parent, newest first.
     pub fn commits(&self, from: &str) -> Outcome<Vec<String>> {
         let range = ["rev-list", "--no-merges", "--min-parents=1", from, "--"];
         Ok(self.text(&range)?.lines().map(str::to_owned).collect())
     }
 
-    /// The subject and the rest of its message.
+    /// Returns the subject and the rest of a commit's message.
     pub fn message(&self, commit: &str) -> Outcome<(String, String)> {
         let text = self.text(&["log", "-1", "--format=%s%n%b", commit, "--"])?;
         let (subject, body) = text.split_once('\n').unwrap_or((&text, ""));
         Ok((subject.to_owned(), body.trim().to_owned()))
     }
 
-    /// What differs from the parent, renames not looked for.
+    /// Returns the files that differ from the parent. A renamed file counts as removed and added.
     pub fn differing(&self, commit: &str) -> Outcome<Vec<Differing>> {
         let tree = [
             "diff-tree",
@@ -82,7 +82,7 @@ impl Clone {
         Ok(files)
     }
 
-    /// Both versions of a file.
+    /// Returns both versions of a file.
     pub fn versions(&self, file: &Differing) -> Outcome<FileChange> {
         let version = |id: &Option<String>| match id {
             None => Ok(Version::Absent),
@@ -101,13 +101,13 @@ impl Clone {
         })
     }
 
-    /// Its folder of objects.
+    /// Returns the folder of the clone's objects.
     pub fn objects(&self) -> Outcome<PathBuf> {
         let path = self.text(&["rev-parse", "--path-format=absolute", "--git-path", "objects"])?;
         Ok(PathBuf::from(path.trim()))
     }
 
-    /// All paths of a commit.
+    /// Returns all paths of a commit.
     pub fn paths(&self, commit: &str) -> Outcome<BTreeSet<String>> {
         let listed = self.text(&["ls-tree", "-r", "-z", "--name-only", commit])?;
         Ok(listed

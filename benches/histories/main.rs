@@ -1,12 +1,12 @@
-//! The rules against the world: real commits of real projects, each as the work of a Player that does exactly what the
-//! maintainers merged. Run with `.ci/thorough histories`; what it prints is Markdown.
+//! Judges real commits of real projects, as if a Player had done exactly what the maintainers merged. Run with
+//! `.ci/thorough histories`; it prints Markdown.
 //!
-//! Which projects is said from outside, in a table of one line per project: the folder of its clone, then settings
-//! (`commits=10`, `from=HEAD`, `minutes=10` for one command, `settings=FILE` for repository settings that stand beside the
-//! table). Empty lines and lines that begin with `#` say nothing.
+//! A table names the projects, one per line: the folder of the clone, then settings (`commits=10`, `from=HEAD`,
+//! `minutes=10` for one command, `settings=FILE` for repository settings in a file beside the table). Empty lines and
+//! lines that begin with `#` are skipped.
 //!
-//! `--reading` judges by the rules of integrity alone, and runs nothing. `--running` does everything that a turn does but the
-//! agents: pre-flight on the parent, all Gates on the commit, then a Coach that approves.
+//! `--reading` applies only the integrity rules and runs nothing. `--running` does everything that a turn does except
+//! the agents: pre-flight on the parent, all Gates on the commit, then a Coach that approves.
 
 #![allow(missing_docs, reason = "a program of its own")]
 
@@ -28,7 +28,7 @@ use std::{
     process::ExitCode,
 };
 
-/// What goes wrong ends the run; it goes on from there when it is started again.
+/// A result. An error ends the run; the next run continues from there.
 type Outcome<T> = Result<T, String>;
 
 const USAGE: &str = "usage: histories --reading | --running FOLDER TABLE [RESULTS]
@@ -37,7 +37,7 @@ FOLDER   holds the clones
 TABLE    names a clone in each line, and its settings: commits=10 from=HEAD minutes=10 settings=FILE
 RESULTS  what was picked and judged, to go on from (TABLE.results); RESULTS.work holds what running keeps";
 
-/// How commits are judged.
+/// The way to judge commits.
 enum Mode {
     Reading,
     Running(Box<Running>),
@@ -51,9 +51,9 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// Reads them; paths are relative to where the script was called.
+    /// Reads the arguments. Paths are relative to the folder where the script was called.
     fn read() -> Outcome<Self> {
-        // Cargo says that it benchmarks.
+        // Cargo adds `--bench`.
         let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
         let (modes, paths): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with("--"));
         let from = std::env::var_os("AUTOBUILD_FROM")
@@ -80,7 +80,7 @@ impl Arguments {
 }
 
 fn main() -> ExitCode {
-    // `RUST_LOG=autobuild::gates=debug` says what ran, and for how long.
+    // With `RUST_LOG=autobuild::gates=debug`, the log says what ran and for how long.
     let chosen = tracing_subscriber::EnvFilter::from_default_env();
     tracing_subscriber::fmt()
         .with_env_filter(chosen)
@@ -115,7 +115,7 @@ fn run(arguments: &Arguments) -> Outcome<()> {
     Ok(())
 }
 
-/// Judges the picked commits of one project, those that were judged before left out.
+/// Judges the picked commits of one project; earlier verdicts are reused.
 fn judge(project: &Project, mode: &Mode, folder: &Path, results: &mut Results) -> Outcome<Vec<Verdict>> {
     let clone = clone::Clone::open(&folder.join(&project.name))?;
     let picked = match results.picked(&project.name) {

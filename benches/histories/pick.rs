@@ -1,5 +1,5 @@
-//! Which commits are played, by a rule that knows no project: newest first, no merges, sources and tests both changed, at
-//! most 300 changed lines of sources.
+//! Picks commits by a rule that is the same for all projects: newest first, no merges, both sources and tests changed,
+//! at most 300 changed lines of sources.
 
 use crate::{
     Outcome,
@@ -13,13 +13,13 @@ use integrity::{
 };
 use std::collections::BTreeSet;
 
-/// The most changed lines of sources, those that came and those that went.
+/// The most changed lines of sources, added and removed ones together.
 const MOST_LINES: u64 = 300;
 
-/// The most commits that are looked at for one project.
+/// The most commits that are examined in one project.
 const MOST_LOOKED_AT: usize = 5_000;
 
-/// The commits that are played.
+/// Returns up to `commits` commits that fit the rule.
 pub fn pick(clone: &Clone, from: &str, commits: usize) -> Outcome<Vec<String>> {
     let mut picked = Vec::new();
     for commit in clone.commits(from)?.into_iter().take(MOST_LOOKED_AT) {
@@ -54,7 +54,7 @@ fn is_picked(clone: &Clone, files: &[Differing]) -> Outcome<bool> {
     Ok(false)
 }
 
-/// Whether tests inside a source file differ, and more than they.
+/// Returns `true` if the tests inside a source file differ.
 fn changes_inline_tests(clone: &Clone, file: &Differing) -> Outcome<bool> {
     let versions = clone.versions(file)?;
     let tests = |version: &Version| -> BTreeSet<(String, Vec<String>)> {

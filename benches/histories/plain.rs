@@ -1,4 +1,5 @@
-//! What the tests cost a person: one run of the test command in a checkout that was set up and tested on the parent.
+//! The cost of the tests without AutoBuild: one run of the test command in a checkout that was set up and tested on the
+//! parent.
 
 use crate::{
     Outcome,
@@ -12,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-/// The processor time of a plain run on the head, in seconds. How it ends is not asked.
+/// Returns the processor time of a plain run on the head, in seconds. Its exit status does not matter.
 pub fn run(repository: &Repository, work: &Work, chosen: &Chosen, patience: Duration) -> Outcome<f64> {
     let Some(test) = &chosen.test else { return Ok(0.0) };
     let folder = repository.check_out(&work.base)?;
@@ -25,7 +26,7 @@ pub fn run(repository: &Repository, work: &Work, chosen: &Chosen, patience: Dura
     Ok(processor_time() - begun)
 }
 
-/// Runs a line as a CI file would, with a home beside the work tree.
+/// Runs a line as a CI file would, with a home folder beside the work tree.
 fn shell(folder: &Path, line: &str, patience: Duration) -> Outcome<()> {
     let home = folder.with_extension("home");
     fs::create_dir_all(&home).map_err(|error| error.to_string())?;
@@ -38,22 +39,22 @@ fn shell(folder: &Path, line: &str, patience: Duration) -> Outcome<()> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    // Where rustup keeps what it installed follows from the home, unless it is said.
+    // rustup finds its toolchains through the home folder unless this variable names them.
     if let (Some(own), None) = (env::var_os("HOME"), env::var_os("RUSTUP_HOME")) {
         command.env("RUSTUP_HOME", Path::new(&own).join(".rustup"));
     }
     command.status().map(drop).map_err(|error| format!("{line}: {error}"))
 }
 
-/// The processor time of this process and of every process that it waited for, in seconds.
+/// Returns the processor time of this process and of all processes that it waited for, in seconds.
 pub fn processor_time() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let behind_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    // Fields 14 to 17 of proc(5), in ticks; the first behind the name is the third.
+    // Fields 14 to 17 of proc(5), in ticks. The first field after the name is the third.
     let ticks = behind_name.split_whitespace().skip(11).take(4);
     let ticks: u32 = ticks.filter_map(|field| field.parse::<u32>().ok()).sum();
     f64::from(ticks) / f64::from(TICKS)
 }
 
-/// Ticks in a second, on every Linux that Rust runs on.
+/// The ticks of a second, on every Linux that Rust supports.
 const TICKS: u32 = 100;

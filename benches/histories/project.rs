@@ -1,24 +1,24 @@
-//! The table from outside: which clones, and how each is played.
+//! The table of projects: which clones, and how each is judged.
 
 use crate::Outcome;
 use std::time::Duration;
 
-/// How many commits of a project are picked where its line says nothing.
+/// The default number of commits of a project.
 const COMMITS: usize = 10;
-/// How long one command of a project may take where its line says nothing.
+/// The default time limit of one command of a project, in minutes.
 const MINUTES: u64 = 10;
 
 /// One line of the table.
 pub struct Project {
-    /// The folder of its clone, below the folder of all.
+    /// The folder of its clone, below the folder of all clones.
     pub name: String,
-    /// How many commits are picked.
+    /// The number of commits to pick.
     pub commits: usize,
-    /// From where on, newest first.
+    /// The revision from which commits are picked, newest first.
     pub from: String,
-    /// The repository settings that it is played with: a file beside the table.
+    /// Its repository settings: a file beside the table.
     pub settings: Option<String>,
-    /// How long one command may take.
+    /// The time limit of one command.
     pub patience: Duration,
 }
 

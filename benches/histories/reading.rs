@@ -1,4 +1,4 @@
-//! A commit judged by the rules of integrity alone.
+//! Judges a commit by the integrity rules alone.
 
 use crate::{
     Outcome,
@@ -15,10 +15,10 @@ use domain::{
 use integrity::{Change, FileChange, inspect};
 use std::time::Instant;
 
-/// The size limit of the product.
+/// The product's size limit of a file.
 const MAX_FILE_BYTES: u64 = 10 << 20;
 
-/// Reads the commit as the work on a feature that its message describes.
+/// Judges the commit as the work on a feature that its message describes.
 pub fn judge(clone: &Clone, commit: &str) -> Outcome<Verdict> {
     let differing = clone.differing(commit)?;
     let mut files = differing
@@ -66,13 +66,13 @@ pub fn judge(clone: &Clone, commit: &str) -> Outcome<Verdict> {
     })
 }
 
-/// What no Player may touch, and so is no part of its work: these files stay as they were.
+/// Returns the paths that no Player may touch. They are not part of its work and stay as they were.
 fn protected(findings: &[IntegrityFinding]) -> Vec<String> {
     let found = findings.iter().filter(|finding| finding.rule == Rule::ProtectedPath);
     found.map(|finding| finding.path.clone()).collect()
 }
 
-/// What a Planner that knew the commit would ask for.
+/// Returns the task that a Planner would write if it knew the commit.
 pub fn task(subject: &str, body: String, files: Vec<String>) -> Outcome<PlannedTask> {
     Ok(PlannedTask {
         id: "TASK-001".parse().map_err(|_| "TASK-001 is refused as an id")?,

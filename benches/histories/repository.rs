@@ -1,4 +1,4 @@
-//! A mirror that borrows the objects of a clone, with the commits that Players made in it.
+//! A mirror that borrows the objects of a clone and holds the commits of Players.
 
 use crate::{Outcome, clone::Clone, project::Project};
 use domain::ids::RepoId;
@@ -10,20 +10,20 @@ use std::{
     process::Command,
 };
 
-/// One project's mirror, and a work tree beside it for plain runs.
+/// A project's mirror, and a work tree beside it for plain runs.
 pub struct Repository {
     mirror: Mirror,
     plain: PathBuf,
 }
 
-/// A Player's work.
+/// A Player's work: the base and head commits.
 pub struct Work {
     pub base: String,
     pub head: String,
 }
 
 impl Repository {
-    /// Makes them where they are not there yet.
+    /// Opens a project's mirror; creates it if it is missing.
     pub fn new(folder: &Path, project: &Project, clone: &Clone) -> Outcome<Self> {
         let mut hasher = DefaultHasher::new();
         project.name.hash(&mut hasher);
@@ -49,7 +49,8 @@ impl Repository {
         &self.mirror
     }
 
-    /// The commit as a Player could have made it: what no Player may touch stays as it was.
+    /// Returns the commit as a Player could have made it: the paths in `left_out`, which no Player may touch, stay as
+    /// they were.
     pub fn work(&self, commit: &str, left_out: &[String]) -> Outcome<Work> {
         let base = self.git(&["rev-parse", &format!("{commit}^")], None)?;
         if left_out.is_empty() {
@@ -76,7 +77,7 @@ impl Repository {
         Ok(Work { base, head })
     }
 
-    /// A work tree of a commit. What commands left there before stays.
+    /// Checks a commit out into the work tree. Files that earlier commands left there stay.
     pub fn check_out(&self, commit: &str) -> Outcome<&Path> {
         fs::create_dir_all(&self.plain).map_err(|error| error.to_string())?;
         let tree = format!("--work-tree={}", self.plain.display());

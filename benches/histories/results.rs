@@ -1,6 +1,6 @@
-//! What was picked and judged, a line each as it happened: a run that was broken off goes on.
+//! The file of picks and verdicts, one line each in the order they happened, so that an interrupted run can continue.
 //!
-//! A pick holds for good. A verdict holds for the program that gave it: other rules judge anew.
+//! A pick stays valid. A verdict is only valid for the build that gave it: with other rules, commits are judged again.
 
 use crate::Outcome;
 use domain::integrity::Rule;
@@ -15,25 +15,25 @@ use std::{
     path::Path,
 };
 
-/// What was found in one commit.
+/// The verdict on one commit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Verdict {
     pub commit: String,
     pub subject: String,
     pub findings: Vec<Finding>,
-    /// Paths of the commit that no Player may touch.
+    /// The paths of the commit that no Player may touch.
     pub left_out: Vec<String>,
     pub milliseconds: u64,
-    /// What running it came to, where it was run.
+    /// The result of running it, if it was run.
     #[serde(default)]
     pub played: Option<Played>,
 }
 
-/// What the Gates and a Coach that approves everything made of a commit. Times are processor time, in seconds.
+/// The result of the Gates and of a Coach that approves everything. Times are processor time, in seconds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Played {
     pub end: End,
-    /// Why it was not approved, and what was only shown.
+    /// The reasons against an approval, and all Gate results that did not pass.
     pub reasons: Vec<String>,
     /// One plain run of the test command in a prepared checkout.
     pub plain: f64,
@@ -43,14 +43,14 @@ pub struct Played {
     pub preflight: f64,
 }
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     Approved,
     SentBack,
-    /// Some evidence could not be had: a person is asked.
+    /// Some evidence could not be collected, so a person must decide.
     Absent,
-    /// It could not be played at all.
+    /// The commit could not be run at all.
     NotPlayed,
 }
 
@@ -65,7 +65,7 @@ pub struct Finding {
 }
 
 impl Verdict {
-    /// Whether nothing sends the work back: what running showed, where it was run, else what reading found.
+    /// Returns `true` if nothing sends the work back: by the result of running it, if it was run, else by its findings.
     pub fn is_approved(&self) -> bool {
         match &self.played {
             Some(played) => played.end == End::Approved,
@@ -82,7 +82,7 @@ enum Line {
     Judged { by: u64, project: String, verdict: Verdict },
 }
 
-/// The file, and what it holds.
+/// The file and its content.
 pub struct Results {
     file: File,
     by: u64,
@@ -91,7 +91,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads what is there, and goes on behind it.
+    /// Reads the file and continues at its end.
     pub fn open(path: &Path) -> Outcome<Self> {
         let failed = |problem: String| format!("the results {}: {problem}", path.display());
         let text = match fs::read_to_string(path) {
@@ -105,7 +105,7 @@ impl Results {
             picked: BTreeMap::new(),
             verdicts: BTreeMap::new(),
         };
-        // The last line may be torn.
+        // The last line is incomplete if the run was killed while it wrote.
         let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
         if !text.is_empty() && !text.ends_with('\n') {
             results
@@ -131,12 +131,12 @@ impl Results {
         }
     }
 
-    /// What was picked of a project.
+    /// Returns the picked commits of a project.
     pub fn picked(&self, project: &str) -> Option<&[String]> {
         self.picked.get(project).map(Vec::as_slice)
     }
 
-    /// What this program said of a commit.
+    /// Returns this build's verdict on a commit.
     pub fn verdict(&self, project: &str, commit: &str) -> Option<&Verdict> {
         self.verdicts.get(&(project.to_owned(), commit.to_owned()))
     }
@@ -163,7 +163,7 @@ impl Results {
     }
 }
 
-/// What tells this build from others.
+/// Returns a hash of this program, which differs between builds.
 fn this_program() -> Outcome<u64> {
     let bytes = std::env::current_exe().and_then(fs::read);
     let mut hasher = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! A commit judged by everything that the engine runs, and then by a Coach that approves whatever it sees.
+//! Judges a commit by everything that the engine runs, and then by a Coach that approves everything.
 
 use crate::{
     Outcome,
@@ -35,18 +35,18 @@ use std::{
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-/// What all commits share: a sandbox, and a folder for mirrors, checkouts and build caches.
+/// The things that all commits share: a sandbox, and a folder for mirrors, checkouts and build caches.
 pub struct Running {
     runtime: Runtime,
     bench: Bench,
     folder: PathBuf,
-    /// Where the table stands, and the settings beside it.
+    /// The folder of the table, where the settings files are.
     beside: PathBuf,
 }
 
 impl Running {
-    /// Makes the folder, which later runs go on with. What foreign programs may reach is taken from the variables of the
-    /// service (`AUTOBUILD_NETWORK_ALLOW`, `AUTOBUILD_NETWORK_PINNED`).
+    /// Creates the folder, which later runs use again. The variables of the service (`AUTOBUILD_NETWORK_ALLOW`,
+    /// `AUTOBUILD_NETWORK_PINNED`) say which hosts the projects' programs may reach.
     pub fn new(folder: PathBuf, table: &Path) -> Outcome<Self> {
         let runtime = Runtime::new().map_err(said)?;
         let network = NetworkCeiling::of_process().map_err(|mistakes| format!("{mistakes:?}"))?;
@@ -73,7 +73,7 @@ impl Running {
         })
     }
 
-    /// Plays a commit; what keeps it from being played is its verdict, and ends nothing.
+    /// Runs a commit. A problem that prevents this becomes its verdict and does not end the whole run.
     pub fn judge(&self, project: &Project, clone: &Clone, commit: &str) -> Outcome<Verdict> {
         let mut verdict = reading::judge(clone, commit)?;
         let played = self.played(project, clone, &verdict);
@@ -137,7 +137,7 @@ impl Running {
     }
 }
 
-/// One turn whose Player made a commit.
+/// One turn whose Player made the commit.
 struct Turn<'a> {
     bench: &'a Bench,
     mirror: &'a Mirror,
@@ -148,7 +148,8 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Pre-flight on the base, then the Gates on the head; and the processor time of each.
+    /// Runs pre-flight on the base, then the Gates on the head. Returns the report and the processor time of both, in
+    /// seconds.
     async fn run(&self) -> Outcome<(GateReport, f64, f64)> {
         let cancel = CancellationToken::new();
         let begun = plain::processor_time();
@@ -175,7 +176,7 @@ impl Turn<'_> {
     }
 }
 
-/// What a Coach that approves makes of it.
+/// Returns the end of the turn with an approving Coach, and the reasons.
 fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
     let facts = TurnFacts {
         kind: task.kind,
@@ -226,7 +227,7 @@ fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
     (end, reasons)
 }
 
-/// The last lines of an output, on one line.
+/// Returns the last three lines of an output that are not empty, on one line.
 fn end_of(output: &str) -> String {
     let lines: Vec<&str> = output
         .lines()

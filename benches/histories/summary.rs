@@ -1,4 +1,4 @@
-//! What was found, as Markdown: each commit, then each project, then each rule.
+//! The results as Markdown: each commit, then each project, then each rule.
 
 use crate::{
     project::Project,
@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// The projects with the verdicts on their commits.
 type Judged<'a> = [(&'a Project, Vec<Verdict>)];
 
-/// Everything that is told of a run.
+/// Returns the whole summary.
 pub fn markdown(judged: &Judged<'_>) -> String {
     let mut text =
         String::from("## Commits\n\n| project | commit | verdict | ms | subject |\n| --- | --- | --- | --- | --- |\n");
@@ -29,14 +29,14 @@ pub fn markdown(judged: &Judged<'_>) -> String {
     text
 }
 
-/// A plain run of less than this counts as this long, in seconds.
+/// The least time of a plain run, in seconds; shorter runs count as this long.
 const SHORTEST_PLAIN: f64 = 5.0;
 
 fn cost(played: &Played) -> f64 {
     played.gates / played.plain.max(SHORTEST_PLAIN)
 }
 
-/// What was run, with the processor time that it took.
+/// Writes the results of running commits, with their processor time.
 fn played(text: &mut String, judged: &Judged<'_>) {
     let all = each(judged).filter_map(|(project, verdict)| Some((project, verdict, verdict.played.as_ref()?)));
     let all: Vec<_> = all.collect();

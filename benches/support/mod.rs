@@ -1,4 +1,4 @@
-//! A real `autobuild serve`, what it costs, and deliveries to send it.
+//! A real `autobuild serve`, its cost, and deliveries for it.
 
 #![allow(dead_code, reason = "not every bench asks for everything")]
 
@@ -20,15 +20,15 @@ use std::{
 /// The App of every bench.
 pub const APP: AppId = AppId(7);
 
-/// What deliveries are signed with.
+/// The secret that signs deliveries.
 pub const SECRET: &str = "a secret for benches";
 
 /// A running service.
 pub struct Server {
     child: Child,
-    /// Where it listens.
+    /// The address that it listens on.
     pub address: SocketAddr,
-    /// From exec to the first answer of `/healthz`.
+    /// The time from exec to the first answer of `/healthz`.
     pub started_in: Duration,
 }
 
@@ -67,16 +67,16 @@ impl Server {
         }
     }
 
-    /// Processor time used so far, in microseconds.
+    /// Returns the processor time used so far, in microseconds.
     pub fn cpu_us(&self) -> u64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).expect("the service runs");
         let after_name = stat.rsplit(')').next().unwrap_or_default();
         let ticks = after_name.split_whitespace().skip(11).take(2);
-        // The kernel counts in hundredths of a second, whatever its own clock.
+        // The kernel reports hundredths of a second, whatever its own clock rate.
         ticks.filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() * 10_000
     }
 
-    /// Memory in use, and its peak, in KiB.
+    /// Returns the memory in use and its peak, in KiB.
     pub fn memory_kib(&self) -> (u64, u64) {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("the service runs");
         let of = |name: &str| {
@@ -95,7 +95,7 @@ impl Drop for Server {
     }
 }
 
-/// Whether somebody answers `/healthz` there.
+/// Returns `true` if `/healthz` answers there.
 pub fn alive(address: SocketAddr) -> bool {
     let asked = || -> std::io::Result<[u8; 12]> {
         let mut stream = TcpStream::connect(address)?;
@@ -114,7 +114,8 @@ fn private_key() -> String {
     format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n")
 }
 
-/// A push to a branch of AutoBuild that no Feature knows: stored, and read by a worker without asking GitHub.
+/// Returns a push to a branch of AutoBuild that belongs to no Feature: the service stores it, and a worker reads it
+/// without asking GitHub.
 pub fn payload() -> String {
     let commits: Vec<_> = (0..40)
         .map(|number| json!({"id": format!("{number:040}"), "message": "m".repeat(180)}))
@@ -138,7 +139,7 @@ pub fn payload() -> String {
     body.to_string()
 }
 
-/// The value below which this share of the sorted `times` lies.
+/// Returns the value below which this share of `times` lies, in percent; sorts `times`.
 pub fn percentile(times: &mut [Duration], percent: usize) -> Duration {
     times.sort_unstable();
     let place = (times.len() * percent / 100).min(times.len().saturating_sub(1));

@@ -1,4 +1,4 @@
-//! From a request to its answer: git, the API or a page.
+//! Routes a request to git, the API or a page, and builds its answer.
 
 use super::{
     auth::Caller,
@@ -19,7 +19,7 @@ use http_body_util::{BodyExt, Limited};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The largest body of an API call.
+/// The largest body of an API call, in bytes.
 const LARGEST_BODY: usize = 25 * 1024 * 1024;
 
 pub(super) fn failed(status: u16, body: &str, headers: &[(String, String)]) -> Response<Body> {
@@ -81,7 +81,7 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
     response
 }
 
-/// The answer of a page; of a call to the API its body, which is not a page's to read.
+/// Answers a request for a page. A call to the API gets its unread body back as the error.
 async fn of_pages(
     site: &Arc<Site>,
     seen: &Seen,
@@ -109,7 +109,7 @@ async fn of_pages(
     Ok(response)
 }
 
-/// What sort of call a path is.
+/// Returns the kind of call of a path.
 fn kind_of(parts: &[&str]) -> CallKind {
     match parts {
         ["graphql"] | ["api", "graphql"] => CallKind::GraphQl,
@@ -130,7 +130,7 @@ async fn caller_and_body(caller: Result<Caller>, body: Body) -> Result<(Caller, 
     }
 }
 
-/// Answers an API call; also whether the forge knows such a call.
+/// Answers an API call, and says whether the forge knows such a call.
 async fn answer(call: Call, kind: CallKind) -> (Answered, bool) {
     let answered = match kind {
         CallKind::GraphQl => graphql::answer(&call),
@@ -143,7 +143,7 @@ async fn answer(call: Call, kind: CallKind) -> (Answered, bool) {
 
 fn decoded(path: &str) -> Vec<String> {
     let one = |part: &str| -> String {
-        // Only `%` sequences count in a path: a plus sign stays what it is.
+        // The parser reads forms, where a plus is a space. In a path it is a plus.
         let escaped = part.replace('+', "%2B");
         let pair = format!("k={escaped}");
         url::form_urlencoded::parse(pair.as_bytes())

@@ -1,4 +1,4 @@
-//! Who is calling, and what they may: App JWTs, narrow installation tokens, people's tokens.
+//! Who is calling and what they may do: App JWTs, scoped installation tokens, people's tokens.
 
 use super::{
     clock,
@@ -15,24 +15,24 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The farthest end that an App's JWT may name.
+/// The longest life of an App's JWT, in seconds; GitHub's limit.
 const LONGEST_JWT: i64 = 600;
-/// How far clocks may differ.
+/// The clock difference that is tolerated, in seconds.
 const SKEW: i64 = 60;
 
-/// Who is calling.
+/// The caller of the API or of git.
 #[derive(Clone, Debug)]
 pub(super) enum Caller {
     Anonymous,
     /// An App as itself, by JWT.
     App(u64),
-    /// An App on an installation, by token.
+    /// An App in an installation, by token.
     Installation(Narrowed),
     /// A person, by token.
     Person(u64),
 }
 
-/// What an installation token allows.
+/// The scope of an installation token.
 #[derive(Clone, Debug)]
 pub(super) struct Narrowed {
     pub(super) installation: u64,
@@ -44,13 +44,13 @@ pub(super) struct Narrowed {
 }
 
 impl Narrowed {
-    /// Whether it allows to write these.
+    /// Returns `true` if the token grants write access to `permission`.
     pub(super) fn writes(&self, permission: &str) -> bool {
         self.permissions.get(permission).is_some_and(|level| level == "write")
     }
 }
 
-/// What a call needs: one of these permissions from an App, this role from a person.
+/// What a call needs: one of these permissions from an App, or this role from a person.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Right {
     permissions: &'static [&'static str],
@@ -132,7 +132,7 @@ impl Caller {
         }
     }
 
-    /// As whom the caller acts in a repository, if it may.
+    /// Returns as whom the caller acts in a repository, or the refusal if it lacks `right`.
     pub(super) fn enter(&self, state: &State, repo: u64, right: Right) -> Result<Access> {
         let known = state.repo(repo)?;
         let by = match self {
@@ -207,7 +207,7 @@ struct Claims {
     iat: i64,
 }
 
-/// The App that signed a JWT, checked as GitHub does.
+/// Returns the App that signed a JWT, checked as GitHub does.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the enum is not ours: it has many variants, and more will come"

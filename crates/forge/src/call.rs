@@ -1,4 +1,4 @@
-//! One request to the API, taken apart, and its answer.
+//! One API request in its parts, and its answer.
 
 use super::{
     auth::{Caller, Right},
@@ -18,26 +18,26 @@ pub(super) struct Call {
     /// The path's parts, decoded, without `/api/v3`.
     pub(super) parts: Vec<String>,
     pub(super) query: BTreeMap<String, String>,
-    /// The JSON body; null when there was none.
+    /// The JSON body; null if there was none.
     pub(super) body: Value,
-    /// The media types that are asked for.
+    /// The `Accept` header.
     pub(super) accept: String,
     pub(super) caller: Caller,
 }
 
-/// What is answered.
+/// The answer to an API request.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) body: Option<Value>,
-    /// Bytes instead of a JSON body.
+    /// The bytes to answer with instead of a JSON body.
     pub(super) raw: Option<Vec<u8>>,
     pub(super) link: Option<String>,
 }
 
 pub(super) type Answered = Result<Answer>;
 
-/// What is answered; none: the forge knows no such call.
+/// The answer, or `None` if the forge knows no such call.
 pub(super) type Routed = Result<Option<Answer>>;
 
 impl Answer {
@@ -75,17 +75,17 @@ impl Answer {
         }
     }
 
-    /// The same for something that was made.
+    /// Returns the same answer with status 201.
     pub(super) fn into_created(self) -> Self {
         Self { status: 201, ..self }
     }
 }
 
-/// How many of a list make a page, when nobody asks for another number.
+/// The entries of a page unless the request asks for another number; GitHub's default.
 const PAGE: usize = 30;
 
 impl Call {
-    /// The repository of that name, for a caller who may do what it asks there. A former name answers with a redirect.
+    /// Enters the repository for a caller who holds `right` there. A former name is answered with a redirect.
     pub(super) fn enter(&self, owner: &str, name: &str, right: Right) -> Result<Entered<'_>> {
         let at = self.site.read(|state| match state.repo_named(owner, name) {
             Some(repo) => self.caller.enter(state, repo.id, right),
@@ -109,24 +109,24 @@ impl Call {
         }
     }
 
-    /// A text of the body.
+    /// Returns a text field of the body.
     pub(super) fn text(&self, field: &str) -> Option<String> {
         self.body.get(field).and_then(Value::as_str).map(str::to_owned)
     }
 
-    /// A truth of the body.
+    /// Returns a boolean field of the body; `false` if it is missing.
     pub(super) fn flag(&self, field: &str) -> bool {
         self.body.get(field).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// A list of texts of the body; objects stand for their `name`.
+    /// Returns a field of the body that is a list of texts. An object in it counts as its `name`.
     pub(super) fn texts(&self, field: &str) -> Option<Vec<String>> {
         let list = self.body.get(field)?.as_array()?.iter();
         let texts = list.filter_map(|value| value.as_str().or_else(|| value.get("name")?.as_str()));
         Some(texts.map(str::to_owned).collect())
     }
 
-    /// Whether the body wants something of this kind open: its `state`.
+    /// Returns the wanted `state` of the body: `true` for open, `false` for closed, `None` if there is no such field.
     pub(super) fn open(&self, resource: &str) -> Result<Option<bool>> {
         match self.text("state").as_deref() {
             None => Ok(None),
@@ -136,35 +136,35 @@ impl Call {
         }
     }
 
-    /// The part of the query with that name.
+    /// Returns a parameter of the query.
     pub(super) fn asked(&self, name: &str) -> Option<&str> {
         self.query.get(name).map(String::as_str)
     }
 
-    /// The same as a number.
+    /// Returns a parameter of the query as a number.
     pub(super) fn asked_number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.asked(name)?.parse().ok()
     }
 
-    /// Whether a list is asked for that holds what is open, or closed: `state`, the open ones if it says nothing.
+    /// Returns `true` if the list that the query asks for (`state`, default `open`) includes entries in this state.
     pub(super) fn asks_for(&self, open: bool) -> bool {
         let wanted = self.asked("state").unwrap_or("open");
         wanted == "all" || open == (wanted == "open")
     }
 
-    /// How many make a page.
+    /// Returns the number of entries of a page, from 1 to 100.
     pub(super) fn page_size(&self) -> usize {
         self.asked_number("per_page").unwrap_or(PAGE).clamp(1, 100)
     }
 
-    /// One page of a list, with links to the others.
+    /// Answers with one page of a list, with links to the other pages.
     pub(super) fn page(&self, list: Vec<Value>) -> Answer {
         let (page, link) = self.cut(list);
         let answer = Answer::ok(Value::Array(page));
         Answer { link, ..answer }
     }
 
-    /// One page of a list below a name, with the whole list's length and what else there is to tell.
+    /// Answers with one page of a list in the field `name`, its total count, and the fields of `more`.
     pub(super) fn counted(&self, name: &str, list: Vec<Value>, more: Value) -> Answer {
         let mut body = serde_json::json!({"total_count": list.len()});
         let (page, link) = self.cut(list);
@@ -206,7 +206,7 @@ fn path_of<'a>(parts: impl Iterator<Item = &'a String>) -> String {
     parts.flat_map(|part| ["/", part.as_str()]).collect()
 }
 
-/// A call about a repository by someone who may do there what it asks.
+/// A call about a repository by a caller who holds the right that it needs.
 #[derive(Clone, Copy)]
 pub(super) struct Entered<'a> {
     call: &'a Call,
@@ -222,22 +222,22 @@ impl Deref for Entered<'_> {
 }
 
 impl Entered<'_> {
-    /// Looks at the repository.
+    /// Reads the repository.
     pub(super) fn read<T>(&self, look: impl FnOnce(&State, &Repo) -> Result<T>) -> Result<T> {
         self.site.read(|state| look(state, state.repo(self.at.repo)?))
     }
 
-    /// Answers with what is seen there.
+    /// Answers with the JSON that `look` makes of the repository.
     pub(super) fn show(&self, look: impl FnOnce(&State, &Repo) -> Result<Value>) -> Answered {
         self.read(look).map(Answer::ok)
     }
 
-    /// Answers with a page of the list that is seen there.
+    /// Answers with one page of the list that `look` makes of the repository.
     pub(super) fn list(&self, look: impl FnOnce(&State, &Repo) -> Result<Vec<Value>>) -> Answered {
         self.read(look).map(|rows| self.page(rows))
     }
 
-    /// Does something.
+    /// Changes the state.
     pub(super) fn change<T>(&self, alter: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
         self.site.change(alter)
     }

@@ -1,4 +1,4 @@
-//! Passing a request's body to git's HTTP back end and its CGI answer to the client.
+//! Passes a request's body to git's HTTP back end, and git's CGI answer to the client.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -8,7 +8,7 @@ use http::{HeaderMap, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::io::ReaderStream;
 
-/// A push's answer is short; more than this is cut.
+/// The most bytes that are read of git's answer to a push; the rest is cut.
 const LARGEST_REPORT: u64 = 8 * 1024 * 1024;
 
 pub(super) fn text_answer(status: u16, text: &str) -> Response<Body> {
@@ -24,7 +24,7 @@ pub(super) fn text_answer(status: u16, text: &str) -> Response<Body> {
     response
 }
 
-/// Feeds the body to git and gives its whole answer once git has ended.
+/// Feeds the body to git, and returns git's whole answer once git has ended.
 pub(super) async fn push(process: ServedProcess, body: Body) -> Response<Body> {
     let ServedProcess {
         mut child,
@@ -54,7 +54,7 @@ pub(super) async fn push(process: ServedProcess, body: Body) -> Response<Body> {
     )
 }
 
-/// Feeds the body to git while its answer streams out.
+/// Feeds the body to git while git's answer streams to the client.
 pub(super) async fn stream(process: ServedProcess, body: Body) -> Response<Body> {
     let ServedProcess {
         mut child,
@@ -64,7 +64,7 @@ pub(super) async fn stream(process: ServedProcess, body: Body) -> Response<Body>
     } = process;
     tokio::spawn(feed(stdin, body));
     tokio::spawn(async move {
-        // Read so that git never waits for a reader.
+        // git would block on a full pipe if nobody read its standard error.
         let mut complaints = Vec::new();
         let _ = stderr.read_to_end(&mut complaints).await;
     });
@@ -82,7 +82,7 @@ pub(super) async fn stream(process: ServedProcess, body: Body) -> Response<Body>
     let all = futures_util::stream::once(async move { Ok(first) })
         .chain(more)
         .chain(futures_util::stream::once(async move {
-            // Kept until the whole answer is out, because dropping the process kills it.
+            // The child lives until the whole answer is out, because dropping it kills git.
             child.wait().await.map(|_| Bytes::new())
         }));
     answer(status, headers, Body::from_stream(all))
@@ -91,7 +91,7 @@ pub(super) async fn stream(process: ServedProcess, body: Body) -> Response<Body>
 async fn feed(mut stdin: tokio::process::ChildStdin, body: Body) {
     let mut chunks = body.into_data_stream();
     while let Some(Ok(chunk)) = chunks.next().await {
-        // git that stops reading says why in its answer.
+        // If git stops reading, its answer says why.
         if stdin.write_all(&chunk).await.is_err() {
             return;
         }
@@ -105,7 +105,7 @@ fn find_end(bytes: &[u8]) -> Option<usize> {
         .map(|at| at + 4)
 }
 
-/// The status and headers of a CGI answer, and where its body starts.
+/// Returns the status and headers of a CGI answer, and the index of its body's first byte.
 fn cgi_head(bytes: &[u8]) -> (u16, HeaderMap, usize) {
     let Some(end) = find_end(bytes) else {
         return (500, HeaderMap::new(), bytes.len());

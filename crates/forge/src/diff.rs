@@ -1,11 +1,11 @@
-//! The lines that a diff shows, by which inline comments are placed.
+//! The lines of a diff, which inline comments refer to.
 
 use super::state::Side;
 
 /// One line of a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DiffLine {
-    /// Which hunk of the file it is in, from 0.
+    /// The index of its hunk in the file, from 0.
     pub(super) hunk: usize,
     pub(super) left: Option<u64>,
     pub(super) right: Option<u64>,
@@ -13,7 +13,7 @@ pub(super) struct DiffLine {
 }
 
 impl DiffLine {
-    /// Whether this is line `number` of that side.
+    /// Returns `true` if this is line `number` of that side.
     pub(super) fn is(&self, side: Side, number: u64) -> bool {
         match side {
             Side::Left => self.left == Some(number),
@@ -22,7 +22,7 @@ impl DiffLine {
     }
 }
 
-/// Reads a patch that starts at its first `@@`; headers of hunks are lines without numbers.
+/// Reads a patch that starts at its first `@@`. Hunk headers are lines without numbers.
 pub(super) fn lines(patch: &str) -> Vec<DiffLine> {
     let (mut list, mut hunk, mut left, mut right) = (Vec::new(), 0_usize, 0_u64, 0_u64);
     for text in patch.lines() {
@@ -55,7 +55,7 @@ fn take(number: &mut u64) -> u64 {
     this
 }
 
-/// The first line numbers of both sides: `@@ -3,7 +3,8 @@`.
+/// Returns the first line number of each side of a hunk header such as `@@ -3,7 +3,8 @@`.
 fn starts(header: &str) -> Option<(u64, u64)> {
     let mut words = header.split(' ').skip(1);
     let mut number = |sign: char| words.next()?.strip_prefix(sign)?.split(',').next()?.parse().ok();

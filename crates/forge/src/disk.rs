@@ -1,58 +1,58 @@
-//! The file that holds the forge's memory, replaced as a whole.
+//! The file that holds the forge's state, always replaced as a whole.
 
 use super::{refusal::Refusal, state::State};
 use std::{io, io::Write, path::Path};
 
-/// When a forge writes what it knows to its file.
+/// When a forge writes its state to its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Saving {
-    /// Soon after a change. A process that is killed may forget the last changes.
+    /// Soon after a change. A process that is killed may lose the last changes.
     #[default]
     Soon,
-    /// Before anybody is told of a change: answers and deliveries wait for the file, so that a process that is killed at
-    /// any moment goes on with what its callers know. Acknowledged deliveries are forgotten.
+    /// Before anybody learns of a change: answers and deliveries wait for the file. So a process that is killed at any
+    /// moment starts again with everything that its callers know. Acknowledged deliveries are deleted.
     First,
 }
 
-/// Why the forge could not be opened or saved.
+/// The reason why the forge could not be opened or saved, or did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ForgeError {
     /// The folder, the file or the port cannot be used.
     #[error("{what} {place}")]
     Io {
-        /// What was tried.
+        /// The action that failed.
         what: &'static str,
-        /// Where.
+        /// The path or address.
         place: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The file holds something else.
+    /// The file is not a forge's state.
     #[error("{place} is not a forge's memory")]
     NotOurs {
-        /// Which file.
+        /// The path of the file.
         place: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: serde_json::Error,
     },
-    /// The file is there, and cannot be read.
+    /// The file exists and cannot be read.
     #[error("{place} cannot be read")]
     Unreadable {
-        /// Which file.
+        /// The path of the file.
         place: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// git would not do what was asked.
+    /// git failed.
     #[error(transparent)]
     Git(#[from] git::bare::BareError),
-    /// The forge refused what was asked.
+    /// The forge refused the request.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// There is no such thing here.
+    /// The forge has nothing of this name.
     #[error("the forge has no {0}")]
     Unknown(String),
 }
@@ -65,7 +65,7 @@ pub(super) fn io_error<'a>(what: &'static str, place: &'a Path) -> impl FnOnce(i
     }
 }
 
-/// Reads the memory; a missing file is an empty one.
+/// Reads the state; a missing file is an empty state.
 pub(super) fn load(file: &Path) -> Result<State, ForgeError> {
     match std::fs::read(file) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|source| ForgeError::NotOurs {

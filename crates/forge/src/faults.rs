@@ -1,5 +1,5 @@
-//! Orders to mistreat requests (fail them, delay them, obey and lose the reply) and deliveries of webhooks (lose them, send
-//! them twice, hold them back).
+//! Faults that tests order: requests fail, are delayed, or are obeyed with the reply lost; webhook deliveries are lost,
+//! sent twice, or held back.
 
 use super::state::matches;
 use http::{HeaderName, HeaderValue};
@@ -12,34 +12,35 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// What happens to a request or delivery that an order meets. Deliveries know `Hold`, `LoseRequest` and `Twice` alone.
+/// What happens to a request or delivery that an order meets. Of these, only `Hold`, `LoseRequest` and `Twice` change a
+/// delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mishap {
-    /// It is answered with this status and body and nothing is done.
+    /// The request is answered with this status and body, and nothing is done.
     Fail {
         /// The status code.
         status: u16,
         /// The body, JSON or not.
         body: String,
-        /// More headers.
+        /// Additional headers.
         headers: Vec<(String, String)>,
     },
-    /// It is worked on only when the order is released, and never when it is cut.
+    /// The request or delivery waits until the order is released. If the order is cut, it is never processed or sent.
     Hold,
-    /// It is done, and the answer is held until the order is released or cut.
+    /// The request is processed, and the answer waits until the order is released or cut.
     HoldReply,
-    /// It is worked on after this time.
+    /// The request is processed after this time.
     Delay(Duration),
     /// The connection is cut and nothing is done.
     LoseRequest,
-    /// It is done, then the connection is cut.
+    /// The request is processed, then the connection is cut.
     LoseReply,
-    /// It is sent twice; only a delivery can be.
+    /// The delivery is sent twice.
     Twice,
 }
 
 impl Mishap {
-    /// An error of the server.
+    /// Returns a server error with this status.
     #[must_use]
     pub fn fail(status: u16) -> Self {
         Self::Fail {
@@ -49,7 +50,7 @@ impl Mishap {
         }
     }
 
-    /// The secondary limit, told by its text alone.
+    /// Returns GitHub's secondary rate limit, which only the body's text reveals: no header says so.
     #[must_use]
     pub fn secondary_limit() -> Self {
         Self::Fail {
@@ -62,11 +63,11 @@ impl Mishap {
 
 const SECONDARY: &str = r#"{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}"#;
 
-/// An order: which requests or deliveries it meets and what it does to them. Of those that fit it lets so many pass, then
-/// it meets so many.
+/// An order: which requests or deliveries it meets, and what it does to them. Of the matching ones, it lets the first
+/// few pass (`skip`), then meets a number of them (`times`).
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// None: it is about deliveries.
+    /// `None` for an order about deliveries.
     method: Option<String>,
     path: String,
     containing: Option<String>,
@@ -76,8 +77,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Meets the next request with this method and path; in both `*` stands for any run of characters, slashes too.
-    /// Paths are as sent, without `/api/v3`: `/repos/*/issues/*/comments`, `/*.git/git-receive-pack`, `/graphql`.
+    /// Meets the next request with this method and path. In both, `*` matches any characters, slashes too. Paths are as
+    /// sent, without `/api/v3`: `/repos/*/issues/*/comments`, `/*.git/git-receive-pack`, `/graphql`.
     #[must_use]
     pub fn on(method: &str, path: &str, mishap: Mishap) -> Self {
         Self {
@@ -86,7 +87,8 @@ impl Fault {
         }
     }
 
-    /// Meets the next delivery of this event, as `issues.opened`, `push`, or with `*`: `pull_request.*`.
+    /// Meets the next delivery of this event, such as `issues.opened` or `push`; `*` matches any characters:
+    /// `pull_request.*`.
     #[must_use]
     pub fn on_delivery(event: &str, mishap: Mishap) -> Self {
         Self {
@@ -99,34 +101,34 @@ impl Fault {
         }
     }
 
-    /// Meets only those whose body contains this text.
+    /// Meets only requests or deliveries whose body contains this text.
     #[must_use]
     pub fn containing(mut self, text: &str) -> Self {
         self.containing = Some(text.to_owned());
         self
     }
 
-    /// Lets the first `n - 1` that fit pass.
+    /// Lets the first `n - 1` matching ones pass.
     #[must_use]
     pub fn nth(mut self, n: usize) -> Self {
         self.skip = n.saturating_sub(1);
         self
     }
 
-    /// Meets this many instead of one.
+    /// Meets this many matching ones instead of one.
     #[must_use]
     pub fn times(mut self, times: usize) -> Self {
         self.times = times;
         self
     }
 
-    /// Meets every one from now on.
+    /// Meets every matching one from now on.
     #[must_use]
     pub fn always(self) -> Self {
         self.times(usize::MAX)
     }
 
-    /// Whether it fits, as far as can be told without the body.
+    /// Returns `true` if the order matches, as far as this is known without the body.
     fn fits(&self, method: Option<&str>, path: &str) -> bool {
         let of_kind = match (&self.method, method) {
             (Some(pattern), Some(method)) => matches(pattern, method),
@@ -145,15 +147,15 @@ impl Fault {
 #[derive(Debug)]
 struct Ordered {
     fault: Fault,
-    /// Those that fitted, whether let pass, met or too late.
+    /// How many matched: those that passed, those that the order met, and those after them.
     fitted: AtomicUsize,
-    /// Those it has done its deed to.
+    /// How many the order was carried out on.
     struck: watch::Sender<usize>,
     held: watch::Sender<Held>,
     withdrawn: AtomicBool,
 }
 
-/// What becomes of those that an order holds.
+/// The state of the requests that an order holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Held {
     Waiting,
@@ -161,37 +163,37 @@ enum Held {
     Cut,
 }
 
-/// A given order: tells when it strikes and lets go of what it holds.
+/// A given order. It says when it was carried out, and releases what it holds.
 #[derive(Clone, Debug)]
 pub struct FaultOrder(Arc<Ordered>);
 
 impl FaultOrder {
-    /// How many it has struck.
+    /// Returns how many requests or deliveries the order was carried out on.
     #[must_use]
     pub fn hits(&self) -> usize {
         *self.0.struck.borrow()
     }
 
-    /// Waits until it has struck for the first time. A held or lost reply counts when the request has been obeyed.
+    /// Waits until the order is first carried out. A held or lost reply counts once the request was processed.
     pub async fn struck(&self) {
         let mut struck = self.0.struck.subscribe();
-        // The order holds the sender, so waiting ends only with the count.
+        // The order holds the sender, so the wait cannot fail.
         let _ = struck.wait_for(|count| *count > 0).await;
     }
 
-    /// Lets go of everything held, now and later; what is held now is under way when this returns.
+    /// Releases everything held, now and later. When this returns, everything held now has gone on.
     pub async fn release(&self) {
         self.0.held.send_replace(Held::GoingOn);
         self.0.held.closed().await;
     }
 
-    /// Cuts the connections of everything held, now and later: a held request is never worked on, a held reply never
+    /// Cuts the connections of everything held, now and later: a held request is never processed, a held reply never
     /// arrives.
     pub fn cut(&self) {
         self.0.held.send_replace(Held::Cut);
     }
 
-    /// Takes the order back: it meets nothing more, and what it holds goes on.
+    /// Withdraws the order: it meets nothing more, and what it holds goes on.
     pub fn withdraw(&self) {
         self.0.withdrawn.store(true, Ordering::SeqCst);
         self.0.held.send_replace(Held::GoingOn);
@@ -205,17 +207,17 @@ impl FaultOrder {
         self.0.struck.send_modify(|count| *count += 1);
     }
 
-    /// What holds back whoever has it, until the order lets go.
+    /// Returns the handle with which a request waits for the order's release.
     pub(super) fn hold(&self) -> Hold {
         Hold(self.0.held.subscribe())
     }
 }
 
-/// Something that an order holds, until this is dropped.
+/// A request or delivery that an order holds, until this is dropped.
 pub(super) struct Hold(watch::Receiver<Held>);
 
 impl Hold {
-    /// Waits until the order lets go; false: it is to be cut.
+    /// Waits until the order is released (`true`) or cut (`false`).
     pub(super) async fn released(&mut self) -> bool {
         let ended = self.0.wait_for(|held| *held != Held::Waiting).await;
         ended.is_ok_and(|held| *held == Held::GoingOn)
@@ -243,13 +245,13 @@ impl Faults {
         order
     }
 
-    /// Whether the body must be read to know which order meets a request.
+    /// Returns `true` if the body must be read to know which order meets a request.
     pub(super) fn need_body(&self, method: &str, path: &str) -> bool {
         let needs = |fault: &Fault| fault.containing.is_some() && fault.fits(Some(method), path);
         self.orders().iter().any(|order| needs(&order.0.fault))
     }
 
-    /// The order that meets this request, or this delivery (no method), if one does.
+    /// Returns the order that meets this request, or this delivery (no method).
     pub(super) fn meet(&self, method: Option<&str>, path: &str, body: &[u8]) -> Option<FaultOrder> {
         let meets = |order: &&FaultOrder| {
             let Ordered {
@@ -273,7 +275,7 @@ impl Faults {
     }
 }
 
-/// Headers out of texts; those that are none are left out.
+/// Parses headers; leaves out those that are not valid.
 pub(super) fn header_pairs(list: &[(String, String)]) -> Vec<(HeaderName, HeaderValue)> {
     list.iter()
         .filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)))

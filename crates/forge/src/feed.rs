@@ -1,49 +1,49 @@
-//! What happened on the forge, in plain words, for people who watch.
+//! The feed of events on the forge, in plain words, for people who watch.
 
 use super::state::{Access, Actor, Moment, State};
 use serde::{Deserialize, Serialize};
 
-/// One thing that happened.
+/// One event on the forge.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedEvent {
-    /// Counts from 1.
+    /// Its number, from 1.
     pub seq: u64,
-    /// When.
+    /// Its time.
     pub at: Moment,
-    /// The login of who did it.
+    /// The login of the account that did it.
     pub actor: String,
-    /// What happened, as `issue.opened`, `pull_request.merged`, `review.submitted`, `push`.
+    /// The kind of event: `issue.opened`, `pull_request.merged`, `review.submitted`, `push` and so on.
     pub kind: String,
-    /// The same in words, as `opened issue`.
+    /// The kind in words, such as `opened issue`.
     pub what: String,
-    /// `owner/name`; empty when it concerns no repository.
+    /// The repository as `owner/name`; empty if the event concerns none.
     pub repository: String,
-    /// Number of the issue or pull request.
+    /// The number of the issue or pull request.
     pub number: Option<u64>,
     /// The page that shows it.
     pub url: String,
-    /// What was written, or what it was about.
+    /// The text that was written, or what the event was about.
     pub text: String,
-    /// Whether it is good news.
+    /// Whether it is good or bad news.
     #[serde(default, skip_serializing_if = "EventOutcome::is_neutral")]
     pub outcome: EventOutcome,
-    /// What a review says on lines of the diff.
+    /// A review's comments on lines of the diff.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<LineRemark>,
 }
 
-/// What a review says on one line of the diff.
+/// A review's comment on one line of the diff.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineRemark {
     /// The file.
     pub path: String,
     /// The line, from 1.
     pub line: Option<u64>,
-    /// What is said.
+    /// The comment's text.
     pub text: String,
 }
 
-/// Whether an event is good news.
+/// Whether an event is good or bad news.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventOutcome {
@@ -63,7 +63,7 @@ impl EventOutcome {
 }
 
 impl FeedEvent {
-    /// What is to be told, of what it is about; the rest is filled in when it is told.
+    /// Returns an event with these texts. [`State::tell`] fills in the rest.
     pub(super) fn told(kind: impl Into<String>, what: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),
@@ -75,7 +75,7 @@ impl FeedEvent {
 }
 
 impl State {
-    /// Records what `by` did in a repository; the event's address so far is appended to the repository's.
+    /// Records what `by` did in a repository. The event's `url` so far is the path below the repository's page.
     pub(super) fn tell(&mut self, by: Actor, repo: Option<u64>, event: FeedEvent) {
         let at = self.clock.stamp();
         let repo = repo.and_then(|id| self.repos.get(&id));
@@ -93,7 +93,7 @@ impl State {
         self.news.push_back(event);
     }
 
-    /// Records what happened on an issue or pull request; the event's address so far is the place on its page.
+    /// Records an event on an issue or pull request. The event's `url` so far is the anchor on its page.
     pub(super) fn tell_on(&mut self, at: Access, number: u64, mut event: FeedEvent) {
         if let Ok(issue) = self.issue(at.repo, number) {
             event.url = format!("{}{}", issue.page(), event.url);

@@ -1,4 +1,4 @@
-//! A running forge: how it starts, and how it ends.
+//! A running forge: its start and its end.
 
 use crate::{
     clock::Clock,
@@ -20,27 +20,28 @@ use std::{
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-/// How a forge is to run.
+/// The options of a forge.
 #[derive(Clone, Debug)]
 pub struct ForgeOptions {
-    /// Where its file and its repositories lie; made if missing.
+    /// The folder of its state file and its repositories; created if missing.
     pub data_dir: PathBuf,
-    /// Where it listens; port 0 picks a free one.
+    /// The address that it listens on; port 0 picks a free one.
     pub listen: SocketAddr,
-    /// How it dates what happens, when the folder is new.
+    /// The clock that dates events; an existing folder keeps its own.
     pub clock: Clock,
-    /// With a seed, ids of deliveries and tokens are counted, so that the same story gets the same ones.
+    /// With a seed, delivery ids and the random part of tokens are counted, so that the same story gets the same ids.
+    /// An existing folder keeps its own.
     pub seed: Option<u64>,
-    /// Deliveries are tried again until acknowledged, which GitHub does not do.
+    /// Whether deliveries are repeated until acknowledged, which GitHub does not do.
     pub retry_until_acknowledged: bool,
-    /// When what it knows is written to its file.
+    /// When the state is written to its file.
     pub saving: Saving,
-    /// Who may read the pages, and act on them.
+    /// Who may read the pages and act on them.
     pub readers: Readers,
 }
 
 impl ForgeOptions {
-    /// A forge in `data_dir` on a free port of this machine, with the real time.
+    /// Returns the options of a forge in `data_dir`, on a free port of this machine, with the real time.
     #[must_use]
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self {
@@ -64,7 +65,7 @@ pub struct Forge {
 }
 
 impl Forge {
-    /// Opens or makes the forge in a folder and listens.
+    /// Opens or creates the forge in a folder and listens.
     pub async fn start(options: ForgeOptions) -> Result<Self, ForgeError> {
         let folder = &options.data_dir;
         std::fs::create_dir_all(folder.join("repositories")).map_err(io_error("making", folder))?;
@@ -109,7 +110,7 @@ impl Forge {
         Ok(forge)
     }
 
-    /// After a restart: branches that moved unsaved, deliveries that were due.
+    /// Records branches that moved unsaved before a restart, and queues the deliveries that were due.
     async fn catch_up(&self) -> Result<(), ForgeError> {
         let repos: Vec<(u64, u64)> = self
             .site
@@ -131,19 +132,20 @@ impl Forge {
         Ok(())
     }
 
-    /// The forge's address, as `http://127.0.0.1:4711`: pages, and git below `/owner/name.git`.
+    /// Returns the forge's base address, such as `http://127.0.0.1:4711`. Pages are below it, and git below
+    /// `/owner/name.git`.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.site.base
     }
 
-    /// The address of the REST API.
+    /// Returns the address of the REST API.
     #[must_use]
     pub fn api_url(&self) -> String {
         format!("{}/api/v3", self.site.base)
     }
 
-    /// Returns when everything that happened so far stands in the file, for a forge that saves first.
+    /// Returns once everything that happened so far is in the file. With [`Saving::Soon`], it returns at once.
     pub async fn saved(&self) {
         self.site.saved().await;
     }
@@ -153,7 +155,7 @@ impl Forge {
         self.stop.cancel();
         for task in std::mem::take(&mut self.tasks) {
             task.abort();
-            // Aborted is how it ends.
+            // The task was aborted, so an error is expected.
             let _ = task.await;
         }
         self.site.save()

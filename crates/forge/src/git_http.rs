@@ -1,4 +1,4 @@
-//! git over HTTP: who may fetch and push, git's own back end for the work, and what a push causes.
+//! git over HTTP: who may fetch and push, git's own back end for the work, and the follow-up to a push.
 
 use super::{
     auth::{Caller, Right},
@@ -12,13 +12,13 @@ use git::bare::{BackendRequest, ServedProcess};
 use http::Response;
 use std::{path::Path, sync::Arc};
 
-/// Guards each ref of a push; its rules come in the environment.
+/// git's `update` hook, which checks each ref of a push against the rules in its environment.
 const UPDATE_HOOK: &str = include_str!("update-hook.sh");
 
-/// More than git can do takes no more bytes than this to say.
+/// The most bytes of git's capability advertisement; more is an error.
 const MOST_ABILITIES: usize = 64 << 10;
 
-/// A request that speaks git.
+/// A request of a git client.
 #[derive(Debug)]
 pub(super) struct GitRequest {
     owner: String,
@@ -29,15 +29,15 @@ pub(super) struct GitRequest {
 }
 
 impl GitRequest {
-    /// Whether it asks what git can do before it asks anything else: by this version of the protocol the answer says
-    /// nothing of the repository.
+    /// Returns `true` if the client asks for git's capabilities. In protocol version 2, the answer says nothing about
+    /// the repository.
     fn asks_for_abilities(&self, head: &http::request::Parts) -> bool {
         let version = head.headers.get("git-protocol");
         !self.push && self.service_path == "/info/refs" && version.is_some_and(|version| version == "version=2")
     }
 }
 
-/// Puts the hook that guards pushes in its folder.
+/// Writes the hook that checks pushes into its folder.
 pub(super) fn install_hook(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     std::fs::create_dir_all(folder)?;
@@ -46,7 +46,7 @@ pub(super) fn install_hook(folder: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))
 }
 
-/// Tells git's requests from all others.
+/// Returns the git request that a path means, or `None` if it is no git request.
 pub(super) fn recognise(parts: &[String], query: &str) -> Option<GitRequest> {
     let slices: Vec<&str> = parts.iter().map(String::as_str).collect();
     let (owner, name, service_path, push) = match slices.as_slice() {
@@ -66,7 +66,7 @@ pub(super) fn recognise(parts: &[String], query: &str) -> Option<GitRequest> {
     })
 }
 
-/// Serves one request of git's.
+/// Serves one git request.
 pub(super) async fn serve(
     site: &Arc<Site>,
     request: &GitRequest,
@@ -94,7 +94,7 @@ pub(super) async fn serve(
     served.unwrap_or_else(|refusal| text_answer(refusal.status, &refusal.message))
 }
 
-/// What git can do, as it once said.
+/// Answers with git's capabilities; git is asked once and the answer kept.
 async fn abilities(site: &Site, start: impl FnOnce() -> Result<ServedProcess>) -> Result<Response<Body>> {
     let ask = async || {
         let (head, body) = push(start()?, Body::empty()).await.into_parts();
@@ -173,7 +173,7 @@ fn start(
     })?)
 }
 
-/// A rule as the hook that guards pushes reads it.
+/// Returns a rule as a line for the `update` hook, or `None` for a rule that the hook does not check.
 fn rule_line(rule: &BranchRule) -> Option<String> {
     match rule.kind {
         RuleKind::Creation

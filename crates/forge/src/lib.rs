@@ -1,10 +1,10 @@
 //! The local forge: a small GitHub-compatible server with REST, a little GraphQL, git over HTTP, webhooks and pages.
 //!
-//! It is where GitHub's rules live in executable form: it refuses what GitHub refuses, with GitHub's status codes and
-//! texts. It can be told to fail, to delay, or to obey and lose the reply; it logs every call and every delivery, and
-//! keeps its state in a file. It knows GitHub and nothing of those who use it.
+//! It holds GitHub's rules in executable form: it refuses what GitHub refuses, with GitHub's status codes and texts. A
+//! test can order it to fail, to delay, or to obey and lose the reply. It logs every call and every delivery, and keeps
+//! its state in a file. It knows nothing of the programs that use it.
 //!
-//! [`Forge::start`] runs one. What people do there is asked of [`Forge::as_user`].
+//! [`Forge::start`] starts one. [`Forge::as_user`] acts as one of its people.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

@@ -1,11 +1,11 @@
-//! Every call that reached the forge, and those it does not know.
+//! The log of all calls to the forge, the unknown ones too.
 
 use std::sync::{Mutex, PoisonError};
 
 /// One request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedCall {
-    /// Counts from 1.
+    /// Its number, from 1.
     pub seq: usize,
     /// `GET`, `POST`, …
     pub method: String,
@@ -13,24 +13,24 @@ pub struct LoggedCall {
     pub path: String,
     /// The query string, without its question mark.
     pub query: String,
-    /// What was answered; 0 when the connection was cut.
+    /// The status of the answer; 0 if the connection was cut.
     pub status: u16,
-    /// Slug of the App that called, by JWT or token.
+    /// The slug of the App that called, by JWT or token.
     pub app: Option<String>,
-    /// Login of who called: a person or an App's bot.
+    /// The login of the caller: a person or an App's bot.
     pub user: Option<String>,
-    /// What kind of call it was.
+    /// The kind of call.
     pub kind: CallKind,
-    /// Whether the forge knows such a call.
+    /// `true` unless the forge has no such call.
     pub known: bool,
 }
 
-/// What kind of call reached the forge.
+/// The kind of a call to the forge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
     /// The REST API.
     Rest,
-    /// REST: an installation token was asked for.
+    /// A REST call that asks for an installation token.
     Mint,
     /// GraphQL.
     GraphQl,

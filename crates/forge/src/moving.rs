@@ -1,5 +1,5 @@
-//! Moving branches: git's refs change at once, what the forge knows of them follows. Who moves them, and for which merge,
-//! is written down first, so that a forge that is killed in between goes on with it at its next start.
+//! Moves of branches. git's refs change at once, and the forge's state follows. The mover, and the merge if it is one,
+//! are written to a file first, so that a forge that is killed in between completes the move at its next start.
 
 use crate::{
     acts::branches_and_tags,
@@ -16,19 +16,19 @@ use tokio::sync::OwnedMutexGuard;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Move {
     by: Actor,
-    /// The pull request that it merges, and the branch into which.
+    /// The pull request that the move merges, and the branch that it merges into.
     merges: Option<(u64, String)>,
 }
 
 impl Site {
-    /// Lets nobody else move branches of the repository until the answer is dropped.
+    /// Locks the repository's branches until the guard is dropped, and records who is about to move them.
     pub(super) async fn moving(&self, at: Access) -> Result<OwnedMutexGuard<()>> {
         let gate = self.gate(at.repo).await;
         self.will_move(at, None)?;
         Ok(gate)
     }
 
-    /// Writes down what is about to be moved. The caller holds the repository's gate.
+    /// Records the move that is about to happen. The caller holds the repository's gate.
     pub(super) fn will_move(&self, at: Access, merges: Option<(u64, String)>) -> Result {
         if self.saving() == Saving::First {
             let meant = serde_json::to_vec(&Move { by: at.by, merges }).unwrap_or_default();
@@ -38,7 +38,8 @@ impl Site {
         Ok(())
     }
 
-    /// Lets follow what a move caused that was cut off; `else_by` moved what nobody wrote down.
+    /// Brings the state up to date with git after a move that was cut off. `else_by` counts as the mover if none was
+    /// recorded.
     pub(super) async fn finish_move(&self, repo: u64, else_by: Actor) -> std::result::Result<(), disk::ForgeError> {
         let _gate = self.gate(repo).await;
         let file = self.move_file(repo);

@@ -1,39 +1,39 @@
-//! Who may read the forge's pages, and who acts on them.
+//! Who may read the forge's pages, and as whom readers act.
 
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 use std::{fmt, sync::Arc};
 
-/// Who may read the forge's pages.
+/// The people who may read the forge's pages.
 #[derive(Clone, Debug, Default)]
 pub enum Readers {
-    /// Everybody, of public repositories. Nobody acts.
+    /// Everybody reads public repositories. Nobody acts.
     #[default]
     Everybody,
-    /// Whoever opens them by an address with a key, of all repositories; see [`page_parts::session`].
+    /// A browser that opened an address with the key reads all repositories; see [`page_parts::session`].
     WithKey {
         /// The key.
         key: SecretString,
-        /// As whom they act.
+        /// The person whom readers act as.
         hands: Hands,
     },
 }
 
-/// As whom a reader acts, and what one often says here.
+/// The person whom a reader acts as, and the comments offered as buttons.
 #[derive(Clone, Debug, Default)]
 pub struct Hands {
-    /// The person; with nobody of that login, nobody acts.
+    /// The person's login. If no account has it, nobody acts.
     pub login: String,
-    /// Comments with a button.
+    /// The comments offered as buttons.
     pub replies: Replies,
 }
 
-/// A comment with a button.
+/// A comment offered as a button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuickReply {
-    /// What stands on the button.
+    /// The button's text.
     pub label: &'static str,
-    /// What the comment says.
+    /// The comment's text.
     pub text: &'static str,
 }
 
@@ -42,23 +42,23 @@ pub struct QuickReply {
 pub struct Topic {
     /// The repository's id.
     pub repo: u64,
-    /// The number there.
+    /// The issue's or pull request's number.
     pub number: u64,
 }
 
 type Offered = dyn Fn(Topic) -> BoxFuture<'static, Vec<QuickReply>> + Send + Sync;
 
-/// Which comments with a button an open issue or pull request offers now; none unless somebody says so.
+/// Finds the comments to offer as buttons on an open issue or pull request. The default offers none.
 #[derive(Clone, Default)]
 pub struct Replies(Option<Arc<Offered>>);
 
 impl Replies {
-    /// Those that this finds.
+    /// Uses `offered` to find the comments.
     pub fn by(offered: impl Fn(Topic) -> BoxFuture<'static, Vec<QuickReply>> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(offered)))
     }
 
-    /// Those of a page.
+    /// Returns the comments to offer on this page.
     pub(crate) async fn of(&self, topic: Topic) -> Vec<QuickReply> {
         match &self.0 {
             Some(offered) => offered(topic).await,

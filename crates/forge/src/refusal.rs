@@ -1,14 +1,14 @@
-//! What the forge answers when it does not do what was asked: GitHub's status codes and texts.
+//! The answers to refused requests: GitHub's status codes and texts.
 
 use git::bare::BareError;
 use serde_json::{Value, json};
 
-/// What is done, or why not.
+/// A result, or the refusal.
 pub(super) type Result<T = (), E = Refusal> = std::result::Result<T, E>;
 
-/// Makes a refusal of what is not there.
+/// Turns a missing value into a refusal.
 pub(super) trait Found<T> {
-    /// What is there; else the call is answered 404.
+    /// Returns the value, or a 404.
     fn found(self) -> Result<T>;
 }
 
@@ -57,34 +57,34 @@ impl Refusal {
         Self::new(401, "Bad credentials")
     }
 
-    /// An App lacks the permission.
+    /// Returns the 403 for an App that lacks the permission.
     pub(super) fn not_for_integration() -> Self {
         Self::new(403, "Resource not accessible by integration")
     }
 
-    /// A person lacks the role.
+    /// Returns the 403 for a person who lacks the role.
     pub(super) fn lacks_role(role: &str) -> Self {
         Self::new(403, format!("Must have {role} rights to Repository."))
     }
 
-    /// The same with one error that says more.
+    /// Returns the refusal with `error` as its only detail.
     pub(super) fn because(mut self, error: Value) -> Self {
         self.errors = vec![error];
         self
     }
 
-    /// 422 with one structured error.
+    /// Returns a 422 with one structured error.
     pub(super) fn invalid(resource: &str, field: &str, code: &str) -> Self {
         Self::new(422, "Validation Failed").because(json!({"resource": resource, "field": field, "code": code}))
     }
 
-    /// 422 with one structured error that carries a sentence.
+    /// Returns a 422 with one structured error that carries a sentence.
     pub(super) fn custom(resource: &str, field: &str, sentence: &str) -> Self {
         let error = json!({"resource": resource, "field": field, "code": "custom", "message": sentence});
         Self::new(422, "Validation Failed").because(error)
     }
 
-    /// 422 whose errors are plain sentences, as review endpoints answer.
+    /// Returns a 422 whose error is a plain sentence, as the review endpoints answer.
     pub(super) fn sentence(text: impl Into<String>) -> Self {
         Self::new(422, "Unprocessable Entity").because(Value::String(text.into()))
     }

@@ -1,4 +1,5 @@
-//! The listener: every request is logged, may meet an order, and goes to git, the API or the pages.
+//! The listener: it logs every request, applies a fault if one was ordered, and passes the request to git, the API or
+//! the pages.
 
 use super::{
     answering::{failed, route, whole},
@@ -18,22 +19,22 @@ use std::{net::SocketAddr, sync::Arc};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// The connection is cut without an answer.
+/// The error that makes the server cut the connection without an answer.
 #[derive(Debug, thiserror::Error)]
 #[error("cut by order")]
 struct Cut;
 
-/// Which names of the forge a request may use.
+/// The host names that a request may use for the forge.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Hosts {
-    /// Those of this machine.
+    /// Only names of this machine.
     ThisMachine,
-    /// Any: others reach it.
+    /// Any name, since other machines reach the forge.
     Any,
 }
 
 impl Hosts {
-    /// Those of a forge that listens here.
+    /// Returns the host names for a forge that listens on `address`.
     pub(super) fn of(address: SocketAddr) -> Self {
         match address.ip().is_loopback() {
             true => Self::ThisMachine,
@@ -61,14 +62,14 @@ pub(super) async fn serve(site: Arc<Site>, (listener, hosts): (TcpListener, Host
             let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             tokio::select! {
                 () = stop.cancelled() => {}
-                // A client that goes away, or a reply lost by order, is no concern of the forge.
+                // An error is a client that went away or a reply lost by order: nothing to handle.
                 _ = connection => {}
             }
         });
     }
 }
 
-/// What is remembered of a request for the log.
+/// The parts of a request that the log keeps.
 pub(super) struct Seen {
     pub(super) method: String,
     pub(super) path: String,
@@ -107,7 +108,7 @@ async fn handle(site: Arc<Site>, hosts: Hosts, request: Request<Incoming>) -> Re
     Ok(response)
 }
 
-/// Obeys a request as a whole, and answers once that is safe.
+/// Processes a request, and answers once its changes are saved as [`Site::saved`] promises.
 async fn answer(site: &Arc<Site>, seen: &Seen, head: &http::request::Parts, body: Body) -> Response<Body> {
     let whole = site.whole().await;
     let response = route(site, seen, head, body).await;
@@ -116,7 +117,7 @@ async fn answer(site: &Arc<Site>, seen: &Seen, head: &http::request::Parts, body
     response
 }
 
-/// What an order does before the request is worked on, which it is not if there is an answer.
+/// Carries out an order before the request is processed. If it returns an answer, the request is not processed.
 async fn before(site: &Site, order: &FaultOrder, seen: &Seen) -> Result<Option<Response<Body>>, Cut> {
     let logged = |status: u16| log(site, seen, status, &Caller::Anonymous, CallKind::Rest, true);
     match order.mishap() {
@@ -147,7 +148,7 @@ async fn before(site: &Site, order: &FaultOrder, seen: &Seen) -> Result<Option<R
     Ok(None)
 }
 
-/// What it does once the request is obeyed.
+/// Carries out an order after the request was processed.
 async fn after(order: &FaultOrder) -> Result<(), Cut> {
     match order.mishap() {
         Mishap::LoseReply => {

@@ -1,4 +1,4 @@
-//! The running forge: its memory behind a lock, its folder, and what happens after each change.
+//! The running forge: its state behind a lock, its folder, and the follow-up to each change.
 
 use super::{
     disk,
@@ -25,11 +25,12 @@ use std::{
 };
 use tokio::sync::{Notify, OnceCell, RwLock, RwLockReadGuard, broadcast, watch};
 
-/// Changes within this time, or longer where saving takes long, are saved together.
+/// The pause before a save, so that changes are saved together. With [`Saving::Soon`], it grows to ten times the last
+/// save's duration.
 const SAVE_PAUSE: Duration = Duration::from_secs(1);
-/// How long a file that could not be written is left alone.
+/// The pause after a failed save.
 const SAVE_AGAIN: Duration = Duration::from_secs(1);
-/// More remembered comparisons than this are forgotten at once.
+/// The size of each cache of comparisons and merges; a full one is emptied.
 const REMEMBERED: usize = 256;
 
 type Pair = (u64, String, String);
@@ -47,17 +48,17 @@ pub(super) struct Site {
     pub(super) feed: broadcast::Sender<FeedEvent>,
     changed: Notify,
     saving: Saving,
-    /// How many changes there were; raised under the lock of the state.
+    /// The number of changes so far; raised under the lock of the state.
     changes: AtomicU64,
-    /// How many of them stand in the file.
+    /// The number of changes that are in the file.
     in_file: watch::Sender<u64>,
-    /// Held while one call changes several things: the file never holds a half of them.
+    /// Held while one call changes several things, so that the file never holds half of them.
     whole: RwLock<()>,
     retries: AtomicBool,
     gates: Mutex<HashMap<u64, Arc<tokio::sync::Mutex<()>>>>,
     comparisons: Mutex<HashMap<Pair, Arc<Comparison>>>,
     mergeable: Mutex<HashMap<Pair, bool>>,
-    /// What git says first to whoever fetches.
+    /// git's capability advertisement, which is the same for all repositories.
     pub(super) abilities: OnceCell<(HeaderMap, Bytes)>,
 }
 
@@ -97,12 +98,12 @@ impl Site {
         }
     }
 
-    /// Looks at the memory.
+    /// Reads the state.
     pub(super) fn read<T>(&self, look: impl FnOnce(&State) -> T) -> T {
         look(&lock(&self.state))
     }
 
-    /// Changes the memory; what that causes (deliveries, news, a save) follows.
+    /// Changes the state, then hands over deliveries, broadcasts feed events and wakes the saving task.
     pub(super) fn change<T>(&self, alter: impl FnOnce(&mut State) -> T) -> T {
         let mut state = lock(&self.state);
         let result = alter(&mut state);
@@ -110,7 +111,7 @@ impl Site {
             self.post.hand_over(delivery);
         }
         for event in std::mem::take(&mut state.news) {
-            // Nobody watching is fine.
+            // An error means that nobody watches.
             let _ = self.feed.send(event);
         }
         self.changes.fetch_add(1, Ordering::Relaxed);
@@ -119,18 +120,18 @@ impl Site {
         result
     }
 
-    /// How many changes there were.
+    /// Returns the number of changes so far.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
 
-    /// Holds back saving until it is dropped: all changes until then are saved together.
+    /// Holds back saving until the guard is dropped: all changes until then are saved together.
     pub(super) async fn whole(&self) -> RwLockReadGuard<'_, ()> {
         self.whole.read().await
     }
 
-    /// Returns when every change so far stands in the file, where nobody may hear of it before. Never called by who
-    /// holds [`Site::whole`].
+    /// Returns once every change so far is in the file; at once unless the forge saves first. The caller must not hold
+    /// [`Site::whole`]: saving waits for it, so this would never return.
     pub(super) async fn saved(&self) {
         if self.saving == Saving::First {
             let changes = self.read(|_| self.changes.load(Ordering::Relaxed));
@@ -139,12 +140,12 @@ impl Site {
         }
     }
 
-    /// The file that holds the memory.
+    /// Returns the path of the state file.
     pub(super) fn file(folder: &Path) -> PathBuf {
         folder.join("forge.json")
     }
 
-    /// Writes the memory down now.
+    /// Writes the state to the file now.
     pub(super) fn save(&self) -> Result<(), ForgeError> {
         let (changes, text) = self.read(|state| (self.changes.load(Ordering::Relaxed), serde_json::to_vec(state)));
         let text = text.map_err(|source| ForgeError::NotOurs {
@@ -156,7 +157,7 @@ impl Site {
         Ok(())
     }
 
-    /// Saves after changes, several together, until the site is gone.
+    /// Saves after changes, several at once. It is the task that runs until the forge ends.
     pub(super) async fn keep_saved(self: Arc<Self>) {
         let mut pause = match self.saving {
             Saving::Soon => SAVE_PAUSE,
@@ -178,14 +179,14 @@ impl Site {
                 }
                 Err(_) => return,
             }
-            // A large memory takes long to write: it is written less often, so that saving never fills the time.
+            // Writing a large state takes long, so it is written less often: saving takes a tenth of the time at most.
             if self.saving == Saving::Soon {
                 pause = SAVE_PAUSE.max(started.elapsed() * 10);
             }
         }
     }
 
-    /// The file that says who is about to move branches of a repository.
+    /// Returns the path of the file that says who is about to move branches of a repository.
     pub(super) fn move_file(&self, repo: u64) -> PathBuf {
         self.folder.join("repositories").join(format!("{repo}.move.json"))
     }
@@ -194,23 +195,23 @@ impl Site {
         self.saving
     }
 
-    /// The folder whose hooks guard pushes.
+    /// Returns the folder of the git hooks that check pushes.
     pub(super) fn hooks_folder(&self) -> PathBuf {
         self.folder.join("hooks")
     }
 
-    /// The bare repository behind a repository's id.
+    /// Returns the bare repository of a repository's id.
     pub(super) fn bare(&self, repo: u64) -> BareRepo {
         BareRepo::at(self.folder.join("repositories").join(format!("{repo}.git")))
     }
 
-    /// One change of refs at a time in each repository.
+    /// Locks a repository's refs: only one change of refs runs at a time.
     pub(super) async fn gate(&self, repo: u64) -> tokio::sync::OwnedMutexGuard<()> {
         let gate = Arc::clone(lock(&self.gates).entry(repo).or_default());
         gate.lock_owned().await
     }
 
-    /// The changes of `head` since it left `base`, remembered.
+    /// Returns the changes of `head` since it left `base`; cached.
     pub(super) async fn comparison(&self, repo: u64, base: &str, head: &str) -> Result<Arc<Comparison>> {
         let key = (repo, base.to_owned(), head.to_owned());
         if let Some(known) = lock(&self.comparisons).get(&key) {
@@ -225,7 +226,7 @@ impl Site {
         Ok(fresh)
     }
 
-    /// Tells if `head` merges into `base` without a conflict, remembered.
+    /// Returns `true` if `head` merges into `base` without a conflict; cached.
     pub(super) async fn mergeable(&self, repo: u64, base: &str, head: &str) -> Result<bool> {
         let key = (repo, base.to_owned(), head.to_owned());
         if let Some(known) = lock(&self.mergeable).get(&key) {

@@ -1,21 +1,21 @@
-//! Server-sent events whose data is the content of a page.
+//! Server-sent events that carry a page's content.
 
 use maud::Markup;
 use sha2::{Digest, Sha256};
 
-/// Sent last: the page is gone, or not for this reader any more.
+/// The last event: the page is gone, or this reader may not see it any more.
 pub const GONE: &str = "event: gone\ndata:\n\n";
-/// Sent last: the service stops; ask again soon.
+/// The last event: the service stops; the browser asks again after two seconds.
 pub const LATER: &str = "retry: 2000\n\n";
-/// Sent now and then, so that no proxy ends a quiet stream.
+/// A comment to send from time to time, so that no proxy ends a quiet stream.
 pub const HERE: &str = ": here\n\n";
 
-/// What a reader was sent last.
+/// The hash of the content that a reader received last.
 #[derive(Clone, Debug, Default)]
 pub struct LastSent(Option<[u8; 32]>);
 
 impl LastSent {
-    /// The event that shows the content; none if the reader has it already.
+    /// Returns the event with the content, or `None` if the reader has it already.
     pub fn news(&mut self, content: &Markup) -> Option<String> {
         let hash: [u8; 32] = Sha256::digest(&content.0).into();
         if self.0.replace(hash) == Some(hash) {

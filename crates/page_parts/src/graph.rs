@@ -1,30 +1,30 @@
-//! A picture of boxes in columns with lines between them, drawn as SVG.
+//! Draws boxes in columns, with lines between them, as SVG.
 
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
-/// A box, the room between two, and the room for the columns' titles, in pixels.
+/// The sizes of a box, of the gaps between boxes, and of the row of column titles, in pixels.
 const WIDTH: usize = 190;
 const HEIGHT: usize = 58;
 const BESIDE: usize = 48;
 const BELOW: usize = 16;
 const TOP: usize = 26;
-/// Characters of a line in a box.
+/// The most characters in a line of a box.
 const LINE: usize = 26;
 
-/// What is drawn.
+/// The graph to draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
-    /// From left to right.
+    /// The columns, from left to right.
     pub columns: Vec<Column>,
-    /// From box to box, by their ids.
+    /// The lines, each from a box to a box, by their ids.
     pub edges: Vec<(String, String)>,
 }
 
-/// Boxes above each other.
+/// A column of boxes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
-    /// What stands above them.
+    /// The title above them.
     pub title: String,
     /// The boxes.
     pub boxes: Vec<Node>,
@@ -33,21 +33,22 @@ pub struct Column {
 /// One box.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
-    /// Names it for lines.
+    /// The id by which lines name it.
     pub id: String,
     /// The first line, in bold.
     pub name: String,
-    /// The second.
+    /// The second line.
     pub about: String,
-    /// The third: what state it is in.
+    /// The third line: its state.
     pub state: String,
     /// Its colour: `pending`, `working`, `approved`, `done`, `blocked` or `gone`.
     pub colour: String,
-    /// Where a click leads.
+    /// The address that a click leads to.
     pub href: Option<String>,
 }
 
-/// The picture; nothing if there are no boxes. The ids of its links begin with `id`; `label` says what it shows.
+/// Draws the graph; returns nothing if there are no boxes. The element ids of its links begin with `id`. Screen readers
+/// announce it as `label`.
 pub fn draw(id: &str, label: &str, graph: &Graph) -> Markup {
     let tallest = graph.columns.iter().map(|column| column.boxes.len()).max().unwrap_or(0);
     if tallest == 0 {
@@ -103,7 +104,7 @@ fn edge((from_x, from_y): (usize, usize), (to_x, to_y): (usize, usize)) -> Strin
     format!("M{x1} {y1} C{middle} {y1} {middle} {y2} {x2} {y2}")
 }
 
-/// For those who hear the page.
+/// Describes the graph for screen readers.
 fn in_words(graph: &Graph) -> String {
     let one = |one: &Node| match one.state.is_empty() {
         true => one.name.clone(),

@@ -1,4 +1,4 @@
-//! What all pages share: the style, small parts, Markdown made harmless, and who may see them.
+//! The parts that all pages share: the style, small elements, safe Markdown, and sessions.
 
 pub mod events;
 pub mod graph;
@@ -11,15 +11,15 @@ use maud::{Markup, html};
 /// The style sheet of every page.
 pub const STYLE: &str = include_str!("pages.css");
 
-/// The script that lets a page follow what it shows: it replaces the content of `data-live` by what comes from there.
+/// The script of live pages: it replaces the content of the element with `data-live` by what comes from that address.
 pub const SCRIPT: &str = include_str!("live.js");
 
-/// A coloured word: what state something is in.
+/// Returns a coloured word for a state.
 pub fn badge(kind: &str, text: &str) -> Markup {
     html! { span class=(format!("badge {kind}")) { (text) } }
 }
 
-/// A box with a head and a body, as comments are shown.
+/// Returns a box with a head and a body, as for comments.
 pub fn boxed(id: Option<&str>, kind: &str, head: &Markup, body: &Markup) -> Markup {
     html! {
         article id=[id] class=(format!("box {kind}")) {

@@ -1,16 +1,16 @@
-//! Markdown as GitHub shows it, as far as reading needs it. Raw HTML is shown as text but for a few harmless tags.
+//! Renders the parts of GitHub's Markdown that readers need. Raw HTML is shown as text, except for a few harmless tags.
 
 use crate::{graph, mermaid};
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-/// Tags that may stand in a text as they are, without attributes.
+/// The HTML tags that are kept, without their attributes.
 const HARMLESS: [&str; 9] = ["details", "summary", "sub", "sup", "br", "kbd", "b", "i", "hr"];
 
-/// The language of a fence that is a picture.
+/// The language of a code fence that is drawn as a graph.
 const MERMAID: &str = "mermaid";
 
-/// Renders a text.
+/// Renders Markdown as HTML.
 pub fn render(text: &str) -> Markup {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let (mut reading, mut headings) = (None, Headings::default());
@@ -23,12 +23,12 @@ pub fn render(text: &str) -> Markup {
     PreEscaped(out)
 }
 
-/// The headings of a text below that of its page: the first is of the second level, and none skips a level.
+/// Shifts a text's headings below the page's heading: the first is of level two, and none skips a level.
 #[derive(Default)]
 struct Headings {
-    /// How far the first was moved up.
+    /// How many levels the first heading was raised.
     moved: usize,
-    /// The level of the last; 0 before the first.
+    /// The level of the last heading; 0 before the first.
     last: usize,
 }
 
@@ -83,8 +83,8 @@ fn depth(level: HeadingLevel) -> usize {
     }
 }
 
-/// GitHub draws a graph, and so does this; one that it cannot read is folded away as text. `reading` holds the text of the
-/// graph that is being read.
+/// Draws Mermaid graphs, as GitHub does. A graph that cannot be read is folded away as text. `reading` holds the text
+/// of the graph that is being read.
 fn draw_graph<'a>(event: Event<'a>, reading: &mut Option<String>) -> Vec<Event<'a>> {
     match (&event, reading.as_mut()) {
         (Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))), None) if language.as_ref() == MERMAID => {
@@ -104,7 +104,7 @@ fn draw_graph<'a>(event: Event<'a>, reading: &mut Option<String>) -> Vec<Event<'
     }
 }
 
-/// A graph as a picture, or its text in a fold.
+/// Returns a graph as a picture, or its text in a fold.
 fn drawn(text: &str) -> String {
     let shown = match mermaid::read(text) {
         Some(graph) => graph::draw("graph", "Graph", &graph),
@@ -113,7 +113,7 @@ fn drawn(text: &str) -> String {
     shown.0
 }
 
-/// One event, with everything taken out that could act.
+/// Returns the event without anything that could act in a browser.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the enum is not ours: it has many variants, and more will come"
@@ -121,7 +121,7 @@ fn drawn(text: &str) -> String {
 fn tame(event: Event<'_>) -> Vec<Event<'_>> {
     match event {
         Event::Html(raw) | Event::InlineHtml(raw) => tame_html(&raw),
-        // No parser makes this one, since the option is off: it carries what this crate itself has drawn.
+        // The parser's option for math is off, so this event only carries the graphs that this crate has drawn.
         Event::InlineMath(drawn) => vec![Event::Html(drawn)],
         Event::Start(Tag::Link {
             link_type,
@@ -134,10 +134,10 @@ fn tame(event: Event<'_>) -> Vec<Event<'_>> {
             title,
             id,
         })],
-        // Pictures would be fetched from elsewhere; their text stays.
+        // A picture would be fetched from another server; its description stays.
         Event::Start(Tag::Image { .. }) => vec![Event::Text("[image: ".into())],
         Event::End(TagEnd::Image) => vec![Event::Text("]".into())],
-        // A box that nobody hears the meaning of is none.
+        // Screen readers need the box's meaning.
         Event::TaskListMarker(done) => {
             let said = if done {
                 " checked aria-label=\"Done\""
@@ -159,7 +159,7 @@ fn tame_address(address: CowStr<'_>) -> CowStr<'_> {
     if plain { address } else { "#".into() }
 }
 
-/// Raw HTML: comments vanish, harmless tags stay, all else becomes text.
+/// Cleans raw HTML: comments vanish, harmless tags stay, everything else becomes text.
 fn tame_html(raw: &str) -> Vec<Event<'static>> {
     let mut events = Vec::new();
     let mut rest = raw;
@@ -185,7 +185,7 @@ fn tame_html(raw: &str) -> Vec<Event<'static>> {
     events
 }
 
-/// A harmless tag without its attributes, but that a fold may be open.
+/// Returns a harmless tag without its attributes, except for the `open` of `<details>`; `None` for any other tag.
 fn harmless(tag: &str) -> Option<String> {
     let inner = tag.strip_prefix('<')?.strip_suffix('>')?.trim_end_matches('/').trim();
     let (close, inner) = inner.strip_prefix('/').map_or(("", inner), |inner| ("/", inner));

@@ -1,11 +1,11 @@
-//! Mermaid flowcharts as far as they are boxes in titled groups: what GitHub draws of them, drawn here too.
+//! Reads Mermaid flowcharts that consist of boxes in titled groups, to draw them as GitHub does.
 
 use crate::graph::{Column, Graph, Node};
 
-/// More would not be readable.
+/// The most lines of a flowchart; more would not be readable.
 const MOST: usize = 200;
 
-/// Reads a flowchart; none if it is anything else, or has more than these few forms.
+/// Reads a flowchart; `None` if it is anything else, or uses other syntax than these few forms.
 pub(crate) fn read(text: &str) -> Option<Graph> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     if !lines.next()?.starts_with("flowchart") {
@@ -33,7 +33,7 @@ pub(crate) fn read(text: &str) -> Option<Graph> {
     (!graph.columns.is_empty()).then_some(graph)
 }
 
-/// `id["first line<br/>second line"]:::colour`.
+/// Reads a box: `id["first line<br/>second line"]:::colour`.
 fn node(line: &str) -> Option<Node> {
     let (id, rest) = line.split_once('[')?;
     let label = quoted(rest)?;
@@ -52,7 +52,7 @@ fn node(line: &str) -> Option<Node> {
     })
 }
 
-/// What stands between the first and the last quotation mark.
+/// Returns the text between the first and the last quotation mark.
 fn quoted(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once('"')?;
     let (inner, _) = rest.rsplit_once('"')?;

@@ -1,5 +1,5 @@
-//! A browser that showed a key, for twelve hours. Nothing is stored: the cookie is signed with the key, and ends with it.
-//! Services of one machine that know the same key share their sessions, because cookies do not tell ports apart.
+//! Sessions of browsers that showed a key, for twelve hours. Nothing is stored: the key signs the cookie, so a new key
+//! ends the session. Services on one machine with the same key share sessions, because cookies ignore ports.
 
 use hmac::{Hmac, Mac};
 use http::{
@@ -11,33 +11,34 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use std::net::IpAddr;
 
-/// How the cookie's name begins; it ends with letters of the key's own, so that services beside each other have one each.
+/// The start of the cookie's name. It ends with letters made from the key, so that services with different keys on one
+/// host have different cookies.
 const NAME: &str = "autobuild_session_";
-/// How long it holds, in milliseconds.
+/// The life of a session, in milliseconds.
 const LASTS: i64 = 12 * 60 * 60 * 1_000;
-/// The parameter of an address that holds the key.
+/// The query parameter that holds the key.
 const PARAMETER: &str = "key";
 
-/// A browser that showed the key.
+/// The session of a browser that showed the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     cookie: String,
     value: String,
 }
 
-/// Which pages a browser sends the cookie from, and over what.
+/// From which pages a browser sends the cookie, and over which protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// From links of other sites too, over TLS alone.
+    /// Also from links on other sites, over TLS only.
     Tls,
-    /// From links of other sites too.
+    /// Also from links on other sites, over plain HTTP too.
     Plain,
-    /// From pages of this machine alone.
+    /// Only from pages of this machine.
     ThisMachine,
 }
 
-/// Whether a request names this machine as its host. A name elsewhere that somebody made lead here does not (DNS
-/// rebinding).
+/// Returns `true` if a request's `Host` is this machine. The host name of an attacker who redirects it here (DNS
+/// rebinding) is not.
 pub fn is_of_this_machine(headers: &HeaderMap) -> bool {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     let Some(host) = host.and_then(|host| host.parse::<Authority>().ok()) else {
@@ -48,42 +49,43 @@ pub fn is_of_this_machine(headers: &HeaderMap) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// What is said to a request that names another host.
+/// The answer to a request that names another host.
 pub const OTHER_HOST: &str = "This address is for this machine alone: open it as http://127.0.0.1 with its port.\n";
 
-/// What is said to a browser that shows neither the key nor a session.
+/// The answer to a browser that shows neither the key nor a session.
 pub const NO_KEY: &str = "Only the person who started this can see it. First open the dashboard's address, as its terminal shows it with `?key=`: \
      every link works in that browser then.\n";
 
-/// An address that opens with this key.
+/// Returns the address with the key.
 pub fn with_key(address: &str, key: &SecretString) -> String {
     format!("{address}?{PARAMETER}={}", key.expose_secret())
 }
 
-/// The `Refresh` header that leads a browser which showed the key to the address without it. A redirect would not do: who
-/// comes from a link elsewhere, as from a page on the disk, is redirected without cookies of [`Reach::ThisMachine`].
+/// Returns the `Refresh` header that leads a browser which showed the key to the same address without it. A redirect
+/// would not work: after a link from elsewhere, such as a page on disk, the browser follows a redirect without the
+/// cookies of [`Reach::ThisMachine`].
 pub fn refresh(to: &str) -> String {
     format!("0; url={to}")
 }
 
-/// How a request stands to a key.
+/// The relation of a request to the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// It belongs to a session.
+    /// The request belongs to a session.
     In(Session),
-    /// It shows the key: it is sent to the same address without it, with this cookie.
+    /// The request shows the key. It is sent to the same address without the key, with this cookie.
     Begins {
-        /// The cookie's header.
+        /// The `Set-Cookie` header.
         cookie: String,
         /// The path without the key.
         to: String,
     },
-    /// Neither.
+    /// The request has neither.
     Refused,
 }
 
 impl Entry {
-    /// How a request for this address stands to the key.
+    /// Examines a request for this address; `now` is in epoch milliseconds.
     pub fn of((path, query): (&str, Option<&str>), headers: &HeaderMap, key: &SecretString, now: i64) -> Self {
         let pairs = query.into_iter().flat_map(|query| query.split('&'));
         let (keys, rest): (Vec<&str>, Vec<&str>) = pairs.partition(|pair| pair.split('=').next() == Some(PARAMETER));
@@ -102,17 +104,18 @@ impl Entry {
 }
 
 impl Session {
-    /// A session from now on; `number` tells it from others that begin at the same moment.
+    /// Begins a session now, in epoch milliseconds; `number` makes it differ from others that begin in the same
+    /// millisecond.
     pub fn begin(key: &SecretString, now: i64, number: u64) -> Self {
         Self::named(key, &format!("{}-{number}", now.saturating_add(LASTS)))
     }
 
-    /// The same for somebody, whom the signed cookie names; the name holds nothing that a cookie cannot.
+    /// Begins a session of a named holder. The name must only have characters that a cookie can hold.
     pub fn of_holder(key: &SecretString, (now, number): (i64, u64), holder: &str) -> Self {
         Self::named(key, &format!("{}-{number}-{holder}", now.saturating_add(LASTS)))
     }
 
-    /// Whom the cookie names, of a session that holds.
+    /// Returns the holder that a valid session names.
     pub fn holder(&self) -> Option<&str> {
         self.name().splitn(3, '-').nth(2)
     }
@@ -125,17 +128,18 @@ impl Session {
         }
     }
 
-    /// What tells it from other sessions. It is no secret: the cookie is this and its signature.
+    /// Returns the session's name, which differs from other sessions'. It is no secret: the cookie is the name and its
+    /// signature.
     pub fn name(&self) -> &str {
         self.value.rsplit_once('.').map_or(&self.value, |(named, _)| named)
     }
 
-    /// When it ends by itself.
+    /// Returns the session's end, in epoch milliseconds.
     pub fn until(&self) -> i64 {
         until(&self.value).unwrap_or_default()
     }
 
-    /// The session of a request, if it has one that holds.
+    /// Returns the valid session of a request, if it has one.
     pub fn of(headers: &HeaderMap, key: &SecretString, now: i64) -> Option<Self> {
         let cookie = cookie_name(key);
         let value = cookies(headers, &cookie)
@@ -144,12 +148,13 @@ impl Session {
         Some(Self { cookie, value })
     }
 
-    /// What a form of this session carries, so that no other site can send it.
+    /// Returns the token that this session's forms carry, so that no other site can send them.
     pub fn form_token(&self, key: &SecretString) -> String {
         signed(key, &format!("form {}", self.value))
     }
 
-    /// The header that gives it to a browser. Over plain HTTP, as on one's own machine, it cannot be `Secure`.
+    /// Returns the `Set-Cookie` header that starts the session. Over plain HTTP, as on one's own machine, the cookie
+    /// cannot be `Secure`.
     pub fn cookie(&self, reach: Reach) -> String {
         let (name, value, seconds) = (&self.cookie, &self.value, LASTS / 1_000);
         let site = match reach {
@@ -160,7 +165,7 @@ impl Session {
         format!("{name}={value}; Path=/; HttpOnly; Max-Age={seconds}; SameSite={site}")
     }
 
-    /// The header that takes it back.
+    /// Returns the `Set-Cookie` header that removes the cookie.
     pub fn no_cookie(&self) -> String {
         format!("{}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0", self.cookie)
     }
@@ -171,29 +176,29 @@ fn cookie_name(key: &SecretString) -> String {
     format!("{NAME}{own}")
 }
 
-/// The values of a request's cookies of this name.
+/// Returns the values of a request's cookies of this name.
 pub fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';'));
     pairs.filter_map(move |pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
 }
 
-/// Whether a text is the key, in constant time.
+/// Returns `true` if a text is the key; compares in constant time.
 pub fn is_key(shown: &str, key: &SecretString) -> bool {
     is_same(shown.trim(), key.expose_secret())
 }
 
-/// Whether two texts are the same, in constant time.
+/// Returns `true` if two texts are the same; compares in constant time.
 pub fn is_same(one: &str, other: &str) -> bool {
     let code = |text: &str| {
         let mac = <Hmac<Sha256> as Mac>::new(&Default::default());
         mac.chain_update(text).finalize()
     };
-    // Codes of a `Mac` are compared in constant time.
+    // The `hmac` crate compares codes in constant time.
     code(one) == code(other)
 }
 
-/// When a cookie of this value ends.
+/// Returns the end of a session from its cookie's value.
 fn until(value: &str) -> Option<i64> {
     value.split('-').next()?.parse().ok()
 }
@@ -206,12 +211,12 @@ fn holds(value: &str, key: &SecretString, now: i64) -> bool {
     is_current && is_same(signature, &signed(key, &format!("session {named}")))
 }
 
-/// A text's signature, which only who has the key can make.
+/// Returns a text's signature, which needs the key.
 pub fn signed(key: &SecretString, text: &str) -> String {
     let key = Sha256::digest(key.expose_secret());
     let mut mac = match Hmac::<Sha256>::new_from_slice(&key) {
         Ok(mac) => mac,
-        // HMAC takes keys of any length.
+        // HMAC accepts keys of any length.
         Err(_) => return String::new(),
     };
     mac.update(text.as_bytes());

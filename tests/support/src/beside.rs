@@ -1,4 +1,4 @@
-//! A forge with both Apps, and the service beside it as a process that can be killed.
+//! A forge with both Apps, and the service as a process beside it that can be killed.
 
 use forge::{AppCredentials, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
 use secrecy::ExposeSecret;
@@ -13,39 +13,39 @@ use tokio::process::Command;
 
 /// The repository of every story.
 pub const REPO: &str = "acme/tally";
-/// Who labels, resumes and merges.
+/// The person who labels, resumes and merges.
 pub const MONA: &str = "mona";
-/// What signs the webhooks.
+/// The secret that signs the webhooks.
 pub const SECRET: &str = "It's a Secret to Everybody";
 
-/// What is tried beside a forge.
+/// The program under test, and what its Apps need.
 #[derive(Clone, Copy)]
 pub struct Product {
     /// The built program.
     pub program: &'static str,
-    /// What its App may do.
+    /// The permissions of its App.
     pub permissions: &'static [(&'static str, &'static str)],
-    /// What its App is told of.
+    /// The events that its App subscribes to.
     pub events: &'static [&'static str],
-    /// What its Coach's App may do.
+    /// The permissions of its Coach's App.
     pub coach_permissions: &'static [(&'static str, &'static str)],
 }
 
-/// A forge, and what a service beside it is told.
+/// A forge, and the settings of a service beside it.
 pub struct Beside {
     product: Product,
     /// The forge.
     pub forge: Forge,
-    /// Everything on disk.
+    /// The folder of everything on disk.
     pub folder: tempfile::TempDir,
-    /// AutoBuild and its Coach.
+    /// The Apps of AutoBuild and of its Coach.
     pub apps: [AppCredentials; 2],
-    /// Where the service listens.
+    /// The address that the service listens on.
     pub listen: String,
 }
 
 impl Beside {
-    /// A forge with the repository, made of these files, and with both Apps.
+    /// Starts a forge with the repository, which holds these files, and with both Apps.
     pub async fn new(product: Product, folder: tempfile::TempDir, files: &[(&str, &str)]) -> Self {
         let listen = own_address();
         let options = ForgeOptions {
@@ -86,14 +86,14 @@ impl Beside {
         }
     }
 
-    /// How the service is started, isolated at `level`; what it says goes to `log`.
+    /// Returns the command that starts the service at isolation `level`; its standard error goes to `log`.
     pub fn service(&self, level: &str, log: File) -> Command {
         let mut service = self.command("serve", level);
         service.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         service
     }
 
-    /// A command of the program with the service's settings.
+    /// Returns a command of the program with the service's settings.
     pub fn command(&self, command: &str, level: &str) -> Command {
         let [app, coach] = &self.apps;
         let folder = self.folder.path();
@@ -122,19 +122,20 @@ impl Beside {
         service
     }
 
-    /// The service's database.
+    /// Returns the path of the service's database.
     pub fn database(&self) -> PathBuf {
         self.folder.path().join("autobuild.db")
     }
 
-    /// A look into the database; none while there is none.
+    /// Opens the database for reading; `None` if it does not exist yet.
     pub async fn open(&self) -> Option<SqliteConnection> {
         let options = SqliteConnectOptions::new().filename(self.database()).read_only(true);
         SqliteConnection::connect_with(&options).await.ok()
     }
 }
 
-/// An address of this machine's own network that nobody else has, so that the hooks find the service again.
+/// Returns a loopback address for one service, made from the process id and a counter, so that other tests do not use
+/// it and the webhooks find a restarted service again.
 fn own_address() -> String {
     static SERVICES: AtomicU32 = AtomicU32::new(1);
     let service = SERVICES.fetch_add(1, Ordering::Relaxed);

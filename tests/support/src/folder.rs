@@ -1,15 +1,15 @@
-//! Where the folders of scenarios lie.
+//! The folders of scenarios.
 
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use tempfile::{Builder, TempDir};
 
-/// A file system in memory, on most machines.
+/// A file system in memory on most machines.
 const MEMORY: &str = "/dev/shm";
-/// How much must be free there: scenarios run side by side.
+/// The free space that it must have, in bytes, since scenarios run side by side.
 const ENOUGH: u64 = 2 << 30;
 
-/// A folder that is gone when dropped: in memory where there is enough and programs can be started from it, unless
-/// `TMPDIR` names another place. The service and git wait for the disk after each step, and so would every scenario.
+/// Creates a folder that is removed when dropped. It is in memory if there is enough space and programs can be started
+/// from there, unless `TMPDIR` is set. On a disk, the service and git would wait for the disk after each step.
 pub fn folder(prefix: &str) -> TempDir {
     match std::env::var_os("TMPDIR").is_none() && is_fit(MEMORY) {
         true => Builder::new().prefix(prefix).tempdir_in(MEMORY).unwrap(),

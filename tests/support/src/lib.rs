@@ -1,5 +1,5 @@
-//! What tests of several crates share: a forge beside the service, an origin to fetch from, a model's API, a PostgreSQL
-//! server, named pipes, folders.
+//! Helpers that the tests of several crates share: a forge beside the service, an origin to fetch from, a model's API,
+//! a PostgreSQL server, named pipes, folders.
 
 #![allow(
     missing_docs,

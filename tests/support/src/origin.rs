@@ -1,4 +1,4 @@
-//! A forge with one repository, `o/r`, served by git's own `http-backend` to whoever brings the token.
+//! A forge with one repository, `o/r`. git's own `http-backend` serves it to clients that send the token.
 
 use axum::{
     body::{Body, to_bytes},
@@ -28,7 +28,7 @@ pub struct World {
 }
 
 impl World {
-    /// A repository whose `main` holds `files` (path, content).
+    /// Creates a repository whose `main` holds `files` (path, content).
     pub async fn with(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let bare = folder.path().join("forge/o/r.git");
@@ -58,22 +58,22 @@ impl World {
         self.mirror.rev_parse(&"main".parse().unwrap()).await.unwrap().unwrap()
     }
 
-    /// The folder that nobody but the test uses.
+    /// Returns the folder of this test alone.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The repository as it lies on the forge's disk.
+    /// Returns the path of the forge's repository on disk.
     pub fn forge_repository(&self) -> PathBuf {
         self.folder.path().join("forge/o/r.git")
     }
 
-    /// Somebody's own clone, where people (and tests) use git as they please.
+    /// Returns the clone in which people (and tests) use git as they please.
     pub fn people(&self) -> PathBuf {
         self.folder.path().join("people")
     }
 
-    /// Somebody writes these files on a branch and pushes it.
+    /// Commits these files on a branch as a person and pushes it; returns the commit.
     pub fn people_push(&self, branch: &str, files: &[(&str, &str)]) -> Sha {
         let work = self.people();
         git(&work, &["checkout", "-q", "-B", branch]);
@@ -86,7 +86,7 @@ impl World {
         git(&work, &["rev-parse", "HEAD"]).parse().unwrap()
     }
 
-    /// What the forge has at `branch`.
+    /// Returns the forge's head of `branch`.
     pub fn forge_tip(&self, branch: &str) -> String {
         git(
             &self.forge_repository(),
@@ -98,13 +98,13 @@ impl World {
         )
     }
 
-    /// The paths that a commit changes.
+    /// Returns the paths that a commit changes.
     pub fn changed(&self, sha: &Sha) -> Vec<String> {
         let shown = ["diff-tree", "--no-commit-id", "--name-only", "-r", sha.as_str()];
         git(self.mirror.dir(), &shown).lines().map(str::to_owned).collect()
     }
 
-    /// The paths with modes that the mirror holds at a commit.
+    /// Returns the mirror's files at a commit, each as `<mode> <path>`.
     pub fn tree(&self, sha: &Sha) -> Vec<String> {
         let listing = git(
             self.mirror.dir(),
@@ -117,7 +117,7 @@ impl World {
     }
 }
 
-/// A commit request with one parent and a fixed time.
+/// Returns a commit request with these parents and a fixed time.
 pub fn request(parents: &[&Sha]) -> CommitRequest {
     CommitRequest {
         parents: parents.iter().map(|sha| (*sha).clone()).collect(),
@@ -131,14 +131,14 @@ pub fn request(parents: &[&Sha]) -> CommitRequest {
     }
 }
 
-/// Writes a file below `root`, making its folders.
+/// Writes a file below `root` and creates its folders.
 pub fn write(root: &Path, path: &str, content: &[u8]) {
     let file = root.join(path);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, content).unwrap();
 }
 
-/// Git as people use it, for setting up and looking; demands success.
+/// Runs git as people do, to set up and to look; panics unless it succeeds. Returns its output.
 pub fn git(folder: &Path, args: &[&str]) -> String {
     let output = careless(folder).args(args).output().unwrap();
     assert!(
@@ -149,7 +149,7 @@ pub fn git(folder: &Path, args: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
 }
 
-/// A git without any of our precautions.
+/// Returns a git command without any of the product's precautions.
 pub fn careless(folder: &Path) -> Command {
     let mut command = Command::new("git");
     command

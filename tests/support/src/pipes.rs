@@ -1,4 +1,5 @@
-//! Named pipes between a story and the programs that it starts: a program says that it runs and waits until it may go on.
+//! Named pipes between a story and the programs that it starts: a program says that it runs, and waits until it may
+//! continue.
 
 use std::{path::Path, time::Duration};
 use tokio::{
@@ -6,19 +7,20 @@ use tokio::{
     net::unix::pipe,
 };
 
-/// How long nobody may say anything.
+/// The longest wait for a program to speak.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// In the program: `echo name > started; read line < go`, with the folder before both.
+/// The story's ends of the pipes. The program runs `echo name > started; read line < go`, with the folder before both
+/// names.
 pub struct Pipes {
     started: pipe::Receiver,
-    /// What was read of a line whose reader was dropped meanwhile.
+    /// The part of a line that was read before its reader was dropped.
     said: Vec<u8>,
     go: pipe::Sender,
 }
 
 impl Pipes {
-    /// Makes both pipes; before any program runs.
+    /// Creates both pipes. Call it before any program runs.
     pub fn new(folder: &Path) -> Self {
         for name in ["started", "go"] {
             let made = std::process::Command::new("mkfifo")
@@ -37,7 +39,7 @@ impl Pipes {
         }
     }
 
-    /// Waits until a program says that it runs; gives what it said.
+    /// Waits until a program says that it runs; returns what it said.
     pub async fn started(&mut self) -> String {
         while !self.said.ends_with(b"\n") {
             let byte = tokio::time::timeout(PATIENCE, self.started.read_u8()).await;
@@ -47,7 +49,7 @@ impl Pipes {
         String::from_utf8(said).unwrap().trim().to_owned()
     }
 
-    /// Lets a program go on.
+    /// Lets a program continue.
     pub async fn go(&mut self) {
         self.go.write_all(b"go\n").await.unwrap();
     }

@@ -1,5 +1,5 @@
-//! A PostgreSQL for tests: the server at `TEST_POSTGRES_URL`, else a throw-away cluster of the installed programs, which
-//! are installed where that is allowed. Without any of these the test fails: it is never skipped.
+//! PostgreSQL for tests: the server at `TEST_POSTGRES_URL`, or else a throw-away cluster of the installed programs. If
+//! they are missing, root installs them. If that is impossible too, the test fails: it is never skipped.
 //!
 //! The cluster lives as long as the test process, however that ends: a shell holds the other end of a pipe and stops
 //! the server when the pipe closes.
@@ -24,7 +24,7 @@ use std::{
     },
 };
 
-/// The address of a new, empty database.
+/// Creates a new, empty database; returns its address.
 pub async fn database() -> String {
     static MADE: AtomicU64 = AtomicU64::new(0);
     let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -44,7 +44,7 @@ pub async fn database() -> String {
     with_database(&SERVER.url, &name)
 }
 
-/// The same server, another database.
+/// Returns the address of another database on the same server.
 fn with_database(url: &str, name: &str) -> String {
     let mut url = url::Url::parse(url).expect("an address");
     url.set_path(name);
@@ -53,9 +53,10 @@ fn with_database(url: &str, name: &str) -> String {
 
 struct Server {
     url: String,
-    /// Tells the databases of this process from those of an earlier one with the same id.
+    /// The start time in nanoseconds. It makes the names of databases differ from those of an earlier process with the
+    /// same id.
     started: u128,
-    /// Closed by the system when the process ends.
+    /// The pipe to the shell, which the system closes when the process ends.
     _lifeline: Option<ChildStdin>,
 }
 
@@ -71,7 +72,7 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
     }
 });
 
-/// Starts the server once the pipe is its lifeline: it stops, and its files go, when standard input ends.
+/// Starts the server, which stops, and removes its files, when standard input ends.
 const SERVE: &str = r#"
 "$1/initdb" --pgdata="$2/data" --auth=trust --username=postgres --encoding=UTF8 --locale=C --no-sync >"$2/initdb.log" 2>&1 ||
     { cat "$2/initdb.log" >&2; rm -rf "$2"; exit 1; }
@@ -105,7 +106,7 @@ fn start(started: u128) -> Server {
         let read = log.read_line(&mut said).expect("the server's log is text");
         assert!(read > 0, "the throw-away PostgreSQL did not start:\n{said}");
     }
-    // Nobody reads the log, but it must not fill its pipe.
+    // Nobody needs the log, but the server would block on a full pipe.
     std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()).and(child.wait()));
     Server {
         url: format!("postgres://postgres@localhost/postgres?host={}", folder.display()),
@@ -114,7 +115,7 @@ fn start(started: u128) -> Server {
     }
 }
 
-/// The folder with `initdb` and `postgres`.
+/// Returns the folder with `initdb` and `postgres`.
 fn installed() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -160,7 +161,7 @@ fn install() -> PathBuf {
     installed().expect(HELP)
 }
 
-/// The user that the server runs as: it refuses to be root.
+/// Returns the user that runs the server, which refuses to run as root; `None` unless this process is root's.
 fn owner() -> Option<&'static str> {
     if !rustix::process::geteuid().is_root() {
         return None;
@@ -184,7 +185,7 @@ fn as_owner(owner: Option<&str>) -> Command {
     command
 }
 
-/// A folder of the owner's, with a name short enough for a socket.
+/// Creates a folder of the server's user, with a name short enough for a socket's path.
 fn folder(owner: Option<&str>) -> PathBuf {
     let made = tempfile::Builder::new().prefix("autobuild-pg-").tempdir_in("/tmp");
     let folder = made.expect("a temporary folder").keep();

@@ -1,4 +1,4 @@
-//! Registering Apps, from a manifest or by hand, installing them and taking them away.
+//! Registers Apps from a manifest, installs them and removes them.
 
 use crate::{
     acts::manifest::Manifest,
@@ -21,11 +21,10 @@ use std::sync::{Mutex, PoisonError};
 /// A key pair: PKCS#8 PEM of the private key, base64 of the public one.
 type Pair = (String, String);
 
-/// The pairs made in this process. To find the primes of one takes long, and only the Apps of one forge have to have
-/// different ones.
+/// The key pairs made in this process. Generating one is slow, and only Apps of the same forge need different ones.
 static MADE: Mutex<Vec<Pair>> = Mutex::new(Vec::new());
 
-/// A pair that no App of the forge has.
+/// Returns a key pair that no App of the forge has.
 pub(crate) fn key_pair_unlike(state: &State) -> Result<Pair> {
     let taken = |public: &String| state.apps.values().any(|app| app.public_key == *public);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,10 +46,10 @@ fn key_pair() -> Result<Pair> {
     Ok((pem, BASE64_STANDARD.encode(pair.public_key().as_ref())))
 }
 
-/// How long the code of a registration holds.
+/// The life of a registration's code, in minutes; GitHub's hour.
 const CODE_MINUTES: i64 = 60;
 
-/// A text that nobody guesses.
+/// Returns a random text that nobody can guess.
 pub(crate) fn unguessable() -> Result<String> {
     let mut bytes = [0_u8; 20];
     getrandom::fill(&mut bytes).map_err(|_| Refusal::new(500, "no randomness"))?;
@@ -58,7 +57,7 @@ pub(crate) fn unguessable() -> Result<String> {
 }
 
 impl State {
-    /// Registers an App for an account; gives its id and the code for its credentials.
+    /// Registers an App for an account. Returns its id and the code for its credentials.
     pub(crate) fn register(&mut self, by: u64, owner: u64, manifest: Manifest) -> Result<(u64, String)> {
         if !self.administers(by, owner) {
             return Err(Refusal::not_found());
@@ -111,7 +110,7 @@ impl State {
         Ok((id, code))
     }
 
-    /// The App that a code stands for. It stands for it once, and for an hour.
+    /// Returns the App behind a registration's code. A code works once, within an hour.
     pub(crate) fn exchange(&mut self, code: &str) -> Result<&App> {
         let known = self.manifest_codes.remove(code).found()?;
         if known.made_at + Duration::minutes(CODE_MINUTES) < clock::wall() {
@@ -120,7 +119,7 @@ impl State {
         self.apps.get(&known.app).found()
     }
 
-    /// Says hello to a new App's webhook.
+    /// Sends the `ping` event to a new App's webhook.
     fn ping(&mut self, app: u64, sender: u64) {
         let Some(known) = self.apps.get(&app) else { return };
         let Some(hook) = &known.hook else { return };
@@ -140,7 +139,7 @@ impl State {
         });
     }
 
-    /// Installs an App on an account; gives the installation's id.
+    /// Installs an App on an account; returns the installation's id.
     pub(crate) fn install(&mut self, by: Actor, app: u64, account: u64, selection: Selection) -> Result<u64> {
         let app = self.apps.get(&app).found()?;
         let mut permissions: Permissions = app.permissions.clone();
@@ -165,7 +164,7 @@ impl State {
         Ok(id)
     }
 
-    /// Removes an installation: its tokens are worth nothing.
+    /// Removes an installation; its tokens become invalid.
     pub(crate) fn uninstall(&mut self, by: Actor, installation: u64) -> Result {
         let now = self.clock.stamp();
         self.installations.get_mut(&installation).found()?.updated_at = now;
@@ -188,7 +187,7 @@ impl State {
         Ok(())
     }
 
-    /// An App with its credentials, as they are told once.
+    /// Returns an App with its credentials, which GitHub shows only once.
     pub(crate) fn app_with_credentials(&self, app: &App) -> Result<serde_json::Value> {
         let mut body = self.app_json(app);
         json::extend(
@@ -203,7 +202,7 @@ impl State {
     }
 }
 
-/// The length of PKCS#8's header before an RSA key: GitHub gives the key alone.
+/// The length of the PKCS#8 header before an RSA key, in bytes: GitHub gives out the key without it.
 const PKCS8_HEAD: usize = 26;
 
 fn pkcs1(pem: &str) -> Option<String> {

@@ -1,4 +1,4 @@
-//! Check runs and statuses, also those that a repository's CI reports by itself.
+//! Check runs and statuses, also those that a repository's simulated CI reports.
 
 use crate::{
     feed::{EventOutcome, FeedEvent},
@@ -9,7 +9,7 @@ use crate::{
 };
 use serde_json::{Value, json as object};
 
-/// GitHub's limit for summary and text.
+/// GitHub's limit for summary and text, in characters.
 const LONGEST_OUTPUT: usize = 65_535;
 const STATUSES: &[&str] = &["queued", "in_progress", "completed"];
 const CONCLUSIONS: &[&str] = &[
@@ -22,7 +22,7 @@ const CONCLUSIONS: &[&str] = &[
     "timed_out",
 ];
 
-/// What a request says about a check run; what is none stays.
+/// The changes that a request makes to a check run; `None` keeps a field.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CheckRunChange {
     pub(crate) name: Option<String>,
@@ -45,7 +45,7 @@ fn check_word(field: &str, word: Option<&String>, known: &[&str]) -> Result {
     }
 }
 
-/// Holds a text of `object` to its greatest length; one that is there at all where it must be.
+/// Refuses a text field of `object` that is longer than `most` characters, or missing though required.
 fn check_text(object: &Value, field: &str, most: usize, need: Need) -> Result {
     match object.get(field).and_then(Value::as_str) {
         None if need == Need::Required => Err(refused(format!("\"{field}\" wasn't supplied."))),
@@ -94,7 +94,7 @@ fn annotations(output: &Value) -> impl Iterator<Item = &Value> {
 }
 
 impl State {
-    /// Makes a check run on a commit that is known to exist; gives its id.
+    /// Creates a check run on a commit, which the caller has checked to exist. Returns its id.
     pub(crate) fn new_check(&mut self, at: Access, sha: &str, change: &CheckRunChange) -> Result<u64> {
         let no_app = || Refusal::new(403, "You must authenticate via a GitHub App.");
         let app = at.by.app.ok_or_else(no_app)?;
@@ -140,14 +140,14 @@ impl State {
             self.check_event(at, &after, "completed", Audience::Subscribed, object!({}))?;
         }
         self.suite_moved(at, before.suite, was)?;
-        // More annotations of the same outcome are no news.
+        // Further annotations of the same outcome are not worth a feed event.
         if ended || before.title != after.title || before.status != after.status {
             self.check_told(at, &after)?;
         }
         Ok(())
     }
 
-    /// Gives the run as it is then.
+    /// Applies the change; returns the changed run.
     fn write_check(&mut self, repo: u64, id: u64, change: &CheckRunChange) -> Result<CheckRun> {
         let now = self.clock.stamp();
         let run = self.repo_mut(repo)?.checks.get_mut(&id).found()?;
@@ -219,7 +219,7 @@ impl State {
         Ok(())
     }
 
-    /// A person clicks a button of a check run: `Re-run` (none), or one that its App put there.
+    /// Clicks a button of a check run: `Re-run` (`None`), or one that its App offers.
     pub(crate) fn click_check(&mut self, at: Access, id: u64, button: Option<&str>) -> Result {
         let run = self.repo(at.repo)?.checks.get(&id).cloned().found()?;
         let Some(identifier) = button else {
@@ -233,7 +233,7 @@ impl State {
         self.check_event(at, &run, "requested_action", Audience::App(run.app), more)
     }
 
-    /// A commit arrived on a branch: every job of the repository's CI that looks at it reports.
+    /// Makes every CI job for this branch report on a commit that arrived there.
     pub(crate) fn ci_reports(&mut self, at: Access, branch: &str, sha: &str) -> Result {
         let jobs = self.repo(at.repo)?.ci.clone();
         for job in jobs.iter().filter(|job| matches(&job.branches, branch)) {
@@ -248,7 +248,7 @@ impl State {
         Ok(())
     }
 
-    /// An App reports a check run; without a conclusion it is at work.
+    /// Reports a check run as an App; without a conclusion it is in progress.
     pub(crate) fn report_check(&mut self, app: u64, repo: u64, sha: &str, job: &CiJob) -> Result<u64> {
         let user = self.apps.get(&app).found()?.bot;
         let status = if job.conclusion.is_some() {
@@ -267,7 +267,7 @@ impl State {
         self.new_check(Access { repo, by }, sha, &change)
     }
 
-    /// Someone sets a status of a context on a commit.
+    /// Records a status on a commit.
     pub(crate) fn record_status(
         &mut self,
         at: Access,

@@ -9,7 +9,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// What a reaction is put on.
+/// The thing that a reaction is added to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
     /// An issue or pull request, by number.
@@ -19,7 +19,7 @@ pub(crate) enum Target {
 }
 
 impl State {
-    /// The number of the issue that holds a comment, and the comment.
+    /// Returns a comment and the number of its issue.
     pub(crate) fn find_comment(&self, repo: u64, id: u64) -> Result<(u64, &Comment)> {
         let issues = self.repo(repo)?.issues.values();
         let mut all = issues.flat_map(|issue| issue.comments.iter().map(|comment| (issue.number, comment)));
@@ -32,7 +32,7 @@ impl State {
         all.find(|comment| comment.id == id).found()
     }
 
-    /// Writes a comment; gives its id.
+    /// Writes a comment; returns its id.
     pub(crate) fn comment(&mut self, at: Access, number: u64, body: &str) -> Result<u64> {
         check_writable(self.repo(at.repo)?)?;
         if self.issue(at.repo, number)?.locked {
@@ -100,7 +100,7 @@ impl State {
         Ok(())
     }
 
-    /// Puts a reaction; says whether it is new. Each account has one of a kind.
+    /// Adds a reaction, and says whether it is new. An account can add each kind once.
     pub(crate) fn react(&mut self, at: Access, target: Target, content: &str) -> Result<(Reaction, bool)> {
         if !REACTIONS.contains(&content) {
             return Err(Refusal::invalid("Reaction", "content", "invalid"));

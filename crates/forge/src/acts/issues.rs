@@ -1,4 +1,4 @@
-//! Opening, changing, closing and removing issues.
+//! Opens, changes, closes, moves and removes issues.
 
 use crate::{
     acts::limits::{check_body, check_writable},
@@ -9,7 +9,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// What is to change on an issue or pull request; what is none stays.
+/// The changes to an issue or pull request; `None` keeps a field.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IssueChange {
     pub(crate) title: Option<String>,
@@ -17,12 +17,12 @@ pub(crate) struct IssueChange {
     pub(crate) open: Option<bool>,
     pub(crate) reason: Option<String>,
     pub(crate) labels: Option<Vec<String>>,
-    /// The branch that a pull request goes into.
+    /// The base branch of a pull request.
     pub(crate) base: Option<String>,
 }
 
 impl State {
-    /// Opens an issue; each label fires an event of its own, as on GitHub.
+    /// Opens an issue; returns its number. Each label sends an event of its own, as on GitHub.
     pub(crate) fn open_issue(&mut self, at: Access, title: &str, body: Option<&str>, labels: &[String]) -> Result<u64> {
         check_writable(self.repo(at.repo)?)?;
         if !self.repo(at.repo)?.settings.has_issues {
@@ -40,7 +40,7 @@ impl State {
         Ok(number)
     }
 
-    /// A new issue, not yet told to anyone.
+    /// Records a new issue without any event; returns its number.
     pub(super) fn new_issue(&mut self, at: Access, title: &str, body: Option<&str>) -> Result<u64> {
         let (id, now) = (self.next_id(), self.clock.stamp());
         let repo = self.repo_mut(at.repo)?;
@@ -105,7 +105,7 @@ impl State {
         self.issue_happened(at, number, "edited", json!({"changes": from}))
     }
 
-    /// Closes an issue or pull request for this reason, or opens it again (none).
+    /// Closes an issue or pull request for this reason, or reopens it (`None`).
     pub(super) fn set_closed(&mut self, at: Access, number: u64, reason: Option<&str>) -> Result {
         let now = self.clock.stamp();
         let issue = self.issue_mut(at.repo, number)?;
@@ -149,7 +149,7 @@ impl State {
         Ok(new_number)
     }
 
-    /// Tells Apps of something about an issue, or the pull request that it is.
+    /// Sends an event about an issue, or about the pull request that it is.
     pub(super) fn issue_event(&mut self, at: Access, number: u64, action: &str, more: Value) -> Result {
         let (repo, issue) = (self.repo(at.repo)?, self.issue(at.repo, number)?);
         let (event, mut fields) = match &issue.pull {
@@ -164,7 +164,7 @@ impl State {
         Ok(())
     }
 
-    /// Tells people of it.
+    /// Records a feed event about an issue or pull request.
     pub(super) fn tell_issue(&mut self, at: Access, number: u64, what: &str, text: &str) -> Result {
         let (kind, noun) = match &self.issue(at.repo, number)?.pull {
             Some(pull) if pull.draft => ("pull_request", "draft pull request"),
@@ -176,7 +176,7 @@ impl State {
         Ok(())
     }
 
-    /// Tells both of what happened to the whole of it.
+    /// Sends and records an event about the issue or pull request as a whole.
     pub(super) fn issue_happened(&mut self, at: Access, number: u64, action: &str, more: Value) -> Result {
         self.issue_event(at, number, action, more)?;
         let title = self.issue(at.repo, number)?.title.clone();

@@ -1,4 +1,4 @@
-//! Putting labels on and taking them off.
+//! Adds and removes labels.
 
 use crate::{
     acts::limits::check_writable,
@@ -9,7 +9,7 @@ use crate::{
 use serde_json::json;
 
 impl State {
-    /// Makes a label known to the repository, if it is not yet; gives its name as it is known.
+    /// Creates a label in the repository if it is new. Returns its name in the spelling that the repository has.
     pub(crate) fn make_label(
         &mut self,
         repo: u64,
@@ -31,7 +31,7 @@ impl State {
         Ok(label.name.clone())
     }
 
-    /// Puts a label on an issue; one that is there already changes nothing.
+    /// Adds a label to an issue; nothing happens if the issue has it.
     pub(crate) fn add_label(&mut self, at: Access, number: u64, name: &str) -> Result {
         check_writable(self.repo(at.repo)?)?;
         self.issue(at.repo, number)?;
@@ -46,7 +46,7 @@ impl State {
         self.label_event(at, number, "labeled", &name)
     }
 
-    /// Takes a label off an issue.
+    /// Removes a label from an issue.
     pub(crate) fn remove_label(&mut self, at: Access, number: u64, name: &str) -> Result {
         check_writable(self.repo(at.repo)?)?;
         let now = self.clock.stamp();
@@ -59,7 +59,7 @@ impl State {
         self.label_event(at, number, "unlabeled", &name)
     }
 
-    /// Makes an issue carry exactly these labels.
+    /// Gives an issue exactly these labels.
     pub(crate) fn set_labels(&mut self, at: Access, number: u64, names: &[String]) -> Result {
         let before = self.issue(at.repo, number)?.labels.clone();
         let stays = |old: &&String| names.iter().any(|new| new.eq_ignore_ascii_case(old));

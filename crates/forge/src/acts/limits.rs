@@ -1,11 +1,11 @@
-//! What every deed is held to: the longest text, and that the repository can be written to.
+//! The checks that all acts share: the length of texts, and that the repository is writable.
 
 use crate::{
     refusal::{Refusal, Result},
     state::Repo,
 };
 
-/// GitHub refuses longer texts.
+/// The longest text that GitHub accepts, in characters.
 const LONGEST_BODY: usize = 65_536;
 
 const TOO_LONG: &str = "Body is too long (maximum is 65536 characters)";
@@ -17,7 +17,7 @@ pub(super) fn check_body(resource: &str, field: &str, body: &str) -> Result {
     Ok(())
 }
 
-/// The same, as review endpoints say it.
+/// Checks a text's length; the refusal is in the words of the review endpoints.
 pub(super) fn check_review_body(body: &str) -> Result {
     if body.chars().count() > LONGEST_BODY {
         return Err(Refusal::sentence(TOO_LONG));

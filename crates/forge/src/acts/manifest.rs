@@ -1,4 +1,4 @@
-//! What an App's manifest says, and what GitHub refuses in one.
+//! Reads App manifests and refuses what GitHub refuses in one.
 
 use crate::state::{AppDetails, Permissions};
 use serde::Deserialize;
@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The longest name of an App, in characters.
 const LONGEST_NAME: usize = 34;
-/// The most addresses to which people may come back from signing in.
+/// The most callback addresses of an App.
 const MOST_CALLBACKS: usize = 10;
 
-/// The permission that each event needs; those that are missing here need none.
+/// The permission that each event needs. Events that are not in the list need none.
 const NEEDS: [(&str, &str); 10] = [
     ("check_run", "checks"),
     ("check_suite", "checks"),
@@ -23,11 +23,11 @@ const NEEDS: [(&str, &str); 10] = [
     ("status", "statuses"),
 ];
 
-/// A manifest that was found good.
+/// A valid manifest.
 #[derive(Clone, Debug)]
 pub(crate) struct Manifest {
     pub(crate) name: String,
-    /// Where webhooks go, where it has any.
+    /// The address of the webhooks, if the App has any.
     pub(crate) hook: Option<String>,
     pub(crate) redirect_url: String,
     pub(crate) permissions: Permissions,
@@ -67,7 +67,8 @@ fn active() -> bool {
 }
 
 impl Manifest {
-    /// Reads a manifest; `name` is what the person wrote instead of its name.
+    /// Reads a manifest; `name` is the name that the person typed instead of the manifest's. An error lists all
+    /// problems.
     pub(crate) fn read(text: &str, name: Option<&str>) -> Result<Self, Vec<String>> {
         let written: Written =
             serde_json::from_str(text).map_err(|error| vec![format!("Manifest is not valid JSON: {error}")])?;
@@ -93,7 +94,7 @@ impl Manifest {
         })
     }
 
-    /// The App's name in addresses.
+    /// Returns the App's name for addresses.
     pub(crate) fn slug(&self) -> String {
         let kept = |c: char| {
             if c.is_ascii_alphanumeric() {

@@ -1,4 +1,4 @@
-//! Merging pull requests, and all the reasons not to.
+//! Merges pull requests, or refuses for all the reasons that GitHub has.
 
 use crate::{
     acts::{limits::check_writable, signing::web_flow},
@@ -9,18 +9,18 @@ use crate::{
 use git::bare::{Ident, Merged, Replayed};
 use std::collections::BTreeMap;
 
-/// How a pull request is to be merged.
+/// The way to merge a pull request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MergeOrder {
-    /// The head that was looked at; another one is refused.
+    /// The expected head; another head is refused.
     pub(crate) sha: Option<String>,
-    /// `merge` (also when absent), `squash` or `rebase`.
+    /// `merge` (the default), `squash` or `rebase`.
     pub(crate) method: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) message: Option<String>,
 }
 
-/// What merging needs to know.
+/// The facts that a merge needs.
 struct Candidate {
     head: String,
     head_sha: String,
@@ -38,7 +38,7 @@ fn refused(text: impl Into<String>) -> Refusal {
 }
 
 impl Site {
-    /// Merges; gives the id of the resulting commit.
+    /// Merges a pull request; returns the id of the resulting commit.
     pub(crate) async fn merge(&self, at: Access, number: u64, order: &MergeOrder) -> Result<String> {
         let _gate = self.gate(at.repo).await;
         let method = order.method.as_deref().unwrap_or("merge");
@@ -94,7 +94,7 @@ impl Site {
     }
 }
 
-/// The name and address under which an account's commits made on the forge stand.
+/// Returns the name and address of an account in commits made on the forge.
 pub(super) fn ident(state: &State, user: u64, seconds: i64) -> Ident {
     let login = state.login(user);
     Ident::new(login, &format!("{user}+{login}@{}", state.noreply_host()), seconds)
@@ -174,7 +174,7 @@ fn is_green(repo: &Repo, sha: &str, name: &str) -> bool {
     matches!(conclusion, Some("success" | "neutral" | "skipped")) || status.is_some_and(|one| one.state == "success")
 }
 
-/// How many approve whose approval counts: those who may write, Apps by their right to write contents.
+/// Counts the approvals by those who may write: people by their role, Apps by write access to contents.
 fn approvals_of(state: &State, repo: &Repo, pull: &Pull) -> u64 {
     let mut latest: BTreeMap<u64, ReviewState> = BTreeMap::new();
     for review in &pull.reviews {

@@ -1,6 +1,6 @@
-//! What can be done on the forge, by whoever may: the same deeds serve the API, git and the people of a story.
+//! Everything that can be done on the forge. The API, git and the people of a story share these functions.
 //!
-//! Rights are checked by the callers at the door; the rules of the things themselves are checked here.
+//! Callers check the caller's rights before. The rules of issues, branches and so on are checked here.
 
 mod apps;
 mod checks;

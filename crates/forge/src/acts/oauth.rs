@@ -1,5 +1,5 @@
-//! Signing in with an App: a person agrees, the browser takes a code to the App's callback, and the App exchanges it for
-//! a token of that person, once and within ten minutes.
+//! Signs people in with an App: a person agrees, the browser takes a code to the App's callback, and the App exchanges
+//! it for a token of that person, once and within ten minutes.
 
 use crate::{
     clock,
@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-/// How long a code is good for, in minutes.
+/// The life of a code, in minutes.
 const CODE_LASTS: i64 = 10;
-/// How long a person's token is good for, in seconds.
+/// The life of a person's token as the answer states it, in seconds. The forge does not end the token.
 const TOKEN_LASTS: i64 = 28_800;
 
-/// What the authorization page was asked.
+/// A valid request to the authorization page.
 #[derive(Clone, Debug)]
 pub(crate) struct Authorization {
     app: u64,
@@ -28,20 +28,20 @@ pub(crate) struct Authorization {
     challenge: Option<String>,
 }
 
-/// What a person answers.
+/// A person's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Consent {
-    /// This person agrees.
+    /// This person agreed.
     Given(u64),
-    /// Nobody does.
+    /// The person refused.
     Denied,
 }
 
-/// What is asked, or the address that says what is wrong with it.
+/// A valid request, or the address that reports what is wrong with it.
 type Asked = std::result::Result<Authorization, Url>;
 
 impl State {
-    /// What a browser asks for with these parameters.
+    /// Checks the parameters of a request to the authorization page.
     pub(crate) fn authorization(&self, asked: &dyn Fn(&str) -> Option<String>) -> Result<Asked> {
         let client = asked("client_id").found()?;
         let app = self.apps.values().find(|app| app.client_id == client).found()?;
@@ -73,7 +73,7 @@ impl State {
         }))
     }
 
-    /// Where the browser goes after the answer.
+    /// Returns the address that the browser goes to after the person's answer.
     pub(crate) fn authorize(&mut self, asked: Authorization, consent: Consent) -> Result<Url> {
         let Consent::Given(user) = consent else {
             let why = "The user has denied your application access.";
@@ -96,7 +96,7 @@ impl State {
         Ok(address)
     }
 
-    /// Exchanges a code for a person's token. GitHub answers 200 to everything here.
+    /// Exchanges a code for a person's token. As on GitHub, the answer to an error is a 200 too.
     pub(crate) fn exchange_code(&mut self, asked: &dyn Fn(&str) -> Option<String>) -> Value {
         let app = self.apps.values().find(|app| knows_secret(app, asked));
         let Some(app) = app.map(|app| app.id) else {
@@ -143,7 +143,7 @@ fn knows_secret(app: &App, asked: &dyn Fn(&str) -> Option<String>) -> bool {
     !secret.is_empty() && is("client_id", &app.client_id) && is("client_secret", secret)
 }
 
-/// Whether an address is a callback, or lies below it.
+/// Returns `true` if an address is the callback or below it.
 fn is_below(callback: &Url, wanted: &Url) -> bool {
     let rest = wanted.path().strip_prefix(callback.path().trim_end_matches('/'));
     let is_below = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -164,7 +164,7 @@ fn with_error(mut address: Url, name: &str, why: &str, state: Option<&str>) -> U
     address
 }
 
-/// So many random bytes as text.
+/// Returns this many random bytes in hexadecimal.
 fn random(bytes: usize) -> Result<String> {
     let mut noise = vec![0_u8; bytes];
     let none = |_| Refusal::new(500, "no randomness");

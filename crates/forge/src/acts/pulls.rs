@@ -1,4 +1,4 @@
-//! Opening and changing pull requests: title, state, base, head, draft.
+//! Opens and changes pull requests: title, state, base, head, draft.
 
 use crate::{
     acts::{
@@ -14,7 +14,7 @@ use crate::{
 use git::bare::Comparison;
 use serde_json::{Value, json};
 
-/// A pull request to be opened.
+/// A pull request to open.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NewPull {
     pub(crate) title: String,
@@ -25,7 +25,7 @@ pub(crate) struct NewPull {
     pub(crate) draft: bool,
 }
 
-/// How much a comparison changes.
+/// Returns the size of a comparison.
 fn size(seen: &Comparison) -> Size {
     Size {
         commits: seen.ahead,
@@ -58,7 +58,7 @@ fn has_open_pull(repo: &Repo, head: &str, base: &str) -> bool {
         .any(|(_, pull)| pull.head == head && pull.base == base)
 }
 
-/// Refuses to open again what has lost its branch or its place.
+/// Refuses to reopen a pull request whose branch is gone or has another open pull request.
 fn check_reopening(repo: &Repo, issue: &Issue, pull: &Pull) -> Result {
     let refused = |sentence: &str| Err(Refusal::custom("PullRequest", "state", sentence));
     if issue.open {
@@ -75,7 +75,7 @@ fn check_reopening(repo: &Repo, issue: &Issue, pull: &Pull) -> Result {
 }
 
 impl State {
-    /// The branch meant by `branch` or `owner:branch`, which must be of this repository.
+    /// Returns the branch in `branch` or `owner:branch`, which must be of this repository.
     fn head_branch(&self, repo: &Repo, head: &str) -> Result<String> {
         match head.split_once(':') {
             Some((owner, branch)) if owner.eq_ignore_ascii_case(self.login(repo.owner)) => Ok(branch.to_owned()),
@@ -84,7 +84,7 @@ impl State {
         }
     }
 
-    /// Head branch, head and base commit of a pull request that may be opened.
+    /// Returns head branch, head commit and base commit of a new pull request, or the reason why it may not be opened.
     fn ends_of(&self, repo: u64, new: &NewPull) -> Result<(String, String, String)> {
         let repo = self.repo(repo)?;
         check_writable(repo)?;
@@ -103,7 +103,7 @@ impl State {
         Ok((head, head_sha, base_sha))
     }
 
-    /// Tells Apps of an event of a pull request that carries more than the pull request.
+    /// Sends an event of a pull request that has fields of its own, such as a review.
     pub(super) fn pull_event(&mut self, at: Access, number: u64, event: &str, action: &str, more: Value) -> Result {
         let (repo, (issue, pull)) = (self.repo(at.repo)?, self.pull(at.repo, number)?);
         let mut fields = json!({"pull_request": json::pull(self, repo, issue, pull, None)});
@@ -114,7 +114,7 @@ impl State {
 }
 
 impl Site {
-    /// Opens a pull request between two branches of a repository; gives its number.
+    /// Opens a pull request between two branches of a repository; returns its number.
     pub(crate) async fn open_pull(&self, at: Access, new: &NewPull) -> Result<u64> {
         check_body("PullRequest", "body", new.body.as_deref().unwrap_or_default())?;
         if new.title.trim().is_empty() {
@@ -151,13 +151,13 @@ impl Site {
         Ok(number)
     }
 
-    /// Keeps a pull request's head reachable, whatever becomes of its branch.
+    /// Keeps a pull request's head commit reachable even if its branch is deleted, as GitHub does.
     async fn keep_pull_head(&self, repo: u64, number: u64, head: &str) -> Result {
         let name = format!("refs/pull/{number}/head");
         Ok(self.bare(repo).update_ref(&name, head, None).await?)
     }
 
-    /// Changes title, body, state or base.
+    /// Changes title, body, state or base of a pull request.
     pub(crate) async fn change_pull(&self, at: Access, number: u64, change: &IssueChange) -> Result {
         let _gate = self.gate(at.repo).await;
         let reopened = change.open == Some(true);
@@ -206,7 +206,7 @@ impl Site {
         })
     }
 
-    /// Gives a pull request a new head and measures it again.
+    /// Gives a pull request a new head and computes its size again.
     pub(super) async fn move_pull(&self, repo: u64, number: u64, head: &str) -> Result {
         let base = self.read(|state| {
             let (_, pull) = state.pull(repo, number)?;
@@ -230,7 +230,7 @@ impl Site {
         self.keep_pull_head(repo, number, head).await
     }
 
-    /// Whether an open pull request can be merged, as git sees it.
+    /// Asks git whether an open pull request can be merged.
     pub(crate) async fn computed(&self, repo: u64, number: u64) -> Result<json::Computed> {
         let (open, base, head) = self.read(|state| {
             let (issue, pull) = state.pull(repo, number)?;
@@ -244,7 +244,7 @@ impl Site {
         Ok(json::Computed { mergeable })
     }
 
-    /// Marks a draft as ready, or makes a draft of it again.
+    /// Marks a pull request as a draft, or as ready for review.
     pub(crate) fn set_draft(&self, at: Access, number: u64, draft: bool) -> Result {
         self.change(|state| {
             if draft {

@@ -1,4 +1,4 @@
-//! What follows when branches move: push events, pull requests that grow, close or turn out merged.
+//! The consequences of moved branches: push events, and pull requests that grow, close or turn out merged.
 
 use crate::{
     feed::{EventOutcome, FeedEvent},
@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 const NOTHING: &str = "0000000000000000000000000000000000000000";
-/// GitHub lists at most this many commits in a push event.
+/// The most commits in a push event, as on GitHub.
 const LISTED: usize = 2_048;
-/// The transcript names the newest of them.
+/// The most commits that a feed event names: the newest ones.
 const TOLD: usize = 20;
 
 /// A branch that moved.
@@ -24,11 +24,11 @@ struct Moved {
     after: Option<String>,
     forced: bool,
     commits: Vec<CommitFacts>,
-    /// The paths that each commit touches.
+    /// The paths that each commit changes, by commit id.
     touched: BTreeMap<String, Vec<(ChangeKind, String)>>,
 }
 
-/// The branches of a repository and its tags, by their short names.
+/// Returns the branches and the tags of a repository: commit or tag ids by short names.
 pub(crate) async fn branches_and_tags(bare: &BareRepo) -> Result<[BTreeMap<String, String>; 2]> {
     let all = bare.refs("refs/").await?;
     let below = |folder: &str| {
@@ -39,7 +39,8 @@ pub(crate) async fn branches_and_tags(bare: &BareRepo) -> Result<[BTreeMap<Strin
 }
 
 impl Site {
-    /// Compares the branches with what was last seen and lets everything follow. The caller holds the repository's gate.
+    /// Compares git's branches with the last known ones and records what follows. The caller holds the repository's
+    /// gate.
     pub(crate) async fn branches_moved(&self, at: Access) -> Result {
         let [now, tags] = branches_and_tags(&self.bare(at.repo)).await?;
         let before = self.change(|state| {
@@ -104,7 +105,7 @@ impl Site {
         })
     }
 
-    /// Open pull requests whose head moved grow; those whose head is gone close.
+    /// Updates open pull requests whose head branch moved, and closes those whose head branch is gone.
     async fn pulls_from(&self, at: Access, moved: &Moved) -> Result {
         for (number, before) in self.open_pulls(at.repo, |pull| pull.head == moved.branch)? {
             match &moved.after {
@@ -120,7 +121,8 @@ impl Site {
         Ok(())
     }
 
-    /// Open pull requests whose head arrived in their base by a push are merged; the others are measured again.
+    /// Marks open pull requests as merged if the push brought their head into their base; computes the others' size
+    /// again. Closes them if the base is gone.
     async fn pulls_into(&self, at: Access, moved: &Moved) -> Result {
         for (number, head) in self.open_pulls(at.repo, |pull| pull.base == moved.branch)? {
             match &moved.after {
@@ -134,7 +136,7 @@ impl Site {
         Ok(())
     }
 
-    /// The numbers and heads of the open pull requests that fit.
+    /// Returns the numbers and heads of the open pull requests that fit.
     fn open_pulls(&self, repo: u64, fits: impl Fn(&Pull) -> bool) -> Result<Vec<(u64, String)>> {
         self.read(|state| {
             let open = state.repo(repo)?.open_pulls();
@@ -145,7 +147,8 @@ impl Site {
         })
     }
 
-    /// Marks a pull request as merged, and closes what it says it closes.
+    /// Marks a pull request as merged. If it went into the default branch, closes the issues that its text names with a
+    /// closing keyword.
     pub(crate) fn record_merge(&self, at: Access, number: u64, sha: &str) -> Result {
         self.change(|state| {
             let now = state.clock.stamp();
@@ -178,7 +181,7 @@ impl Site {
     }
 }
 
-/// Numbers of the issues that a text closes by keyword.
+/// Returns the numbers of the issues that a text closes by keyword.
 fn closed_numbers(text: &str) -> Vec<u64> {
     const WORDS: [&str; 9] = [
         "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",

@@ -1,4 +1,4 @@
-//! Repositories as things: made, renamed, moved, archived, removed; and branches written by people.
+//! Creates, renames, archives and removes repositories, and commits files for people.
 
 use crate::{
     acts::merging::ident,
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 impl State {
-    /// Makes a repository's record.
+    /// Records a new repository; returns its id.
     pub(crate) fn new_repo(&mut self, owner: u64, name: &str, default_branch: &str, settings: Settings) -> u64 {
         let (id, now) = (self.next_id(), self.clock.stamp());
         let repo = Repo {
@@ -31,14 +31,14 @@ impl State {
         id
     }
 
-    /// Tells of a change of the repository itself.
+    /// Sends and records an event about the repository itself.
     fn repo_event(&mut self, at: Access, action: &str, fields: Value) {
         self.emit(at, "repository", Some(action), fields);
         let told = FeedEvent::told(format!("repository.{action}"), format!("{action} the repository"), "");
         self.tell(at.by, Some(at.repo), told);
     }
 
-    /// Gives a repository another name; the old one leads to it until it is taken.
+    /// Renames a repository. The old name leads to it until another repository takes it.
     pub(crate) fn rename_repo(&mut self, at: Access, name: &str) -> Result {
         let full = self.full_name(self.repo(at.repo)?).to_lowercase();
         self.former_names.insert(full, at.repo);
@@ -55,14 +55,14 @@ impl State {
         Ok(())
     }
 
-    /// Shows or hides a repository.
+    /// Makes a repository private or public.
     pub(crate) fn set_private(&mut self, at: Access, private: bool) -> Result {
         self.repo_mut(at.repo)?.settings.private = private;
         self.repo_event(at, if private { "privatized" } else { "publicized" }, json!({}));
         Ok(())
     }
 
-    /// Removes a repository's record.
+    /// Removes a repository from the state.
     pub(crate) fn delete_repo(&mut self, at: Access) -> Result {
         self.repo(at.repo)?;
         self.repo_event(at, "deleted", json!({}));
@@ -72,7 +72,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes a repository out of the installations that chose it.
+    /// Removes a repository from the installations that selected it.
     fn leave_installations(&mut self, at: Access) {
         let chose = |selection: &Selection| matches!(selection, Selection::Selected(ids) if ids.contains(&at.repo));
         let installations = self.installations.values().filter(|one| chose(&one.selection));
@@ -99,7 +99,7 @@ impl State {
         }
     }
 
-    /// The repositories that an installation covers.
+    /// Returns the repositories that an installation covers.
     pub(crate) fn covered(&self, installation: u64) -> Vec<&Repo> {
         let one = self.installations.get(&installation);
         let covers = |repo: &&Repo| one.is_some_and(|one| self.covers(one, repo.id));
@@ -116,7 +116,7 @@ impl State {
         })
     }
 
-    /// Tells an App of a change of one of its installations.
+    /// Sends and records a change of an installation.
     pub(crate) fn installation_event(&mut self, by: Actor, installation: u64, action: &str) -> Result {
         let one = self.installations.get(&installation).found()?;
         let covered = self.covered(installation).into_iter();
@@ -146,7 +146,8 @@ impl State {
 }
 
 impl Site {
-    /// Writes a commit of whole files on a branch, on its head (a new branch: the default branch's), and pushes it.
+    /// Commits whole files to a branch and pushes; a new branch starts at the default branch's head. Returns the
+    /// commit.
     pub(crate) async fn commit_files(
         &self,
         at: Access,
@@ -174,7 +175,7 @@ impl Site {
         Ok(sha)
     }
 
-    /// Moves, creates (`to`) or removes (none) a branch, as a person's forced push does.
+    /// Creates or moves a branch (`to` a commit) or removes it (`None`), as a forced push does.
     pub(crate) async fn set_branch(&self, at: Access, branch: &str, to: Option<&str>) -> Result {
         let _gate = self.moving(at).await?;
         let name = format!("refs/heads/{branch}");

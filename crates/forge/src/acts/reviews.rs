@@ -1,4 +1,4 @@
-//! Reviews, their comments on lines of the diff, dismissals, and who is asked for one.
+//! Reviews, their comments on lines of the diff, dismissals, and review requests.
 
 use crate::{
     acts::limits::check_review_body,
@@ -12,17 +12,17 @@ use crate::{
 use git::bare::FileChange;
 use serde_json::json as object;
 
-/// A review to be made.
+/// A new review.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NewReview {
     pub(crate) body: String,
-    /// `APPROVE`, `REQUEST_CHANGES`, `COMMENT`; none leaves it pending.
+    /// `APPROVE`, `REQUEST_CHANGES` or `COMMENT`; `None` leaves it pending.
     pub(crate) event: Option<String>,
     pub(crate) commit: Option<String>,
     pub(crate) comments: Vec<NewInline>,
 }
 
-/// A comment on a line, to be part of a review.
+/// A comment on a line, as part of a new review.
 #[derive(Clone, Debug)]
 pub(crate) struct NewInline {
     pub(crate) path: String,
@@ -33,7 +33,7 @@ pub(crate) struct NewInline {
     pub(crate) body: String,
 }
 
-/// The part of a file's diff that leads to a comment's line, if the comment may stand there.
+/// Returns the diff hunk up to a comment's line, or the reason why the comment may not stand there.
 fn hunk_until(files: &[FileChange], new: &NewInline) -> Result<String> {
     let thread = |text: &str| Refusal::sentence(format!("Pull request review thread {text}"));
     if new.body.trim().is_empty() {
@@ -61,7 +61,7 @@ fn hunk_until(files: &[FileChange], new: &NewInline) -> Result<String> {
     Ok(shown.map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n"))
 }
 
-/// The state that a review's event leads to.
+/// Returns the review state of a review's event.
 fn decided(event: Option<&str>) -> Result<ReviewState> {
     match event {
         None | Some("PENDING") => Ok(ReviewState::Pending),
@@ -74,7 +74,7 @@ fn decided(event: Option<&str>) -> Result<ReviewState> {
     }
 }
 
-/// What GitHub demands of a decision before it is recorded.
+/// Refuses a decision that GitHub refuses.
 fn check_decision(author: bool, decision: ReviewState, body: &str, remarks: bool) -> Result {
     let refused = |text: &str| Err(Refusal::sentence(text));
     match decision {
@@ -92,7 +92,7 @@ fn check_decision(author: bool, decision: ReviewState, body: &str, remarks: bool
 }
 
 impl Site {
-    /// Makes a review, whole or not at all; gives its id.
+    /// Creates a review with all its comments, or nothing; returns its id.
     pub(crate) async fn review(&self, at: Access, number: u64, new: &NewReview) -> Result<u64> {
         let decision = decided(new.event.as_deref())?;
         let (base, head) = self.read(|state| {
@@ -222,7 +222,7 @@ impl State {
         self.reviewed(at, number, id)
     }
 
-    /// Changes what a review says; what it decides stays.
+    /// Changes the text of a review; its decision stays.
     pub(crate) fn edit_review(&mut self, at: Access, number: u64, id: u64, body: &str) -> Result {
         check_decision(false, ReviewState::Commented, body, false)?;
         let review = self.review_mut(at.repo, number, id)?;
@@ -235,7 +235,7 @@ impl State {
         self.pull_event(at, number, "pull_request_review", "edited", object!({"review": shown}))
     }
 
-    /// Takes an approval or a request for changes back.
+    /// Dismisses an approval or a request for changes.
     pub(crate) fn dismiss_review(&mut self, at: Access, number: u64, id: u64, message: &str) -> Result {
         if message.trim().is_empty() {
             return Err(Refusal::sentence("message can't be blank"));
@@ -250,7 +250,7 @@ impl State {
         self.review_event(at, number, id, "dismissed")
     }
 
-    /// A review was submitted: whoever reviews is not asked for it any more.
+    /// Follows up a submitted review: the reviewer is no longer asked for one.
     fn reviewed(&mut self, at: Access, number: u64, id: u64) -> Result {
         let requested = &mut self.pull_mut(at.repo, number)?.requested;
         requested.retain(|asked| *asked != at.by.user);
@@ -281,7 +281,7 @@ impl State {
         Ok(())
     }
 
-    /// What a review says on lines.
+    /// Returns a review's comments on lines.
     fn remarks(&self, repo: u64, number: u64, review: u64) -> Result<Vec<LineRemark>> {
         let threads = self.pull(repo, number)?.1.threads.iter();
         let remark = |one: &InlineComment| LineRemark {
@@ -292,7 +292,8 @@ impl State {
         Ok(threads.filter(|one| one.review == review).map(remark).collect())
     }
 
-    /// Asks these people for a review, all of them or nobody. Whoever is asked already is told nothing new.
+    /// Requests a review from all of these people, or from none if one may not be asked. People already asked get no
+    /// event.
     pub(crate) fn request_review(&mut self, at: Access, number: u64, logins: &[String]) -> Result {
         for user in self.reviewers(at.repo, number, logins)? {
             let requested = &mut self.pull_mut(at.repo, number)?.requested;
@@ -308,7 +309,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes requests for a review back.
+    /// Withdraws review requests.
     pub(crate) fn withdraw_review_request(&mut self, at: Access, number: u64, logins: &[String]) -> Result {
         for user in self.reviewers(at.repo, number, logins)? {
             let requested = &mut self.pull_mut(at.repo, number)?.requested;

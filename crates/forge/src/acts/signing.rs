@@ -1,4 +1,4 @@
-//! Commits that the forge makes and signs itself, as GitHub's web flow does.
+//! Commits that the forge itself creates and signs, as GitHub's web flow does.
 
 use crate::{
     refusal::{Refusal, Result},
@@ -7,22 +7,23 @@ use crate::{
 };
 use git::bare::Ident;
 
-/// Stands where GitHub's signature stands. Nobody checks it: which commits the forge signed is kept with the repository.
+/// A fake signature in place of GitHub's. Nobody checks it: the repository's record lists the commits that the forge
+/// signed.
 const SIGNATURE: &str = "-----BEGIN PGP SIGNATURE-----\n\nlocal forge\n-----END PGP SIGNATURE-----";
 
-/// The committer of what the forge makes, as on GitHub.
+/// Returns the committer of commits that the forge creates, as on GitHub.
 pub(super) fn web_flow(seconds: i64) -> Ident {
     Ident::new("GitHub", "noreply@github.com", seconds)
 }
 
 impl Site {
-    /// The name and address of who acts, now.
+    /// Returns the name and address of the actor, with the current time.
     pub(crate) fn own_ident(&self, at: Access) -> Ident {
         let seconds = self.change(|state| state.clock.stamp()).timestamp();
         self.read(|state| super::merging::ident(state, at.by.user, seconds))
     }
 
-    /// Makes a signed commit of `tree` on no branch.
+    /// Creates a signed commit of `tree` that is on no branch.
     pub(crate) async fn signed_commit(
         &self,
         at: Access,

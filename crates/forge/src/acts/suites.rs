@@ -1,4 +1,4 @@
-//! Check suites: the check runs of one App on one commit, asked for by pushes and by people.
+//! Check suites: the check runs of one App on one commit. Pushes and people request them.
 
 use crate::{
     hooks::{Audience, Occasion},
@@ -11,7 +11,7 @@ use serde_json::json as object;
 use std::collections::BTreeSet;
 
 impl Site {
-    /// Remembers what deliveries tell of a commit.
+    /// Stores the JSON that deliveries show of a commit, if it is not known yet.
     pub(crate) async fn know_commit(&self, repo: u64, sha: &str) -> Result {
         if self.read(|state| state.repo(repo).map(|repo| repo.head_commits.contains_key(sha)))? {
             return Ok(());
@@ -28,7 +28,7 @@ impl Site {
 }
 
 impl State {
-    /// The suite of an App on a commit, made where there is none.
+    /// Returns the suite of an App on a commit; creates it if there is none.
     pub(super) fn suite_on(&mut self, repo: u64, app: u64, sha: &str) -> Result<u64> {
         let known = self.repo(repo)?;
         let mut suites = known.suites.values();
@@ -51,7 +51,7 @@ impl State {
         Ok(id)
     }
 
-    /// A branch got a head: every App that writes checks is asked for some.
+    /// Requests checks of a branch's new head from every App that may write checks.
     pub(super) fn suites_requested(&mut self, at: Access, before: Option<&str>, head: &str) -> Result {
         let writes = |one: &&Installation| one.writes("checks") && self.covers(one, at.repo);
         let apps: BTreeSet<u64> = self.installations.values().filter(writes).map(|one| one.app).collect();
@@ -65,7 +65,7 @@ impl State {
         Ok(())
     }
 
-    /// A person, or the App itself, wants all checks of a suite again: its App is told, and it waits for it.
+    /// Requests all checks of a suite again, for a person or the App itself. The suite waits until its App reports.
     pub(crate) fn rerequest_suite(&mut self, at: Access, id: u64) -> Result {
         let now = self.clock.stamp();
         let suite = self.repo_mut(at.repo)?.suites.get_mut(&id).found()?;
@@ -74,7 +74,7 @@ impl State {
         self.suite_event(at, id, "rerequested", Audience::App(app))
     }
 
-    /// A run of the suite was made or changed; `was` is what the suite was before.
+    /// Updates a suite after one of its runs changed; `was` is the suite's status before.
     pub(super) fn suite_moved(&mut self, at: Access, id: u64, was: &str) -> Result {
         let now = self.clock.stamp();
         let repo = self.repo_mut(at.repo)?;

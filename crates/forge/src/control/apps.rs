@@ -1,4 +1,4 @@
-//! Apps and where they are installed.
+//! Apps and their installations, as tests set them up.
 
 use crate::{
     acts::key_pair_unlike,
@@ -9,33 +9,33 @@ use crate::{
 };
 use secrecy::SecretString;
 
-/// An App to be registered.
+/// An App to register.
 #[derive(Clone, Debug)]
 pub struct NewApp<'a> {
     /// Its name in addresses; its bot is `<slug>[bot]`.
     pub slug: &'a str,
     /// The account that owns it.
     pub owner: &'a str,
-    /// What it may do, as (`issues`, `write`).
+    /// Its permissions, such as (`issues`, `write`).
     pub permissions: &'a [(&'a str, &'a str)],
     /// The events it subscribes to.
     pub events: &'a [&'a str],
-    /// Where its webhooks go and the secret that signs them; none: it gets no webhooks.
+    /// The address of its webhooks and the secret that signs them; `None`: it gets no webhooks.
     pub hook: Option<(&'a str, &'a str)>,
 }
 
-/// What is needed to act as an App.
+/// The credentials with which a program acts as an App.
 #[derive(Clone, Debug)]
 pub struct AppCredentials {
     /// The App's id.
     pub id: u64,
     /// Its name in addresses.
     pub slug: String,
-    /// The other name by which it may sign.
+    /// The client id, which a JWT may name instead of the id.
     pub client_id: String,
-    /// The id of the account it acts as.
+    /// The id of the bot account that it acts as.
     pub bot_id: u64,
-    /// Its key, PKCS#8 in PEM.
+    /// Its private key, PKCS#8 in PEM.
     pub private_key: SecretString,
     /// The secret that signs its webhooks.
     pub webhook_secret: Option<SecretString>,
@@ -53,7 +53,7 @@ fn credentials(app: &App) -> AppCredentials {
 }
 
 impl Forge {
-    /// Registers an App with a key that no other App here has, and gives its bot account.
+    /// Registers an App with a key pair that no other App of this forge has, and creates its bot account.
     pub fn create_app(&self, new: &NewApp<'_>) -> Result<AppCredentials, ForgeError> {
         let owner = self.user_id(new.owner)?;
         let bot = self.account(&format!("{}[bot]", new.slug), UserKind::Bot);
@@ -90,13 +90,13 @@ impl Forge {
         })
     }
 
-    /// The credentials of an App that is registered already.
+    /// Returns the credentials of a registered App.
     #[must_use]
     pub fn app(&self, slug: &str) -> Option<AppCredentials> {
         self.site.read(|state| state.app_named(slug).map(credentials))
     }
 
-    /// The installation of an App on an account.
+    /// Returns the id of an App's installation on an account.
     pub fn installation_of(&self, slug: &str, account: &str) -> Result<u64, ForgeError> {
         let account = self.user_id(account)?;
         let found = self.site.read(|state| {
@@ -107,7 +107,7 @@ impl Forge {
         found.ok_or_else(|| ForgeError::Unknown(format!("installation of {slug}")))
     }
 
-    /// Lets people sign in with an App, at this address alone; gives its client secret.
+    /// Lets people sign in with an App, at this callback address only. Returns the App's client secret.
     pub fn let_sign_in(&self, slug: &str, callback: &str) -> Result<SecretString, ForgeError> {
         self.site.change(|state| {
             let fresh = format!("{:040x}", state.next_id());
@@ -121,7 +121,7 @@ impl Forge {
         })
     }
 
-    /// Takes an App's client secret back, as its owner may.
+    /// Revokes an App's client secret, as its owner may.
     pub fn revoke_client_secret(&self, slug: &str) {
         self.site.change(|state| {
             let own = state.apps.values_mut().filter(|app| app.slug == slug);
@@ -142,7 +142,8 @@ impl Forge {
         })
     }
 
-    /// Installs an App on an account: on all repositories (none), or on some, by full name. Gives the installation's id.
+    /// Installs an App on an account, for all repositories (`None`) or for some, by full name. Returns the
+    /// installation's id.
     pub fn install(&self, slug: &str, account: &str, repositories: Option<&[&str]>) -> Result<u64, ForgeError> {
         let account = self.user_id(account)?;
         let selection = match repositories {
@@ -181,7 +182,7 @@ impl Forge {
         })
     }
 
-    /// Suspends an installation: its tokens answer 403 and it hears of nothing.
+    /// Suspends an installation: its tokens are answered 403, and it receives no events of repositories.
     pub fn suspend(&self, installation: u64) -> Result<(), ForgeError> {
         self.with_installation(installation, "suspend", |one, at| {
             (one.suspended_at, one.suspended_by) = (Some(at), Some(one.account));
@@ -195,7 +196,7 @@ impl Forge {
         })
     }
 
-    /// Removes an installation: its tokens are worth nothing.
+    /// Removes an installation; its tokens become invalid.
     pub fn uninstall(&self, installation: u64) -> Result<(), ForgeError> {
         let by = self
             .site
@@ -205,7 +206,7 @@ impl Forge {
             .change(|state| state.uninstall(Actor::person(by), installation))?)
     }
 
-    /// Ends all installation tokens at once, as their hour does.
+    /// Invalidates all installation tokens at once, as if their hour were over.
     pub fn expire_tokens(&self) {
         let stays = |token: &Token| matches!(token, Token::Person(_));
         self.site.change(|state| state.tokens.retain(|_, token| stays(token)));

@@ -1,30 +1,30 @@
-//! CI at work: what Apps and services report of commits.
+//! CI: what Apps and services report about commits.
 
 use crate::{disk::ForgeError, forge::Forge, state::CiJob};
 
-/// A check that appears on every commit pushed to a branch that matches.
+/// A CI job that reports a check or status on every commit pushed to a matching branch.
 #[derive(Clone, Copy, Debug)]
 pub struct NewCiJob<'a> {
-    /// The App that reports it as a check run, by slug; none: it is a commit status.
+    /// The slug of the App that reports it as a check run; `None` for a commit status.
     pub app: Option<&'a str>,
-    /// The branches, `*` standing for any run of characters.
+    /// The branches; `*` matches any characters.
     pub branches: &'a str,
-    /// Its name or context.
+    /// The check's name or the status's context.
     pub name: &'a str,
-    /// How it ends at once; none: it stays at work.
+    /// Its conclusion, reported at once; `None`: it stays in progress.
     pub conclusion: Option<&'a str>,
-    /// What it says.
+    /// Its summary.
     pub summary: &'a str,
 }
 
 impl Forge {
-    /// Gives a repository this CI, in place of what it had.
+    /// Replaces a repository's CI jobs.
     pub fn set_ci(&self, full_name: &str, jobs: &[NewCiJob<'_>]) -> Result<(), ForgeError> {
         let jobs = jobs.iter().map(|job| self.job(job)).collect::<Result<_, _>>()?;
         self.change_repo(full_name, |repo| repo.ci = jobs)
     }
 
-    /// An App of that slug reports a check run on a commit; gives the run's id.
+    /// Reports a check run on a commit as the job's App. Returns the run's id.
     pub fn report_check(&self, full_name: &str, sha: &str, job: &NewCiJob<'_>) -> Result<u64, ForgeError> {
         let repo = self.repo_id(full_name)?;
         let job = self.job(job)?;

@@ -1,4 +1,4 @@
-//! What people with more rights do: merging, pushing, looking after the repository.
+//! Acts that need more rights: merging, pushing, repository maintenance.
 
 use crate::{
     acts::MergeOrder,
@@ -6,7 +6,7 @@ use crate::{
 };
 
 impl Person<'_> {
-    /// Merges by `merge`, `squash` or `rebase`; gives the resulting commit.
+    /// Merges by `merge`, `squash` or `rebase`. Returns the resulting commit.
     pub async fn merge(&self, repo: &str, number: u64, method: &str) -> Done<String> {
         let at = self.enter(repo, WRITE)?;
         let order = MergeOrder {
@@ -17,7 +17,8 @@ impl Person<'_> {
         Ok(self.forge.site.merge(at, number, &order).await?)
     }
 
-    /// Commits whole files (none: removed) on a branch's head and pushes; a new branch starts at the default branch.
+    /// Commits whole files (`None` removes one) to a branch and pushes. A new branch starts at the default branch.
+    /// Returns the commit.
     pub async fn push(&self, repo: &str, branch: &str, message: &str, files: &[(&str, Option<&str>)]) -> Done<String> {
         let at = self.enter(repo, WRITE)?;
         let bytes = |text: &str| text.as_bytes().to_vec();
@@ -39,7 +40,7 @@ impl Person<'_> {
         Ok(self.forge.site.set_branch(at, branch, None).await?)
     }
 
-    /// Gives a repository another name.
+    /// Renames a repository.
     pub fn rename_repo(&self, repo: &str, name: &str) -> Done {
         self.act(repo, ADMIN, |state, at| state.rename_repo(at, name))
     }
@@ -54,7 +55,7 @@ impl Person<'_> {
         self.act(repo, ADMIN, |state, at| state.archive_repo(at, false))
     }
 
-    /// Hides a repository from all but its collaborators, or shows it.
+    /// Makes a repository private, or public.
     pub fn set_private(&self, repo: &str, private: bool) -> Done {
         self.act(repo, ADMIN, |state, at| state.set_private(at, private))
     }
@@ -64,7 +65,7 @@ impl Person<'_> {
         self.act(repo, ADMIN, |state, at| state.delete_repo(at))
     }
 
-    /// Clicks _Re-run all checks_ of a commit: every App that reported one is told.
+    /// Clicks _Re-run all checks_ on a commit: every App that reported a check there receives the request.
     pub fn rerun_checks(&self, repo: &str, sha: &str) -> Done {
         self.act(repo, WRITE, |state, at| {
             let repo = state.repo(at.repo)?;
@@ -75,8 +76,8 @@ impl Person<'_> {
         })
     }
 
-    /// Clicks a check run's button: `Re-run` (none), or one that its App offers, by identifier. Whoever sees the
-    /// repository may click the latter: what it does is for the App to allow.
+    /// Clicks a check run's button: `Re-run` (`None`), or one that its App offers, by identifier. Everybody who sees
+    /// the repository may click the App's buttons: the App decides who may use them.
     pub fn click_check(&self, repo: &str, check_run: u64, button: Option<&str>) -> Done {
         let right = if button.is_some() { EVERYONE } else { WRITE };
         self.act(repo, right, |state, at| state.click_check(at, check_run, button))

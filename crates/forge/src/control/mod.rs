@@ -1,4 +1,4 @@
-//! What the forge's owner sets up and looks at, and what its people do.
+//! The Rust interface of the forge: its owner sets it up and watches it, and its people act.
 
 mod apps;
 mod ci;

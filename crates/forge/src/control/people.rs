@@ -1,4 +1,4 @@
-//! People at work: what a person does in a browser or with git, with the rights they have.
+//! People who act: what a person does in a browser or with git, within their rights.
 
 use crate::{
     acts::{IssueChange, NewInline, NewPull, NewReview, Target},
@@ -9,18 +9,18 @@ use crate::{
     state::{Access, Role, Side, State},
 };
 
-/// A remark on a line of a pull request's diff, on its new side.
+/// A comment on a line of a pull request's diff, on its new side.
 #[derive(Clone, Debug)]
 pub struct InlineRemark {
     /// The file.
     pub path: String,
-    /// The line, as numbered after the change.
+    /// The line's number after the change.
     pub line: u64,
-    /// What is said.
+    /// The comment's text.
     pub body: String,
 }
 
-/// A person acting on the forge.
+/// A person who acts on the forge.
 #[derive(Debug)]
 pub struct Person<'a> {
     pub(super) forge: &'a Forge,
@@ -35,7 +35,7 @@ pub(super) const ADMIN: Right = Right::write(&[], Role::Admin);
 pub(super) type Done<T = ()> = Result<T, ForgeError>;
 
 impl Forge {
-    /// Acts as the person of that login.
+    /// Returns the person of that login, to act as them.
     pub fn as_user(&self, login: &str) -> Result<Person<'_>, ForgeError> {
         Ok(Person {
             forge: self,
@@ -61,7 +61,8 @@ impl Person<'_> {
         Ok(self.forge.site.change(|state| deed(state, at))?)
     }
 
-    /// As `enter`, for changing what someone wrote: one's own needs no role but to see it, another's does.
+    /// Enters the repository to change a text. Its author needs only to see the repository; everybody else needs
+    /// `right`.
     fn touch(&self, full_name: &str, right: Right, author: impl Fn(&State, u64) -> Result<u64>) -> Done<Access> {
         let at = self.enter(full_name, EVERYONE)?;
         if self.forge.site.read(|state| author(state, at.repo))? == at.by.user {
@@ -84,7 +85,7 @@ impl Person<'_> {
         Ok(self.forge.site.change(|state| state.change_issue(at, number, change))?)
     }
 
-    /// Opens an issue; gives its number.
+    /// Opens an issue; returns its number.
     pub fn open_issue(&self, repo: &str, title: &str, body: &str, labels: &[&str]) -> Done<u64> {
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
         self.act(repo, EVERYONE, |state, at| {
@@ -102,12 +103,12 @@ impl Person<'_> {
         self.change_issue(repo, number, &change)
     }
 
-    /// Puts a label on an issue or pull request.
+    /// Adds a label to an issue or pull request.
     pub fn label(&self, repo: &str, number: u64, label: &str) -> Done {
         self.act(repo, TRIAGE, |state, at| state.add_label(at, number, label))
     }
 
-    /// Takes a label off.
+    /// Removes a label.
     pub fn unlabel(&self, repo: &str, number: u64, label: &str) -> Done {
         self.act(repo, TRIAGE, |state, at| state.remove_label(at, number, label))
     }
@@ -138,13 +139,13 @@ impl Person<'_> {
         self.act(repo, ADMIN, |state, at| state.delete_issue(at, number))
     }
 
-    /// Moves an issue to another repository; gives its number there.
+    /// Moves an issue to another repository; returns its number there.
     pub fn transfer_issue(&self, repo: &str, number: u64, to: &str) -> Done<u64> {
         let target = self.forge.repo_id(to)?;
         self.act(repo, WRITE, |state, at| state.transfer_issue(at, number, target))
     }
 
-    /// Comments; gives the comment's id.
+    /// Comments; returns the comment's id.
     pub fn comment(&self, repo: &str, number: u64, body: &str) -> Done<u64> {
         self.act(repo, EVERYONE, |state, at| state.comment(at, number, body))
     }
@@ -167,7 +168,7 @@ impl Person<'_> {
         self.act(repo, EVERYONE, |state, at| state.react(at, target, content).map(drop))
     }
 
-    /// Opens a pull request; gives its number.
+    /// Opens a pull request; returns its number.
     pub async fn open_pull(&self, repo: &str, head: &str, base: &str, title: &str, body: &str) -> Done<u64> {
         let at = self.enter(repo, EVERYONE)?;
         let new = NewPull {
@@ -180,13 +181,13 @@ impl Person<'_> {
         Ok(self.forge.site.open_pull(at, &new).await?)
     }
 
-    /// Marks a draft as ready, or makes a draft of it again.
+    /// Marks a pull request as a draft, or as ready for review.
     pub fn set_draft(&self, repo: &str, number: u64, draft: bool) -> Done {
         let at = self.enter(repo, EVERYONE)?;
         Ok(self.forge.site.set_draft(at, number, draft)?)
     }
 
-    /// Reviews: `APPROVE`, `REQUEST_CHANGES` or `COMMENT`, with remarks on lines; gives the review's id.
+    /// Submits a review: `APPROVE`, `REQUEST_CHANGES` or `COMMENT`, with comments on lines. Returns the review's id.
     pub async fn review(
         &self,
         repo: &str,
@@ -213,7 +214,7 @@ impl Person<'_> {
         Ok(self.forge.site.review(at, number, &new).await?)
     }
 
-    /// Takes a review back.
+    /// Dismisses a review.
     pub fn dismiss_review(&self, repo: &str, number: u64, review: u64, message: &str) -> Done {
         self.act(repo, WRITE, |state, at| {
             state.dismiss_review(at, number, review, message)

@@ -1,4 +1,4 @@
-//! Accounts, repositories, rights and rules.
+//! Sets up accounts, repositories, roles and rules.
 
 use crate::{
     acts::branches_and_tags,
@@ -11,26 +11,26 @@ use git::bare::{BareRepo, Ident, NewCommit};
 use secrecy::SecretString;
 use std::path::Path;
 
-/// What a new repository starts from.
+/// The initial content of a new repository.
 #[derive(Clone, Copy, Debug)]
 pub enum RepoSource<'a> {
-    /// A repository on this machine, of which branches and tags are copied. It is only read.
+    /// The branches and tags of a repository on this machine, which is only read.
     Local(&'a Path),
-    /// One commit of a repository on this machine, as the default branch of that name, and tags.
+    /// One commit of a repository on this machine, as the default branch of this name, and the tags.
     Commit(&'a Path, &'a str, &'a str),
-    /// One commit with these files on `main`.
+    /// One commit with these files on `main`: path and text.
     Files(&'a [(&'a str, &'a str)]),
     /// No commit at all.
     Empty,
 }
 
 impl Forge {
-    /// Makes a person, or finds the one of that login; gives the id.
+    /// Creates a person, or finds the one of that login; returns the id.
     pub fn create_user(&self, login: &str) -> u64 {
         self.account(login, UserKind::User)
     }
 
-    /// Makes an organisation, or finds the one of that login; gives the id.
+    /// Creates an organisation, or finds the one of that login; returns the id.
     pub fn create_organization(&self, login: &str) -> u64 {
         self.account(login, UserKind::Organization)
     }
@@ -52,7 +52,7 @@ impl Forge {
         })
     }
 
-    /// A token with which a person calls the API and git.
+    /// Creates a token with which a person calls the API and git.
     pub fn user_token(&self, login: &str) -> Result<SecretString, ForgeError> {
         let user = self.user_id(login)?;
         let token = self.site.change(|state| {
@@ -63,7 +63,7 @@ impl Forge {
         Ok(SecretString::from(token))
     }
 
-    /// Makes a repository of an account that exists; gives its id.
+    /// Creates a repository of an existing account; returns its id.
     pub async fn create_repo(
         &self,
         full_name: &str,
@@ -85,7 +85,7 @@ impl Forge {
             Ok(()) => Ok(id),
             Err(error) => {
                 self.site.change(|state| state.repos.remove(&id));
-                // What was written before the failure is of no use to anyone.
+                // A half-filled repository is of no use to anyone.
                 let _ = std::fs::remove_dir_all(self.site.bare(id).dir());
                 Err(error)
             }
@@ -126,12 +126,12 @@ impl Forge {
         Ok(())
     }
 
-    /// The first issue or pull request of a repository gets the number after this one.
+    /// Makes the next issue or pull request get a number above this one.
     pub fn number_after(&self, full_name: &str, number: u64) -> Result<(), ForgeError> {
         self.change_repo(full_name, |repo| repo.last_number = repo.last_number.max(number))
     }
 
-    /// Forgets a repository, its files and what happened there; nobody hears of it.
+    /// Removes a repository with its files, deliveries and events, without sending any webhook.
     pub fn forget_repo(&self, full_name: &str) -> Result<(), ForgeError> {
         let id = self.repo_id(full_name)?;
         self.site.change(|state| {
@@ -157,7 +157,7 @@ impl Forge {
         })
     }
 
-    /// Changes what a repository allows.
+    /// Changes the settings of a repository.
     pub fn change_settings(&self, full_name: &str, change: impl FnOnce(&mut Settings)) -> Result<(), ForgeError> {
         self.change_repo(full_name, |repo| change(&mut repo.settings))
     }
@@ -167,7 +167,7 @@ impl Forge {
         self.change_repo(full_name, |repo| repo.rules.push(rule))
     }
 
-    /// Takes all rules back.
+    /// Removes all rules.
     pub fn clear_rules(&self, full_name: &str) -> Result<(), ForgeError> {
         self.change_repo(full_name, |repo| repo.rules.clear())
     }

@@ -1,4 +1,4 @@
-//! Looking at what happens on the forge, and ordering what should go wrong.
+//! Watches the forge and orders faults.
 
 use crate::{
     auth::Caller,
@@ -16,46 +16,46 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use tokio::sync::broadcast;
 
 impl Forge {
-    /// Everything that happened, oldest first.
+    /// Returns all events, oldest first.
     #[must_use]
     pub fn events(&self) -> Vec<FeedEvent> {
         self.site.read(|state| state.feed.clone())
     }
 
-    /// What happens from now on.
+    /// Returns a receiver of the events from now on.
     #[must_use]
     pub fn subscribe(&self) -> broadcast::Receiver<FeedEvent> {
         self.site.feed.subscribe()
     }
 
-    /// Every call since the start or the last [`Forge::clear_calls`].
+    /// Returns every call since the start or the last [`Forge::clear_calls`].
     #[must_use]
     pub fn calls(&self) -> Vec<LoggedCall> {
         self.site.calls.all()
     }
 
-    /// The calls that the forge does not know.
+    /// Returns the calls that the forge does not know.
     #[must_use]
     pub fn unknown_calls(&self) -> Vec<LoggedCall> {
         self.calls().into_iter().filter(|call| !call.known).collect()
     }
 
-    /// Forgets the calls so far.
+    /// Deletes the log of calls so far.
     pub fn clear_calls(&self) {
         self.site.calls.clear();
     }
 
-    /// Orders a fault for requests and deliveries to come.
+    /// Orders a fault for future requests or deliveries.
     pub fn order(&self, fault: Fault) -> FaultOrder {
         self.site.faults.give(fault)
     }
 
-    /// Takes all orders back; what they hold goes on.
+    /// Withdraws all orders; what they hold goes on.
     pub fn clear_orders(&self) {
         self.site.faults.clear();
     }
 
-    /// How many deliveries are due or on their way.
+    /// Returns how many deliveries are due or on their way.
     #[must_use]
     pub fn deliveries_under_way(&self) -> usize {
         self.site.post.under_way()
@@ -66,7 +66,7 @@ impl Forge {
         self.site.post.idle().await;
     }
 
-    /// The ids of all delivery attempts to an App, oldest first, with event, action and whether acknowledged.
+    /// Returns all delivery attempts to an App, oldest first: id, event, action, and whether it was acknowledged.
     #[must_use]
     pub fn deliveries(&self, slug: &str) -> Vec<(u64, String, Option<String>, bool)> {
         self.site.read(|state| {
@@ -80,17 +80,17 @@ impl Forge {
         })
     }
 
-    /// Sends one delivery again: the same GUID, the same bytes. Gives the new attempt's id.
+    /// Sends one delivery again, with the same GUID and bytes. Returns the new attempt's id.
     pub fn redeliver(&self, delivery: u64) -> Result<u64, ForgeError> {
         Ok(self.site.change(|state| state.redeliver(delivery))?)
     }
 
-    /// Sends again what was never acknowledged and waits until the attempts are over; gives how many were sent.
+    /// Sends every unacknowledged delivery again and waits until the attempts are over. Returns how many were sent.
     pub async fn redeliver_failed(&self) -> usize {
         let ids = self.site.change(|state| {
             let ids = state.unacknowledged();
             for id in &ids {
-                // Each was found under the same lock.
+                // An error is impossible: each was found under the same lock.
                 let _ = state.redeliver(*id);
             }
             ids
@@ -99,31 +99,32 @@ impl Forge {
         ids.len()
     }
 
-    /// Whether deliveries are tried again until acknowledged.
+    /// Sets whether deliveries are repeated until acknowledged.
     pub fn retry_deliveries(&self, retry: bool) {
         self.site.retry_deliveries(retry);
     }
 
-    /// Where the bare repository of `owner/name` lies.
+    /// Returns the folder of the bare repository of `owner/name`.
     pub fn repository_dir(&self, full_name: &str) -> Result<PathBuf, ForgeError> {
         Ok(self.site.bare(self.repo_id(full_name)?).dir().to_owned())
     }
 
-    /// The head of a branch.
+    /// Returns the head commit of a branch, as the forge last saw it.
     pub fn head(&self, full_name: &str, branch: &str) -> Result<Option<String>, ForgeError> {
         let repo = self.repo_id(full_name)?;
         let head = |state: &State| state.repo(repo).map(|repo| repo.branches.get(branch).cloned());
         Ok(self.site.read(head)?)
     }
 
-    /// The default branch of a repository.
+    /// Returns the default branch of a repository.
     pub fn default_branch(&self, full_name: &str) -> Result<String, ForgeError> {
         let repo = self.repo_id(full_name)?;
         let branch = |state: &State| state.repo(repo).map(|repo| repo.default_branch.clone());
         Ok(self.site.read(branch)?)
     }
 
-    /// What `GET` of a path below `/repos/{owner}/{name}` answers the owner, unlogged and as one long page.
+    /// Returns the answer of `GET` for a path below `/repos/{owner}/{name}`, as its owner sees it, without logging the
+    /// call. A list is one page of 100 entries unless the path asks for another size.
     pub async fn look(&self, full_name: &str, path: &str) -> Result<Value, ForgeError> {
         let repo = self.repo_id(full_name)?;
         let owner = self.site.read(|state| state.repo(repo).map(|repo| repo.owner))?;

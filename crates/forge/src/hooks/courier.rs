@@ -1,4 +1,5 @@
-//! Carries deliveries to their receivers: in order for each App, one at a time, each tried once.
+//! Sends deliveries to their receivers: in order and one at a time for each App. Each is tried once, unless the forge
+//! is told to retry.
 
 use crate::{
     faults::Mishap,
@@ -19,19 +20,19 @@ use std::{
 };
 use tokio::sync::{mpsc, watch};
 
-/// GitHub waits this long for a receiver.
+/// The time that GitHub waits for a receiver's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a receiver that did not acknowledge is left alone, where the forge retries at all.
+/// The pause before a delivery that was not acknowledged is repeated, if the forge retries.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
-/// Counts what is on its way and hands deliveries to the couriers.
+/// Hands deliveries to the couriers, and counts those on their way.
 #[derive(Debug)]
 pub(crate) struct Post {
     queue: mpsc::UnboundedSender<u64>,
     under_way: watch::Sender<usize>,
 }
 
-/// The receiving end, to be run as a task.
+/// The receiving end of [`Post`], to run as a task.
 pub(crate) struct Couriers {
     queue: mpsc::UnboundedReceiver<u64>,
 }
@@ -61,7 +62,7 @@ impl Post {
         *self.under_way.borrow()
     }
 
-    /// Ends when nothing is due or on its way; what an order holds back does not count.
+    /// Returns once no delivery is due or on its way. Deliveries that an order holds do not count.
     pub(crate) async fn idle(&self) {
         let mut count = self.under_way.subscribe();
         // The sender lives as long as `self`.
@@ -72,7 +73,7 @@ impl Post {
 type Carrier = Client<HttpConnector, Full<bytes::Bytes>>;
 
 impl Couriers {
-    /// Works until the site is gone.
+    /// Sends deliveries until the site is gone.
     pub(crate) async fn run(mut self, site: Weak<Site>) {
         let client: Carrier = Client::builder(TokioExecutor::new()).build_http();
         let mut lanes: HashMap<u64, mpsc::UnboundedSender<u64>> = HashMap::new();
@@ -142,7 +143,7 @@ async fn carry(site: &Arc<Site>, client: &Carrier, id: u64) {
     }
 }
 
-/// Sends a delivery, again and again only where the forge was told to.
+/// Sends a delivery; repeats it until it is acknowledged if the forge is told to retry.
 async fn deliver(site: &Arc<Site>, client: &Carrier, delivery: &Delivery) {
     loop {
         let hook = site.read(|state| state.apps.get(&delivery.app).and_then(|app| app.hook.clone()));
@@ -179,7 +180,7 @@ fn request(hook: &Hook, delivery: &Delivery) -> Result<http::Request<Full<bytes:
     request.body(Full::new(bytes::Bytes::from(delivery.payload.clone())))
 }
 
-/// The headers of a delivery, as the log shows them too.
+/// Returns the headers of a delivery. The delivery log shows them too.
 pub(crate) fn headers(hook: &Hook, delivery: &Delivery) -> Vec<(&'static str, String)> {
     vec![
         ("Accept", "*/*".to_owned()),

@@ -1,4 +1,4 @@
-//! From something that happened to the deliveries it causes.
+//! Turns events into webhook deliveries.
 
 use crate::{
     json,
@@ -8,34 +8,34 @@ use crate::{
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Something that happened, as webhooks tell it.
+/// An event, as webhooks report it.
 pub(crate) struct Occasion<'a> {
     pub(crate) event: &'a str,
     pub(crate) action: Option<&'a str>,
-    /// Who hears of it.
+    /// The Apps that receive it.
     pub(crate) audience: Audience,
-    /// The repository it happened in.
+    /// The repository of the event.
     pub(crate) repo: Option<u64>,
-    /// Who did it.
+    /// The account that caused it.
     pub(crate) sender: u64,
-    /// The fields of the event's own.
+    /// The fields that only this event has.
     pub(crate) fields: Value,
 }
 
-/// Which Apps hear of an event.
+/// The Apps that receive an event.
 pub(crate) enum Audience {
-    /// All that cover the repository and subscribed to the event.
+    /// All Apps that are subscribed to the event and whose installation covers the repository.
     Subscribed,
-    /// The one whose check run it is, where it covers the repository.
+    /// The App of a check run or suite, if an installation covers the repository.
     App(u64),
-    /// The one that the installation belongs to, whether subscribed or not.
+    /// The App of this installation, subscribed or not.
     Installation(u64),
-    /// This App itself, installed or not.
+    /// This App, installed or not.
     Hook(u64),
 }
 
 impl State {
-    /// Whether an installation covers a repository.
+    /// Returns `true` if an installation covers a repository.
     pub fn covers(&self, one: &Installation, repo: u64) -> bool {
         self.repos.get(&repo).is_some_and(|known| known.owner == one.account)
             && match &one.selection {
@@ -44,7 +44,7 @@ impl State {
             }
     }
 
-    /// Writes down a delivery of an event of a repository for every App that subscribed to it.
+    /// Records a delivery of a repository's event for every App that is subscribed to it.
     pub(crate) fn emit(&mut self, at: Access, event: &str, action: Option<&str>, fields: Value) {
         let (repo, sender) = (Some(at.repo), at.by.user);
         self.emit_to(Occasion {
@@ -57,7 +57,7 @@ impl State {
         });
     }
 
-    /// Writes down a delivery for every App that hears of this.
+    /// Records a delivery for every App in the event's audience.
     pub(crate) fn emit_to(&mut self, occasion: Occasion<'_>) {
         let installations = self.installations.values();
         let listeners = installations.filter(|one| self.hears(one, &occasion));
@@ -100,7 +100,7 @@ impl State {
         if self.apps.get(&one.app).is_none_or(|app| app.hook.is_none()) {
             return false;
         }
-        // Who may write checks hears of them without subscribing.
+        // GitHub sends check events to Apps that may write checks, without a subscription.
         let comes_by_itself = one.writes("checks") && ["check_run", "check_suite"].contains(&occasion.event);
         let covered = || occasion.repo.is_some_and(|repo| self.covers(one, repo)) && one.suspended_at.is_none();
         match occasion.audience {
@@ -130,7 +130,7 @@ impl State {
         body
     }
 
-    /// Sends an earlier delivery again: the same GUID and bytes, a new id.
+    /// Sends an earlier delivery again, with the same GUID and bytes and a new id.
     pub(crate) fn redeliver(&mut self, id: u64) -> Result<u64> {
         let (fresh, at) = (self.next_id(), self.clock.stamp());
         let mut again = self.deliveries.get(&id).cloned().found()?;
@@ -140,7 +140,7 @@ impl State {
         Ok(fresh)
     }
 
-    /// The newest delivery of every event that some App was told of and never acknowledged.
+    /// Returns the newest delivery to each App of each event that the App never acknowledged and that is not still due.
     pub(crate) fn unacknowledged(&self) -> Vec<u64> {
         let mut newest = BTreeMap::new();
         for one in self.deliveries.values() {

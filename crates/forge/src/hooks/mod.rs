@@ -1,4 +1,4 @@
-//! Webhooks: which App hears of what, the signed request, the log and redelivery.
+//! Webhooks: the audience of events, the signed requests, the log and redelivery.
 
 mod courier;
 mod emit;

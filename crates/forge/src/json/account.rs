@@ -28,7 +28,7 @@ const ORGANIZATION_LINKS: [(&str, &str); 6] = [
 ];
 
 impl State {
-    /// An account as it stands in other answers; nobody is `ghost`.
+    /// Returns an account as other answers show it. An id that no account has is shown as `ghost`.
     pub fn user_json(&self, id: u64) -> Value {
         let login = self.login(id);
         let kind = self.user(id).map_or(UserKind::User, |user| user.kind);
@@ -59,7 +59,7 @@ impl State {
         user
     }
 
-    /// An organisation as deliveries show it.
+    /// Returns an organisation as deliveries show it.
     pub fn organization_json(&self, one: &User) -> Value {
         let api = format!("{}/orgs/{}", self.api(), one.login);
         let mut value = json!({
@@ -74,7 +74,7 @@ impl State {
         value
     }
 
-    /// An account as `GET /users/{login}` shows it.
+    /// Returns an account as `GET /users/{login}` shows it.
     pub fn profile_json(&self, id: u64) -> Value {
         let mut profile = self.user_json(id);
         let since = self.user(id).map(|user| user.created_at);
@@ -91,7 +91,7 @@ impl State {
         profile
     }
 
-    /// The address of the REST API.
+    /// Returns the address of the REST API.
     pub fn api(&self) -> String {
         format!("{}/api/v3", self.base)
     }

@@ -36,7 +36,7 @@ pub(crate) fn check_run(state: &State, repo: &Repo, run: &CheckRun) -> Value {
     })
 }
 
-/// The open pull requests with this head.
+/// Returns the open pull requests with this head.
 fn pulls_at(state: &State, repo: &Repo, sha: &str) -> Vec<Value> {
     let pulls = repo
         .issues
@@ -57,7 +57,7 @@ fn pulls_at(state: &State, repo: &Repo, sha: &str) -> Vec<Value> {
         .collect()
 }
 
-/// A suite as the delivery of one of its runs shows it.
+/// Returns a suite as the delivery of one of its runs shows it.
 pub(crate) fn simple_check_suite(state: &State, repo: &Repo, suite: &CheckSuite) -> Value {
     json!({
         "id": suite.id,
@@ -76,7 +76,7 @@ pub(crate) fn simple_check_suite(state: &State, repo: &Repo, suite: &CheckSuite)
     })
 }
 
-/// A suite by itself.
+/// Returns a suite with all its fields.
 pub(crate) fn check_suite(state: &State, repo: &Repo, suite: &CheckSuite) -> Value {
     let mut value = simple_check_suite(state, repo, suite);
     let nobody = json!({"name": "", "email": ""});
@@ -95,7 +95,7 @@ pub(crate) fn check_suite(state: &State, repo: &Repo, suite: &CheckSuite) -> Val
     value
 }
 
-/// What a suite tells of its commit.
+/// Returns a commit as suites and push events show it.
 pub(crate) fn head_commit(commit: &CommitFacts) -> Value {
     let at = chrono::DateTime::from_timestamp(commit.committed, 0).map(time);
     json!({

@@ -1,9 +1,9 @@
-//! Moments, fields and links, as GitHub writes them.
+//! Times, fields and links as GitHub writes them.
 
 use crate::state::moment::Moment;
 use serde_json::{Map, Value};
 
-/// A moment as GitHub writes it: `2026-01-15T10:30:00Z`.
+/// Returns a time as GitHub writes it: `2026-01-15T10:30:00Z`.
 pub(crate) fn time(at: Moment) -> Value {
     Value::String(at.format("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
@@ -26,7 +26,7 @@ pub(crate) fn extend(to: &mut Value, more: Value) {
     }
 }
 
-/// An object of `<field>: <prefix><suffix>`.
+/// Returns an object with the address `<prefix><suffix>` in each field.
 pub(super) fn links(prefix: &str, list: &[(&str, &str)]) -> Value {
     let entries = list
         .iter()
@@ -34,7 +34,7 @@ pub(super) fn links(prefix: &str, list: &[(&str, &str)]) -> Value {
     Value::Object(entries.collect::<Map<_, _>>())
 }
 
-/// Base64 broken into lines of this length, each with its end.
+/// Breaks base64 into lines of this length, each with a line end.
 pub(crate) fn lines_of(length: usize, encoded: &str) -> String {
     let mut text = String::with_capacity(encoded.len() + encoded.len() / length + 1);
     for (place, letter) in encoded.chars().enumerate() {

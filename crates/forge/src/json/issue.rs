@@ -6,7 +6,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// GitHub's word for how the author stands to the repository, which is no permission.
+/// Returns GitHub's word for the author's relation to the repository, which grants no permission.
 pub(super) fn association(state: &State, repo: &Repo, user: u64) -> &'static str {
     match state.user(user).map(|user| user.kind) {
         Some(UserKind::Bot) => "NONE",
@@ -27,7 +27,7 @@ fn rollup(reactions: &[Reaction], url: &str) -> Value {
     value
 }
 
-/// The App through which something was written.
+/// Returns the App through which something was written, or null.
 fn via_app(state: &State, app: Option<u64>) -> Value {
     app.and_then(|id| state.apps.get(&id))
         .map_or(Value::Null, |app| state.app_json(app))
@@ -78,7 +78,7 @@ pub(crate) fn issue(state: &State, repo: &Repo, issue: &Issue) -> Value {
     value
 }
 
-/// Where the pull request behind an issue is to be found.
+/// Returns the addresses of the pull request behind an issue.
 fn pull_links(api: &str, page: &str, number: u64, pull: &Pull) -> Value {
     json!({
         "url": format!("{api}/pulls/{number}"),

@@ -1,4 +1,5 @@
-//! The forge's memory in GitHub's JSON: field names, types and spellings as in its published description.
+//! The forge's state in GitHub's JSON: field names, types and spellings are those of GitHub's published API
+//! description.
 
 mod account;
 mod check;

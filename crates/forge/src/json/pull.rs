@@ -7,14 +7,14 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// What only git can tell of a pull request.
+/// The fields of a pull request that only git can compute.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Computed {
-    /// Whether it can be merged; none: not known yet.
+    /// Whether it can be merged; `None` if that is not known yet.
     pub(crate) mergeable: Option<bool>,
 }
 
-/// A pull request as lists show it; with `computed` also what only the single one carries.
+/// Returns a pull request as lists show it. With `computed`, it has the fields that only the single one carries too.
 pub(crate) fn pull(state: &State, repo: &Repo, issue: &Issue, pull: &Pull, computed: Option<Computed>) -> Value {
     let api = format!("{}/pulls/{}", state.repo_api(repo), issue.number);
     let issue_api = format!("{}/issues/{}", state.repo_api(repo), issue.number);
@@ -50,12 +50,12 @@ pub(crate) fn pull(state: &State, repo: &Repo, issue: &Issue, pull: &Pull, compu
     value
 }
 
-/// The people who are asked for a review.
+/// Returns the people whose review is requested.
 pub(crate) fn requested(state: &State, pull: &Pull) -> Vec<Value> {
     pull.requested.iter().map(|user| state.user_json(*user)).collect()
 }
 
-/// Both ends of a pull request and the addresses around it.
+/// Returns the head and base of a pull request and its related addresses.
 fn surroundings(state: &State, repo: &Repo, issue: &Issue, pull: &Pull) -> Value {
     let api = format!("{}/pulls/{}", state.repo_api(repo), issue.number);
     let issue_api = format!("{}/issues/{}", state.repo_api(repo), issue.number);
@@ -141,7 +141,7 @@ pub(crate) fn review(state: &State, repo: &Repo, number: u64, review: &Review) -
     value
 }
 
-/// A review as deliveries show it: they spell its state in lower case.
+/// Returns a review as deliveries show it: with its state in lower case.
 pub(crate) fn told_review(state: &State, repo: &Repo, number: u64, one: &Review) -> Value {
     let mut value = review(state, repo, number, one);
     super::put(&mut value, "state", one.state.upper().to_lowercase());

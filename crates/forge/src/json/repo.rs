@@ -55,7 +55,7 @@ impl State {
         format!("{}/{}", self.base, self.full_name(repo))
     }
 
-    /// A repository; with a role also what that role may.
+    /// Returns a repository. With a role, it also shows what the role may do and what the repository allows.
     pub fn repo_json(&self, repo: &Repo, role: Option<Role>) -> Value {
         let page = self.repo_page(repo);
         let open = repo.issues.values().filter(|issue| issue.open).count();
@@ -98,7 +98,7 @@ impl State {
     }
 }
 
-/// What a role may in a repository.
+/// Returns the permissions of a role.
 pub(crate) fn may(role: Role) -> Value {
     json!({
         "admin": role >= Role::Admin, "maintain": role >= Role::Maintain, "push": role >= Role::Write,
@@ -106,7 +106,7 @@ pub(crate) fn may(role: Role) -> Value {
     })
 }
 
-/// The same, and what the repository allows.
+/// Returns the permissions of a role and the settings of the repository.
 fn allowances(repo: &Repo, role: Role) -> Value {
     json!({
         "permissions": may(role),

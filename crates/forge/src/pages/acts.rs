@@ -1,4 +1,5 @@
-//! Where people act: boxes to write in and buttons, and what they do. It is what a person does on GitHub, so Apps hear of it.
+//! Boxes and buttons for people who act on the pages, and the acts behind them. Apps receive the same events as for
+//! acts through the API.
 
 use crate::{
     acts::{MergeOrder, NewReview},
@@ -14,28 +15,28 @@ use std::{collections::BTreeMap, sync::Arc};
 const READ: Right = Right::write(&[], Role::Read);
 const WRITE: Right = Right::write(&[], Role::Write);
 
-/// The largest file that is shown in a box.
+/// The largest file that a box shows, in bytes.
 const LARGEST_FILE: usize = 200_000;
 
-/// Somebody who may act.
+/// A reader who may act.
 pub(super) struct Hand<'a> {
     pub(super) hands: &'a Hands,
-    /// The person.
+    /// The id of the person whom they act as.
     pub(super) user: u64,
-    /// What forms carry, so that no other site can send them.
+    /// The token that forms carry, so that no other site can send them.
     pub(super) token: String,
-    /// Comments with a button, on the page that is shown.
+    /// The comments offered as buttons on this page.
     pub(super) replies: Vec<QuickReply>,
 }
 
 impl Hand<'_> {
-    /// Nobody reviews their own pull request.
+    /// Returns `true` unless it is their own pull request.
     fn may_review(&self, issue: &Issue) -> bool {
         issue.user != self.user
     }
 }
 
-/// A form that does one thing.
+/// Returns a form with one act.
 fn form(hand: &Hand<'_>, at: &str, act: &str, inner: &Markup) -> Markup {
     html! {
         form.act method="post" action=(format!("{at}/act")) {
@@ -46,7 +47,7 @@ fn form(hand: &Hand<'_>, at: &str, act: &str, inner: &Markup) -> Markup {
     }
 }
 
-/// The buttons that need no text, as far as they apply. `mergeable`: whether git could merge it, of an open pull request.
+/// Returns the buttons that need no text. `mergeable` says, for an open pull request, whether git could merge it.
 pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue, mergeable: Option<bool>) -> Markup {
     let said = |text: &str, label: &str| {
         html! {
@@ -75,7 +76,7 @@ pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue, mergeable: Optio
     }
 }
 
-/// The button of a check run.
+/// Returns a button of a check run.
 pub(super) fn check_button(hand: &Hand<'_>, at: &str, run: u64, identifier: &str, label: &str) -> Markup {
     let inner = html! {
         input type="hidden" name="check" value=(run);
@@ -85,7 +86,7 @@ pub(super) fn check_button(hand: &Hand<'_>, at: &str, run: u64, identifier: &str
     form(hand, at, "check", &inner)
 }
 
-/// A box for a comment.
+/// Returns a box for a comment.
 pub(super) fn comment_box(hand: &Hand<'_>, at: &str) -> Markup {
     let inner = html! {
         label for="body" { "Comment as " (hand.hands.login) }
@@ -95,7 +96,7 @@ pub(super) fn comment_box(hand: &Hand<'_>, at: &str) -> Markup {
     form(hand, at, "comment", &inner)
 }
 
-/// A box for a comment or a review.
+/// Returns a box for a comment or a review.
 pub(super) fn review_box(hand: &Hand<'_>, at: &str, issue: &Issue) -> Markup {
     html! {
         @if !issue.open || !hand.may_review(issue) { (comment_box(hand, at)) } @else {
@@ -113,7 +114,7 @@ pub(super) fn review_box(hand: &Hand<'_>, at: &str, issue: &Issue) -> Markup {
     }
 }
 
-/// A box for a file of the branch: what is in it is committed.
+/// Returns a box with a file of the branch. Its text can be edited and committed.
 pub(super) fn commit_box(hand: &Hand<'_>, at: &str, issue: &Issue, edited: Option<(&str, &[u8])>) -> Markup {
     let Some(pull) = issue.pull.as_ref().filter(|_| issue.open) else {
         return html! {};
@@ -143,7 +144,7 @@ pub(super) fn commit_box(hand: &Hand<'_>, at: &str, issue: &Issue, edited: Optio
     }
 }
 
-/// What somebody wants done on an issue or pull request.
+/// A requested act on an issue or pull request.
 pub(super) struct Order<'a> {
     pub(super) site: &'a Arc<Site>,
     pub(super) repo: u64,
@@ -153,7 +154,7 @@ pub(super) struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// Does it, with the rights of the person.
+    /// Carries the act out with the person's rights.
     pub(super) async fn obey(&self) -> Result {
         let (site, number) = (self.site, self.number);
         match self.field("act") {
@@ -187,7 +188,7 @@ impl Order<'_> {
         self.fields.get(name).map(String::as_str).unwrap_or_default()
     }
 
-    /// Browsers send lines of a box with two characters at their ends.
+    /// Returns a field with `\n` line ends: browsers send `\r\n`.
     fn text(&self, name: &str) -> String {
         self.field(name).replace("\r\n", "\n")
     }

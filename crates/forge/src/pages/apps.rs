@@ -1,4 +1,4 @@
-//! The pages of Apps: registering one from a manifest, what one is, deleting and installing it. GitHub's addresses and
+//! The pages of Apps: registration from a manifest, settings, deletion and installation, with GitHub's addresses and
 //! refusals.
 
 use super::{
@@ -13,7 +13,7 @@ use crate::{
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-/// Whether a path is one of these pages.
+/// Returns `true` if a path is one of these pages.
 pub(super) fn is_path(parts: &[&str]) -> bool {
     match parts {
         ["organizations", _, rest @ ..] => matches!(rest, ["settings", "apps" | "installations", ..]),
@@ -23,7 +23,7 @@ pub(super) fn is_path(parts: &[&str]) -> bool {
     }
 }
 
-/// Answers somebody who is signed in.
+/// Answers a person who is signed in.
 pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
     let (account, rest) = match visit.parts {
         ["organizations", organization, rest @ ..] => {
@@ -54,7 +54,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
     }
 }
 
-/// A visit of somebody to the settings of an account.
+/// A person's visit to the settings of an account.
 struct Here<'a> {
     visit: &'a Visit<'a>,
     person: u64,
@@ -66,7 +66,7 @@ impl Here<'_> {
         self.visit.site.read(look)
     }
 
-    /// Where the settings of the account are.
+    /// Returns the path of the account's settings.
     fn settings_path(&self, state: &State) -> String {
         settings_path(state, self.person, self.account)
     }
@@ -78,7 +78,7 @@ impl Here<'_> {
             .unwrap_or_default()
     }
 
-    /// The page that asks whether the App of a manifest is to be made.
+    /// Shows the page that asks the person to confirm the App of a manifest.
     fn registration(&self) -> Result<Shown> {
         let text = self
             .visit
@@ -111,7 +111,7 @@ impl Here<'_> {
         layout::page("Create GitHub App", &body)
     }
 
-    /// Makes the App, and sends the browser back with a code.
+    /// Registers the App, and sends the browser back with a code.
     fn register(&self) -> Result<Shown> {
         self.visit.check_own_form()?;
         let text = self.visit.field("manifest").unwrap_or_default();
@@ -154,7 +154,7 @@ impl Here<'_> {
         Shown::Page(layout::page("GitHub Apps", &body))
     }
 
-    /// An App of the account.
+    /// Returns an App of the account.
     fn own(&self, slug: &str) -> Result<App> {
         let found = self.read(|state| state.app_named(slug).cloned()).found()?;
         match found.owner == self.account {
@@ -202,7 +202,7 @@ impl Here<'_> {
         Ok(Shown::Page(layout::page(&app.name, &body)))
     }
 
-    /// The App that the person may install: a private one, on the account that owns it.
+    /// Returns the App if the person may install it. Apps are private: only the account that owns one can install it.
     fn installable(&self, slug: &str) -> Result<App> {
         let app = self.read(|state| state.app_named(slug).cloned()).found()?;
         match self.read(|state| state.administers(self.person, app.owner)) {
@@ -211,7 +211,7 @@ impl Here<'_> {
         }
     }
 
-    /// The installation that there is already, as its settings' address.
+    /// Returns the address of the App's installation, if there is one.
     fn installed(&self, app: &App) -> Option<String> {
         self.read(|state| {
             let mut all = state.installations.values();

@@ -1,4 +1,4 @@
-//! Commits and the lines they change.
+//! Commits and their changed lines.
 
 use super::{
     super::{
@@ -16,10 +16,10 @@ use maud::{Markup, html};
 use page_parts::{badge, boxed};
 use std::sync::Arc;
 
-/// Diffs longer than this are left out of the page.
+/// The most lines of a file's diff that a page shows.
 const LONGEST_DIFF: usize = 5_000;
 
-/// The page of a commit.
+/// Returns the page of a commit.
 pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Option<Shown> {
     if !(4..=40).contains(&sha.len()) || !sha.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
@@ -51,7 +51,7 @@ pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Optio
     })
 }
 
-/// A list of commits, oldest first.
+/// Returns a list of commits, oldest first.
 pub(super) fn commits(name: &str, list: &[CommitFacts]) -> Markup {
     html! {
         ul.rows {
@@ -69,7 +69,7 @@ pub(super) fn commits(name: &str, list: &[CommitFacts]) -> Markup {
     }
 }
 
-/// Changed files, each remark below the line it stands on.
+/// Returns changed files, with each comment below its line.
 pub(super) fn files_shown(state: &State, files: &[FileChange], remarks: &[InlineComment]) -> Markup {
     html! {
         @for file in files {

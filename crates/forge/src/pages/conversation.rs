@@ -1,4 +1,4 @@
-//! What was said and done on an issue or pull request, in the order it happened.
+//! The events on an issue or pull request, in order.
 
 use super::{
     super::{
@@ -13,7 +13,7 @@ use super::{
 use maud::{Markup, html};
 use page_parts::{badge, boxed, markdown};
 
-/// The page of an issue.
+/// Returns the page of an issue.
 pub(super) fn issue_page(state: &State, repo: u64, number: u64, hand: Option<&Hand<'_>>) -> Option<Shown> {
     let repo = state.repos.get(&repo)?;
     let issue = repo.issues.get(&number)?;
@@ -30,7 +30,7 @@ pub(super) fn issue_page(state: &State, repo: u64, number: u64, hand: Option<&Ha
     })
 }
 
-/// Title, state, labels.
+/// Returns title, state and labels.
 pub(super) fn heading(state: &State, repo: &Repo, issue: &Issue) -> Markup {
     let name = state.full_name(repo);
     html! {
@@ -44,7 +44,7 @@ pub(super) fn heading(state: &State, repo: &Repo, issue: &Issue) -> Markup {
     }
 }
 
-/// Everything in order: the text, then comments, reviews and smaller events.
+/// Returns all events in order: the text, then comments, reviews and smaller events.
 pub(super) fn timeline(state: &State, repo: &Repo, issue: &Issue) -> Markup {
     let names = names(state, repo);
     let mine = |event: &&FeedEvent| {
@@ -56,7 +56,7 @@ pub(super) fn timeline(state: &State, repo: &Repo, issue: &Issue) -> Markup {
     }
 }
 
-/// The repository's names, now and formerly.
+/// Returns the repository's present and former names.
 fn names(state: &State, repo: &Repo) -> Vec<String> {
     let former = state
         .former_names
@@ -150,7 +150,7 @@ fn review_box(state: &State, issue: &Issue, review: &Review) -> Markup {
     boxed(Some(&format!("pullrequestreview-{}", review.id)), &word, &head, &body)
 }
 
-/// A remark on a line, with the end of its hunk where it stands alone.
+/// Returns a comment on a line, with the end of its hunk if it is shown outside the diff.
 pub(super) fn remark_box(state: &State, remark: &InlineComment, with_hunk: bool) -> Markup {
     let lines = match (remark.start_line, remark.line) {
         (Some(from), Some(to)) => format!("lines {from} to {to}"),

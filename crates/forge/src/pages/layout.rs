@@ -3,20 +3,20 @@
 use super::super::state::Moment;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Where the script is.
+/// The path of the script.
 pub(super) const SCRIPT: &str = "/-/live.js";
 
-/// What a page shows.
+/// The content of a page.
 pub(super) struct Shown {
     /// The window's title.
     pub(super) title: String,
-    /// What follows the work, if the page does.
+    /// The part that is updated live.
     pub(super) content: Markup,
-    /// Boxes to write in. They stand outside, so that nothing that is being written is lost.
+    /// Boxes to write in, outside the updated part, so that nothing that is being written is lost.
     pub(super) boxes: Markup,
 }
 
-/// A whole page; `live` is where its content comes from again when it has changed.
+/// Returns a whole page; `live` is the address of the stream that updates its content.
 pub(super) fn whole(shown: &Shown, live: Option<&str>) -> Markup {
     html! {
         (DOCTYPE)
@@ -40,7 +40,7 @@ pub(super) fn whole(shown: &Shown, live: Option<&str>) -> Markup {
     }
 }
 
-/// A page that stays as it is.
+/// Returns a page that is not updated.
 pub(super) fn page(title: &str, content: &Markup) -> Markup {
     let shown = Shown {
         title: title.to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn page(title: &str, content: &Markup) -> Markup {
     whole(&shown, None)
 }
 
-/// A moment, readable.
+/// Returns a readable time.
 pub(super) fn time(at: Moment) -> Markup {
     html! { time datetime=(at.to_rfc3339()) { (at.format("%Y-%m-%d %H:%M:%S")) } }
 }

@@ -1,4 +1,4 @@
-//! The list of repositories, and what is in one.
+//! The list of repositories, and the page of one.
 
 use super::{
     super::state::{Issue, Repo, State},
@@ -7,7 +7,7 @@ use super::{
 use maud::{Markup, html};
 use page_parts::badge;
 
-/// The repositories that are shown.
+/// Returns the list of the repositories that `is_shown` selects.
 pub(super) fn index(state: &State, is_shown: impl Fn(&Repo) -> bool) -> Shown {
     let repos: Vec<&Repo> = state.repos.values().filter(|repo| is_shown(repo)).collect();
     let body = html! {
@@ -26,7 +26,7 @@ pub(super) fn index(state: &State, is_shown: impl Fn(&Repo) -> bool) -> Shown {
     shown("Local forge", body)
 }
 
-/// One repository: its issues, pull requests and branches.
+/// Returns the page of a repository: issues, pull requests and branches.
 pub(super) fn repository(state: &State, repo: &Repo) -> Shown {
     let name = state.full_name(repo);
     let newest = || repo.issues.values().rev();
@@ -72,7 +72,7 @@ fn rows<'a>(state: &State, repo: &Repo, issues: impl Iterator<Item = &'a Issue>)
     }
 }
 
-/// The state of an issue or pull request as a badge.
+/// Returns the state of an issue or pull request as a badge.
 pub(super) fn state_badge(issue: &Issue) -> Markup {
     match &issue.pull {
         Some(pull) if pull.merged.is_some() => badge("merged", "Merged"),
@@ -83,7 +83,7 @@ pub(super) fn state_badge(issue: &Issue) -> Markup {
     }
 }
 
-/// The first digits of a commit id.
+/// Returns the first seven digits of a commit id.
 pub(super) fn short(sha: &str) -> &str {
     sha.get(..7).unwrap_or(sha)
 }

@@ -1,4 +1,4 @@
-//! A page that follows what happens: its content again whenever it has changed.
+//! A stream of server-sent events that sends a page's content again whenever it changed.
 
 use super::{Reader, content};
 use crate::site::Site;
@@ -9,9 +9,9 @@ use http::{HeaderValue, Response, request::Parts};
 use page_parts::events::{GONE, HERE, LastSent};
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-/// How soon a change shows at the latest.
+/// The pause between looks for a change.
 const LOOK: Duration = Duration::from_millis(500);
-/// Looks without news until something is sent all the same.
+/// The number of looks without news after which a comment is sent, so that no proxy ends the stream.
 const QUIET: u32 = 30;
 
 struct Stream {
@@ -20,7 +20,7 @@ struct Stream {
     parts: Vec<String>,
     /// The request that opened it.
     head: Parts,
-    /// How many changes of the forge the reader has seen.
+    /// The number of the forge's changes that the reader has seen.
     seen: Option<u64>,
     sent: LastSent,
     quiet: u32,
@@ -29,11 +29,11 @@ struct Stream {
 
 enum State {
     Open,
-    /// Its last event is sent.
+    /// The last event is sent.
     Ended,
 }
 
-/// The stream of a page, for as long as the request would be let in.
+/// Streams a page for as long as the reader may see it.
 pub(super) fn stream(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Response<Body> {
     let stream = Stream {
         site: Arc::clone(site),

@@ -1,5 +1,5 @@
-//! Plain pages for people: what is on the forge, readable in a browser without a script, with no other addresses. Where
-//! somebody may act, they have boxes and buttons.
+//! Plain pages for people: the forge's content, readable in a browser without a script, from no other address. Readers
+//! who may act get boxes and buttons.
 
 mod acts;
 mod apps;
@@ -36,7 +36,7 @@ use maud::{Markup, html};
 use page_parts::session::{Entry, NO_KEY, is_same, refresh};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Which repositories a reader may see.
+/// The repositories that a reader may see.
 #[derive(Clone, Copy, Debug)]
 enum Sight {
     Public,
@@ -52,14 +52,14 @@ impl Sight {
     }
 }
 
-/// Who looks at a page.
+/// A reader of a page.
 struct Reader<'a> {
     sight: Sight,
-    /// Who they are where they may act.
+    /// As whom they act, if they may.
     hand: Option<Hand<'a>>,
 }
 
-/// Why a page is not shown: another answer is given.
+/// The answer to give instead of the page.
 type Instead = Box<Response<Body>>;
 
 impl<'a> Reader<'a> {
@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Asks what a page of an issue or pull request offers.
+    /// Finds the comments to offer as buttons, if the page is one of an issue or pull request.
     async fn look_for_replies(&mut self, site: &Site, parts: &[&str]) {
         let (Some(hand), [owner, name, "issues" | "pull", number]) = (&mut self.hand, parts) else {
             return;
@@ -101,7 +101,7 @@ impl Reader<'_> {
     }
 }
 
-/// The answer to a request for a page.
+/// Answers a request for a page.
 pub(super) async fn serve(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Response<Body> {
     let mut reader = match Reader::of(site, head) {
         Ok(reader) => reader,
@@ -123,12 +123,12 @@ pub(super) async fn serve(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Res
     response(StatusCode::OK, &layout::whole(&shown, live.as_deref()))
 }
 
-/// Whether a request is the form of a page where people act.
+/// Returns `true` if a request submits a form of an issue or pull request.
 pub(super) fn is_act(method: &str, parts: &[&str]) -> bool {
     method == "POST" && matches!(parts, [_, _, "issues" | "pull", _, "act"])
 }
 
-/// Does what a form asks for, and shows the page again.
+/// Carries out what a form asks for, and redirects to the page.
 pub(super) async fn act(site: &Arc<Site>, parts: &[&str], head: &Parts, body: &[u8]) -> Response<Body> {
     let hand = match Reader::of(site, head) {
         Ok(Reader { hand: Some(hand), .. }) => hand,
@@ -163,7 +163,7 @@ pub(super) async fn act(site: &Arc<Site>, parts: &[&str], head: &Parts, body: &[
     }
 }
 
-/// Whether a browser that says where a form comes from names this very address.
+/// Returns `true` unless the browser says that the form comes from another address.
 fn is_from_here(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     match (text(ORIGIN), text(HOST)) {
@@ -193,7 +193,7 @@ fn script() -> Response<Body> {
     response
 }
 
-/// Another page follows.
+/// Redirects to another page.
 fn to(address: &str) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
@@ -206,7 +206,7 @@ fn to(address: &str) -> Response<Body> {
 fn begins(cookie: &str, to: &str) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     for (name, value) in [(SET_COOKIE, cookie), (REFRESH, &refresh(to))] {
-        // Both came in as parts of a request.
+        // The values come from a request's own address, so they are valid.
         if let Ok(value) = HeaderValue::from_str(value) {
             response.headers_mut().insert(name, value);
         }
@@ -214,7 +214,7 @@ fn begins(cookie: &str, to: &str) -> Response<Body> {
     response
 }
 
-/// What the page of a path shows; none: there is no such page, or not for this reader.
+/// Returns the content of a path's page; `None` if there is no such page, or not for this reader.
 async fn content(site: &Arc<Site>, parts: &[&str], reader: &Reader<'_>, file: Option<&str>) -> Option<Shown> {
     let (sight, hand) = (reader.sight, reader.hand.as_ref());
     let repository = |owner: &str, name: &str| {
@@ -243,7 +243,7 @@ async fn content(site: &Arc<Site>, parts: &[&str], reader: &Reader<'_>, file: Op
     }
 }
 
-/// The page that says that there is none.
+/// Answers that there is no such page.
 fn missing() -> Response<Body> {
     let page = layout::page("Not found", &html! { p { "There is no such page here." } });
     response(StatusCode::NOT_FOUND, &page)

@@ -1,4 +1,4 @@
-//! The page on which somebody who is signed in writes an issue. Its address may bring title, text and labels, as GitHub's.
+//! The page on which a signed-in person writes an issue. Its address may bring title, text and labels, as on GitHub.
 
 use super::{
     layout,
@@ -14,12 +14,12 @@ use maud::html;
 const READ: Right = Right::write(&[], Role::Read);
 const TRIAGE: Right = Right::write(&[], Role::Triage);
 
-/// Whether a path is this page.
+/// Returns `true` if a path is this page.
 pub(super) fn is_path(parts: &[&str]) -> bool {
     matches!(parts, [_, _, "issues", "new"])
 }
 
-/// Answers somebody who is signed in.
+/// Answers a person who is signed in.
 pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
     let [owner, name, ..] = visit.parts else {
         return Err(Refusal::not_found());

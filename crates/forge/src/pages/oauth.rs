@@ -1,4 +1,4 @@
-//! Signing in with an App: the page on which a person agrees, and where the App exchanges what their browser brought.
+//! Sign-in with an App: the page on which a person agrees, and the address where the App exchanges the code.
 
 use super::{
     layout,
@@ -15,10 +15,10 @@ use http::{HeaderValue, Response, header};
 use maud::html;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The path of the page.
+/// The path of the authorization page.
 pub(super) const AUTHORIZE: &[&str] = &["login", "oauth", "authorize"];
 
-/// Shows the page, or takes the answer.
+/// Shows the authorization page, or takes the person's answer.
 pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
     let asked = |name: &str| visit.query.get(name).cloned();
     let authorization = match visit.site.read(|state| state.authorization(&asked))? {
@@ -50,7 +50,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Shown> {
 
 type Fields = BTreeMap<String, String>;
 
-/// Exchanges a code. GitHub takes JSON and forms, in the body or in the query.
+/// Exchanges a code for a token. GitHub accepts JSON and forms, in the body or in the query.
 pub(crate) async fn access_token(site: &Arc<Site>, head: &http::request::Parts, body: Body) -> Response<Body> {
     let read = |text: &[u8]| -> Fields { url::form_urlencoded::parse(text).into_owned().collect() };
     let mut asked = read(head.uri.query().unwrap_or_default().as_bytes());

@@ -1,4 +1,4 @@
-//! Pages for somebody who is signed in. Signing in is choosing who one is: the forge has no passwords.
+//! Pages for signed-in people. To sign in, a person only chooses an account: the forge has no passwords.
 
 use super::{apps, layout, new_issue, oauth, response};
 use crate::{
@@ -15,10 +15,10 @@ use maud::{Markup, html};
 use sha2::{Digest, Sha256};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The cookie that says who somebody is.
+/// The cookie of a signed-in person.
 const COOKIE_NAME: &str = "forge_session";
 
-/// A request of somebody for a page of theirs.
+/// A request for one of these pages.
 pub(super) struct Visit<'a> {
     pub(super) site: &'a Arc<Site>,
     pub(super) method: &'a str,
@@ -29,15 +29,15 @@ pub(super) struct Visit<'a> {
     session: Option<String>,
 }
 
-/// What a page answers.
+/// The answer to a request.
 pub(super) enum Shown {
     /// A page.
     Page(Markup),
-    /// Another address.
+    /// A redirect.
     To(String),
 }
 
-/// Whether a path is one of the pages for people who are signed in.
+/// Returns `true` if a path is one of these pages.
 pub(in crate::pages) fn is_path(parts: &[&str]) -> bool {
     match parts {
         ["login" | "session"] | ["login", "oauth", "authorize"] => true,
@@ -45,7 +45,8 @@ pub(in crate::pages) fn is_path(parts: &[&str]) -> bool {
     }
 }
 
-/// Whether a request is for one of these pages. Where a key opens the pages, it says who acts, and there are none.
+/// Returns `true` if a request is for one of these pages. They do not exist if a key opens the pages: then the key
+/// decides who acts.
 pub(crate) fn is_of_a_person(site: &Site, method: &str, parts: &[&str]) -> bool {
     let is_open = match site.readers {
         Readers::Everybody => true,
@@ -54,7 +55,7 @@ pub(crate) fn is_of_a_person(site: &Site, method: &str, parts: &[&str]) -> bool 
     is_open && ["GET", "POST"].contains(&method) && is_path(parts)
 }
 
-/// Answers it.
+/// Answers a request for one of these pages.
 pub(crate) async fn for_person(site: &Arc<Site>, head: &Parts, parts: &[&str], body: Body) -> Response<Body> {
     let read = |text: &[u8]| url::form_urlencoded::parse(text).into_owned().collect::<Vec<_>>();
     let body = match head.method.as_str() {
@@ -109,7 +110,8 @@ fn answered(shown: Shown) -> Response<Body> {
     }
 }
 
-/// Forms of these pages end at other addresses: a browser holds them to the policy there too.
+/// Allows the page's forms to be sent to, and redirected to, any address: they lead back to Apps elsewhere, and
+/// browsers apply the policy to redirects too.
 fn with_forms(mut response: Response<Body>) -> Response<Body> {
     let policy =
         "default-src 'none'; style-src 'unsafe-inline'; form-action *; base-uri 'none'; frame-ancestors 'none'";
@@ -132,13 +134,13 @@ fn to(address: &str) -> Response<Body> {
 }
 
 impl Visit<'_> {
-    /// A field of the form.
+    /// Returns a field of the form.
     pub(super) fn field(&self, name: &str) -> Option<&str> {
         let mut fields = self.form.iter();
         fields.find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Every value of a field.
+    /// Returns all values of a field.
     pub(super) fn fields(&self, name: &str) -> Vec<&str> {
         let own = self.form.iter().filter(|(key, _)| key == name);
         own.map(|(_, value)| value.as_str()).collect()
@@ -152,7 +154,7 @@ impl Visit<'_> {
         })
     }
 
-    /// What a form carries, so that no other site can send it.
+    /// Returns the hidden field that forms carry, so that no other site can send them.
     pub(super) fn own_form(&self) -> Markup {
         html! { input type="hidden" name="authenticity_token" value=(self.form_token()); }
     }
@@ -163,7 +165,7 @@ impl Visit<'_> {
         digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Refuses a form that is none of these pages'.
+    /// Refuses a form that no page of this session made.
     pub(super) fn check_own_form(&self) -> Result {
         match self.field("authenticity_token") {
             Some(token) if token == self.form_token() => Ok(()),
@@ -171,7 +173,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Who are you? What was asked for follows: also a manifest that came by a form.
+    /// Returns the sign-in page. It keeps the requested address, and a manifest that was sent by a form.
     fn sign_in_page(&self) -> Markup {
         let back = match self.query.get("return_to") {
             Some(back) => back,
@@ -235,7 +237,7 @@ impl Visit<'_> {
     }
 }
 
-/// Whether an address stays on this forge.
+/// Returns `true` if an address stays on this forge.
 fn is_own(address: &str) -> bool {
     address.starts_with('/') && !address.starts_with("//") && !address.contains(['\\', '\r', '\n'])
 }

@@ -16,7 +16,7 @@ use maud::{Markup, html};
 use page_parts::{badge, boxed, markdown};
 use std::sync::Arc;
 
-/// The page of a pull request; `file` is the path of one that is to be changed by hand.
+/// Returns the page of a pull request; `file` is the path of a file to edit.
 pub(super) async fn page(
     site: &Arc<Site>,
     (repo, number): (u64, u64),
@@ -66,7 +66,7 @@ fn content(
     let of_pull =
         |run: &&CheckRun| run.head_sha == pull.head_sha || commits.iter().any(|commit| commit.sha == run.head_sha);
     let runs: Vec<&CheckRun> = repo.checks.values().filter(of_pull).collect();
-    // What was said of an earlier commit stands with its review alone: its line may be another now.
+    // A comment on an earlier commit is shown only with its review: its line may be another one now.
     let on_head = pull.threads.iter().filter(|remark| remark.commit == pull.head_sha);
     let current: Vec<InlineComment> = on_head.cloned().collect();
     html! {

@@ -26,7 +26,7 @@ pub(super) fn answer(call: &Call, parts: &[&str]) -> Routed {
     }))
 }
 
-/// The App that calls by JWT.
+/// Returns the App that calls by JWT.
 pub(super) fn app(call: &Call) -> Result<u64> {
     match call.caller {
         Caller::App(id) => Ok(id),
@@ -42,7 +42,7 @@ fn shown(call: &Call) -> Answered {
         .read(|state| Ok(Answer::ok(state.app_json(state.apps.get(&id).found()?))))
 }
 
-/// Tells an App's credentials to who has the code of its registration.
+/// Answers with an App's credentials, in exchange for the code of its registration.
 fn convert(call: &Call, code: &str) -> Answered {
     call.site.change(|state| {
         let app = state.exchange(code)?.clone();
@@ -65,12 +65,12 @@ fn installations(call: &Call) -> Answered {
     Ok(call.page(list))
 }
 
-/// An installation of the App.
+/// Returns an installation of the App.
 fn own(state: &State, app: u64, id: u64) -> Result<&Installation> {
     state.installations.get(&id).filter(|one| one.app == app).found()
 }
 
-/// Makes a token, narrowed as asked to what the installation has.
+/// Creates a token with the requested part of what the installation may do.
 fn mint(call: &Call, installation: u64) -> Answered {
     let app = app(call)?;
     call.site.change(|state| {
@@ -108,12 +108,12 @@ fn mint(call: &Call, installation: u64) -> Answered {
     })
 }
 
-/// GitHub's word for how many repositories a token reaches.
+/// Returns GitHub's word for the repositories that a token reaches.
 fn selection(chosen: Option<&BTreeSet<u64>>) -> &'static str {
     if chosen.is_some() { "selected" } else { "all" }
 }
 
-/// The permissions asked for, which must be among those granted; none asked: all.
+/// Returns the requested permissions, which must be granted to the installation; all of them if none is requested.
 fn narrowed_permissions(body: &Value, granted: &Permissions) -> Result<Permissions> {
     let mut granted = granted.clone();
     let read = || "read".to_owned();
@@ -153,10 +153,10 @@ fn narrowed_repositories(state: &State, call: &Call, installation: u64) -> Resul
     ids.map(Some).ok_or_else(|| Refusal::new(422, text))
 }
 
-/// A token in the form that GitHub gives: long, of unfixed length, with dots, opaque.
+/// Returns a token in GitHub's form: long, opaque, of no fixed length, with dots.
 fn secret(app: u64, serial: u64, expires: i64, seed: Option<u64>) -> String {
     let mut noise = [0_u8; 72];
-    // Without randomness, or with a seed, tokens only have to differ.
+    // With a seed, or without randomness, tokens only have to differ.
     if seed.is_some() || getrandom::fill(&mut noise).is_err() {
         let bytes = noise.iter_mut().zip(serial.to_be_bytes());
         bytes.for_each(|(byte, own)| *byte = own);

@@ -64,7 +64,7 @@ fn change(call: &Entered<'_>, id: u64) -> Answered {
     shown(call, id)
 }
 
-/// The runs on a commit; of those with the same name and App only the newest, unless all are asked for.
+/// Lists the runs on a commit: the newest of each name and App, or all with `filter=all`.
 async fn list(call: &Entered<'_>, name: &str) -> Answered {
     let sha = resolve(call, name).await?;
     let app: Option<u64> = call.asked_number("app_id");
@@ -104,7 +104,7 @@ fn suite(call: &Entered<'_>, id: u64) -> Answered {
     call.show(|state, repo| Ok(suite_json(state, repo, repo.suites.get(&id).found()?)))
 }
 
-/// An App asks for its own suite alone.
+/// Requests a suite again; only its own App may.
 fn rerequest(call: &Entered<'_>, id: u64) -> Answered {
     call.change(|state| {
         let suite = state.repo(call.at.repo)?.suites.get(&id).found()?;

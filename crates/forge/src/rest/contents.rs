@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 
 const READ: Right = Right::read(&["contents"]);
 const WRITE: Right = Right::write(&["contents"], Role::Write);
-/// Where files stand that an App may write with a permission of its own alone.
+/// The folder in which an App may write only with the permission `workflows`.
 const WORKFLOWS: &str = ".github/workflows/";
-/// GitHub leaves longer patches out.
+/// The longest patch that is shown, in bytes; GitHub leaves longer ones out.
 const LONGEST_PATCH: usize = 1_000_000;
 
 pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
@@ -33,7 +33,7 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     }))
 }
 
-/// The commit that a branch, tag or id stands for.
+/// Returns the commit of a branch, tag or commit id.
 pub(super) async fn resolve(call: &Entered<'_>, name: &str) -> Result<String> {
     let missing = || Refusal::new(422, format!("No commit found for SHA: {name}"));
     if name.is_empty() || name.contains(|letter: char| letter.is_control()) {
@@ -48,7 +48,7 @@ pub(super) async fn resolve(call: &Entered<'_>, name: &str) -> Result<String> {
     found.ok_or_else(missing)
 }
 
-/// Writes one file on a branch that is there, as a commit of its own.
+/// Commits one file to an existing branch.
 async fn put(call: &Entered<'_>, path: &str) -> Answered {
     let lacks_workflows = match &call.caller {
         Caller::Installation(narrowed) => !narrowed.writes("workflows"),
@@ -150,7 +150,7 @@ async fn commit(call: &Entered<'_>, name: &str) -> Answered {
     })
 }
 
-/// A commit as lists show it.
+/// Returns a commit as lists show it.
 pub(super) fn commit_json(state: &State, repo: &Repo, commit: &CommitFacts) -> Value {
     let api = format!("{}/commits/{}", state.repo_api(repo), commit.sha);
     let page = |sha: &str| format!("{}/commit/{sha}", state.repo_page(repo));
@@ -193,7 +193,7 @@ pub(super) fn commit_json(state: &State, repo: &Repo, commit: &CommitFacts) -> V
     })
 }
 
-/// A changed file as pull requests and comparisons list it.
+/// Returns a changed file as pull requests and comparisons list it.
 pub(super) fn file_change(state: &State, repo: &Repo, at: &str, file: &FileChange) -> Value {
     let status = match file.kind {
         ChangeKind::Added => "added",

@@ -1,5 +1,5 @@
-//! What stands at a path, in the shapes of GitHub's contents API: JSON with base64, raw, a folder's list, a link, a
-//! submodule, and the sizes from which it gives less.
+//! The content at a path, in the shapes of GitHub's contents API: a file as JSON with base64 or raw, a folder, a link,
+//! a submodule. Large files lack their content or are refused.
 
 use super::contents::resolve;
 use crate::{
@@ -12,12 +12,12 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use git::bare::BareRepo;
 use serde_json::{Value, json};
 
-/// From this size on the JSON shape leaves the content out.
+/// The largest file, in bytes, whose JSON shape includes its content.
 const INLINE: u64 = 1_048_576;
-/// Larger blobs are not given at all.
+/// The largest file that is served at all, in bytes.
 const MOST: u64 = 100 * 1_048_576;
 
-/// The shape that is asked for.
+/// The requested shape.
 #[derive(Clone, Copy, PartialEq)]
 enum Media {
     Json,
@@ -38,11 +38,11 @@ impl Media {
     }
 }
 
-/// Where something is looked for.
+/// A requested path in a commit.
 struct Asked<'a> {
     call: &'a Entered<'a>,
     bare: BareRepo,
-    /// As it was named in the question.
+    /// The ref as the request names it.
     at: &'a str,
     commit: String,
     path: &'a str,
@@ -94,7 +94,7 @@ impl Asked<'_> {
         self.shown("file", &id, size, more)
     }
 
-    /// A link to a file of the repository is that file; any other is itself.
+    /// Answers with the linked file if it is in the repository, else with the link itself.
     async fn link(&self) -> Answered {
         let target = self.bare.file(&self.commit, self.path).await?.unwrap_or_default();
         let target = String::from_utf8_lossy(&target).into_owned();
@@ -145,7 +145,7 @@ fn too_large() -> Refusal {
     Refusal::new(403, text).because(json!({"resource": "Blob", "field": "data", "code": "too_large"}))
 }
 
-/// The path within the repository that a link leads to.
+/// Returns the path in the repository that a link leads to; `None` if it leads outside.
 fn followed(link: &str, target: &str) -> Option<String> {
     if target.starts_with('/') {
         return None;

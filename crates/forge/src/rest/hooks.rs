@@ -1,4 +1,4 @@
-//! The log of webhook deliveries and their redelivery, for the App they belong to.
+//! The log of an App's webhook deliveries, and their redelivery.
 
 use super::apps::app;
 use crate::{
@@ -44,7 +44,7 @@ fn row(delivery: &Delivery) -> Value {
     })
 }
 
-/// Newest first; the cursor is the id to go on below.
+/// Lists deliveries, newest first. The cursor is the id below which the next page begins.
 fn list(call: &Call) -> Answered {
     let app = app(call)?;
     let size = call.page_size();
@@ -70,7 +70,7 @@ fn list(call: &Call) -> Answered {
     Ok(Answer { link, ..answer })
 }
 
-/// A delivery to the App.
+/// Returns a delivery to the App.
 fn own(state: &State, app: u64, id: u64) -> Result<&Delivery> {
     state.deliveries.get(&id).filter(|one| one.app == app).found()
 }

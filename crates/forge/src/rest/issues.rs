@@ -21,7 +21,7 @@ pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
         ("POST", ["issues"]) => open(&talk()?)?,
         ("GET", ["issues", "comments"]) => all_comments(&read()?)?,
         ("GET", ["issues", "comments", id]) => comment(&read()?, number(id)?)?,
-        // GitHub takes POST for PATCH here, and octocrab sends it.
+        // GitHub accepts POST for PATCH here, and octocrab sends it.
         ("PATCH" | "POST", ["issues", "comments", id]) => edit_comment(&talk()?, number(id)?)?,
         ("DELETE", ["issues", "comments", id]) => delete_comment(&talk()?, number(id)?)?,
         ("POST", ["issues", "comments", id, "reactions"]) => react(&talk()?, Target::Comment(number(id)?))?,
@@ -40,7 +40,7 @@ fn shown(call: &Entered<'_>, number: u64) -> Answered {
     call.show(|state, repo| Ok(json::issue(state, repo, state.issue(repo.id, number)?)))
 }
 
-/// Whether a moment is not before the one that the query names.
+/// Returns `true` if `at` is not before the query's `since`.
 fn since(call: &Call, at: Moment) -> bool {
     let asked = call.asked("since");
     let asked = asked.and_then(|text| chrono::DateTime::parse_from_rfc3339(text).ok());
@@ -70,7 +70,7 @@ fn open(call: &Entered<'_>) -> Answered {
     shown(call, number).map(Answer::into_created)
 }
 
-/// Refuses people to touch what others wrote without this role; Apps change whatever their permission covers.
+/// Refuses people below this role who want to change what others wrote. Apps may change what their permission covers.
 pub(super) fn check_own(state: &State, at: Access, author: u64, role: Role) -> Result {
     if at.by.app.is_some() || author == at.by.user || state.role(state.repo(at.repo)?, at.by.user) >= role {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Labels, of a repository and on its issues.
+//! Labels of a repository and of its issues.
 
 use crate::{
     auth::Right,

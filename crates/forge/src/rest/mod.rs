@@ -1,4 +1,4 @@
-//! The REST API, one file per noun. What no file knows is answered 404 and remembered as unknown.
+//! The REST API, one file per noun. A call that no file knows is answered 404 and logged as unknown.
 
 mod apps;
 mod checks;
@@ -20,7 +20,7 @@ use crate::{
     rest::of_repo::{OfRepo, number},
 };
 
-/// The roots of the API's paths.
+/// The first parts of the API's paths.
 const ROOTS: [&str; 9] = [
     "app",
     "app-manifests",
@@ -33,7 +33,7 @@ const ROOTS: [&str; 9] = [
     "users",
 ];
 
-/// Whether a path without `/api/v3` belongs to the API rather than to the pages.
+/// Returns `true` if a path without `/api/v3` belongs to the API rather than to the pages.
 pub(super) fn is_api(parts: &[&str]) -> bool {
     parts.first().is_some_and(|root| ROOTS.contains(root))
 }
@@ -56,7 +56,7 @@ pub(super) async fn answer(mut call: Call) -> Routed {
     }
 }
 
-/// `/repositories/{id}/…` stands for `/repos/{owner}/{name}/…`.
+/// Turns `/repositories/{id}/…` into `/repos/{owner}/{name}/…`.
 fn by_id(call: &mut Call) -> Result {
     let id = match call.parts.as_slice() {
         [root, id, ..] if root == "repositories" => number(id)?,

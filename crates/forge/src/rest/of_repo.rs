@@ -6,7 +6,7 @@ use crate::{
     refusal::{Refusal, Result},
 };
 
-/// A call about a repository, that has yet to be entered.
+/// A call about a repository before the caller's rights are checked.
 pub(super) struct OfRepo<'a> {
     pub(super) call: &'a Call,
     pub(super) owner: &'a str,
@@ -23,7 +23,7 @@ impl<'a> OfRepo<'a> {
     }
 }
 
-/// A number in a path; anything else is not there.
+/// Parses a number in a path; anything else is answered 404.
 pub(super) fn number(text: &str) -> Result<u64> {
     text.parse().map_err(|_| Refusal::not_found())
 }

@@ -95,7 +95,7 @@ async fn change(call: &Entered<'_>, number: u64) -> Answered {
     shown(call, number).await
 }
 
-/// Base and head of a pull request as far as they are known now.
+/// Returns the base and head commits of a pull request.
 fn ends(call: &Entered<'_>, number: u64) -> Result<(String, String)> {
     call.read(|state, repo| {
         let (_, pull) = state.pull(repo.id, number)?;

@@ -63,7 +63,7 @@ async fn matching(call: &Entered<'_>, prefix: &str) -> Answered {
     call.list(|state, repo| Ok(fits.map(|(name, sha)| ref_json(state, repo, name, sha)).collect()))
 }
 
-/// What is done to a ref.
+/// A change of a ref.
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
     Creation,
@@ -72,7 +72,7 @@ enum Change {
     Deletion,
 }
 
-/// What a rule says to those who want to do this.
+/// Returns the rule's text if it forbids the change.
 fn forbidden(rule: &RuleKind, change: Change) -> Option<&'static str> {
     let moves = matches!(change, Change::Growth | Change::Rewrite);
     let (met, text) = match rule {
@@ -89,7 +89,7 @@ fn forbidden(rule: &RuleKind, change: Change) -> Option<&'static str> {
     met.then_some(text)
 }
 
-/// Refuses what a rule of the branch forbids.
+/// Refuses a change that a rule of the branch forbids.
 fn check_rules(call: &Entered<'_>, name: &str, change: Change) -> Result {
     let Some(branch) = name.strip_prefix("refs/heads/") else {
         return Ok(());
@@ -108,7 +108,7 @@ fn refused(error: BareError) -> Refusal {
     unprocessable("Reference update failed")
 }
 
-/// The commit that the body names by its full id.
+/// Returns the commit that the body names by its full id.
 async fn named_commit(call: &Entered<'_>, bare: &BareRepo) -> Result<String> {
     let sha = call.text("sha").unwrap_or_default();
     let full_id = sha.len() == 40 && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -180,7 +180,7 @@ async fn delete(call: &Entered<'_>, name: &str) -> Answered {
     Ok(Answer::nothing())
 }
 
-/// Makes a commit of a tree that is there. GitHub signs what an App makes without naming an author, and nothing else.
+/// Creates a commit of an existing tree. Like GitHub, it signs only commits of Apps that name no author.
 async fn make_commit(call: &Entered<'_>) -> Answered {
     let absent = |field: &str| {
         let text = format!("Invalid request.\n\n\"{field}\" wasn't supplied.");
@@ -210,7 +210,7 @@ async fn make_commit(call: &Entered<'_>) -> Answered {
     git_commit(call, &sha).await.map(Answer::into_created)
 }
 
-/// Who the body says made the commit.
+/// Returns the author or committer in the body.
 fn named_by(call: &Entered<'_>) -> Option<Ident> {
     let who = call.body.get("author").or_else(|| call.body.get("committer"))?;
     let text = |field: &str| who.get(field).and_then(Value::as_str);
@@ -232,7 +232,7 @@ async fn git_commit(call: &Entered<'_>, sha: &str) -> Answered {
     })
 }
 
-/// The files of a commit with all below its folders: this forge lists no other tree.
+/// Lists the files of a commit with all subfolders. This forge knows no other listing of trees.
 async fn tree(call: &Entered<'_>, name: &str) -> Answered {
     call.asked("recursive").found()?;
     let id = contents::resolve(call, name).await.map_err(|_| Refusal::not_found())?;
@@ -276,7 +276,7 @@ async fn branch(call: &Entered<'_>, name: &str) -> Answered {
     })
 }
 
-/// All rules that hold for a branch, as `GET /rules/branches/{branch}` lists them.
+/// Lists all rules for a branch, as `GET /rules/branches/{branch}`.
 fn rules(call: &Entered<'_>, branch: &str) -> Answered {
     call.list(|state, repo| {
         let row = |(place, rule): (usize, &RuleKind)| {
@@ -295,7 +295,7 @@ fn rules(call: &Entered<'_>, branch: &str) -> Answered {
     })
 }
 
-/// One ruleset. This forge knows one rule in each, and nobody who may pass over it.
+/// Shows one ruleset. In this forge, each holds one rule, and nobody may bypass it.
 fn ruleset(call: &Entered<'_>, id: &str) -> Answered {
     call.show(|state, repo| {
         let id = id.parse::<usize>().ok();

@@ -1,4 +1,4 @@
-//! Repositories and who may do what in them.
+//! Repositories and people's roles in them.
 
 use super::apps;
 use crate::{

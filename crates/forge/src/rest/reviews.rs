@@ -31,12 +31,12 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     }))
 }
 
-/// Pending reviews are their authors' secret.
+/// Returns `true` for a pending review of somebody else: lists show these only to their author.
 fn is_hidden(call: &Entered<'_>, review: &Review) -> bool {
     review.state == ReviewState::Pending && review.user != call.at.by.user
 }
 
-/// All reviews, oldest first.
+/// Lists all reviews, oldest first.
 fn list(call: &Entered<'_>, n: u64) -> Answered {
     call.list(|state, repo| {
         let reviews = state.pull(repo.id, n)?.1.reviews.iter();
@@ -49,7 +49,7 @@ fn shown(call: &Entered<'_>, n: u64, id: u64) -> Answered {
     call.show(|state, repo| Ok(json::review(state, repo, n, state.find_review(repo.id, n, id)?)))
 }
 
-/// Does something to a review and answers with it.
+/// Changes a review and answers with it.
 fn changed(call: &Entered<'_>, n: u64, id: u64, alter: impl FnOnce(&mut State) -> Result) -> Answered {
     call.change(alter)?;
     shown(call, n, id)
@@ -94,7 +94,7 @@ fn submit(call: &Entered<'_>, n: u64, id: u64) -> Answered {
     })
 }
 
-/// Only who may write to the repository dismisses; an App by its permission on contents.
+/// Dismisses a review. A person needs the role to write, an App write access to contents.
 fn dismiss(call: &Entered<'_>, n: u64, id: u64) -> Answered {
     let message = call.text("message").unwrap_or_default();
     let (repo, by) = (call.at.repo, call.at.by);

@@ -1,15 +1,15 @@
-//! People, organisations, Apps and where they are installed.
+//! People, organisations, Apps and their installations.
 
 use crate::state::moment::Moment;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What kind of account it is.
+/// The kind of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UserKind {
     /// A person.
     User,
-    /// What an App acts as.
+    /// The account that an App acts as.
     Bot,
     /// An organisation.
     Organization,
@@ -24,26 +24,26 @@ pub struct User {
     pub created_at: Moment,
 }
 
-/// A right over a repository, lowest first.
+/// A role in a repository, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Nothing.
+    /// May not even see a private repository.
     None,
-    /// Looking and commenting.
+    /// May look and comment.
     Read,
-    /// Labelling and closing.
+    /// May also label and close.
     Triage,
-    /// Pushing and merging.
+    /// May also push and merge.
     Write,
-    /// Settings without danger.
+    /// May also change harmless settings.
     Maintain,
-    /// Everything.
+    /// May do everything.
     Admin,
 }
 
 impl Role {
-    /// GitHub's word for it.
+    /// Returns GitHub's name of the role.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl Role {
         }
     }
 
-    /// The coarse word in the field `permission`.
+    /// Returns the coarser name that GitHub gives in the field `permission`.
     pub fn permission(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -67,7 +67,7 @@ impl Role {
     }
 }
 
-/// Names of permissions with `read`, `write` or `admin`.
+/// Permissions by name, each `read`, `write` or `admin`.
 pub type Permissions = BTreeMap<String, String>;
 
 /// A GitHub App.
@@ -87,45 +87,46 @@ pub struct App {
     /// PKCS#1, base64 of the DER.
     pub public_key: String,
     pub created_at: Moment,
-    /// What its registration says besides.
+    /// The texts and addresses of its registration.
     #[serde(default)]
     pub details: AppDetails,
 }
 
-/// What the registration of an App says of it for people.
+/// The texts and addresses in the registration of an App.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct AppDetails {
     pub description: String,
-    /// Its own page, elsewhere.
+    /// The App's own website.
     pub homepage: String,
-    /// Where people are sent once it is installed.
+    /// The page that people are sent to after they installed it.
     pub setup_url: Option<String>,
-    /// Where people may be sent once they signed in with it.
+    /// The addresses that people may be sent to after they signed in with it.
     pub callback_urls: Vec<String>,
-    /// What it shows when it asks who signed in.
+    /// The secret with which it exchanges a sign-in code; empty if it has none.
     pub client_secret: String,
 }
 
-/// A code that stands for a person who signs in with an App, until it is exchanged for a token of theirs.
+/// The record behind a code with which a person signs in with an App, until the App exchanges it for the person's
+/// token.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OauthCode {
     pub app: u64,
     pub user: u64,
-    /// Where the code was taken to.
+    /// The address that the code was sent to.
     pub redirect: String,
-    /// The hash of what who exchanges it has to show.
+    /// The PKCE challenge: the hash of the verifier that the App must show.
     pub challenge: Option<String>,
     pub made_at: Moment,
 }
 
-/// A code that stands for an App that was registered from a manifest, until it is exchanged for the App's credentials.
+/// The record behind a code that is exchanged for the credentials of an App registered from a manifest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ManifestCode {
     pub app: u64,
     pub made_at: Moment,
 }
 
-/// Where an App's webhooks go.
+/// The receiver of an App's webhooks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hook {
     pub id: u64,
@@ -133,16 +134,16 @@ pub struct Hook {
     pub secret: String,
 }
 
-/// Which repositories an installation covers.
+/// The repositories that an installation covers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Selection {
-    /// All of the account's, present and future.
+    /// All repositories of the account, also future ones.
     All,
-    /// These.
+    /// Only these.
     Selected(BTreeSet<u64>),
 }
 
-/// An App on an account.
+/// An App's installation on an account.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Installation {
     pub id: u64,
@@ -158,19 +159,19 @@ pub struct Installation {
 }
 
 impl Installation {
-    /// Whether it holds the permission to write these.
+    /// Returns `true` if the installation has write access to `permission`.
     pub fn writes(&self, permission: &str) -> bool {
         self.permissions.get(permission).is_some_and(|level| level == "write")
     }
 }
 
-/// What a token stands for.
+/// The holder of a token, and its scope.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Token {
-    /// An installation, narrowed.
+    /// An installation, perhaps with fewer repositories and permissions.
     Installation {
         installation: u64,
-        /// None: all that the installation covers.
+        /// `None`: all that the installation covers.
         repositories: Option<BTreeSet<u64>>,
         permissions: Permissions,
         expires_at: Moment,

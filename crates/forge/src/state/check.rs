@@ -23,7 +23,7 @@ pub struct CheckRun {
     pub actions: Vec<Value>,
     pub started_at: Moment,
     pub completed_at: Option<Moment>,
-    /// Its suite; 0 in a memory of before there were any.
+    /// Its suite; 0 in a state file from before there were suites.
     #[serde(default)]
     pub suite: u64,
 }
@@ -35,16 +35,16 @@ pub struct CheckSuite {
     pub app: u64,
     pub head_sha: String,
     pub head_branch: Option<String>,
-    /// The branch's head before the push that asked for it.
+    /// The branch's head before the push that requested the suite.
     pub before: Option<String>,
-    /// It was asked for again, and its App has not said anything since.
+    /// Whether the suite was requested again and its App has reported nothing since.
     pub waits: bool,
     pub created_at: Moment,
     pub updated_at: Moment,
 }
 
 impl Repo {
-    /// The newest run of each name in a suite.
+    /// Returns the newest run of each name in a suite.
     pub fn runs_of(&self, suite: u64) -> impl Iterator<Item = &CheckRun> {
         let runs = self.checks.values().filter(move |run| run.suite == suite);
         runs.map(|run| (&run.name, run))
@@ -52,7 +52,7 @@ impl Repo {
             .into_values()
     }
 
-    /// GitHub's word for how far a suite is.
+    /// Returns the status of a suite in GitHub's words.
     pub fn suite_status(&self, suite: u64) -> &'static str {
         let waits = self.suites.get(&suite).is_some_and(|suite| suite.waits);
         match self.runs_of(suite).next() {
@@ -63,7 +63,7 @@ impl Repo {
         }
     }
 
-    /// What a completed suite comes to: the worst of its runs.
+    /// Returns the conclusion of a completed suite: the worst of its runs.
     pub fn suite_conclusion(&self, suite: u64) -> Option<&'static str> {
         if self.suite_status(suite) != "completed" {
             return None;
@@ -74,10 +74,10 @@ impl Repo {
     }
 }
 
-/// A check that appears on every commit pushed to a branch that matches.
+/// A CI job that reports a check or status on every commit pushed to a matching branch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CiJob {
-    /// The App that reports it as a check run; none: it is a commit status.
+    /// The App that reports it as a check run; `None` for a commit status.
     pub app: Option<u64>,
     pub branches: String,
     pub name: String,

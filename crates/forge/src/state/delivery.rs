@@ -3,11 +3,11 @@
 use crate::state::moment::Moment;
 use serde::{Deserialize, Serialize};
 
-/// One attempt to tell an App of an event.
+/// One attempt to deliver an event to an App.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Delivery {
     pub id: u64,
-    /// Shared by all Apps told of the event, and by its redeliveries.
+    /// The event's id, which all Apps and all redeliveries share.
     pub guid: String,
     pub app: u64,
     pub event: String,
@@ -21,14 +21,14 @@ pub struct Delivery {
     pub at: Moment,
 }
 
-/// How a delivery went.
+/// The outcome of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// Not tried yet.
     Due,
     /// The receiver answered with this status code.
     Answered(u16),
-    /// Nobody answered.
+    /// There was no answer; holds the reason.
     Failed(String),
 }
 

@@ -1,9 +1,9 @@
-//! Issues and pull requests with all that is said on them.
+//! Issues and pull requests with their comments and reviews.
 
 use crate::state::moment::Moment;
 use serde::{Deserialize, Serialize};
 
-/// An issue, or a pull request seen as one.
+/// An issue, or the issue side of a pull request.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Issue {
     pub id: u64,
@@ -18,7 +18,7 @@ pub struct Issue {
     pub locked: bool,
     pub comments: Vec<Comment>,
     pub reactions: Vec<Reaction>,
-    /// Changes of title or body, oldest first.
+    /// The changes of its body, oldest first.
     pub edits: Vec<Edit>,
     pub created_at: Moment,
     pub updated_at: Moment,
@@ -32,7 +32,7 @@ pub struct Issue {
 pub struct Edit {
     pub at: Moment,
     pub editor: u64,
-    /// The text after it.
+    /// The text after the change.
     pub text: String,
 }
 
@@ -49,7 +49,7 @@ pub struct Comment {
     pub updated_at: Moment,
 }
 
-/// What one may react with.
+/// The contents that a reaction may have.
 pub const REACTIONS: [&str; 8] = ["+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"];
 
 /// A reaction.
@@ -61,7 +61,7 @@ pub struct Reaction {
     pub created_at: Moment,
 }
 
-/// What makes an issue a pull request. Head and base are branches of the same repository.
+/// The part of an issue that makes it a pull request. Head and base are branches of the same repository.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Pull {
     pub id: u64,
@@ -73,13 +73,13 @@ pub struct Pull {
     pub merged: Option<Merge>,
     pub reviews: Vec<Review>,
     pub threads: Vec<InlineComment>,
-    /// People who are asked for a review and have not given one since.
+    /// People whose review was requested and who have not reviewed since.
     #[serde(default)]
     pub requested: Vec<u64>,
     pub size: Size,
 }
 
-/// How a pull request was merged.
+/// The merge of a pull request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Merge {
     pub at: Moment,
@@ -87,7 +87,7 @@ pub struct Merge {
     pub sha: String,
 }
 
-/// How much a pull request changes.
+/// The size of a pull request's change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
     pub commits: usize,
@@ -96,23 +96,23 @@ pub struct Size {
     pub files: usize,
 }
 
-/// What a review decides.
+/// The decision of a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReviewState {
     /// Not submitted yet: only its author sees it.
     Pending,
-    /// Remarks without a decision.
+    /// Comments without a decision.
     Commented,
-    /// In favour.
+    /// Approved.
     Approved,
-    /// Against.
+    /// Changes requested.
     ChangesRequested,
-    /// Taken back.
+    /// Dismissed: its decision no longer counts.
     Dismissed,
 }
 
 impl ReviewState {
-    /// As REST answers spell it.
+    /// Returns the spelling of REST answers.
     pub fn upper(self) -> &'static str {
         match self {
             Self::Pending => "PENDING",
@@ -133,7 +133,7 @@ pub struct Review {
     pub state: ReviewState,
     pub commit: String,
     pub submitted_at: Option<Moment>,
-    /// What was said when it was dismissed.
+    /// The message of its dismissal.
     pub dismissal: Option<String>,
 }
 
@@ -156,7 +156,7 @@ pub struct InlineComment {
     pub updated_at: Moment,
 }
 
-/// Which side of a diff.
+/// A side of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Side {
@@ -171,7 +171,7 @@ impl Issue {
         self.pull.is_some()
     }
 
-    /// Where its page stands in the repository's.
+    /// Returns the path of its page below the repository's page.
     pub fn page(&self) -> String {
         let kind = if self.is_pull() { "pull" } else { "issues" };
         format!("/{kind}/{}", self.number)

@@ -1,6 +1,6 @@
-//! When something happens.
+//! The time of an event.
 
 use chrono::{DateTime, Utc};
 
-/// A moment, in whole seconds.
+/// A time. The dates of events are in whole seconds.
 pub type Moment = DateTime<Utc>;

@@ -23,14 +23,14 @@ pub struct Repo {
     pub labels: BTreeMap<String, Label>,
     pub last_number: u64,
     pub issues: BTreeMap<u64, Issue>,
-    /// Branches with their heads, as last seen; `refs/heads/` left out.
+    /// The head commit of each branch, by name without `refs/heads/`, as the forge last saw it.
     pub branches: BTreeMap<String, String>,
     pub tags: BTreeMap<String, String>,
     pub rules: Vec<BranchRule>,
     pub checks: BTreeMap<u64, CheckRun>,
     #[serde(default)]
     pub suites: BTreeMap<u64, CheckSuite>,
-    /// What deliveries tell of commits that were a branch's head, by id.
+    /// The JSON that deliveries show of commits that were a branch's head, by commit id.
     #[serde(default)]
     pub head_commits: BTreeMap<String, Value>,
     /// The commits that the forge signed.
@@ -44,22 +44,22 @@ pub struct Repo {
     pub pushed_at: Moment,
 }
 
-/// What a repository allows.
+/// The settings of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Only collaborators see it.
+    /// Whether only collaborators see it.
     pub private: bool,
-    /// Issues can be opened.
+    /// Whether issues can be opened.
     pub has_issues: bool,
-    /// Drafts can be opened (not on private repositories of free plans).
+    /// Whether drafts can be opened (on GitHub not in private repositories of free plans).
     pub drafts: bool,
-    /// Pull requests may be squashed.
+    /// Whether pull requests may be squashed.
     pub allow_squash_merge: bool,
-    /// Pull requests may be merged by a commit.
+    /// Whether pull requests may be merged by a merge commit.
     pub allow_merge_commit: bool,
-    /// Pull requests may be rebased.
+    /// Whether pull requests may be rebased.
     pub allow_rebase_merge: bool,
-    /// A merged pull request's head branch goes.
+    /// Whether the head branch of a merged pull request is deleted.
     pub delete_branch_on_merge: bool,
 }
 
@@ -77,7 +77,7 @@ impl Default for Settings {
     }
 }
 
-/// A label as the repository knows it.
+/// A label of a repository.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Label {
     pub id: u64,
@@ -86,41 +86,41 @@ pub struct Label {
     pub description: Option<String>,
 }
 
-/// What holds for branches whose name matches.
+/// A rule for the branches whose name matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BranchRule {
-    /// The branch, `*` standing for any run of characters.
+    /// The branch's name; `*` matches any characters.
     pub pattern: String,
-    /// What is demanded.
+    /// What the rule requires.
     pub kind: RuleKind,
 }
 
-/// What a branch rule demands.
+/// The requirement of a branch rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RuleKind {
     /// No such branch may be created.
     Creation,
     /// The branch may not be removed.
     Deletion,
-    /// The branch may not be pushed to but through pull requests, with this many approvals.
+    /// The branch changes only through pull requests, with this many approvals.
     PullRequest {
-        /// Approvals needed from people who may write.
+        /// The number of approvals needed from people who may write.
         approvals: u64,
     },
-    /// History may only grow.
+    /// Commits may only be added: no forced push.
     NonFastForward,
-    /// These checks must be green before a merge.
+    /// These checks must succeed before a merge.
     RequiredChecks(Vec<String>),
     /// Merges go through the queue, which this forge does not have: merging is refused.
     MergeQueue,
     /// Only signed commits may be pushed.
     RequiredSignatures,
-    /// No merge commits.
+    /// A pull request may not be merged by a merge commit. Pushes are not checked.
     LinearHistory,
 }
 
 impl RuleKind {
-    /// GitHub's name of the rule's type.
+    /// Returns GitHub's name of the rule's type.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Creation => "creation",
@@ -136,19 +136,19 @@ impl RuleKind {
 }
 
 impl Repo {
-    /// The pull requests among the issues.
+    /// Returns the pull requests among the issues.
     pub fn pulls(&self) -> impl DoubleEndedIterator<Item = (&Issue, &Pull)> {
         self.issues
             .values()
             .filter_map(|issue| Some((issue, issue.pull.as_ref()?)))
     }
 
-    /// The open ones among them.
+    /// Returns the open pull requests.
     pub fn open_pulls(&self) -> impl Iterator<Item = (&Issue, &Pull)> {
         self.pulls().filter(|(issue, _)| issue.open)
     }
 
-    /// The rules that hold for a branch.
+    /// Returns the rules for a branch.
     pub fn rules_for<'a>(&'a self, branch: &'a str) -> impl Iterator<Item = &'a RuleKind> {
         self.rules
             .iter()
@@ -157,7 +157,7 @@ impl Repo {
     }
 }
 
-/// Whether `text` fits `pattern`, in which `*` stands for any run of characters.
+/// Returns `true` if `text` matches `pattern`, in which `*` matches any characters.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let Some((head, tail)) = pattern.split_once('*') else {
         return pattern == text;

@@ -1,4 +1,4 @@
-//! The whole of it, and how its parts are found.
+//! The forge's whole state, and how to find its parts.
 
 use crate::{
     clock::Clock,
@@ -14,44 +14,44 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The forge's whole memory.
+/// The forge's whole state.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct State {
-    /// The last number given to anything: ids of different kinds never coincide.
+    /// The last id given to anything. All kinds of things share the counter, so ids of different kinds never coincide.
     pub last_id: u64,
     pub clock: Clock,
-    /// With a seed, delivery ids are counted instead of drawn.
+    /// With a seed, delivery ids are counted instead of random.
     pub seed: Option<u64>,
     pub users: BTreeMap<u64, User>,
     pub apps: BTreeMap<u64, App>,
     pub installations: BTreeMap<u64, Installation>,
     pub tokens: BTreeMap<String, Token>,
-    /// People who sign in with an App, by the code that their browser takes there.
+    /// Sign-ins with an App that wait for the exchange of their code, by code.
     #[serde(default)]
     pub oauth_codes: BTreeMap<String, OauthCode>,
-    /// Who owns each organisation.
+    /// The owners of each organisation.
     #[serde(default)]
     pub owners: BTreeMap<u64, BTreeSet<u64>>,
-    /// Apps that wait for their credentials to be fetched, by code.
+    /// New Apps whose credentials wait to be fetched, by code.
     #[serde(default)]
     pub manifest_codes: BTreeMap<String, ManifestCode>,
     pub repos: BTreeMap<u64, Repo>,
-    /// Former full names, in lower case.
+    /// The repositories' former full names, in lower case.
     pub former_names: BTreeMap<String, u64>,
     pub deliveries: BTreeMap<u64, Delivery>,
     pub feed: Vec<FeedEvent>,
-    /// Where the forge listens now; never saved.
+    /// The forge's address now; never saved.
     #[serde(skip)]
     pub base: String,
-    /// Deliveries to hand to the couriers once the lock is gone.
+    /// Deliveries to hand to the couriers after the change.
     #[serde(skip)]
     pub outbox: VecDeque<u64>,
-    /// Feed events to broadcast once the lock is gone.
+    /// Feed events to broadcast after the change.
     #[serde(skip)]
     pub news: VecDeque<FeedEvent>,
 }
 
-/// Who acts: a person, or an App through its bot user.
+/// The one who acts: a person, or an App through its bot user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
     pub user: u64,
@@ -64,7 +64,7 @@ impl Actor {
     }
 }
 
-/// Who acts in which repository.
+/// The one who acts, and the repository.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     pub repo: u64,
@@ -77,7 +77,7 @@ impl State {
         self.last_id
     }
 
-    /// Where the addresses lie under which commits of accounts stand: GitHub's at `users.noreply.` before its own host.
+    /// Returns the host of the accounts' email addresses: `users.noreply.` and the forge's own host, as on GitHub.
     pub fn noreply_host(&self) -> String {
         let base = url::Url::parse(&self.base).ok();
         let host = base.as_ref().and_then(url::Url::host_str).unwrap_or("github.com");
@@ -96,7 +96,7 @@ impl State {
         self.users.values().find(|user| user.login.eq_ignore_ascii_case(login))
     }
 
-    /// Whether a person may register Apps for an account, and install them there.
+    /// Returns `true` if a person may register and install Apps for an account.
     pub fn administers(&self, person: u64, account: u64) -> bool {
         let owners = self.owners.get(&account);
         person == account || owners.is_some_and(|owners| owners.contains(&person))
@@ -106,14 +106,14 @@ impl State {
         self.apps.values().find(|app| app.slug.eq_ignore_ascii_case(slug))
     }
 
-    /// The repository called `owner/name` now.
+    /// Returns the repository that is called `owner/name` now.
     pub fn repo_named(&self, owner: &str, name: &str) -> Option<&Repo> {
         self.repos
             .values()
             .find(|repo| repo.name.eq_ignore_ascii_case(name) && self.login(repo.owner).eq_ignore_ascii_case(owner))
     }
 
-    /// The same, or the one that was called so formerly.
+    /// Returns the repository that is called `owner/name` now, or else the one that was called so before.
     pub fn repo_once_named(&self, owner: &str, name: &str) -> Option<&Repo> {
         let formerly = || self.former_names.get(&format!("{owner}/{name}").to_lowercase());
         let found = self.repo_named(owner, name);
@@ -149,7 +149,7 @@ impl State {
         self.issue_mut(repo, number)?.pull.as_mut().found()
     }
 
-    /// The role that a person has in a repository; Apps' bots and strangers in private repositories have none.
+    /// Returns the role of a person in a repository. Bots of Apps have none, nor do strangers in private repositories.
     pub fn role(&self, repo: &Repo, user: u64) -> Role {
         if self.users.get(&user).is_some_and(|user| user.kind == UserKind::Bot) {
             return Role::None;

@@ -1,4 +1,4 @@
-//! One story through the whole API, read by octocrab's own models.
+//! One story through the whole API, whose answers octocrab's own models must be able to read.
 
 use super::world::*;
 use octocrab::{models, params};

@@ -1,4 +1,4 @@
-//! Who is let in, and how far.
+//! Which credentials are accepted, and what they allow.
 
 use super::world::*;
 use crate::Settings;

@@ -1,4 +1,4 @@
-//! A forge that saves first, killed at any moment: it still knows everything that it answered.
+//! A forge that saves first still knows everything that it answered if it is killed at any moment.
 
 use crate::{Forge, ForgeOptions, RepoSource, Role, Saving, Settings};
 use std::{fs, path::Path};

@@ -1,4 +1,4 @@
-//! Orders to mistreat requests.
+//! Ordered faults of requests.
 
 use super::world::*;
 use crate::{Fault, Mishap};

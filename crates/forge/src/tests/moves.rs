@@ -1,4 +1,4 @@
-//! What git does to the forge: pushes, their refusals, and what follows from them.
+//! Pushes, their refusals, and their consequences.
 
 use super::world::*;
 use crate::{BranchRule, RuleKind};

@@ -1,4 +1,4 @@
-//! The OAuth web flow, with what GitHub refuses.
+//! The OAuth web flow, and what GitHub refuses in it.
 
 use super::world::*;
 use crate::acts::Consent;
@@ -25,7 +25,7 @@ fn query(address: &Url) -> BTreeMap<String, String> {
     address.query_pairs().into_owned().collect()
 }
 
-/// Where the browser comes to, with these parameters besides the client's id.
+/// Returns the address that the browser is sent to, for these parameters besides the client's id.
 fn authorized(world: &World, more: &Fields<'_>, consent: Consent) -> Option<Url> {
     let mut fields = vec![("client_id", world.worker.client_id.as_str())];
     fields.extend(more);

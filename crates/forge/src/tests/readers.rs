@@ -1,4 +1,4 @@
-//! Who may read what: other names of this machine, private repositories, and a forge of one person.
+//! What readers see: other host names of this machine, private repositories, and a forge of one person.
 
 use super::world::*;
 use crate::{Forge, ForgeOptions, Hands, QuickReply, Readers, Replies, RepoSource, Role, Settings, Topic};
@@ -9,7 +9,7 @@ use tokio::{
     net::TcpStream,
 };
 
-/// The whole answer to a GET.
+/// Sends a GET and returns the whole answer.
 async fn get(forge: &Forge, path: &str, headers: &str) -> String {
     let address = forge.url().trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).await.unwrap();
@@ -121,7 +121,7 @@ async fn pages_for_everybody_leave_private_repositories_out() {
     assert!(get(&world.forge, "/acme/shop", HOST).await.starts_with("HTTP/1.1 404"));
 }
 
-/// The first pull request of a world has another one than what comes after it.
+/// Offers one reply on the world's first pull request, and another one on later ones.
 fn offered(topic: Topic) -> QuickReply {
     match topic.number {
         1 => QuickReply {
@@ -135,7 +135,7 @@ fn offered(topic: Topic) -> QuickReply {
     }
 }
 
-/// What a browser sends that pressed a button.
+/// Sends what a browser sends when a button is pressed; returns the whole answer.
 async fn press(forge: &Forge, path: &str, headers: &str, body: &str) -> String {
     let address = forge.url().trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).await.unwrap();
@@ -161,7 +161,7 @@ fn token_of(page: &str) -> String {
     rest.split('"').next().unwrap().to_owned()
 }
 
-/// A pull request of Bob's that adds a file.
+/// Opens a pull request by Bob that adds a file; returns its number.
 async fn with_pull(forge: &Forge) -> u64 {
     forge.create_user("bob");
     forge.set_role(REPO, "bob", Role::Write).unwrap();
@@ -291,7 +291,7 @@ async fn an_open_page_follows_what_happens() {
     );
 }
 
-/// Whether a page has a button of this id.
+/// Returns `true` if a page has a button of this id.
 fn has(page: &str, button: &str) -> bool {
     page.contains(&format!("id=\"{button}\""))
 }

@@ -1,4 +1,4 @@
-//! What GitHub refuses, with its codes and texts.
+//! Requests that GitHub refuses, with its codes and texts.
 
 use super::world::*;
 use crate::{BranchRule, RuleKind};

@@ -1,17 +1,17 @@
-//! Registering Apps from manifests, and installing them, as somebody does in a browser.
+//! Registers Apps from manifests and installs them, as a person does in a browser.
 
 use super::world::*;
 use crate::state::UserKind;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 
-/// Somebody's browser: a cookie, and no redirects followed.
+/// A person's browser: it has a cookie and follows no redirects.
 struct Visitor<'a> {
     world: &'a World,
     cookie: String,
 }
 
-/// Status, where it leads, and the page.
+/// Status, `Location` and page.
 type Answer = (u16, String, String);
 
 impl World {
@@ -72,7 +72,7 @@ impl Visitor<'_> {
         self.asks("POST", path, &all).await
     }
 
-    /// Registers an App of acme; gives where the browser is sent.
+    /// Registers an App of acme; returns the answer that sends the browser back.
     async fn registers(&self, manifest: &str) -> Answer {
         let (_, _, page) = self
             .asks(
@@ -229,7 +229,7 @@ async fn an_issue_is_written_on_its_page_with_what_its_address_brings() {
         ("body", "One\r\nTwo"),
         ("labels", "autobuild, other"),
     ];
-    // Who may not label writes an issue without labels.
+    // A person who may not label can still open an issue, without labels.
     for (login, labelled) in [("ann", true), ("eve", false)] {
         let author = world.visits(login).await;
         let (status, _, page) = author.asks("GET", &asked, &[]).await;

@@ -1,4 +1,4 @@
-//! A forge with one repository, three people and two Apps, and what tests do to it.
+//! A forge with one repository, three people and two Apps, and helpers for tests.
 
 use crate::{AppCredentials, Clock, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
 use octocrab::Octocrab;
@@ -43,7 +43,7 @@ pub(super) struct World {
 /// One request: headers and body.
 pub(super) type Received = (http::HeaderMap, Vec<u8>);
 
-/// What a receiver of webhooks got.
+/// The requests that a receiver of webhooks got.
 #[derive(Clone, Default)]
 pub(super) struct Inbox {
     pub(super) got: Arc<Mutex<Vec<Received>>>,
@@ -51,7 +51,7 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    /// `event.action` of everything received.
+    /// Returns `event.action` of everything received.
     pub(super) fn kinds(&self) -> Vec<String> {
         let got = self.got.lock().unwrap();
         let kind = |(headers, body): &Received| {
@@ -136,7 +136,7 @@ impl World {
         }
     }
 
-    /// octocrab as an App.
+    /// Returns octocrab with an App's credentials.
     pub(super) fn app(&self, app: &AppCredentials) -> Octocrab {
         let key = jsonwebtoken::EncodingKey::from_rsa_pem(app.private_key.expose_secret().as_bytes()).unwrap();
         Octocrab::builder()
@@ -147,7 +147,7 @@ impl World {
             .unwrap()
     }
 
-    /// octocrab as the working App's installation.
+    /// Returns octocrab with the working App's installation token.
     pub(super) fn crab(&self) -> Octocrab {
         self.app(&self.worker).installation(self.worker_at.into()).unwrap()
     }
@@ -156,7 +156,7 @@ impl World {
         self.app(&self.coach).installation(self.coach_at.into()).unwrap()
     }
 
-    /// A token with some permissions.
+    /// Mints an installation token with these permissions.
     pub(super) async fn token(&self, permissions: Value) -> String {
         let path = format!("/app/installations/{}/access_tokens", self.worker_at);
         let answer: Value = self
@@ -174,7 +174,7 @@ impl World {
             + "/acme/shop.git"
     }
 
-    /// A call with any token and any body; status and JSON.
+    /// Sends a call with any token and body; returns status and JSON.
     pub(super) async fn raw(&self, method: &str, path: &str, token: Option<&str>, body: Value) -> (u16, Value) {
         use http_body_util::BodyExt;
         let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new()).build_http();

@@ -1,4 +1,4 @@
-//! A forge for a browser to walk through: the organisation `acme` with its owner `ann`, one repository and one issue.
+//! A forge for browser tests: the organisation `acme` with its owner `ann`, one repository and one issue.
 
 #![allow(clippy::unwrap_used, reason = "a forge that cannot start has failed")]
 
@@ -28,7 +28,7 @@ async fn main() {
         .unwrap();
     println!("{}", forge.url());
     std::io::stdout().flush().unwrap();
-    // Until whoever started it is gone.
+    // Runs until the process that started it closes standard input.
     let mut line = String::new();
     while std::io::stdin().read_line(&mut line).is_ok_and(|read| read > 0) {}
 }

@@ -10,7 +10,7 @@ fn id(kind: &str) -> String {
     format!("{kind}_fake{:020}", IDS.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The block of a reply, and why the model stopped.
+/// Returns the content block of a reply, and the reason why the model stopped.
 fn block(reply: &Reply) -> (Value, &'static str) {
     let text = |text: &str| json!({ "type": "text", "text": text });
     let tool =
@@ -33,7 +33,7 @@ fn usage(reply: &Reply, output: u64) -> Value {
     json!({ "input_tokens": input, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 5, "output_tokens": output })
 }
 
-/// A message in one piece.
+/// Returns a message in one piece.
 pub(super) fn message(model: &str, reply: &Reply) -> Value {
     let (block, stop) = block(reply);
     json!({
@@ -42,7 +42,7 @@ pub(super) fn message(model: &str, reply: &Reply) -> Value {
     })
 }
 
-/// A message in events.
+/// Returns a message as a stream of events.
 pub(super) fn events(model: &str, reply: &Reply) -> Vec<(&'static str, Value)> {
     let (block, stop) = block(reply);
     let (start, delta) = match block["type"].as_str() {

@@ -1,5 +1,5 @@
-//! A scripted model: enough of two providers' APIs for real agent programs to work against it, with every fault that
-//! they have. It answers on loopback, request by request, from rules.
+//! A scripted model: enough of two providers' APIs that real agent programs can work with it, with every fault of these
+//! APIs. It runs on loopback and answers each request by rules.
 
 mod anthropic;
 mod openai;
@@ -13,16 +13,17 @@ use std::{
 use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Which of its replies a rule gives.
+/// Selects one of a rule's replies.
 #[derive(Clone, Copy, Debug)]
 pub enum Pick {
-    /// By how often the model has spoken in this conversation: parallel and repeated requests do not disturb each other.
+    /// By the number of the model's turns in this conversation, so that parallel and repeated requests do not disturb
+    /// each other.
     Turn,
-    /// One after the other, whatever conversation a request belongs to.
+    /// One after the other, for requests of any conversation.
     Next,
 }
 
-/// What is answered to requests whose body holds a text. The last reply is given again and again.
+/// The replies to requests whose body contains a text. The last reply is repeated.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub holds: &'static str,
@@ -33,33 +34,33 @@ pub struct Rule {
 /// One answer.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// Words.
+    /// Text.
     Text(String),
-    /// A call of a tool.
+    /// A tool call.
     Tool(&'static str, Value),
-    /// A call whose input is no JSON.
+    /// A tool call whose input is not JSON.
     BrokenTool(&'static str),
-    /// Words, and that the model refuses.
+    /// Text with the stop reason that the model refuses (Messages API only).
     Refusal,
-    /// Words, cut off at the limit of output.
+    /// Text that is cut off at the output limit (Messages API only).
     CutOff,
-    /// A call of a tool that costs more than any budget.
+    /// A tool call that costs more than any budget (Messages API only).
     Dear(&'static str, Value),
-    /// No answer but this status, with a text and perhaps a time to wait.
+    /// An error with this status and text, and perhaps a time to wait in seconds.
     Status(u16, &'static str, Option<u32>),
-    /// An answer as it stands: status, more headers, body.
+    /// A verbatim answer: status, additional headers, body.
     Raw(u16, &'static str, &'static str),
-    /// The connection ends in the middle.
+    /// The connection ends in the middle of the answer.
     Drop,
-    /// Nothing more comes.
+    /// The answer stops in the middle, and the connection stays open.
     Stall,
 }
 
-/// One request, as far as tests look at it.
+/// The parts of a request that tests examine.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub path: String,
-    /// Names of headers, in lower case, with their values.
+    /// The headers: names in lower case, and values.
     pub headers: Vec<(String, String)>,
     pub body: Value,
 }
@@ -77,7 +78,7 @@ pub(crate) struct Shared {
 }
 
 impl FakeModel {
-    /// Starts on a port of its own.
+    /// Starts on a free port.
     pub async fn start(rules: Vec<Rule>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -100,19 +101,19 @@ impl FakeModel {
         }
     }
 
-    /// Where it is.
+    /// Returns the model's address.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Every request for words so far.
+    /// Returns all requests for a reply so far.
     pub fn seen(&self) -> Vec<Seen> {
         self.shared.seen.lock().unwrap().clone()
     }
 }
 
 impl Shared {
-    /// The reply to a request; a request that no rule knows is a mistake of the test and fails loudly.
+    /// Returns the reply to a request. A request that no rule matches is a mistake of the test, answered with a 500.
     fn reply(&self, seen: Seen) -> Reply {
         let text = seen.body.to_string();
         let turns = spoken(&seen.body);
@@ -135,7 +136,7 @@ impl Shared {
     }
 }
 
-/// How often the model has spoken in this conversation.
+/// Returns how often the model has spoken in this conversation.
 fn spoken(body: &Value) -> usize {
     let of = |key: &str| body[key].as_array().cloned().unwrap_or_default();
     let messages = of("messages")

@@ -30,7 +30,7 @@ fn item(reply: &Reply) -> Value {
     }
 }
 
-/// An answer in events.
+/// Returns an answer as a stream of events.
 pub(super) fn events(model: &str, reply: &Reply) -> Vec<(&'static str, Value)> {
     let item = item(reply);
     let usage = json!({

@@ -1,4 +1,4 @@
-//! HTTP by hand, because a server that breaks off in the middle is what is wanted here.
+//! HTTP by hand, because tests need a server that breaks off in the middle of an answer.
 
 use super::{Reply, Seen, Shared, anthropic, openai};
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ async fn line(socket: &mut Socket) -> Option<String> {
     (read > 0).then(|| line.trim_end().to_owned())
 }
 
-/// `None` when the connection is to end.
+/// Answers a request; `None` if the connection must end.
 async fn answer(socket: &mut Socket, method: &str, seen: Seen, shared: &Shared) -> Option<()> {
     let path = seen.path.split('?').next().unwrap_or_default().to_owned();
     let streams = seen.body["stream"] == true;
@@ -108,7 +108,7 @@ async fn answer(socket: &mut Socket, method: &str, seen: Seen, shared: &Shared) 
         match reply {
             Reply::Drop if at == 2 => return None,
             Reply::Stall if at == 2 => {
-                // Until the other side gives up.
+                // Wait until the other side gives up.
                 let _ = socket.read_u8().await;
                 return None;
             }

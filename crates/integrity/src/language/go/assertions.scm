@@ -15,13 +15,13 @@
   @assertion @assertion.weak
   (#any-of? @_name "Error" "Errorf" "Fatal" "Fatalf" "Fail" "FailNow"))
 
-; A failure by itself.
+; A call that only fails the test.
 ((call_expression
    function: (selector_expression operand: (identifier) @_t field: (_) @_name)) @assertion @assertion.guard
   (#match? @_t "^(t|tb|b|f|c)$")
   (#any-of? @_name "Error" "Errorf" "Fatal" "Fatalf" "Fail" "FailNow"))
 
-; testify's.
+; Assertions of testify.
 ((call_expression function: (selector_expression operand: (_) @_of field: (_) @_name)) @assertion
   (#match? @_of "^(assert|require|is|s|suite|s\\.Assert\\(\\)|s\\.Require\\(\\))$")
   (#match? @_name "^(Equal|Not|Nil|Error|True|False|Contains|Len|Panics|Greater|Less|Zero|Empty|ErrorIs|JSONEq|ElementsMatch|Same|Implements|IsType|Regexp|InDelta)"))
@@ -39,5 +39,5 @@
   (#match? @_of "^(assert|require)$")
   (#any-of? @_name "NoError" "NoErrorf" "NotNil" "NotEmpty" "NotZero" "Greater" "Less" "IsType" "Implements" "NotEqual"))
 
-; Functions that are called like one.
+; Functions whose name begins like an assertion.
 ((call_expression function: (identifier) @_name) @assertion (#match? @_name "^(assert|check|verify|expect|require|must)[A-Z]"))

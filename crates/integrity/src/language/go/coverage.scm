@@ -1,2 +1,2 @@
-; Code that is not counted.
+; Comments that exclude code from coverage.
 ((comment) @uncovered (#match? @uncovered "coverage:ignore|nocover|codecov:ignore"))

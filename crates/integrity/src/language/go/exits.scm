@@ -1,4 +1,4 @@
-; What ends the process, and the tests with it. `TestMain` ends with the code of the tests.
+; Calls that end the process, and the test run with it. `TestMain` passes the tests' own code, which is no literal.
 ((call_expression
    function: (selector_expression) @_name
    arguments: (argument_list . (int_literal) .)) @exit

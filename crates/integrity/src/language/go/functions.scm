@@ -1,10 +1,10 @@
-; Functions, and those that only give a value which is written out.
+; Functions. `@function.value`: the returned value, if the body is only a `return`.
 (function_declaration name: (_) @function.name body: (block) @function.body) @function
 (method_declaration name: (_) @function.name body: (block) @function.body) @function
 (function_declaration
   body: (block . (statement_list . (return_statement (expression_list) @function.value) .))) @function
 
-; What else the file defines.
+; The file's other definitions.
 (type_spec name: (_) @definition)
 (const_spec name: (_) @definition)
 (var_spec name: (_) @definition)

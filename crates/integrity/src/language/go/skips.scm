@@ -1,4 +1,4 @@
-; `t.Skip()`: at once, or where something is so.
+; `t.Skip()`: always, or inside an `if`.
 (function_declaration
   body: (block (statement_list (expression_statement (call_expression function: (selector_expression field: (_) @_name)) @skip)))
   (#any-of? @_name "Skip" "Skipf" "SkipNow"))

@@ -6,7 +6,7 @@
   (#match? @test.name "^(Test|Fuzz)([^a-z]|$)")
   (#match? @_type "^[TF]$")) @test
 
-; `t.Run("…", func(t *testing.T) {…})`, and the suites of testify.
+; `t.Run("…", func(t *testing.T) {…})`, and methods of testify suites.
 (call_expression
   function: (selector_expression field: (field_identifier) @_run)
   arguments: (argument_list . (_) @test.name . (func_literal body: (block) @test.body) .)

@@ -19,7 +19,8 @@
   (#eq? @_expect "expect")
   (#any-of? @_matcher "equal" "equals" "eql" "eq" "toBe" "toEqual" "toStrictEqual"))
 
-; Matchers that only ask whether something is there, of what kind it is, or how large; and what is turned round.
+; Matchers that only check existence, type or size, and negated ones. Then assertions that cannot fail:
+; `expect(true).toBe(true)`, and `expect(x)` without a matcher.
 ((call_expression function: (member_expression property: (_) @_matcher) @_chain) @assertion @assertion.weak
   (#match? @_chain "^expect\\(")
   (#any-of? @_matcher
@@ -51,7 +52,7 @@
   (call_expression function: (identifier) @_expect arguments: (arguments . (_) .)) @assertion @assertion.trivial
   (#eq? @_expect "expect"))
 
-; `assert`, node's, chai's, and those of `t`.
+; `assert` of Node and chai, the assertions of `t`, and statements that only fail the test.
 ((call_expression
    function: [(identifier) (member_expression)] @_name
    arguments: (arguments . (_) @assertion.condition)) @assertion
@@ -74,7 +75,7 @@
   (#match? @_name "^(assert|t)\\.fail$"))
 (throw_statement) @assertion @assertion.guard
 
-; Functions that are called like one, and `should`.
+; Functions whose name begins like an assertion, and `should` chains.
 ((call_expression function: (identifier) @_name) @assertion (#match? @_name "^(assert|expect|check|verify)[A-Z]"))
 ((call_expression function: (member_expression) @_name) @assertion (#match? @_name "\\.(expect|should)\\b"))
 ((expression_statement (member_expression) @assertion) (#match? @assertion "\\.should\\."))

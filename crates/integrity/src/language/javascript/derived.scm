@@ -1,2 +1,2 @@
-; What a class is derived from.
+; The base class of each class.
 ([(class_declaration (class_heritage (identifier) @class.base)) (class (class_heritage (identifier) @class.base))] @class)

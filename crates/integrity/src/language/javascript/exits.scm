@@ -1,4 +1,4 @@
-; What ends the process, and the tests with it.
+; Calls and assignments that end the process or set its exit code, and the test run's with it.
 ((call_expression function: (member_expression) @_name) @exit
   (#any-of? @_name "process.exit" "process.abort" "process.reallyExit" "Deno.exit"))
 ((call_expression function: (member_expression) @_name arguments: (arguments . (_) @_pid)) @exit

@@ -8,7 +8,7 @@
    arguments: (arguments . [(string) (template_string)])) @skip
   (#match? @_name "\\.(skip|todo|failing|fails|fixme|only)\\.each$"))
 
-; On a condition, unless that is written out.
+; `it.skipIf(…)` and `it.runIf(…)`. A literal condition makes them an unconditional skip.
 ((call_expression function: (member_expression) @_name) @skip.conditional (#match? @_name "\\.(skipIf|runIf)$"))
 ((call_expression
    function: (member_expression) @_name
@@ -27,7 +27,7 @@
   (#match? @_name "^(it|test|describe|suite|specify|t\\.test)\\b")
   (#any-of? @_key "skip" "todo"))
 
-; A test that skips itself: at once, or where something is so.
+; A test that skips itself: always, or inside an `if`.
 (arrow_function
   body: (statement_block (expression_statement (call_expression function: (_) @_name) @skip))
   (#match? @_name "^((t|this|ctx|context)\\.(skip|todo)|skip|pending)$"))
@@ -38,7 +38,7 @@
   (_ (expression_statement (call_expression function: (_) @_name) @skip.conditional))
   (#match? @_name "^((t|this|ctx|context)\\.(skip|todo)|skip|pending)$"))
 
-; A title without a test.
+; A title without a test function.
 ((call_expression
    function: (identifier) @_name
    arguments: (arguments . (string) .)) @skip

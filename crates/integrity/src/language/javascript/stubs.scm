@@ -1,4 +1,4 @@
-; What is thrown where the work should be.
+; Errors thrown in place of the work.
 ((throw_statement (new_expression constructor: (_) @_error)) @stub (#match? @_error "NotImplemented"))
 ((throw_statement (new_expression arguments: (arguments . (_) @stub.message))) @stub)
 ((throw_statement (string) @stub.message) @stub)
@@ -7,7 +7,7 @@
    arguments: (arguments (new_expression arguments: (arguments . (_) @stub.message)))) @stub
   (#eq? @_name "Promise.reject"))
 
-; A function with nothing in it, or nothing but talk.
+; A function with an empty body, or with console output or a comment in place of the work.
 (export_statement
   [(function_declaration name: (_) @_name body: (statement_block) @_body) @empty
    (lexical_declaration (variable_declarator name: (_) @_name value: (arrow_function body: (statement_block) @_body) @empty))]

@@ -12,7 +12,7 @@
   (#match? @_name "^(it|test|specify|xit|xtest|fit|xspecify|t\\.test|Deno\\.test)(\\.|$)")
   (#not-match? @_name "\\.(step|extend|use|describe|beforeEach|afterEach|beforeAll|afterAll|before|after|mock(\\.\\w+)*)$")) @test
 
-; Tests of rows, and on a condition: `it.each([…])("…", …)`, `it.skipIf(…)("…", …)`.
+; Tests with rows or under a condition: `it.each([…])("…", …)`, `it.skipIf(…)("…", …)`.
 (call_expression
   function: (call_expression function: (member_expression) @_name) @test.rows
   arguments: (arguments
@@ -26,6 +26,6 @@
   arguments: (arguments . (_) @suite.name)
   (#match? @_name "^(describe|context|suite|xdescribe|fdescribe|xcontext|xsuite|test\\.describe)\\b")) @suite
 
-; Tests that are made of a list of nothing, or behind a condition that never holds.
+; Tests in a loop over an empty list, or under a condition that is never true.
 (for_in_statement right: (array) @_list (#match? @_list "^\\[\\s*\\]$")) @uncollected
 (if_statement condition: (parenthesized_expression [(false) (number)] @_never) (#match? @_never "^(false|0)$")) @uncollected

@@ -1,4 +1,4 @@
-; The tools of tests with another meaning.
+; Redefined test tools: `expect`, `it`, `assert` and so on, module loading, or a local file named like a test library.
 (program
   [(function_declaration name: (_) @_name) @shadow
    (lexical_declaration
@@ -25,7 +25,7 @@
   (#eq? @_require "require")
   (#match? @_from "^.\\.(.*/)?(assert|vitest|jest|chai|mocha|expect|node-test|globals)(\\.\\w+)?.$"))
 
-; Tests that are tried until they pass.
+; Tests that are retried until they pass.
 ((call_expression function: (member_expression) @_name arguments: (arguments (number) @_times)) @runner
   (#any-of? @_name "jest.retryTimes" "this.retries")
   (#not-eq? @_times "0"))
@@ -36,7 +36,7 @@
   (#any-of? @_key "retry" "retries")
   (#not-eq? @_times "0"))
 
-; Code that knows of its tests, or takes its answers from them.
+; Product code that detects that it is tested, or reads the tests' files.
 ((member_expression property: (_) @_name) @differs
   (#any-of? @_name "JEST_WORKER_ID" "VITEST" "VITEST_WORKER_ID" "NODE_TEST_CONTEXT" "VITEST_POOL_ID"))
 ((binary_expression) @differs

@@ -4,7 +4,7 @@
 ; A tuple is always true.
 ((assert_statement . (tuple)) @assertion @assertion.trivial)
 
-; unittest's.
+; Assertions of unittest.
 (call
   function: (attribute attribute: (identifier) @_name)
   arguments: (argument_list . (_) @assertion.condition)
@@ -21,7 +21,7 @@
     "assertIsNotNone" "assertNotEqual" "assertIsInstance" "assertIsNot" "assertGreater" "assertGreaterEqual"
     "assertLess" "assertLessEqual" "assert_called")) @assertion @assertion.weak
 
-; Whatever is called like an assertion.
+; Calls whose name begins like an assertion, and statements that only fail the test.
 (call
   function: [(identifier) @_name (attribute attribute: (identifier) @_name)]
   (#match? @_name "^(assert|check_|verify_|expect_|raises$|warns$|deprecated_call$|RaisesGroup$)")) @assertion
@@ -32,14 +32,14 @@
 
 (raise_statement (_) @_raised (#match? @_raised "^AssertionError")) @assertion @assertion.guard
 
-; A block that is to raise anything.
+; `raises(Exception)`: every error passes.
 (call
   function: [(identifier) @_name (attribute attribute: (identifier) @_name)]
   arguments: (argument_list . (identifier) @_error)
   (#any-of? @_name "raises" "assertRaises")
   (#any-of? @_error "Exception" "BaseException")) @assertion @assertion.weak
 
-; A block that is to raise something, and raises it itself.
+; A `with raises(…)` block that raises the error itself.
 (with_statement
   (with_clause (with_item value: (call function: (_) @_name) @assertion @assertion.trivial))
   body: (block (raise_statement))

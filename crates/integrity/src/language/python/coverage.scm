@@ -1,3 +1,4 @@
-; A function or a class that is not counted; a branch that cannot be tried here is everybody's.
+; Functions and classes excluded from coverage. A pragma on a branch is no match: honest code excludes branches that
+; cannot run on this machine.
 (function_definition (comment) @uncovered (#match? @uncovered "pragma: ?no ?cover"))
 (class_definition (comment) @uncovered (#match? @uncovered "pragma: ?no ?cover"))

@@ -1,4 +1,4 @@
-; What ends the process, and the tests with it.
+; Calls that end the process, and the test run with it.
 ((call function: (_) @_name) @exit (#eq? @_name "pytest.exit"))
 ([(function_definition body: (block (expression_statement (call function: (_) @_name) @exit)))
   (module (expression_statement (call function: (_) @_name) @exit))

@@ -1,4 +1,4 @@
-; Functions, and those that only give a value which is written out.
+; Functions. `@function.value`: the returned value, if the body is only a `return`, with or without a docstring.
 (function_definition
   name: (identifier) @function.name
   body: (block) @function.body) @function
@@ -6,11 +6,11 @@
 (function_definition
   body: (block . (expression_statement (string))? . (return_statement (_) @function.value) . (comment)* .)) @function
 
-; Classes, and what they are derived from.
+; Classes and their base classes.
 (class_definition name: (identifier) @class.name) @class
 (class_definition superclasses: (argument_list [(identifier) (attribute)] @class.base)) @class
 
-; Methods that others fill in.
+; Code that may be empty: abstract, base and null classes, interfaces, overloads, and `if TYPE_CHECKING`.
 (class_definition
   name: (identifier) @_name
   (#match? @_name "^(Abstract|Base|Null|No[oO]p|Dummy|Fake)|(Base|Interface|Mixin|Protocol)$")) @abstract

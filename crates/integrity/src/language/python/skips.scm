@@ -4,7 +4,7 @@
 ((decorator) @skip.conditional
   (#match? @skip.conditional "(skipif|skipIf|skipUnless|skip_unless|xfail)\\([^\"']"))
 
-; A condition that is written out.
+; A literal condition, such as `skipif(True)`.
 ((decorator (call
    function: (_) @_name
    arguments: (argument_list . [(true) (integer)]))) @skip
@@ -14,7 +14,7 @@
    arguments: (argument_list . [(false)]))) @skip
   (#match? @_name "skipUnless$"))
 
-; A mark by another name.
+; A skip mark stored under another name, or a mark read with `getattr`.
 (module
   (expression_statement
     (assignment left: (_) @_left right: (_) @_mark) @skip)
@@ -23,14 +23,14 @@
   (#eq? @_get "getattr")
   (#match? @_of "^pytest\\.mark"))
 
-; A test with no rows.
+; A parametrized test without rows.
 ((decorator (call
    function: (_) @_name
    arguments: (argument_list (_) . (list) @_rows))) @skip
   (#match? @_name "parametrize$")
   (#match? @_rows "^\\[\\s*\\]$"))
 
-; Calls that skip: at once, or where something is so.
+; Calls that skip: always, or inside an `if`.
 (function_definition
   body: (block (expression_statement (call function: (_) @_name) @skip))
   (#match? @_name "^(pytest\\.(skip|xfail)|self\\.skipTest)$"))
@@ -45,11 +45,11 @@
   consequence: (block (expression_statement (call function: (_) @_name) @skip.conditional))
   (#match? @_name "^(pytest\\.(skip|xfail)|self\\.skipTest)$"))
 
-; What keeps files from being collected.
+; `collect_ignore`: files that pytest does not collect.
 (expression_statement (assignment left: (identifier) @_left right: (list (_))) @skip
   (#match? @_left "^collect_ignore(_glob)?$"))
 
-; A coroutine in a test case that waits for nothing.
+; An `async` test in a plain `TestCase`: nothing awaits it, so it passes without running.
 (class_definition
   superclasses: (argument_list [(identifier) (attribute)] @_base)
   body: (block (function_definition "async" name: (identifier) @_name) @skip)

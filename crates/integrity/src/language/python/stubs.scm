@@ -1,4 +1,4 @@
-; `raise NotImplementedError`, as all that a function does or without a word; other errors by their words.
+; `raise NotImplementedError`, without a message or as the whole body. Other errors count by their message.
 ((raise_statement (identifier) @_raised) @stub (#match? @_raised "^NotImplemented"))
 ((raise_statement (call function: (identifier) @_raised arguments: (argument_list) @_words)) @stub
   (#eq? @_raised "NotImplementedError")
@@ -11,7 +11,7 @@
 ((assert_statement (false) (_) @stub.message) @stub)
 ((return_statement (identifier) @_value) @stub (#eq? @_value "NotImplemented"))
 
-; A function without a body, or with a note in its place.
+; A function with an empty body, or with a comment or a message in place of the work.
 (function_definition
   name: (identifier) @_name
   body: (block . (expression_statement (string))? . [(pass_statement) (expression_statement (ellipsis))] .)

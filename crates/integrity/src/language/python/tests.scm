@@ -1,4 +1,4 @@
-; What pytest and unittest collect.
+; The functions and classes that pytest and unittest collect.
 (function_definition
   name: (identifier) @test.name
   body: (block) @test.body
@@ -11,7 +11,7 @@
 
 (class_definition name: (identifier) @suite.name) @suite
 
-; A class whose name says nothing, and that is derived from no test case.
+; A class whose name does not begin with `Test` and that has no test case among its base classes.
 (class_definition
   name: (identifier) @_name
   !superclasses
@@ -23,7 +23,7 @@
   (#not-match? @_name "^Test")
   (#not-match? @_bases "Test|Case")) @uncollected
 
-; `__test__ = False`, and a constructor.
+; A class with `__test__ = False`, or with a constructor and no base class: pytest does not collect it.
 (class_definition
   body: (block (expression_statement (assignment left: (identifier) @_left right: (false))))
   (#eq? @_left "__test__")) @uncollected
@@ -33,7 +33,7 @@
   body: (block (function_definition name: (identifier) @_constructor))
   (#eq? @_constructor "__init__")) @uncollected
 
-; A function inside of another.
+; A function inside another function, and a fixture.
 (function_definition body: (block (function_definition) @uncollected))
 (function_definition body: (block (decorated_definition (function_definition) @uncollected)))
 
@@ -42,7 +42,7 @@
   definition: (function_definition) @uncollected
   (#match? @_decorator "fixture"))
 
-; Names that the module takes back.
+; Names that the module deletes, sets to `None` or `False`, or marks with `__test__ = False`.
 (module (delete_statement (identifier) @uncollected.name))
 (module (delete_statement (expression_list (identifier) @uncollected.name)))
 (module (expression_statement (assignment left: (identifier) @uncollected.name right: [(none) (false)])))

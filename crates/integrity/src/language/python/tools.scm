@@ -1,4 +1,4 @@
-; The tools of tests with another meaning.
+; Redefined test tools: assertions, parts of pytest and unittest, `sys.modules`.
 (function_definition name: (identifier) @_name
   (#any-of? @_name
     "assertEqual" "assertTrue" "assertFalse" "assertRaises" "assertIn" "assertIsNone" "assertAlmostEqual"
@@ -12,7 +12,7 @@
   (#eq? @_set "setattr")
   (#match? @_tool "^(pytest|_pytest|unittest|builtins)"))
 
-; Hooks of pytest that take tests out of the run, or write their results.
+; pytest hooks that remove tests from the run or write their results; reruns, changed options and encoded code.
 (function_definition
   name: (identifier) @_hook
   body: (block) @_body
@@ -40,7 +40,7 @@
   (#any-of? @_run "exec" "eval")
   (#match? @_code "b64decode|fromhex|unhexlify|decompress"))
 
-; Code that knows of its tests, or is made of their tools.
+; Product code that detects that it is tested, or imports mocks or test code.
 ((string_content) @differs (#match? @differs "PYTEST_CURRENT_TEST"))
 ((comparison_operator) @differs (#match? @differs "sys\\.modules") (#match? @differs "pytest|unittest"))
 ((import_from_statement module_name: (_) @_module) @borrowed (#match? @_module "^(tests?\\.|unittest\\.mock$)"))

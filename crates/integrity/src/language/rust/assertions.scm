@@ -1,4 +1,4 @@
-; Assertions, as macros and among the tokens of others.
+; Assertion macros, also among the tokens of other macro calls.
 (macro_invocation
   macro: [(identifier) (scoped_identifier)] @_name
   (token_tree) @assertion.condition
@@ -20,20 +20,20 @@
   macro: (identifier) @_name
   (#any-of? @_name "panic" "unreachable")) @assertion @assertion.guard
 
-; A pattern that takes everything.
+; `assert!(matches!(x, _))`: the pattern matches everything.
 ((macro_invocation
    macro: (identifier) @_name
    (token_tree) @_given) @assertion @assertion.trivial
   (#eq? @_name "assert")
   (#match? @_given "^\\(matches!\\(.*, *_\\)\\)$"))
 
-; Functions that are called like one.
+; Functions and methods whose name begins like an assertion.
 (call_expression
   function: [(identifier) @_name (scoped_identifier name: (identifier) @_name)
              (field_expression field: (field_identifier) @_name)]
   (#match? @_name "^(assert|check|verify|expect)_")) @assertion
 
-; What fails where there is an error.
+; Code that fails on an error: `unwrap` and its like, `?`, `#[should_panic]`.
 (call_expression
   function: (field_expression field: (field_identifier) @_name)
   (#any-of? @_name "unwrap" "expect" "unwrap_err" "expect_err")) @assertion @assertion.weak

@@ -1,4 +1,4 @@
-; Functions, and those that only give a value which is written out.
+; Functions. `@function.value`: the value of the body, if the body is nothing else.
 (function_item name: (identifier) @function.name body: (block) @function.body) @function
 (function_item
   body: (block
@@ -8,12 +8,12 @@
 
 (impl_item type: (_) @class.name) @class
 
-; Methods that a trait asks for, and what is compiled on a condition.
+; Traits, trait implementations, and functions compiled under `#[cfg]`.
 (trait_item) @abstract
 (impl_item trait: (_)) @abstract
 ((attribute_item (attribute (identifier) @_cfg)) . (function_item) @abstract (#eq? @_cfg "cfg"))
 
-; What else the file defines.
+; The file's other definitions.
 (struct_item name: (_) @definition)
 (enum_item name: (_) @definition)
 (trait_item name: (_) @definition)

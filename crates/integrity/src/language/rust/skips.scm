@@ -1,4 +1,4 @@
-; `#[ignore]`, and a test that is compiled on a condition.
+; `#[ignore]`, and tests that are compiled on a condition.
 ((attribute_item (attribute (identifier) @_name)) @skip (#eq? @_name "ignore"))
 ((attribute_item (attribute (identifier) @_name arguments: (token_tree) @_given)) @skip.conditional
   (#eq? @_name "cfg_attr")
@@ -14,7 +14,7 @@
   (#match? @_test "(^|::)test$"))
 ((inner_attribute_item (attribute (identifier) @_cfg)) @skip.conditional (#eq? @_cfg "cfg"))
 
-; What is never compiled.
+; Code that is never compiled, such as `#[cfg(any())]`.
 ((attribute_item (attribute (identifier) @_cfg arguments: (token_tree) @_given)) @skip
   (#eq? @_cfg "cfg")
   (#match? @_given "^\\((any\\(\\)|all\\(test, *any\\(\\)\\)|false)\\)$"))

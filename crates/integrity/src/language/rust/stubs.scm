@@ -1,4 +1,4 @@
-; `todo!()` and whatever else says the same.
+; `todo!()`, `unimplemented!()`, and panics and errors whose message says the same.
 ((macro_invocation macro: [(identifier) (scoped_identifier)] @_name) @stub
   (#match? @_name "(^|::)(todo|unimplemented)$"))
 ((use_declaration (_) @_path) @stub (#match? @_path "\\b(todo|unimplemented) as\\b"))
@@ -15,6 +15,6 @@
   (#any-of? @_name "assert" "debug_assert")
   (#match? @_given "^\\(false,\\s*\"(TODO|FIXME|todo|not (yet )?implemented)"))
 
-; A note in the place of the work.
+; A body that is only a comment and a literal.
 (function_item
   body: (block . (line_comment) @stub.message . [(integer_literal) (float_literal) (boolean_literal)] @stub .))

@@ -1,10 +1,10 @@
-; A function with an attribute of a test.
+; A function with a test attribute.
 ((attribute_item (attribute [(identifier) (scoped_identifier)] @_attribute)) @test.rows
   . [(attribute_item) (line_comment) (block_comment)]* @test.rows
   . (function_item name: (identifier) @test.name body: (block) @test.body) @test
   (#match? @_attribute "(^|::)(test|rstest|test_case|wasm_bindgen_test|quickcheck|bolero_test)$"))
 
-; One among the tokens of a macro.
+; A test among the tokens of a macro call.
 (token_tree
   (token_tree) @_mark . "fn" . (identifier) @test.name @test . (token_tree) . (token_tree) @test.body
   (#eq? @_mark "[test]"))
@@ -18,7 +18,7 @@
   (#eq? @_cfg "cfg")
   (#match? @_given "^\\((all\\()?test\\b"))
 
-; What the runner does not find.
+; Functions that the test runner does not find: inside another function, or in a macro definition.
 (function_item body: (block (function_item) @uncollected))
 (macro_definition) @uncollected
 
