@@ -11,7 +11,7 @@
 
 use std::{
     os::unix::fs::PermissionsExt,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output},
 };
 
@@ -95,9 +95,12 @@ fn every_image_of_the_recipe_is_a_line_of_the_lock() {
     );
 }
 
-#[test]
-fn what_the_recipe_copies_is_a_workspace_that_cargo_loads() {
+/// What the build of the recipe copies, as the engine gives it to the build.
+fn copied() -> tempfile::TempDir {
     let (recipe, ignore) = (read("deploy/Containerfile"), read(".dockerignore"));
+    let (nothing, but) = ignore.split_once('\n').unwrap();
+    assert_eq!(nothing, "*");
+    assert!(but.lines().all(|line| line.starts_with('!')), "{but}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let image = tempfile::tempdir().unwrap();
     let build = recipe.split("\nFROM ").nth(1).unwrap();
@@ -106,17 +109,72 @@ fn what_the_recipe_copies_is_a_workspace_that_cargo_loads() {
         let into = image.path().join(target);
         std::fs::create_dir_all(into.parent().unwrap()).unwrap();
         for source in sources.split(' ') {
-            assert!(ignore.lines().any(|line| line == format!("!{source}")), "{source}");
+            assert!(but.lines().any(|line| line == format!("!{source}")), "{source}");
             let copied = Command::new("cp").arg("-r").arg(root.join(source)).arg(&into).status();
             assert!(copied.unwrap().success(), "{source}");
         }
     }
+    image
+}
+
+#[test]
+fn what_the_recipe_copies_is_a_workspace_that_cargo_loads() {
+    let image = copied();
     let loaded = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--locked", "--format-version=1"])
         .current_dir(image.path())
         .output()
         .unwrap();
     assert!(loaded.status.success(), "{}", String::from_utf8_lossy(&loaded.stderr));
+}
+
+/// Every Rust file below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let below = |path: PathBuf| match path.is_dir() {
+        true => sources(&path),
+        false => vec![path],
+    };
+    let all = entries.flat_map(below);
+    all.filter(|path| path.extension().is_some_and(|end| end == "rs"))
+        .collect()
+}
+
+/// The files that a Rust file includes as it is built; of a name that a macro joins, its folder.
+fn included(source: &Path) -> Vec<PathBuf> {
+    let text = std::fs::read_to_string(source).unwrap();
+    let calls = ["include!(", "include_str!(", "include_bytes!(", "include_dir!("];
+    let named = calls.into_iter().flat_map(|call| text.split(call).skip(1));
+    let place = |rest: &str| {
+        let rest = rest.trim_start();
+        let (joined, rest) = rest.strip_prefix("concat!(").map_or((false, rest), |rest| (true, rest));
+        let name = rest
+            .trim_start()
+            .strip_prefix('"')
+            .and_then(|rest| rest.split_once('"'));
+        let name = name.unwrap_or_else(|| panic!("{}: {rest:.60}", source.display())).0;
+        let name = if joined { name.rsplit_once('/').unwrap().0 } else { name };
+        source.parent().unwrap().join(name)
+    };
+    named.map(place).collect()
+}
+
+#[test]
+fn what_the_recipe_copies_holds_all_that_the_sources_include() {
+    let image = copied();
+    let root = image.path().canonicalize().unwrap();
+    let mut looked_at = Vec::new();
+    for source in sources(&root) {
+        for file in included(&source) {
+            let found = file.canonicalize();
+            let is_copied = found.as_ref().is_ok_and(|found| found.starts_with(&root));
+            assert!(is_copied, "{} includes {}", source.display(), file.display());
+            looked_at.extend(found.unwrap().strip_prefix(&root).map(Path::to_path_buf));
+        }
+    }
+    for known in ["app-manifest.yml", "agents/coach.md", "migrations/sqlite"] {
+        assert!(looked_at.contains(&PathBuf::from(known)), "{known}: {looked_at:?}");
+    }
 }
 
 #[test]
