@@ -35,6 +35,67 @@ fn lock_images(folder: &Path, skopeo: &str) -> Output {
         .unwrap()
 }
 
+/// Runs a script of `deploy/` with a `PATH` of these programs and the system's tools that the script needs.
+fn with_programs(folder: &Path, programs: &[(&str, &str)], words: &[&str]) -> Output {
+    let path = folder.join("bin");
+    std::fs::create_dir_all(&path).unwrap();
+    for name in ["chmod", "dirname", "grep", "mktemp", "mv", "rm"] {
+        let places = ["/usr/bin", "/bin"].map(|place| Path::new(place).join(name));
+        let tool = places.into_iter().find(|tool| tool.exists()).unwrap();
+        let _ = std::os::unix::fs::symlink(tool, path.join(name));
+    }
+    for (name, script) in programs {
+        std::fs::write(path.join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(path.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut script = Command::new("/bin/sh");
+    script.args(words).current_dir(env!("CARGO_MANIFEST_DIR"));
+    script.env_clear().env("PATH", path).output().unwrap()
+}
+
+#[test]
+fn podman_makes_an_image_that_holds_the_health_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let says = |version: &str| format!("[ \"$1\" = --version ] && echo '{version}' || echo \"$*\"");
+    let (podman, docker) = (
+        says("podman version 5.4.2"),
+        says("Docker version 28.0.1, build 068a01e"),
+    );
+    for (programs, is_podman) in [
+        (&[("podman", &*podman)][..], true),
+        (&[("docker", &*docker)][..], false),
+        (&[("docker", &*podman)][..], true),
+    ] {
+        let _ = std::fs::remove_dir_all(folder.path().join("bin"));
+        let done = with_programs(folder.path(), programs, &["deploy/build-image", "mine"]);
+        let built = String::from_utf8(done.stdout).unwrap();
+        assert!(
+            built.starts_with("build ") && built.ends_with(" --tag mine .\n"),
+            "{built}"
+        );
+        assert_eq!(built.contains(" --format docker "), is_podman, "{programs:?}: {built}");
+    }
+}
+
+#[test]
+fn a_docker_without_buildx_is_said_to_lack_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = folder.path().join("images.lock");
+    std::fs::write(&lock, LOCK).unwrap();
+    let words = ["deploy/lock-images", lock.to_str().unwrap()];
+    let without = "echo 'unknown flag: --format' >&2; exit 125";
+    let done = with_programs(folder.path(), &[("docker", without)], &words);
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(
+        said.contains("no buildx: install its plugin docker-buildx, or skopeo"),
+        "{said}"
+    );
+    assert_eq!(std::fs::read_to_string(&lock).unwrap(), LOCK);
+    let with = format!("[ \"$2\" = version ] || echo sha256:{}", "0".repeat(64));
+    let done = with_programs(folder.path(), &[("docker", &with)], &words);
+    assert!(done.status.success(), "{done:?}");
+}
+
 const LOCK: &str = "# Two.\nBASE=debian:trixie-slim\nBUILD=rust:1.95-trixie@sha256:old\n";
 
 #[test]
