@@ -96,6 +96,20 @@ fn a_docker_without_buildx_is_said_to_lack_it() {
     assert!(done.status.success(), "{done:?}");
 }
 
+/// The command that runs the image on one's own repository.
+const IN_THE_IMAGE: &str = "docker run --rm -it -v \"$PWD:/repository\" -w /repository \
+                            -e AUTOBUILD_ANTHROPIC_API_KEY autobuild-claude run ISSUE.md";
+
+#[test]
+fn everybody_names_the_same_command_for_the_image() {
+    for place in ["README.md", "docs/install.md", "src/main.rs"] {
+        let text = read(place).replace("\\\"", "\"").replace("\\\n", " ");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(IN_THE_IMAGE), "{place}");
+        assert_eq!(text.matches("docker run ").count(), 1, "{place}");
+    }
+}
+
 const LOCK: &str = "# Two.\nBASE=debian:trixie-slim\nBUILD=rust:1.95-trixie@sha256:old\n";
 
 #[test]
