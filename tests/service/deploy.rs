@@ -10,6 +10,7 @@
 )]
 
 use std::{
+    collections::BTreeMap,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -108,6 +109,25 @@ fn everybody_names_the_same_command_for_the_image() {
         assert!(text.contains(IN_THE_IMAGE), "{place}");
         assert_eq!(text.matches("docker run ").count(), 1, "{place}");
     }
+}
+
+#[test]
+fn the_actions_of_all_workflows_are_pinned_alike() {
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/workflows")).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for line in text.lines().filter_map(|line| line.trim().strip_prefix("- uses: ")) {
+            let (action, pinned) = line.split_once('@').unwrap();
+            let hash = pinned.split(' ').next().unwrap();
+            assert!(
+                hash.len() == 40 && hash.chars().all(|c| c.is_ascii_hexdigit()),
+                "{line}"
+            );
+            let first = known.entry(action.to_owned()).or_insert_with(|| pinned.to_owned());
+            assert_eq!(first, pinned, "{action}");
+        }
+    }
+    assert!(known.contains_key("actions/checkout"), "{known:?}");
 }
 
 const LOCK: &str = "# Two.\nBASE=debian:trixie-slim\nBUILD=rust:1.95-trixie@sha256:old\n";
