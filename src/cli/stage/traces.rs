@@ -1,7 +1,11 @@
 //! How it ended and what the agents did, run by run, at the end of the transcript: shortened for people, whole in
 //! `autobuild trace`.
 
-use crate::cli::{place::own_file, stage::Stage, trace::readable};
+use crate::cli::{
+    place::own_file,
+    stage::Stage,
+    trace::{readable, task_name},
+};
 use domain::ids::RepoId;
 use std::io::Write;
 
@@ -25,6 +29,14 @@ pub async fn gather(stage: &Stage, repo: RepoId) -> anyhow::Result<Vec<String>> 
         }
     }
     Ok(lines)
+}
+
+/// What agents of a repository worked on first, as `autobuild trace` names it: a task rather than the plan.
+pub async fn first(stage: &Stage, repo: RepoId) -> anyhow::Result<Option<String>> {
+    let all = stage.engine.store.traced().await?.into_iter();
+    let tasks = all.filter(|(feature, _)| feature.repo == repo).map(|(_, task)| task);
+    let first = tasks.min_by_key(|task| (task.is_none(), *task));
+    Ok(first.map(task_name))
 }
 
 /// Appends to the transcript's file how it ended and what the agents did, and shows that where everything is shown.
