@@ -255,6 +255,7 @@ fn blueprint(
             named: BTreeMap::new(),
             environment: Vec::new(),
             access: Access::service(ModelSettings::default()),
+            chosen_by: assemble::ChosenBy::Setting,
         },
         secrets: Secrets::default(),
         settings: EngineSettings {

@@ -17,7 +17,8 @@ fn main() -> std::process::ExitCode {
 fn main() -> std::process::ExitCode {
     eprintln!(
         "autobuild: runs on Linux only; here, run its image on your repository: \
-         docker run --rm -it -v \"$PWD:/repository\" -w /repository autobuild run ISSUE.md (see docs/install.md)"
+         docker run --rm -it -v \"$PWD:/repository\" -w /repository -e AUTOBUILD_ANTHROPIC_API_KEY \
+         autobuild-claude run ISSUE.md (docs/install.md says how to build it)"
     );
     std::process::ExitCode::FAILURE
 }

@@ -55,6 +55,17 @@ pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<
 
 /// Returns the failure of a program that ended without reporting a result.
 pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> AgentFailure {
+    let (how, complaint) = ending(secrets, finished);
+    AgentFailure::Failed {
+        how: match complaint.is_empty() {
+            true => format!("{how}, without a result"),
+            false => format!("{how}: {complaint}"),
+        },
+    }
+}
+
+/// How a program ended, and what it complained of.
+pub(crate) fn ending(secrets: &Secrets, finished: &Finished) -> (String, String) {
     let how = match finished.exit {
         Exit::Exited(code) => format!("exit code {code}"),
         Exit::Signalled(signal) => format!("ended by signal {signal}"),
@@ -63,13 +74,7 @@ pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> AgentFai
             "it was stopped".to_owned()
         }
     };
-    let complaint = plain(secrets, finished.stderr.text().trim(), MAX_COMPLAINT);
-    AgentFailure::Failed {
-        how: match complaint.is_empty() {
-            true => format!("{how}, without a result"),
-            false => format!("{how}: {complaint}"),
-        },
-    }
+    (how, plain(secrets, finished.stderr.text().trim(), MAX_COMPLAINT))
 }
 
 /// Returns the end of the output for people: standard error and the last words, or else what was printed.

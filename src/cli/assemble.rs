@@ -23,6 +23,7 @@ use sandbox::{Sandbox, SandboxOptions};
 use secrecy::SecretString;
 use std::{
     collections::BTreeMap,
+    fmt,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -51,10 +52,30 @@ pub struct Agents {
     pub environment: Vec<String>,
     /// The way in which the agents' programs reach their models.
     pub access: Access,
+    /// Where a person chooses others.
+    pub chosen_by: ChosenBy,
+}
+
+/// Where a person chooses the agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChosenBy {
+    /// In the server's settings.
+    Setting,
+    /// On the command line.
+    Option,
+}
+
+impl fmt::Display for ChosenBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Setting => "AUTOBUILD_AGENT",
+            Self::Option => "--agent",
+        })
+    }
 }
 
 impl Agents {
-    /// Returns agents that use the same program for every role.
+    /// The same agent for every role, as the command line names it.
     pub fn all(agent: AgentCommand, access: Access) -> Self {
         Self {
             planner: agent.clone(),
@@ -64,6 +85,7 @@ impl Agents {
             named: BTreeMap::new(),
             environment: Vec::new(),
             access,
+            chosen_by: ChosenBy::Option,
         }
     }
 }
@@ -242,7 +264,7 @@ async fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &Path) -> anyhow::
     for command in offered(agents) {
         check_agent(command, agents, sandbox, data_dir)
             .await
-            .with_context(|| format!("the agent {command} (AUTOBUILD_AGENT chooses another)"))?;
+            .with_context(|| format!("the agent {command} ({} chooses another)", agents.chosen_by))?;
     }
     Ok(Roster {
         definitions: Definitions::embedded()?,

@@ -2,7 +2,10 @@
 
 use crate::{
     agents::Access,
-    cli::{assemble, assemble::Agents},
+    cli::{
+        assemble,
+        assemble::{Agents, ChosenBy},
+    },
     config::{RepositorySettings, Role, ServerSettings},
 };
 use sandbox::SandboxOptions;
@@ -36,6 +39,7 @@ pub(super) fn agents(settings: &ServerSettings) -> Agents {
         named: settings.named_agents.clone(),
         environment: settings.agent_environment.clone(),
         access: Access::service(settings.models.clone()),
+        chosen_by: ChosenBy::Setting,
     }
 }
 

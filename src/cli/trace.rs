@@ -156,7 +156,7 @@ fn listed(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-fn task_name(task: Option<TaskId>) -> String {
+pub(super) fn task_name(task: Option<TaskId>) -> String {
     task.map_or_else(|| PLAN.to_owned(), |task| task.to_string())
 }
 

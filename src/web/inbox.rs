@@ -11,6 +11,7 @@ use crate::{
         admin::Admin,
         bodies::{BODY_PATIENCE, Bodies, Unread, Whole},
         dashboard::readings::OpenPages,
+        seldom::Seldom,
     },
 };
 use axum::{
@@ -46,6 +47,8 @@ pub struct Inbox {
     draining: CancellationToken,
     patience: Duration,
     bodies: Bodies,
+    unsigned: Seldom,
+    crowded_out: Seldom,
     admin: Option<Admin>,
     viewers: Viewers,
     doctor: Option<Doctor>,
@@ -75,6 +78,8 @@ impl Inbox {
             draining,
             patience: BODY_PATIENCE,
             bodies: Bodies::new(),
+            unsigned: Seldom::default(),
+            crowded_out: Seldom::default(),
             admin: None,
             viewers: Viewers::SignedIn,
             doctor: None,
@@ -192,7 +197,13 @@ pub(super) async fn webhook(State(inbox): State<Arc<Inbox>>, request: Request) -
     let answer = match receive(&inbox, request).await {
         Ok(answer) | Err(Refusal::Final(answer)) => answer,
         Err(Refusal::NoRoom) => {
-            tracing::warn!("a delivery is refused: others hold all the memory that there is for bodies");
+            if let Some(refused) = inbox.crowded_out.happened(inbox.now()) {
+                tracing::warn!(
+                    refused,
+                    "deliveries are refused, since others hold all the memory that there is for bodies: {refused} since \
+                     this was last told"
+                );
+            }
             let said = "too many large bodies at once; send it again\n";
             return (StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, ROOM_AGAIN)], said).into_response();
         }
@@ -224,7 +235,14 @@ async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Refusal> {
         (status, format!("{error}\n"))
     })?;
     let unsigned = |error: SignatureError| {
-        tracing::warn!(delivery = %headers.delivery, "delivery {} is refused: {error}", headers.delivery);
+        if let Some(refused) = inbox.unsigned.happened(inbox.now()) {
+            tracing::warn!(
+                delivery = %headers.delivery,
+                refused,
+                "delivery {} is refused: {error}; {refused} without a valid signature since this was last told",
+                headers.delivery
+            );
+        }
         (StatusCode::UNAUTHORIZED, format!("{error}\n"))
     };
     // The signature's form is checked before the body is read, so a sender without one costs no memory.

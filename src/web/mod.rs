@@ -14,6 +14,7 @@ mod health;
 mod inbox;
 mod listen;
 mod metrics;
+mod seldom;
 mod setup;
 
 pub use bodies::BODY_PATIENCE;

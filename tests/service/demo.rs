@@ -10,6 +10,7 @@
 use crate::own::{Own, mode, text};
 use std::{
     fs,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Output,
 };
@@ -105,6 +106,13 @@ async fn the_result_comes_into_the_own_repository_with_the_line_that_is_printed(
     };
     assert_eq!(mode(folder), 0o700);
     assert!(!folder.join("data").exists(), "checkouts and mirrors are gone");
+    let trace = said
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("agents      autobuild "))
+        .unwrap();
+    let words = format!("{} {trace}", env!("CARGO_BIN_EXE_autobuild"));
+    let traced = Command::new("sh").args(["-c", &words]).output().await.unwrap();
+    assert!(text(&traced).contains("player"), "{trace}: {traced:?}");
     for named in ["repository", "transcript"] {
         let place = said
             .lines()
@@ -132,6 +140,7 @@ async fn why_it_is_blocked_and_what_to_do_stands_in_the_end_and_in_the_transcrip
     let json = text(&own.demo(&["--json"]).await);
     let last: serde_json::Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
     assert_eq!(last["ok"], false);
+    assert_eq!(last["trace"], serde_json::Value::Null, "no agent ran");
     assert!(
         last["why"][0].as_str().unwrap().contains("the tool chain is not there"),
         "{last}"
@@ -223,10 +232,52 @@ async fn a_terminal_that_is_closed_leaves_no_checkouts() {
     while lines.next_line().await.unwrap().is_some() {}
     let ended = demo.wait().await.unwrap();
     assert_eq!(ended.code(), Some(130), "{first:?}");
-    let [folder] = &own.left()[..] else {
-        unreachable!("one folder")
-    };
-    assert!(!folder.join("data").exists(), "checkouts and mirrors are gone");
+    assert_eq!(own.left(), Vec::<PathBuf>::new(), "there is no work yet");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_port_in_use_is_told_with_what_to_do() {
+    let own = Own::new(None).await;
+    let used = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = used.local_addr().unwrap().port().to_string();
+    let demo = own.demo(&["--port", &port]).await;
+    let said = String::from_utf8(demo.stderr).unwrap();
+    assert!(
+        said.contains("choose another with --port") && said.contains(&port),
+        "{said}"
+    );
+    assert_eq!(own.left(), Vec::<PathBuf>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_does_not_work_is_told_with_the_option_that_chooses_another() {
+    let own = Own::new(None).await;
+    let programs = own.folder.path().join("bin");
+    fs::create_dir(&programs).unwrap();
+    let broken = "#!/bin/sh\necho 'node: not found' >&2\nexit 127\n";
+    fs::write(programs.join("claude"), broken).unwrap();
+    fs::set_permissions(programs.join("claude"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_autobuild"));
+    demo.args(["demo", "--once", "--agent", "claude", "--repo"])
+        .arg(&own.repository)
+        .arg("--issue")
+        .arg(own.folder.path().join("issue.md"));
+    demo.env("HOME", own.folder.path())
+        .env("TMPDIR", own.folder.path().join("tmp"));
+    let demo = demo
+        .env("PATH", path)
+        .env("AUTOBUILD_ANTHROPIC_API_KEY", "a-key")
+        .output();
+    let said = String::from_utf8(demo.await.unwrap().stderr).unwrap();
+    for part in [
+        "(--agent chooses another)",
+        "exit code 127",
+        "node: not found",
+        "on the PATH",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

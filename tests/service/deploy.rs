@@ -10,8 +10,9 @@
 )]
 
 use std::{
+    collections::BTreeMap,
     os::unix::fs::PermissionsExt,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output},
 };
 
@@ -33,6 +34,100 @@ fn lock_images(folder: &Path, skopeo: &str) -> Output {
         .env("PATH", path)
         .output()
         .unwrap()
+}
+
+/// Runs a script of `deploy/` with a `PATH` of these programs and the system's tools that the script needs.
+fn with_programs(folder: &Path, programs: &[(&str, &str)], words: &[&str]) -> Output {
+    let path = folder.join("bin");
+    std::fs::create_dir_all(&path).unwrap();
+    for name in ["chmod", "dirname", "grep", "mktemp", "mv", "rm"] {
+        let places = ["/usr/bin", "/bin"].map(|place| Path::new(place).join(name));
+        let tool = places.into_iter().find(|tool| tool.exists()).unwrap();
+        let _ = std::os::unix::fs::symlink(tool, path.join(name));
+    }
+    for (name, script) in programs {
+        std::fs::write(path.join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(path.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut script = Command::new("/bin/sh");
+    script.args(words).current_dir(env!("CARGO_MANIFEST_DIR"));
+    script.env_clear().env("PATH", path).output().unwrap()
+}
+
+#[test]
+fn podman_makes_an_image_that_holds_the_health_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let says = |version: &str| format!("[ \"$1\" = --version ] && echo '{version}' || echo \"$*\"");
+    let (podman, docker) = (
+        says("podman version 5.4.2"),
+        says("Docker version 28.0.1, build 068a01e"),
+    );
+    for (programs, is_podman) in [
+        (&[("podman", &*podman)][..], true),
+        (&[("docker", &*docker)][..], false),
+        (&[("docker", &*podman)][..], true),
+    ] {
+        let _ = std::fs::remove_dir_all(folder.path().join("bin"));
+        let done = with_programs(folder.path(), programs, &["deploy/build-image", "mine"]);
+        let built = String::from_utf8(done.stdout).unwrap();
+        assert!(
+            built.starts_with("build ") && built.ends_with(" --tag mine .\n"),
+            "{built}"
+        );
+        assert_eq!(built.contains(" --format docker "), is_podman, "{programs:?}: {built}");
+    }
+}
+
+#[test]
+fn a_docker_without_buildx_is_said_to_lack_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = folder.path().join("images.lock");
+    std::fs::write(&lock, LOCK).unwrap();
+    let words = ["deploy/lock-images", lock.to_str().unwrap()];
+    let without = "echo 'unknown flag: --format' >&2; exit 125";
+    let done = with_programs(folder.path(), &[("docker", without)], &words);
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(
+        said.contains("no buildx: install its plugin docker-buildx, or skopeo"),
+        "{said}"
+    );
+    assert_eq!(std::fs::read_to_string(&lock).unwrap(), LOCK);
+    let with = format!("[ \"$2\" = version ] || echo sha256:{}", "0".repeat(64));
+    let done = with_programs(folder.path(), &[("docker", &with)], &words);
+    assert!(done.status.success(), "{done:?}");
+}
+
+/// The command that runs the image on one's own repository.
+const IN_THE_IMAGE: &str = "docker run --rm -it -v \"$PWD:/repository\" -w /repository \
+                            -e AUTOBUILD_ANTHROPIC_API_KEY autobuild-claude run ISSUE.md";
+
+#[test]
+fn everybody_names_the_same_command_for_the_image() {
+    for place in ["README.md", "docs/install.md", "src/main.rs"] {
+        let text = read(place).replace("\\\"", "\"").replace("\\\n", " ");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(IN_THE_IMAGE), "{place}");
+        assert_eq!(text.matches("docker run ").count(), 1, "{place}");
+    }
+}
+
+#[test]
+fn the_actions_of_all_workflows_are_pinned_alike() {
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/workflows")).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for line in text.lines().filter_map(|line| line.trim().strip_prefix("- uses: ")) {
+            let (action, pinned) = line.split_once('@').unwrap();
+            let hash = pinned.split(' ').next().unwrap();
+            assert!(
+                hash.len() == 40 && hash.chars().all(|c| c.is_ascii_hexdigit()),
+                "{line}"
+            );
+            let first = known.entry(action.to_owned()).or_insert_with(|| pinned.to_owned());
+            assert_eq!(first, pinned, "{action}");
+        }
+    }
+    assert!(known.contains_key("actions/checkout"), "{known:?}");
 }
 
 const LOCK: &str = "# Two.\nBASE=debian:trixie-slim\nBUILD=rust:1.95-trixie@sha256:old\n";
@@ -95,9 +190,12 @@ fn every_image_of_the_recipe_is_a_line_of_the_lock() {
     );
 }
 
-#[test]
-fn what_the_recipe_copies_is_a_workspace_that_cargo_loads() {
+/// What the build of the recipe copies, as the engine gives it to the build.
+fn copied() -> tempfile::TempDir {
     let (recipe, ignore) = (read("deploy/Containerfile"), read(".dockerignore"));
+    let (nothing, but) = ignore.split_once('\n').unwrap();
+    assert_eq!(nothing, "*");
+    assert!(but.lines().all(|line| line.starts_with('!')), "{but}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let image = tempfile::tempdir().unwrap();
     let build = recipe.split("\nFROM ").nth(1).unwrap();
@@ -106,17 +204,72 @@ fn what_the_recipe_copies_is_a_workspace_that_cargo_loads() {
         let into = image.path().join(target);
         std::fs::create_dir_all(into.parent().unwrap()).unwrap();
         for source in sources.split(' ') {
-            assert!(ignore.lines().any(|line| line == format!("!{source}")), "{source}");
+            assert!(but.lines().any(|line| line == format!("!{source}")), "{source}");
             let copied = Command::new("cp").arg("-r").arg(root.join(source)).arg(&into).status();
             assert!(copied.unwrap().success(), "{source}");
         }
     }
+    image
+}
+
+#[test]
+fn what_the_recipe_copies_is_a_workspace_that_cargo_loads() {
+    let image = copied();
     let loaded = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--locked", "--format-version=1"])
         .current_dir(image.path())
         .output()
         .unwrap();
     assert!(loaded.status.success(), "{}", String::from_utf8_lossy(&loaded.stderr));
+}
+
+/// Every Rust file below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let below = |path: PathBuf| match path.is_dir() {
+        true => sources(&path),
+        false => vec![path],
+    };
+    let all = entries.flat_map(below);
+    all.filter(|path| path.extension().is_some_and(|end| end == "rs"))
+        .collect()
+}
+
+/// The files that a Rust file includes as it is built; of a name that a macro joins, its folder.
+fn included(source: &Path) -> Vec<PathBuf> {
+    let text = std::fs::read_to_string(source).unwrap();
+    let calls = ["include!(", "include_str!(", "include_bytes!(", "include_dir!("];
+    let named = calls.into_iter().flat_map(|call| text.split(call).skip(1));
+    let place = |rest: &str| {
+        let rest = rest.trim_start();
+        let (joined, rest) = rest.strip_prefix("concat!(").map_or((false, rest), |rest| (true, rest));
+        let name = rest
+            .trim_start()
+            .strip_prefix('"')
+            .and_then(|rest| rest.split_once('"'));
+        let name = name.unwrap_or_else(|| panic!("{}: {rest:.60}", source.display())).0;
+        let name = if joined { name.rsplit_once('/').unwrap().0 } else { name };
+        source.parent().unwrap().join(name)
+    };
+    named.map(place).collect()
+}
+
+#[test]
+fn what_the_recipe_copies_holds_all_that_the_sources_include() {
+    let image = copied();
+    let root = image.path().canonicalize().unwrap();
+    let mut looked_at = Vec::new();
+    for source in sources(&root) {
+        for file in included(&source) {
+            let found = file.canonicalize();
+            let is_copied = found.as_ref().is_ok_and(|found| found.starts_with(&root));
+            assert!(is_copied, "{} includes {}", source.display(), file.display());
+            looked_at.extend(found.unwrap().strip_prefix(&root).map(Path::to_path_buf));
+        }
+    }
+    for known in ["app-manifest.yml", "agents/coach.md", "migrations/sqlite"] {
+        assert!(looked_at.contains(&PathBuf::from(known)), "{known}: {looked_at:?}");
+    }
 }
 
 #[test]

@@ -436,7 +436,7 @@ async fn a_laptop_without_github_is_told_what_run_needs() {
     let mut elsewhere = own.autobuild("..", &["doctor", "--json"]);
     elsewhere.env_remove("AUTOBUILD_AGENT").env("PATH", "/nowhere");
     let report = read(&elsewhere.output().await.unwrap());
-    stands(&report, "git", "broken", "install a newer git");
+    stands(&report, "git", "broken", "then start AutoBuild again");
     stands(&report, "agent", "broken", "no agent is installed");
     stands(&report, "this repository", "warning", "git init");
     let mut command = own.autobuild("", &["doctor", "--json"]);

@@ -115,6 +115,47 @@ async fn a_check_says_everything_that_a_start_lacks_and_makes_nothing() {
     assert_eq!(made.len(), 1, "{made:?}");
 }
 
+/// What `serve --check` says of isolation, started by these words; none if it did not start.
+async fn isolation(starter: &[&str], data: &Path) -> Option<String> {
+    let mut words = starter.to_vec();
+    words.extend([env!("CARGO_BIN_EXE_autobuild"), "serve", "--check"]);
+    let (program, arguments) = words.split_first().unwrap();
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH")?);
+    command.env("HOME", data).env("AUTOBUILD_DATA_DIR", data.join("none"));
+    let text = String::from_utf8(command.output().await.unwrap().stdout).unwrap();
+    text.lines()
+        .find(|line| line.contains(" isolation "))
+        .map(str::to_owned)
+}
+
+#[tokio::test]
+async fn the_first_processes_of_a_container_get_the_isolation_of_the_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let usual = isolation(&[], folder.path()).await.unwrap();
+    let own_list = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--pid",
+        "--fork",
+        "--mount-proc",
+    ];
+    let can = Command::new("unshare").args(&own_list[1..]).arg("true").output().await;
+    if !can.is_ok_and(|done| done.status.success()) {
+        eprintln!("not tried here: no namespace of processes can be made");
+        return;
+    }
+    let child = ["sh", "-c", "\"$@\"; true", "sh"];
+    for parents in [&[][..], &child[..], &[child, child].concat()[..]] {
+        let found = isolation(&[&own_list[..], parents].concat(), folder.path()).await;
+        assert_eq!(found.as_ref(), Some(&usual), "{parents:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_check_that_nobody_reads_ends_without_a_panic() {
     let folder = tempfile::tempdir().unwrap();

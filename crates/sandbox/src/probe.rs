@@ -7,14 +7,17 @@ use crate::{
     spec::{Exit, Spec, StartError},
 };
 use domain::isolation::{Bounds, Level};
-use std::{io::Write, net::TcpListener, path::Path, time::Duration};
+use std::{io, io::Write, net::TcpListener, path::Path, sync::mpsc, thread, time::Duration};
 use tempfile::NamedTempFile;
 
 /// The levels, best first.
 const LEVELS: [Level; 3] = [Level::L3, Level::L2, Level::L1];
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Signs in error messages, each with how to fix its cause.
+/// No sandbox has started more processes when its canary sings. A new namespace counts its processes from 1.
+const HIGHEST_INSIDE: i32 = 64;
+
+/// What complaints mean, and how to mend each.
 const REMEDIES: &[(&str, &str)] = &[
     (
         "os error 2",
@@ -62,7 +65,7 @@ pub enum ProbeError {
     },
     /// The canary's file or socket could not be set up.
     #[error("isolation cannot be tried: {0}")]
-    NoTrial(#[source] std::io::Error),
+    NoTrial(#[source] io::Error),
 }
 
 impl Sandbox {
@@ -114,14 +117,20 @@ impl Sandbox {
 struct Trial {
     secret: NamedTempFile,
     listener: TcpListener,
+    bystander: Bystander,
 }
 
 impl Trial {
-    fn new() -> std::io::Result<Self> {
+    fn new() -> io::Result<Self> {
         let mut secret = tempfile::Builder::new().prefix("autobuild-canary-").tempfile()?;
         secret.write_all(b"planted")?;
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
-        Ok(Self { secret, listener })
+        let bystander = Bystander::beyond(HIGHEST_INSIDE)?;
+        Ok(Self {
+            secret,
+            listener,
+            bystander,
+        })
     }
 
     /// Returns what the canary can do at this level.
@@ -133,7 +142,7 @@ impl Trial {
             CANARY.into(),
             self.secret.path().as_os_str().to_owned(),
             port.to_string().into(),
-            std::process::id().to_string().into(),
+            self.bystander.number.to_string().into(),
         ]);
         spec.deadline = PATIENCE;
         let finished = Self::sung(Sandbox::at(options.clone(), level), &spec).await?;
@@ -154,7 +163,41 @@ impl Trial {
     }
 }
 
-/// Checks that the canary could do no more than the level allows. Returns what this machine lacks of the full level.
+/// A thread of this process that the canary tries to reach by its number, as it would the process itself. In a container
+/// the process may be number 1 or 2, and by such a number the canary reaches a process of its own sandbox.
+struct Bystander {
+    number: i32,
+    /// The thread ends with it.
+    _until: mpsc::Sender<()>,
+}
+
+impl Bystander {
+    fn start() -> io::Result<Self> {
+        let (tell, told) = mpsc::channel();
+        let (until, dropped) = mpsc::channel::<()>();
+        let waiting = move || {
+            let _ = tell.send(rustix::thread::gettid().as_raw_nonzero().get());
+            let _ = dropped.recv();
+        };
+        thread::Builder::new().spawn(waiting)?;
+        let number = told.recv().map_err(io::Error::other)?;
+        Ok(Self { number, _until: until })
+    }
+
+    /// One whose number is higher than this. All stay until it is found, so that no two have the same.
+    fn beyond(number: i32) -> io::Result<Self> {
+        let mut lower = Vec::new();
+        loop {
+            let one = Self::start()?;
+            if one.number > number {
+                return Ok(one);
+            }
+            lower.push(one);
+        }
+    }
+}
+
+/// Whether what the canary could do is no more than the level allows; gives what this machine lacks of the whole level.
 fn blocks(level: Level, song: Song) -> Result<Option<&'static str>, String> {
     let misses = [
         (song.read, "a file that was not given was read"),
@@ -199,6 +242,20 @@ mod tests {
         let said = with_remedy("the sandbox could not be built: bwrap: setting up uid map: Permission denied");
         assert!(said.contains("AppArmor") && said.contains("uid map"), "{said}");
         assert_eq!(with_remedy("something else"), "something else");
+    }
+
+    #[test]
+    fn a_bystander_lives_under_a_number_that_no_sandbox_has() {
+        let own = rustix::thread::gettid().as_raw_nonzero().get();
+        let number = own.max(HIGHEST_INSIDE) + 10;
+        let bystander = Bystander::beyond(number).unwrap();
+        assert!(bystander.number > number);
+        let place = Path::new("/proc").join(bystander.number.to_string());
+        assert!(place.exists());
+        drop(bystander);
+        while place.exists() {
+            thread::yield_now();
+        }
     }
 
     #[test]

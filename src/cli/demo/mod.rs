@@ -16,7 +16,7 @@ use crate::{
         stage::{
             Filed, LABEL, Setup, Stage,
             human::{Human, Part},
-            rest::{Ended, Rest},
+            rest::{Ended, How, Rest},
             stop::Stop,
             terminal::{Terminal, Tone},
             traces,
@@ -133,11 +133,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
         () = stop.told() => interrupted(terminal),
     };
     let ended = rest.report(&stage, &filed, &approving(&stage, &filed)).await?;
-    // The sample is nobody's work: its files remain only with `--once`, for a look afterwards.
-    places.staying = match (demo.once, material.has_story()) {
-        (false, true) => Staying::Until,
-        _ => Staying::Kept,
-    };
+    places.staying = staying(demo, &material, &ended);
     finish(
         demo,
         terminal,
@@ -149,7 +145,18 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     .await
 }
 
-/// Describes how to approve a waiting plan.
+/// How long the files stay. The sample is nobody's work; only who asked for its end wants to look at what it left.
+fn staying(demo: &Demo, material: &Material, ended: &Ended) -> Staying {
+    if material.has_story() && !demo.once {
+        return Staying::Until;
+    }
+    match ended.how {
+        How::Interrupted if ended.branches.is_empty() => Staying::Empty,
+        How::Well | How::Otherwise | How::Interrupted => Staying::Kept,
+    }
+}
+
+/// How a plan that waits is approved.
 fn approving(stage: &Stage, filed: &Filed) -> String {
     let page = format!("{}/{}/issues/{}", stage.forge.url(), filed.repository, filed.issue);
     let page = with_key(&page, &stage.key);
@@ -170,10 +177,11 @@ async fn finish(
     demo: &Demo,
     terminal: &Terminal,
     (stage, filed): (Stage, Filed),
-    (mut ended, places): (Ended, Places),
+    (mut ended, mut places): (Ended, Places),
     (mut seen, shown): (watch::Receiver<u64>, JoinHandle<()>),
     stop: &mut Stop,
 ) -> anyhow::Result<ExitCode> {
+    places.traced = traces::first(&stage, filed.repo).await?;
     let serves = !demo.once && ended.may_go_on();
     if serves {
         // The events are shown before the result.
@@ -188,6 +196,7 @@ async fn finish(
         // People may have continued the work on the pages.
         if let Some(rest) = Rest::now(&stage, &filed).await? {
             let now = rest.report(&stage, &filed, &approving(&stage, &filed)).await?;
+            places.traced = traces::first(&stage, filed.repo).await?;
             match now.how == ended.how {
                 false => places.print(&now, terminal, demo.json),
                 // The first report has long scrolled away.

@@ -30,7 +30,9 @@ pub(super) struct Places {
     pub transcript: PathBuf,
     /// The imported repository, if it is a person's own.
     own: Option<PathBuf>,
-    /// The time for which the files remain.
+    /// What agents worked on first, as `autobuild trace` names it; none where none worked.
+    pub traced: Option<String>,
+    /// How long they stay.
     pub staying: Staying,
 }
 
@@ -41,6 +43,8 @@ pub(super) enum Staying {
     Kept,
     /// They are deleted when the demo ends.
     Until,
+    /// Until the demo ends, since nothing came of it.
+    Empty,
 }
 
 /// Makes a folder that only its owner can read; it is deleted when the value is dropped.
@@ -58,7 +62,7 @@ pub(super) fn tidy(places: &Places) {
             git::delete(&places.folder.join("data"));
             let _ = std::fs::remove_file(places.folder.join("agents.yml"));
         }
-        Staying::Until => git::delete(&places.folder),
+        Staying::Until | Staying::Empty => git::delete(&places.folder),
     }
 }
 
@@ -71,6 +75,7 @@ impl Places {
             dashboard: stage.dashboard.clone(),
             transcript: folder.join("transcript.txt"),
             own: material.repository.clone(),
+            traced: None,
             staying: Staying::Kept,
             folder,
         })
@@ -101,9 +106,16 @@ impl Places {
                 let gone = "Nothing of the sample is kept once the demo ends; --once keeps it.";
                 terminal.line("", "", gone, Tone::Quiet);
             }
+            Staying::Empty => {
+                terminal.exact("");
+                terminal.line("", "", "Nothing is kept, since there is no work yet.", Tone::Quiet);
+            }
             Staying::Kept => {
                 terminal.exact(&format!("\n  repository  {}", self.repository.display()));
                 terminal.exact(&format!("  transcript  {}", self.transcript.display()));
+                if let Some(trace) = self.trace() {
+                    terminal.exact(&format!("  agents      {trace}"));
+                }
                 self.print_fetches(ended, terminal);
             }
         }
@@ -142,6 +154,14 @@ impl Places {
         ended.branches.iter().map(fetch).collect()
     }
 
+    /// The command that shows what the agents did.
+    fn trace(&self) -> Option<String> {
+        let folder = self.folder.to_string_lossy();
+        let folder = shell_words::quote(&folder);
+        let traced = self.traced.as_ref()?;
+        Some(format!("autobuild trace {traced} --data-dir {folder}"))
+    }
+
     fn json(&self, ended: &Ended) -> serde_json::Value {
         let sentence = match ended.how {
             How::Well | How::Otherwise => ended.sentence.as_str(),
@@ -154,6 +174,7 @@ impl Places {
             "why": ended.details,
             "repository": kept.then_some(&self.repository),
             "transcript": kept.then_some(&self.transcript),
+            "trace": kept.then(|| self.trace()).flatten(),
             "fetch": self.fetches(ended),
         })
     }

@@ -44,7 +44,8 @@ pub(super) fn this_program() -> Row {
 }
 
 pub(super) fn git(found: &Result<InstalledGit, UnusableGit>) -> Row {
-    let remedy = "install a newer git, and start again";
+    // What was found says already how a newer one is had.
+    let remedy = "then start AutoBuild again";
     match found {
         Ok(git) => match git.warning() {
             None => Row::ok(Topic::Git, format!("{} ({})", git.version, git.program.display())),
@@ -262,7 +263,7 @@ mod tests {
             (
                 git(&Err(UnusableGit::Missing)),
                 Standing::Broken,
-                Some("install a newer git"),
+                Some("then start AutoBuild again"),
             ),
             (
                 settings(&Err(vec![mistake])).remove(0),

@@ -47,6 +47,7 @@ use sandbox::SandboxOptions;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use std::{
+    io::ErrorKind,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -358,6 +359,9 @@ fn unusable(error: ForgeError, folder: &Path) -> anyhow::Error {
             "the local forge's memory is damaged; move {} away, and AutoBuild begins anew: branches with results stay",
             folder.display()
         ),
+        ForgeError::Io { source, .. } if source.kind() == ErrorKind::AddrInUse => {
+            "another program uses this port: choose another with --port, or leave --port out".to_owned()
+        }
         ForgeError::Io { .. } | ForgeError::Git(_) | ForgeError::Refused(_) | ForgeError::Unknown(_) => {
             "starting the local forge".to_owned()
         }

@@ -1,7 +1,11 @@
 //! Appends to the transcript how the work ended and what the agents did, run by run. It is shortened for people;
 //! `autobuild trace` shows everything.
 
-use crate::cli::{place::own_file, stage::Stage, trace::readable};
+use crate::cli::{
+    place::own_file,
+    stage::Stage,
+    trace::{readable, task_name},
+};
 use domain::ids::RepoId;
 use std::io::Write;
 
@@ -27,7 +31,15 @@ pub async fn gather(stage: &Stage, repo: RepoId) -> anyhow::Result<Vec<String>> 
     Ok(lines)
 }
 
-/// Appends to the transcript's file how the work ended and what the agents did; with `verbose` also prints the latter.
+/// What agents of a repository worked on first, as `autobuild trace` names it: a task rather than the plan.
+pub async fn first(stage: &Stage, repo: RepoId) -> anyhow::Result<Option<String>> {
+    let all = stage.engine.store.traced().await?.into_iter();
+    let tasks = all.filter(|(feature, _)| feature.repo == repo).map(|(_, task)| task);
+    let first = tasks.min_by_key(|task| (task.is_none(), *task));
+    Ok(first.map(task_name))
+}
+
+/// Appends to the transcript's file how it ended and what the agents did, and shows that where everything is shown.
 pub fn tell(stage_file: &std::path::Path, ended: &[String], lines: &[String], verbose: bool) -> std::io::Result<()> {
     let mut file = own_file().append(true).open(stage_file)?;
     writeln!(file, "\n{}", ended.join("\n"))?;

@@ -1,4 +1,5 @@
-//! Wraps lines to a terminal's columns. Words are kept whole if they fit.
+//! Lines that fit into a terminal, measured in its columns. Words are kept whole where they fit, and addresses always: a
+//! part of one can neither be clicked nor copied.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -8,7 +9,11 @@ const LEAST: usize = 16;
 /// The longest word in bytes; a longer text without blanks may be cut anywhere.
 const LONGEST_WORD: usize = 60;
 
-/// Wraps `text` to rows of at most `width` columns: the first begins with `lead`, the others with `gutter`.
+/// What stands before an address that does not fit behind the gutter, so that it fits if anything makes it.
+const BEFORE_ADDRESS: &str = "  ";
+
+/// `text` in rows of at most `width` columns: the first behind `lead`, the others behind `gutter`. An address that does not
+/// fit has a row of its own, which the terminal breaks where it must.
 pub fn rows(lead: &str, gutter: &str, text: &str, width: usize) -> Vec<String> {
     let text = text.replace('\t', "    ");
     let room = |before: &str| width.saturating_sub(before.width()).max(LEAST);
@@ -20,6 +25,14 @@ pub fn rows(lead: &str, gutter: &str, text: &str, width: usize) -> Vec<String> {
             rows.push(format!("{before}{}", row.trim_end()));
             (before, row) = (gutter, String::new());
         }
+        if !fits && word.contains("://") && word.trim_end().width() > room(before) {
+            if rows.is_empty() && lead != gutter && !lead.trim().is_empty() {
+                rows.push(lead.trim_end().to_owned());
+            }
+            rows.push(format!("{BEFORE_ADDRESS}{}", word.trim_end()));
+            (before, row) = (gutter, String::new());
+            continue;
+        }
         row.push_str(word);
         while row.trim_end().width() > room(before) {
             let start = start(&row, room(before));
@@ -28,7 +41,9 @@ pub fn rows(lead: &str, gutter: &str, text: &str, width: usize) -> Vec<String> {
             (before, row) = (gutter, rest);
         }
     }
-    rows.push(format!("{before}{}", row.trim_end()).trim_end().to_owned());
+    if rows.is_empty() || !row.is_empty() {
+        rows.push(format!("{before}{}", row.trim_end()).trim_end().to_owned());
+    }
     rows
 }
 
@@ -103,6 +118,24 @@ mod tests {
             rows("", "| ", "one two three four five", 16),
             ["one two three", "| four five"]
         );
+    }
+
+    #[test]
+    fn an_address_is_never_cut() {
+        let address = "http://127.0.0.1:41234/local/shop/issues/1#issuecomment-1024";
+        let (margin, gutter) = (" ".repeat(31), format!("{}│ ", " ".repeat(31)));
+        let alone = format!("  {address}");
+        // In 40 columns the terminal breaks it.
+        for width in [80, 40] {
+            assert_eq!(rows(&margin, &margin, address, width), [&*alone]);
+        }
+        assert_eq!(rows(&margin, &margin, address, 120), [format!("{margin}{address}")]);
+        let said = format!("see {address} for more");
+        let expected = [format!("{gutter}see"), alone.clone(), format!("{gutter}for more")];
+        assert_eq!(rows(&gutter, &gutter, &said, 80), expected);
+        let lead = format!("{}  1.0s  ", " ".repeat(23));
+        assert_eq!(rows(&lead, &margin, address, 80), [lead.trim_end(), &alone]);
+        assert_eq!(rows(&gutter, &gutter, address, 80), [alone]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use autobuild::{
     agents::Access,
     cli::{
         assemble,
-        assemble::{Agents, AppKey, Blueprint},
+        assemble::{Agents, AppKey, Blueprint, ChosenBy},
     },
     config::{AgentCommand, ModelSettings, MonthlyBudget, Role},
     engine::{
@@ -358,6 +358,7 @@ impl Setup {
                 named: BTreeMap::new(),
                 environment: Vec::new(),
                 access: Access::service(self.models.clone()),
+                chosen_by: ChosenBy::Setting,
             },
             secrets: self.secrets(main, coach),
             settings: EngineSettings {

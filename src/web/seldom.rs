@@ -1,0 +1,49 @@
+//! What strangers can cause as often as they like is told in the log at once, then at most once a minute with a count.
+
+use domain::ids::Millis;
+use std::sync::{Mutex, PoisonError};
+
+/// How long nothing more is told.
+const QUIET_MS: u64 = 60_000;
+
+/// Counts what happens between two lines of the log.
+#[derive(Default)]
+pub(super) struct Seldom(Mutex<Since>);
+
+/// What happened since the last line.
+#[derive(Default)]
+struct Since {
+    told: Option<Millis>,
+    untold: u64,
+}
+
+impl Seldom {
+    /// It happened once more: how often since it was last told, if it is to be told now.
+    pub(super) fn happened(&self, now: Millis) -> Option<u64> {
+        let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        since.untold = since.untold.saturating_add(1);
+        if since.told.is_some_and(|told| told.0.abs_diff(now.0) < QUIET_MS) {
+            return None;
+        }
+        since.told = Some(now);
+        Some(std::mem::take(&mut since.untold))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Seldom;
+    use domain::ids::Millis;
+
+    #[test]
+    fn a_flood_is_told_at_once_and_then_once_a_minute() {
+        let seldom = Seldom::default();
+        let told: Vec<(i64, u64)> = (0..=180_000)
+            .step_by(500)
+            .filter_map(|now| Some((now, seldom.happened(Millis(now))?)))
+            .collect();
+        assert_eq!(told, [(0, 1), (60_000, 120), (120_000, 120), (180_000, 120)]);
+        assert_eq!(seldom.happened(Millis(1_000_000)), Some(1));
+        assert_eq!(seldom.happened(Millis(0)), Some(1), "the clock was set back");
+    }
+}
