@@ -82,6 +82,8 @@ pub struct Setup {
     now: Mutex<Now>,
     /// One choice, exchange, import or last step at a time.
     work: tokio::sync::Mutex<()>,
+    /// One proof of the address at a time.
+    proving: tokio::sync::Mutex<()>,
     /// How often the credentials changed.
     changes: watch::Sender<u64>,
     /// Tells of every change of the service.
@@ -174,6 +176,7 @@ impl Setup {
             options,
             now: Mutex::new(now),
             work: tokio::sync::Mutex::default(),
+            proving: tokio::sync::Mutex::default(),
             changes: watch::Sender::new(0),
             services: watch::Sender::new(()),
             machine: watch::Sender::new(None),
