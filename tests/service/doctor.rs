@@ -318,7 +318,7 @@ async fn an_app_with_too_few_rights_is_told_with_what_it_lacks() {
         &report,
         "installation",
         "broken",
-        "of small on acme has not granted checks: write",
+        "small on acme has not granted checks: write",
     );
 }
 
