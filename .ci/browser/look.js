@@ -200,8 +200,13 @@ async function acts(browser, forge, repository, own) {
   await watching.waitForSelector("text=Thank you all", { timeout: 5_000 });
   check(true, `a comment shows on another open page by itself, ${Date.now() - asked} ms later`);
   await looks(browser, `${forge}${issue}`, "forge-issue", own);
-  const pull = await page.evaluate(() => [...document.querySelectorAll("main a")].map((one) => one.pathname).find((one) => /\/pull\/\d+$/.test(one)));
-  if (pull) await looks(browser, `${forge}${pull}`, "forge-pull", own);
+  const links = (pattern) => page.$$eval("main a", (all, pattern) => all.map((one) => one.pathname).filter((one) => new RegExp(pattern).test(one)), pattern);
+  const pulls = await links("/pull/\\d+$");
+  await looks(browser, `${forge}${pulls[0]}`, "forge-pull", own);
+  await looks(browser, `${forge}${pulls.at(-1)}`, "forge-pull-of-a-task", own);
+  await page.goto(`${forge}${pulls.at(-1)}`);
+  const [commit] = await links("/commit/\\w+$");
+  await looks(browser, `${forge}${commit}`, "forge-commit", own);
   await watching.close();
   await page.close();
 }

@@ -211,12 +211,20 @@ async fn look_around(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets
         running: Some(&engine),
         repo: None,
     };
-    let rows = doctor::of_a_service(&look).await;
+    let mut rows = doctor::of_a_service(&look).await;
+    if setup.as_ref().is_some_and(|setup| setup.is_open()) {
+        rows.retain(|row| !is_being_made(row.topic));
+    }
     doctor::tell(&rows, &secrets);
     show_machine(setup.as_deref(), &rows, &secrets);
 }
 
-/// Gives the set-up's page the rows about this machine.
+/// What a person makes right now on the set-up's page, which says how that stands.
+fn is_being_made(topic: Topic) -> bool {
+    matches!(topic, Topic::CoachApp | Topic::Deliveries | Topic::Installation)
+}
+
+/// Tells the set-up's page what this machine brings.
 fn show_machine(setup: Option<&Setup>, rows: &[Row], secrets: &Secrets) {
     let Some(setup) = setup else { return };
     let rows = rows.iter().filter(|row| row.topic < Topic::App);
@@ -311,9 +319,6 @@ impl Open {
             });
             return self.rest().await;
         };
-        if settings.coach_app.is_none() {
-            tracing::warn!("no Coach App is configured: reviews will be comment reviews");
-        }
         let made = match blueprint(settings, app, collector, secrets) {
             Ok(blueprint) => assemble::engine_in(self.folder.clone(), blueprint).await,
             Err(error) => Err(error),

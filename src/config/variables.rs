@@ -476,13 +476,7 @@ fn unknown(name: &str, source: Source) -> ServerMistake {
     let meant = nearest(name, names.chain(files.iter().map(String::as_str)));
     let problem = match meant {
         Some(name) => format!("there is no such setting, did you mean {PREFIX}{name}?"),
-        None => {
-            let all: Vec<String> = VARIABLES
-                .iter()
-                .map(|variable| format!("{PREFIX}{}", variable.name))
-                .collect();
-            format!("there is no such setting; valid: {}", all.join(", "))
-        }
+        None => "there is no such setting; docs/server-settings.md lists them all".to_owned(),
     };
     let shown: String = name.chars().take(80).collect();
     mistake(&shown, source, problem)

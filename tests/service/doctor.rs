@@ -149,8 +149,8 @@ async fn a_service_in_order_has_no_row_that_is_broken() {
         ("Coach App", "autobuild-coach (id"),
         ("clock", "GitHub's"),
         ("deliveries", "was answered 202"),
-        ("installation", "of autobuild on acme has granted everything"),
-        ("installation", "of autobuild-coach on acme has granted everything"),
+        ("installation", "autobuild on acme has granted everything"),
+        ("installation", "autobuild-coach on acme has granted everything"),
         ("repository", "default branch main"),
         ("branch rules", "none keeps AutoBuild"),
         ("approval", "no ruleset asks"),
@@ -166,15 +166,22 @@ async fn a_service_in_order_has_no_row_that_is_broken() {
     stands(&report, "isolation", "warning", "L0");
     stands(&report, "webhook", "warning", "this machine or network alone");
 
-    let page = async |headers: &str| {
+    let asked = async |repo: &str, headers: &str| {
         let mut stream = TcpStream::connect(&beside.listen).await.unwrap();
-        let request = format!("GET /doctor?repo={REPO} HTTP/1.1\r\nhost: a\r\n{headers}connection: close\r\n\r\n");
+        let request = format!("GET /doctor?repo={repo} HTTP/1.1\r\nhost: a\r\n{headers}connection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.unwrap();
         answer
     };
-    let by_operator = page("authorization: Bearer the-administrators-token\r\n").await;
+    let page = async |headers: &str| asked(REPO, headers).await;
+    let token = "authorization: Bearer the-administrators-token\r\n";
+    let refused = asked("nope", token).await;
+    assert!(
+        refused.starts_with("HTTP/1.1 400") && refused.contains("is not owner/name"),
+        "{refused}"
+    );
+    let by_operator = page(token).await;
     let said = || std::fs::read_to_string(&log).unwrap();
     let (_, shown) = by_operator
         .split_once("\r\n\r\n")
@@ -244,6 +251,14 @@ async fn each_row_of_the_service_is_seen_broken() {
         );
         stands(&report, what, state, part);
     }
+    let report = read(&doctor(&beside, &[("AUTOBUILD_COLOUR", "red")]).output().await.unwrap());
+    stands(&report, "settings", "broken", "docs/server-settings.md lists them all");
+    stands(
+        &report,
+        "settings",
+        "warning",
+        "the rest is looked at once the settings can be read",
+    );
     let mut alone = doctor(&beside, &[]);
     alone
         .env_remove("AUTOBUILD_COACH_APP_ID")
@@ -303,7 +318,7 @@ async fn an_app_with_too_few_rights_is_told_with_what_it_lacks() {
         &report,
         "installation",
         "broken",
-        "of small on acme has not granted checks: write",
+        "small on acme has not granted checks: write",
     );
 }
 

@@ -163,7 +163,7 @@ impl Topic {
 pub struct Row {
     /// The subject.
     pub topic: Topic,
-    /// The name of the agent or account, if the subject has several.
+    /// Which one, where there are several: an agent, an App on an account.
     pub of: Option<String>,
     /// The state.
     pub standing: Standing,
@@ -213,9 +213,11 @@ impl Row {
 
     /// Returns the subject's name for people, for example `agent claude`.
     pub fn what(&self) -> String {
+        let name = self.topic.name();
         match &self.of {
-            Some(of) => format!("{} {of}", self.topic.name()),
-            None => self.topic.name().to_owned(),
+            Some(of) if self.topic == Topic::Installation => format!("{name} of {of}"),
+            Some(of) => format!("{name} {of}"),
+            None => name.to_owned(),
         }
     }
 

@@ -19,12 +19,42 @@ pub fn badge(kind: &str, text: &str) -> Markup {
     html! { span class=(format!("badge {kind}")) { (text) } }
 }
 
-/// Returns a box with a head and a body, as for comments.
+/// A sentence in which what stands between backticks is code.
+pub fn sentence(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    html! {
+        @for (at, part) in parts.iter().enumerate() {
+            @match (at % 2, at + 1 == parts.len()) {
+                (0, _) => { (part) },
+                (_, false) => code { (part) },
+                (_, true) => { "`" (part) },
+            }
+        }
+    }
+}
+
+/// A box with a head and a body, as comments are shown.
 pub fn boxed(id: Option<&str>, kind: &str, head: &Markup, body: &Markup) -> Markup {
     html! {
         article id=[id] class=(format!("box {kind}")) {
             div.head { (head) }
             div.body { (body) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_in_a_sentence_is_shown_as_code() {
+        for (text, shown) in [
+            ("run `git <x>` now", "run <code>git &lt;x&gt;</code> now"),
+            ("`a` and `b`", "<code>a</code> and <code>b</code>"),
+            ("one ` alone", "one ` alone"),
+        ] {
+            assert_eq!(sentence(text).0, shown);
         }
     }
 }

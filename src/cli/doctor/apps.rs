@@ -291,7 +291,7 @@ fn installed(
 }
 
 fn installation(needs: Needs, known: &Identity, one: &Installation) -> Row {
-    let name = format!("of {} on {}", known.slug, one.account);
+    let name = format!("{} on {}", known.slug, one.account);
     let accept = format!(
         "an owner of {} accepts the App's new permissions: {}",
         one.account, one.page
@@ -318,7 +318,7 @@ fn without_coach(own: &[Installation], coachs: &[Installation]) -> Vec<Row> {
         .map(|one| {
             let remedy = format!("install the Coach App on {} too", one.account);
             let found = "the Coach App is not installed: reviews are comments there";
-            Row::warning(Topic::Installation, found, remedy).of(format!("of the Coach App on {}", one.account))
+            Row::warning(Topic::Installation, found, remedy).of(format!("the Coach App on {}", one.account))
         })
         .collect()
 }

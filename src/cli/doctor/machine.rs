@@ -59,10 +59,12 @@ pub(super) fn settings(read: &Result<ServerSettings, Vec<ServerMistake>>) -> Vec
     let page = "see docs/server-settings.md";
     match read {
         Ok(_) => vec![Row::ok(Topic::Settings, "read")],
-        Err(mistakes) => mistakes
-            .iter()
-            .map(|mistake| Row::broken(Topic::Settings, mistake.to_string(), page))
-            .collect(),
+        Err(mistakes) => {
+            let rest = "the rest is looked at once the settings can be read";
+            let rest = Row::warning(Topic::Settings, rest, "correct them, then look again");
+            let broken = |mistake: &ServerMistake| Row::broken(Topic::Settings, mistake.to_string(), page);
+            mistakes.iter().map(broken).chain([rest]).collect()
+        }
     }
 }
 

@@ -107,7 +107,7 @@ mod tests {
                 long,
                 "an owner of acme accepts the App's new permissions",
             )
-            .of("of autobuild on acme"),
+            .of("autobuild on acme"),
             Row::warning(
                 Topic::Workflows,
                 "what an agent writes starts ci.yml (push)",

@@ -11,14 +11,14 @@ use crate::web::{
 };
 use axum::{
     Json,
-    extract::{Query, State, rejection::QueryRejection},
+    extract::{Query, State},
     http::{HeaderMap, StatusCode, header::ACCEPT},
     response::{IntoResponse, Response},
 };
 use domain::{
     diagnosis,
     diagnosis::{Row, Standing},
-    ids::RepoName,
+    ids::{NotARepoName, RepoName},
 };
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -29,15 +29,22 @@ pub(super) struct Asked {
     repo: Option<String>,
 }
 
+impl Asked {
+    /// The repository, if one is named.
+    fn repository(&self) -> Result<Option<RepoName>, NotARepoName> {
+        let name = self.repo.as_deref().unwrap_or_default().trim();
+        (!name.is_empty()).then(|| name.parse()).transpose()
+    }
+}
+
 /// `GET /doctor`: for the administrator's session or, as JSON, for the token in a header.
 pub(super) async fn doctor_page(
     State(inbox): State<Arc<Inbox>>,
     viewer: Result<Viewer, NotIn>,
-    asked: Result<Query<Asked>, QueryRejection>,
+    Query(asked): Query<Asked>,
     headers: HeaderMap,
 ) -> Response {
-    let name = asked.ok().and_then(|Query(asked)| asked.repo);
-    let repo = name.and_then(|name| name.trim().parse::<RepoName>().ok());
+    let repo = asked.repository();
     match metrics::by_token(&inbox, &headers) {
         None => {}
         Some(Shown::Right) => return json(&inbox, repo).await,
@@ -54,14 +61,26 @@ pub(super) async fn doctor_page(
     if accepts.is_some_and(|kinds| kinds.contains("application/json")) {
         return json(&inbox, repo).await;
     }
-    let content = content(&doctor(repo.clone()).await, repo.as_ref());
-    page(StatusCode::OK, "Doctor", &bar(&inbox, Some(&viewer)), None, &content)
+    let entered = asked.repo.unwrap_or_default();
+    let (status, content) = match repo {
+        Ok(repo) => (StatusCode::OK, rows_shown(&doctor(repo).await)),
+        Err(error) => (
+            StatusCode::BAD_REQUEST,
+            html! { p.wrong role="alert" { (error) ". Write it as acme/shop." } },
+        ),
+    };
+    let content = html! { h1 { "Doctor" } (look(&entered)) (content) };
+    page(status, "Doctor", &bar(&inbox, Some(&viewer)), None, &content)
 }
 
-async fn json(inbox: &Inbox, repo: Option<RepoName>) -> Response {
-    match inbox.doctor() {
-        Some(doctor) => Json(diagnosis::report(&doctor(repo).await)).into_response(),
-        None => StatusCode::NOT_FOUND.into_response(),
+async fn json(inbox: &Inbox, repo: Result<Option<RepoName>, NotARepoName>) -> Response {
+    match (inbox.doctor(), repo) {
+        (Some(doctor), Ok(repo)) => Json(diagnosis::report(&doctor(repo).await)).into_response(),
+        (Some(_), Err(error)) => {
+            let error = serde_json::json!({ "error": error.to_string() });
+            (StatusCode::BAD_REQUEST, Json(error)).into_response()
+        }
+        (None, _) => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
@@ -70,12 +89,21 @@ pub(super) fn is_for(inbox: &Inbox, viewer: &Viewer) -> bool {
     viewer.sees_everything() && inbox.doctor().is_some()
 }
 
-/// Returns the page's content.
-fn content(rows: &[Row], repo: Option<&RepoName>) -> Markup {
+/// Where a repository is named.
+fn look(entered: &str) -> Markup {
+    html! {
+        form.look method="get" action="/doctor" {
+            label for="repo" { "Look at a repository too" }
+            input #repo name="repo" placeholder="owner/name" value=(entered) pattern="[^\\/]+\\/[^\\/]+";
+            button { "Look" }
+        }
+    }
+}
+
+fn rows_shown(rows: &[Row]) -> Markup {
     let count = |standing: Standing| rows.iter().filter(|row| row.standing == standing).count();
     let (broken, warnings) = (count(Standing::Broken), count(Standing::Warning));
     html! {
-        h1 { "Doctor" }
         p {
             @match (broken, warnings) {
                 (0, 0) => { "Everything is as it should be." }
@@ -83,17 +111,7 @@ fn content(rows: &[Row], repo: Option<&RepoName>) -> Markup {
                 _ => { "Broken: " (broken) ". Warnings: " (warnings) "." }
             }
         }
-        form.look method="get" action="/doctor" {
-            label for="repo" { "Look at a repository too" }
-            input #repo name="repo" placeholder="owner/name" value=[repo] pattern="[^\\/]+\\/[^\\/]+";
-            button { "Look" }
-        }
-        div.scroll tabindex="0" role="region" aria-label="Rows" {
-            table.list {
-                thead { tr { th { "state" } th { "what" } th { "found, and what to do" } } }
-                tbody { @for row in rows { (line(row)) } }
-            }
-        }
+        ul.rows { @for row in rows { (line(row)) } }
         p.muted { "The same in a terminal: " code { "autobuild doctor" } }
     }
 }
@@ -105,13 +123,10 @@ fn line(row: &Row) -> Markup {
         Standing::Broken => "failure",
     };
     html! {
-        tr {
-            td { (page_parts::badge(colour, row.standing.word())) }
-            td { (row.what()) }
-            td {
-                div.says { (row.found) }
-                @if let Some(remedy) = &row.remedy { div.says { "→ " b { (remedy) } } }
-            }
+        li {
+            (page_parts::badge(colour, row.standing.word())) " " b { (row.what()) }
+            div.says { (page_parts::sentence(&row.found)) }
+            @if let Some(remedy) = &row.remedy { div.says { "→ " (page_parts::sentence(remedy)) } }
         }
     }
 }

@@ -53,12 +53,13 @@ pub(super) async fn stored(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
         return page::over();
     };
     let Some(kept) = setup.kept() else { return back() };
-    // Another App may have been registered since the credentials were shown.
+    // Since they were shown, another App may have been registered.
+    let proof = setup.proof().await;
     if form.text("shown") != page::mark(&kept).text() {
-        return page::credentials(&kept, &[], &browser.form);
+        return page::credentials(&kept, &proof, &[], &browser.form);
     }
     match setup.close(&[KEPT_APPS_FILE, PROGRESS_FILE]) {
-        Ok(()) => page::done(&kept, &[], None),
+        Ok(()) => page::done(&kept, &proof, &[], None),
         Err(error) => page::failed(&error.to_string()),
     }
 }
@@ -86,11 +87,12 @@ impl Setup {
             return self.page(browser, Some(Note::Made(made))).await;
         }
         let Some(kept) = self.kept() else { return back() };
+        let proof = self.proof().await;
         if form.text("keep") == "show" {
-            return page::credentials(&kept, &made, &browser.form);
+            return page::credentials(&kept, &proof, &made, &browser.form);
         }
         match self.close(&[PROGRESS_FILE]) {
-            Ok(()) => page::done(&kept, &made, Some(&self.options.folder)),
+            Ok(()) => page::done(&kept, &proof, &made, Some(&self.options.folder)),
             Err(error) => page::failed(&error.to_string()),
         }
     }

@@ -83,7 +83,9 @@ pub struct Setup {
     now: Mutex<Now>,
     /// The lock that allows one choice, exchange, import or last step at a time.
     work: tokio::sync::Mutex<()>,
-    /// The number of changes of the credentials.
+    /// One proof of the address at a time.
+    proving: tokio::sync::Mutex<()>,
+    /// How often the credentials changed.
     changes: watch::Sender<u64>,
     /// The signal of every change of the service.
     services: watch::Sender<()>,
@@ -175,6 +177,7 @@ impl Setup {
             options,
             now: Mutex::new(now),
             work: tokio::sync::Mutex::default(),
+            proving: tokio::sync::Mutex::default(),
             changes: watch::Sender::new(0),
             services: watch::Sender::new(()),
             machine: watch::Sender::new(None),

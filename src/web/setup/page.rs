@@ -152,8 +152,8 @@ pub(super) fn over() -> Response {
         h1 { "AutoBuild is set up" }
         p { "There is nothing more to do here. " a href="/" { "To the work" } }
         p {
-            "To add the Coach App or more repositories, run " code { "autobuild setup" } " on the service's machine: it opens "
-            "this page again."
+            "To check the address, or to add the Coach App or more repositories, run " code { "autobuild setup" } " on the "
+            "service's machine: it opens this page again."
         }
     };
     guarded(frame(StatusCode::GONE, "AutoBuild is set up", &content, false), None)
@@ -184,8 +184,8 @@ fn machine_section(rows: Option<&[Row]>) -> Markup {
                 ul.rows {
                     @for row in wrong {
                         li {
-                            b { (row.what()) } " " (row.standing.word()) ": " (row.found) "."
-                            @if let Some(remedy) = &row.remedy { br; span.muted { (remedy) } }
+                            b { (row.what()) } " " (row.standing.word()) ": " (page_parts::sentence(&row.found)) "."
+                            @if let Some(remedy) = &row.remedy { br; span.muted { (page_parts::sentence(remedy)) } }
                         }
                     }
                 }
@@ -461,38 +461,41 @@ fn import_form(shown: &Shown<'_>) -> Markup {
 }
 
 fn address_section(shown: &Shown<'_>) -> Markup {
-    let address = shown
-        .kept
-        .map(|kept| kept.public_url.as_str().trim_end_matches('/').to_owned());
-    let address = address.unwrap_or_default();
-    let hook = format!("{address}/webhook");
     html! {
         h2 { "3. The address" }
-        p role="status" {
-            @match shown.proof {
-                Proof::Reached => { "GitHub reached " code { (hook) } "." },
-                Proof::NotTried => { "GitHub has not been asked yet to reach " code { (hook) } "." },
-                Proof::Trying => { "GitHub is asked to reach " code { (hook) } ". Load this page again in a few seconds." },
-                Proof::NoPing => { "GitHub's log holds no delivery to " code { (hook) } " yet." },
-                Proof::Answered(code) => {
-                    "GitHub reached " code { (hook) } ", and was answered with status " (code) ". "
-                    "Something else answers there, or a proxy does not pass requests on. " (unreached())
-                },
-                Proof::NotReached(why) => {
-                    "GitHub does not reach " code { (hook) } " (" (why) "). " (unreached())
-                },
-                Proof::Unknown(why) => { "GitHub did not say whether it reaches " code { (hook) } ": " (why) "." },
-            }
-        }
+        @if let Some(kept) = shown.kept { (reach(shown.proof, kept)) }
         @if *shown.proof != Proof::Reached {
             form.action method="post" action="/setup/prove" { (own_form(shown)) button { "Check the address again" } }
         }
     }
 }
 
-fn unreached() -> &'static str {
-    "As long as that is so, AutoBuild hears of nothing. Check the proxy, firewall or tunnel; a wrong address is changed in the \
-     App's settings on GitHub."
+/// What is known of whether GitHub reaches the service.
+fn reach(proof: &Proof, kept: &KeptApps) -> Markup {
+    let hook = format!("{}/webhook", kept.public_url.as_str().trim_end_matches('/'));
+    let told = |words: Markup| html! { p role="status" { (words) } };
+    let wrong = |words: Markup| {
+        html! {
+            p.wrong role="alert" {
+                (words) " As long as that is so, AutoBuild hears of nothing. Check the proxy, firewall or tunnel; a wrong "
+                "address is changed in the App's settings on GitHub."
+            }
+        }
+    };
+    match proof {
+        Proof::Reached => told(html! { "GitHub reached " code { (hook) } "." }),
+        Proof::NotTried => told(html! { "GitHub has not been asked yet to reach " code { (hook) } "." }),
+        Proof::Trying => {
+            told(html! { "GitHub is asked to reach " code { (hook) } ". Load this page again in a few seconds." })
+        }
+        Proof::NoPing => told(html! { "GitHub's log holds no delivery to " code { (hook) } " yet." }),
+        Proof::Answered(code) => wrong(html! {
+            "GitHub reached " code { (hook) } ", and was answered with status " (code) ". "
+            "Something else answers there, or a proxy does not pass requests on."
+        }),
+        Proof::NotReached(why) => wrong(html! { "GitHub does not reach " code { (hook) } " (" (why) ")." }),
+        Proof::Unknown(why) => told(html! { "GitHub did not say whether it reaches " code { (hook) } ": " (why) "." }),
+    }
 }
 
 fn install_section(shown: &Shown<'_>) -> Markup {
@@ -560,13 +563,33 @@ fn repositories_section(shown: &Shown<'_>) -> Markup {
     }
 }
 
-/// Returns the answer to the last step, which nobody can load again. `folder` is the one that keeps the credentials, if
-/// one does.
-pub(super) fn done(kept: &KeptApps, made: &[Made], folder: Option<&Path>) -> Response {
+/// The answer to the last step; nobody can load it again. The folder is the one that keeps the credentials, if one does.
+pub(super) fn done(kept: &KeptApps, proof: &Proof, made: &[Made], folder: Option<&Path>) -> Response {
+    let (title, content) = done_content(kept, proof, made, folder);
+    guarded(frame(StatusCode::OK, title, &content, false), None)
+}
+
+fn done_content(kept: &KeptApps, proof: &Proof, made: &[Made], folder: Option<&Path>) -> (&'static str, Markup) {
+    let title = match proof {
+        Proof::Reached => "AutoBuild is set up",
+        Proof::Answered(_) | Proof::NotReached(_) => "One thing is missing: GitHub must reach AutoBuild",
+        Proof::NotTried | Proof::Trying | Proof::NoPing | Proof::Unknown(_) => {
+            "One thing is open: does GitHub reach AutoBuild?"
+        }
+    };
     let content = html! {
-        h1 { "AutoBuild is set up" }
-        p { "The service works. Put the label " code { "autobuild" } " on an issue, and AutoBuild plans and builds it." }
-        (made_rows(kept, made))
+        h1 { (title) }
+        @if *proof == Proof::Reached {
+            p { "The service works. Put the label " code { "autobuild" } " on an issue, and AutoBuild plans and builds it." }
+        } @else {
+            (reach(proof, kept))
+            p {
+                "Until GitHub reaches that address, AutoBuild does not hear of labels. Run " code { "autobuild setup" }
+                " on the service's machine: it opens the set-up again, which checks the address. " code { "autobuild doctor" }
+                " says how the last deliveries were answered."
+            }
+        }
+        (made_rows(kept, proof, made))
         p {
             @match folder {
                 Some(folder) => { "The credentials are in " code { (folder.join(KEPT_APPS_FILE).display()) } ". Back that file up." },
@@ -575,15 +598,14 @@ pub(super) fn done(kept: &KeptApps, made: &[Made], folder: Option<&Path>) -> Res
         }
         p { a href="/" { "To the work" } }
     };
-    guarded(frame(StatusCode::OK, "AutoBuild is set up", &content, false), None)
+    (title, content)
 }
 
-/// Returns the page with the credentials, to be stored elsewhere. They stay in the data folder until a person confirms
-/// this.
-pub(super) fn credentials(kept: &KeptApps, made: &[Made], form: &str) -> Response {
+/// The credentials, to be stored elsewhere. They stay where they are until somebody says that this is done.
+pub(super) fn credentials(kept: &KeptApps, proof: &Proof, made: &[Made], form: &str) -> Response {
     let content = html! {
         h1 { "Store the credentials" }
-        (made_rows(kept, made))
+        (made_rows(kept, proof, made))
         p { "Put these credentials into your secret store, and give them to the service before its next start." }
         textarea.secrets readonly rows="16" aria-label="Credentials" { (variables(kept)) }
         form.action method="post" action="/setup/stored" {
@@ -602,7 +624,8 @@ pub(super) fn mark(kept: &KeptApps) -> Hash {
     Hash::of(&variables(kept))
 }
 
-fn made_rows(kept: &KeptApps, made: &[Made]) -> Markup {
+/// What was made. A first issue is offered unless nobody would hear of its label.
+fn made_rows(kept: &KeptApps, proof: &Proof, made: &[Made]) -> Markup {
     let github = kept.github();
     let web = github.web.as_str().trim_end_matches('/');
     html! {
@@ -611,10 +634,13 @@ fn made_rows(kept: &KeptApps, made: &[Made]) -> Markup {
                 @for one in made {
                     li {
                         (made_in_short(one)) ". "
-                        a href=(format!("{web}/{}/issues", one.repository)) { "Issues" } " · "
-                        a href=(first_issue(web, &one.repository)) { "A first issue, filled in" }
+                        a href=(format!("{web}/{}/issues", one.repository)) { "Issues" }
                         @if let Ok(Onboarded::Proposed(number)) = &one.result {
                             " · " a href=(format!("{web}/{}/pull/{number}", one.repository)) { "The pull request" }
+                        }
+                        @if !matches!(proof, Proof::Answered(_) | Proof::NotReached(_)) {
+                            br;
+                            a.action href=(first_issue(web, &one.repository)) { "A first issue, filled in" }
                         }
                     }
                 }
@@ -669,4 +695,49 @@ fn variables(kept: &KeptApps) -> String {
         );
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::github_named;
+
+    /// The last page, after a repository was made ready.
+    fn last_page(proof: &Proof) -> String {
+        let github = github_named("").unwrap();
+        let kept = KeptApps::none(&github, Url::parse("https://autobuild.invalid").unwrap());
+        let made = [Made {
+            repository: "acme/shop".to_owned(),
+            result: Ok(Onboarded::Proposed(domain::ids::PullNumber(1))),
+        }];
+        let (title, content) = done_content(&kept, proof, &made, None);
+        format!("{title}\n{}", content.into_string())
+    }
+
+    #[test]
+    fn the_last_page_promises_work_only_if_github_reached_the_address() {
+        let reached = last_page(&Proof::Reached);
+        for said in ["AutoBuild is set up", "The service works", "A first issue, filled in"] {
+            assert!(reached.contains(said), "{said}: {reached}");
+        }
+        let unreached = Proof::NotReached("failed to connect to host".to_owned());
+        for (proof, title, not_said) in [
+            (unreached, "GitHub must reach AutoBuild", "A first issue"),
+            (Proof::Answered(502), "GitHub must reach AutoBuild", "A first issue"),
+            (Proof::NoPing, "does GitHub reach AutoBuild?", "is set up"),
+            (
+                Proof::Unknown("502".to_owned()),
+                "does GitHub reach AutoBuild?",
+                "is set up",
+            ),
+        ] {
+            let page = last_page(&proof);
+            for said in [title, "does not hear of labels", "autobuild setup"] {
+                assert!(page.contains(said), "{said}: {page}");
+            }
+            for not_said in [not_said, "is set up", "The service works"] {
+                assert!(!page.contains(not_said), "{not_said}: {page}");
+            }
+        }
+    }
 }

@@ -7,7 +7,7 @@ use domain::ids::Millis;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::net::IpAddr;
-use url::{Host, Url};
+use url::{Host, Position, Url};
 
 /// The time for which GitHub accepts a code; a registration that was begun earlier can no longer come back.
 const BEGUN_MS: i64 = 60 * 60_000;
@@ -139,6 +139,19 @@ pub(super) enum NoReturn {
     NoCode,
 }
 
+/// An organisation's name, also if its page on this GitHub was entered.
+fn name_in<'a>(entered: &'a str, web: &Url) -> &'a str {
+    let host = &web[Position::BeforeHost..Position::AfterPort];
+    let schemes = ["https://", "http://"];
+    let bare = schemes.iter().find_map(|scheme| entered.strip_prefix(scheme));
+    let path = bare.unwrap_or(entered).strip_prefix(host);
+    path.and_then(|path| {
+        path.split('/')
+            .find(|part| !["", "orgs", "organizations"].contains(part))
+    })
+    .unwrap_or(entered)
+}
+
 impl Choice {
     /// Reads what the person entered.
     pub(super) fn read(
@@ -147,7 +160,7 @@ impl Choice {
         public_url: &str,
     ) -> Result<Self, NoChoice> {
         let GithubAddress { api, web } = github.map_err(NoChoice::Github)?;
-        let organization = organization.trim().trim_start_matches('@');
+        let organization = name_in(organization.trim(), &web).trim_start_matches('@');
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if organization.len() > 100 || !organization.chars().all(is_name) {
             return Err(NoChoice::Organization);
@@ -357,6 +370,16 @@ mod tests {
             ("", "", "https://github.com/settings/apps"),
             ("", "@acme", "https://github.com/organizations/acme/settings/apps"),
             (
+                "",
+                "https://github.com/acme",
+                "https://github.com/organizations/acme/settings/apps",
+            ),
+            (
+                "",
+                "github.com/orgs/acme/people",
+                "https://github.com/organizations/acme/settings/apps",
+            ),
+            (
                 "https://ghe.example",
                 " acme ",
                 "https://ghe.example/organizations/acme/settings/apps",
@@ -381,6 +404,13 @@ mod tests {
                 NoChoice::Github(NotAnAddress::PlainHttp),
             ),
             ("", "a/b", "https://b.example", NoChoice::Organization),
+            (
+                "",
+                "https://ghe.example/acme",
+                "https://b.example",
+                NoChoice::Organization,
+            ),
+            ("", "https://github.com/", "https://b.example", NoChoice::Organization),
             ("", "", "b.example", NoChoice::PublicUrl),
             ("", "", "https://b.example/below", NoChoice::PublicUrl),
             ("", "", "javascript:alert(1)", NoChoice::PublicUrl),

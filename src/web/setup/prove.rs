@@ -50,9 +50,7 @@ fn proven(delivery: &HookDelivery) -> Proof {
 impl Setup {
     /// Has the newest ping sent again, unless one arrived already, and waits for its result.
     pub(super) async fn prove(&self) {
-        if self.now().proof == Proof::Trying {
-            return;
-        }
+        let Ok(_one) = self.proving.try_lock() else { return };
         self.now().proof = Proof::Trying;
         let proof = match self.client(Which::Autobuild) {
             Ok(Some(client)) => tried(&client).await,
@@ -61,6 +59,12 @@ impl Setup {
         };
         let proof = proof.unwrap_or_else(|error| Proof::Unknown(self.options.secrets.mask(&format!("{error:#}"))));
         self.now().proof = proof;
+    }
+
+    /// What is known of the address, after the end of a proof that goes on.
+    pub(super) async fn proof(&self) -> Proof {
+        let _ended = self.proving.lock().await;
+        self.now().proof.clone()
     }
 }
 

@@ -184,3 +184,33 @@ async fn graphql_tells_who_edited_a_text_last() {
         "Field 'viewer' doesn't exist on type 'Query'"
     );
 }
+
+#[tokio::test]
+async fn graphql_nulls_only_what_is_missing() {
+    let world = World::new().await;
+    let token = world.token(json!({"issues": "read"})).await;
+    let query = "{ shop: repository(owner: \"acme\", name: \"shop\") { name one: issue(number: 99) { id } } }";
+    let (_, answer) = world
+        .raw("POST", "/graphql", Some(&token), json!({"query": query}))
+        .await;
+    assert_eq!(answer["data"], json!({"shop": {"name": "shop", "one": null}}));
+    let error = &answer["errors"][0];
+    assert_eq!(
+        (&error["type"], &error["path"]),
+        (&json!("NOT_FOUND"), &json!(["shop", "one"]))
+    );
+    assert!(world.forge.unknown_calls().is_empty());
+}
+
+#[tokio::test]
+async fn graphql_runs_nothing_of_a_document_that_breaks_the_schema() {
+    let world = World::new().await;
+    let token = world.token(json!({"pull_requests": "write"})).await;
+    let query =
+        "mutation($id: String!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id } } }";
+    let body = json!({"query": query, "variables": {"id": "PR_1"}});
+    let (status, answer) = world.raw("POST", "/graphql", Some(&token), body).await;
+    assert_eq!((status, &answer["data"]), (200, &json!(null)));
+    assert_eq!(answer["errors"][0]["extensions"]["code"], "variableMismatch");
+    assert_eq!(world.forge.unknown_calls().len(), 1);
+}

@@ -1,0 +1,218 @@
+//! What only GraphQL offers and AutoBuild asks for: who edited an issue last, and taking a pull request out of draft or
+//! back. Documents are held to an excerpt of GitHub's schema; what is not in it is refused in GitHub's words for what does
+//! not exist.
+
+mod document;
+mod schema;
+mod validate;
+mod variables;
+
+use super::{
+    auth::Right,
+    call::{Answer, Answered, Call},
+    json,
+    refusal::Refusal,
+    state::{Issue, Repo, Role, State},
+};
+use document::{Field, Kind, Operation, Set, fields, key, literal};
+use graphql_parser::query::Document;
+use schema::Schema;
+use serde_json::{Map, Value, json as object};
+
+const WRITE: Right = Right::write(&["pull_requests"], Role::Write);
+const READ: Right = Right::read(&["issues", "pull_requests"]);
+
+/// An answer, and whether all that was asked is served.
+pub(super) type Known = (Answered, bool);
+
+/// Why a field is `null`.
+struct Failure {
+    kind: &'static str,
+    message: String,
+}
+
+impl Failure {
+    fn missing(message: String) -> Self {
+        let kind = "NOT_FOUND";
+        Self { kind, message }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let kind = match refusal.status {
+            401 | 403 => "FORBIDDEN",
+            404 => "NOT_FOUND",
+            _ => "UNPROCESSABLE",
+        };
+        Self {
+            kind,
+            message: refusal.message,
+        }
+    }
+}
+
+/// Answers a query or mutation; `None` if the forge does not know such a call.
+pub(super) fn answer(call: &Call) -> Option<Known> {
+    if call.method != "POST" {
+        return None;
+    }
+    let refused = |status, message: &str| Some((Err(Refusal::new(status, message)), true));
+    if call.caller.user().is_none() {
+        return refused(401, "This endpoint requires you to be authenticated.");
+    }
+    let Some(text) = call.text("query") else {
+        return refused(400, "A query attribute must be specified and must be a string.");
+    };
+    Some(match answered(call, &text) {
+        Ok(body) => (Ok(Answer::ok(body)), true),
+        Err(errors) => (Ok(Answer::ok(object!({"errors": errors}))), false),
+    })
+}
+
+/// Data with the errors of single fields, or the errors of a document that cannot be run at all.
+fn answered(call: &Call, text: &str) -> Result<Value, Vec<Value>> {
+    let document = graphql_parser::parse_query::<String>(text).map(Document::into_static);
+    let document = document.map_err(|error| vec![object!({"message": error.to_string()})])?;
+    let operation = Operation::of(&document).map_err(|message| vec![object!({"message": message})])?;
+    let schema = Schema::read();
+    let faults = validate::faults(&schema, &operation);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let given = call.body.get("variables").cloned().unwrap_or_default();
+    let mut run = Run {
+        call,
+        variables: variables::values(&schema, &operation, &given)?,
+        errors: Vec::new(),
+    };
+    let mut data = Map::new();
+    for field in fields(operation.set) {
+        let found = match operation.kind {
+            Kind::Query => run.repository(field),
+            Kind::Mutation => run.set_draft(field),
+        };
+        let found = run.or_null(&[field], found);
+        data.insert(key(field).to_owned(), found);
+    }
+    let mut body = object!({"data": data});
+    if !run.errors.is_empty() {
+        json::put(&mut body, "errors", Value::Array(run.errors));
+    }
+    Ok(body)
+}
+
+/// What is selected of an object, of which `known` are all fields; `null` stays `null`.
+fn select(known: &Value, set: &Set) -> Value {
+    let Value::Object(known) = known else {
+        return Value::Null;
+    };
+    let shown = fields(set).map(|field| {
+        let value = known.get(&field.name).unwrap_or(&Value::Null);
+        let value = match field.selection_set.items.is_empty() {
+            true => value.clone(),
+            false => select(value, &field.selection_set),
+        };
+        (key(field).to_owned(), value)
+    });
+    Value::Object(shown.collect())
+}
+
+/// A document that is being answered.
+struct Run<'a> {
+    call: &'a Call,
+    variables: Map<String, Value>,
+    errors: Vec<Value>,
+}
+
+impl Run<'_> {
+    /// An argument of a field, by the path of its names.
+    fn argument(&self, field: &Field, path: &[&str]) -> Value {
+        let (first, rest) = path.split_first().unwrap_or((&"", &[]));
+        let given = field.arguments.iter().find(|(name, _)| name == first);
+        let value = given.map_or(Value::Null, |(_, value)| literal(&self.variables, value));
+        rest.iter()
+            .fold(value, |value, name| value.get(name).cloned().unwrap_or_default())
+    }
+
+    /// The last field of `path`, or `null` and an error.
+    fn or_null(&mut self, path: &[&Field], found: Result<Value, Failure>) -> Value {
+        found.unwrap_or_else(|Failure { kind, message }| {
+            let at = path.last().map(|field| field.position).unwrap_or_default();
+            let path: Vec<&str> = path.iter().map(|field| key(field)).collect();
+            let locations = [object!({"line": at.line, "column": at.column})];
+            let error = object!({"type": kind, "path": path, "locations": locations, "message": message});
+            self.errors.push(error);
+            Value::Null
+        })
+    }
+
+    fn repository(&mut self, field: &Field) -> Result<Value, Failure> {
+        let text = |name: &str| self.argument(field, &[name]).as_str().unwrap_or_default().to_owned();
+        let (owner, name) = (text("owner"), text("name"));
+        let missing = || {
+            Failure::missing(format!(
+                "Could not resolve to a Repository with the name '{owner}/{name}'."
+            ))
+        };
+        let call = self.call;
+        call.site.read(|state| {
+            let repo = state.repo_named(&owner, &name).ok_or_else(missing)?;
+            match call.caller.enter(state, repo.id, READ) {
+                Ok(_) => {}
+                Err(refusal) if refusal.status == 404 => return Err(missing()),
+                Err(refusal) => return Err(refusal.into()),
+            }
+            let known = object!({"id": format!("R_{}", repo.id), "name": repo.name});
+            let Value::Object(mut shown) = select(&known, &field.selection_set) else {
+                return Err(missing());
+            };
+            for inner in fields(&field.selection_set).filter(|inner| inner.name == "issue") {
+                let number = self.argument(inner, &["number"]).as_u64().unwrap_or_default();
+                let found = issue(state, repo, number).map(|known| select(&known, &inner.selection_set));
+                shown.insert(key(inner).to_owned(), self.or_null(&[field, inner], found));
+            }
+            Ok(Value::Object(shown))
+        })
+    }
+
+    fn set_draft(&mut self, field: &Field) -> Result<Value, Failure> {
+        let is_draft = field.name == "convertPullRequestToDraft";
+        let id = self.argument(field, &["input", "pullRequestId"]);
+        let id = id.as_str().unwrap_or_default();
+        let missing = || Failure::missing(format!("Could not resolve to a node with the global id of '{id}'."));
+        let call = self.call;
+        let (at, number) = call.site.read(|state| {
+            let of_repo = |repo: &Repo| {
+                let found = repo.pulls().find(|(_, pull)| format!("PR_{}", pull.id) == id);
+                found.map(|(issue, _)| (repo.id, issue.number))
+            };
+            let (repo, number) = state.repos.values().find_map(of_repo).ok_or_else(missing)?;
+            match call.caller.enter(state, repo, WRITE) {
+                Ok(at) => Ok((at, number)),
+                Err(refusal) if refusal.status == 404 => Err(missing()),
+                Err(refusal) => Err(refusal.into()),
+            }
+        })?;
+        call.site.set_draft(at, number, is_draft)?;
+        let payload = object!({
+            "clientMutationId": self.argument(field, &["input", "clientMutationId"]),
+            "pullRequest": {"id": id, "number": number, "isDraft": is_draft},
+        });
+        Ok(select(&payload, &field.selection_set))
+    }
+}
+
+/// REST shows an App's bot with `[bot]` at the end of its login, GraphQL without.
+fn issue(state: &State, repo: &Repo, number: u64) -> Result<Value, Failure> {
+    let issue: Option<&Issue> = repo.issues.get(&number).filter(|issue| !issue.is_pull());
+    let issue =
+        issue.ok_or_else(|| Failure::missing(format!("Could not resolve to an Issue with the number of {number}.")))?;
+    let last = issue.edits.last();
+    Ok(object!({
+        "id": format!("I_{}", issue.id),
+        "number": issue.number,
+        "lastEditedAt": last.map_or(Value::Null, |edit| json::time(edit.at)),
+        "editor": last.map(|edit| object!({"login": state.login(edit.editor).trim_end_matches("[bot]")})),
+    }))
+}
