@@ -380,8 +380,7 @@ impl Task {
 
     /// A secret in the branch's head, as the Gates found it: no person can waive that.
     pub fn secret(&self) -> Option<&Issue> {
-        let at_head = self.last_turn().filter(|turn| turn.head == self.head);
-        let gates = at_head.and_then(|turn| turn.gates.as_ref())?;
+        let gates = self.turn_of_head().and_then(|turn| turn.gates.as_ref())?;
         let mut items = gates.more.iter().flat_map(|result| &result.items);
         items.find(|item| item.severity == Severity::MustFix && item.is_never_waived())
     }

@@ -160,6 +160,18 @@ impl Task {
         self.turns_now().next_back()
     }
 
+    /// The newest turn of the present attempt on the head of the task's branch. Turns after it may have changed nothing.
+    pub fn turn_of_head(&self) -> Option<&Turn> {
+        let head = self.head.as_ref()?;
+        self.turns_now().rfind(|turn| turn.head.as_ref() == Some(head))
+    }
+
+    /// The turn whose check run says how the task stands: of the branch's head, else of its own newest commit.
+    pub fn standing_turn(&self) -> Option<&Turn> {
+        self.turn_of_head()
+            .or_else(|| self.turns_now().rfind(|turn| turn.head.is_some()))
+    }
+
     /// The newest verdict of the present attempt on work; if no turn changed anything, the newest of all.
     pub fn last_judgement(&self) -> Option<&Verdict> {
         let mut judged = self.turns_now().rev().filter(|turn| turn.work != Work::NoChange);
