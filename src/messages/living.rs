@@ -256,7 +256,11 @@ pub(super) fn money(spending: &Spending) -> String {
             None => "a rough guess from complexity and turns, not a measurement".to_owned(),
         };
         let (least, most) = (dollars(estimate.least), dollars(estimate.most));
-        format!("Expected cost: {least} to {most} ({basis}).")
+        let range = match least == most {
+            true => most,
+            false => format!("{least} to {most}"),
+        };
+        format!("Expected cost: {range} ({basis}).")
     });
     [so_far, expected]
         .map(|part| part.trim().to_owned())

@@ -196,7 +196,7 @@ pub(super) fn criteria(task: &Task, turn: &Turn, measure: &Measure) -> String {
     }
     let all = &task.plan.acceptance_criteria;
     let mut rows = vec![
-        "| | criterion | check | its result | met | evidence |".to_owned(),
+        "| # | criterion | check | its result | met | evidence |".to_owned(),
         "|---|---|---|---|---|---|".to_owned(),
     ];
     for (number, criterion) in (1usize..).zip(all).take(measure.rows) {

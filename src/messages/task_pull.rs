@@ -63,7 +63,7 @@ fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
 /// What must hold, with what it is bound to.
 pub(super) fn criteria(task: &Task, measure: &Measure) -> String {
     let numbered: Vec<_> = (1u32..).zip(&task.plan.acceptance_criteria).collect();
-    let mut rows = vec!["| | criterion | check |".to_owned(), "|---|---|---|".to_owned()];
+    let mut rows = vec!["| # | criterion | check |".to_owned(), "|---|---|---|".to_owned()];
     rows.extend(first(
         &numbered,
         measure.rows,
