@@ -1,5 +1,6 @@
 //! The program of a back-end: whether it is there, how old it is, and how one gets it.
 
+use crate::agents::outcome;
 use domain::{blocked::AgentFailure, secret::Secrets};
 use sandbox::{Exit, Sandbox, Spec, StartError, environment};
 use std::{fmt, path::Path, sync::Arc, time::Duration};
@@ -85,10 +86,11 @@ impl Program {
             Ok(finished) if finished.exit == Exit::Exited(0) => finished.stdout.text(),
             Ok(finished) => {
                 let complaint = crate::agents::journal::plain(&Secrets::default(), &finished.stderr.text(), 500);
-                return Err(failed(format!(
-                    "`{} --version` ended with {:?}: {complaint}",
-                    self.name, finished.exit
-                )));
+                let how = outcome::ended(finished.exit);
+                return Err(failed(match complaint.is_empty() {
+                    true => format!("`{} --version`: {how}", self.name),
+                    false => format!("`{} --version`: {how}: {complaint}", self.name),
+                }));
             }
             Err(StartError::NotFound(_) | StartError::NotExecutable(_)) => return Err(self.missing()),
             Err(error) => return Err(failed(error.to_string())),

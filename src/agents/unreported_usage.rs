@@ -17,8 +17,6 @@ const PRICES_DIFFER: u64 = 4;
 
 /// An API that says nothing for so long does not serve.
 const SILENT: Duration = Duration::from_secs(30);
-/// What is said of a failure of the API that nobody but the program saw.
-const UNSEEN: &str = "it says so, and no call of its model failed";
 
 /// Said of a run that claims a used-up share without the calls for it.
 const UNSPENT: &str =
@@ -179,11 +177,15 @@ fn explained(mut failure: AgentFailure, door: &Door) -> AgentFailure {
         return failure;
     };
     *wait = at_most(*wait, door.longest_wait());
-    match is_seen {
-        true => failure,
-        false => AgentFailure::Failed {
-            how: format!("{UNSEEN}: {failure}"),
-        },
+    if is_seen {
+        return failure;
+    }
+    let claimed = match matches!(failure, AgentFailure::RateLimited { .. }) {
+        true => "limits the rate",
+        false => "is not available",
+    };
+    AgentFailure::Failed {
+        how: format!("it says that the model's API {claimed}, but no call of it failed"),
     }
 }
 

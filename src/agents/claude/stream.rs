@@ -27,7 +27,8 @@ const MAX_REMEMBERED: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct Stream {
     asked: Asked,
-    login: Login,
+    /// As whom it speaks to its model.
+    pub(crate) login: Login,
     /// Whether it said what it is, and that is what was asked for.
     pub(crate) as_asked: bool,
     /// The model, as the program names it.

@@ -153,7 +153,7 @@ impl EffectContext<'_> {
             Route::NextShare => return Ok(None),
             Route::Retry => self.failed(refusal.failure, record, task).await?,
             Route::Park(wait) => self.parked(refusal, wait, opened.at),
-            Route::Block => self.hopeless(refusal).await?,
+            Route::Block => self.hopeless(refusal, record).await?,
         }))
     }
 
@@ -165,12 +165,8 @@ impl EffectContext<'_> {
         record: &Record,
         task: Option<TaskId>,
     ) -> Result<EffectError, EffectError> {
-        let printed = match failure.class().shows_output() {
-            true => shorten::middle(&record.log, MAX_PRINTED),
-            false => String::new(),
-        };
         let is_limit = failure.class() == FailureClass::Limit;
-        let failed = FailedRun { failure, printed };
+        let failed = failed_run(failure, record);
         if !is_limit {
             return Ok(EffectError::Agent(failed));
         }
@@ -230,10 +226,10 @@ impl EffectContext<'_> {
     }
 
     /// What a provider says of credentials is for operators alone.
-    async fn hopeless(&self, refusal: Refusal) -> Result<EffectError, EffectError> {
+    async fn hopeless(&self, refusal: Refusal, record: &Record) -> Result<EffectError, EffectError> {
         let Refusal { provider, failure } = refusal;
         let AgentFailure::NotAuthorised { said } = failure else {
-            return Ok(EffectError::Hopeless(failure.into()));
+            return Ok(EffectError::Hopeless(failed_run(failure, record)));
         };
         let now = self.engine.now();
         tracing::error!(%provider, "{provider} refuses the credentials or the account: {said}");
@@ -244,6 +240,15 @@ impl EffectContext<'_> {
         let said = WITHOUT_DETAIL.to_owned();
         Ok(EffectError::Hopeless(AgentFailure::NotAuthorised { said }.into()))
     }
+}
+
+/// A failure with the end of what its program printed, where people are shown that.
+fn failed_run(failure: AgentFailure, record: &Record) -> FailedRun {
+    let printed = match failure.shows_output() {
+        true => shorten::middle(&record.log, MAX_PRINTED),
+        false => String::new(),
+    };
+    FailedRun { failure, printed }
 }
 
 /// Why a provider does not serve for a while, where a failure tells that.

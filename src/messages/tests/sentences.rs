@@ -37,7 +37,7 @@ fn agent_failures() -> Vec<AgentFailure> {
         },
         AgentFailure::TimedOut { seconds: 900 },
         AgentFailure::WentSilent { seconds: 300 },
-        AgentFailure::TooMuchOutput { bytes: 1_000_000 },
+        AgentFailure::TooMuchOutput { bytes: 32 << 20 },
         AgentFailure::TooOld {
             program: text("codex"),
             found: text("0.1.0"),
@@ -57,6 +57,11 @@ fn agent_failures() -> Vec<AgentFailure> {
         AgentFailure::NotAuthorised {
             said: text("invalid x-api-key of org_123"),
         },
+        AgentFailure::NotLoggedIn {
+            program: text("claude"),
+            log_in: text("run `claude`, then `/login`"),
+            key: text("AUTOBUILD_ANTHROPIC_API_KEY"),
+        },
         AgentFailure::NoSuchModel {
             model: text("opus"),
             said: text("not_found_error of org_123"),
@@ -70,7 +75,7 @@ fn agent_failures() -> Vec<AgentFailure> {
         },
         AgentFailure::PromptTooLong,
         AgentFailure::OutputLimit,
-        AgentFailure::OutOfAgentTurns { turns: 30 },
+        AgentFailure::OutOfAgentTurns { turns: 1 },
         AgentFailure::OutOfMoney,
         AgentFailure::ScriptSpent(SpentScript {
             script: "/srv/steps.yml".into(),
@@ -216,6 +221,7 @@ fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
 /// Every reason to block.
 pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
     let agents = agent_failures().into_iter().map(|failure| BlockReason::AgentFailed {
+        doing: Doing::Play,
         failure,
         printed: String::new(),
     });

@@ -62,6 +62,9 @@ pub enum BlockReason {
     BudgetSpent(SpentBudget),
     /// An agent gave no usable result after every try.
     AgentFailed {
+        /// In which step.
+        #[serde(default = "unknown_step")]
+        doing: Doing,
         /// How.
         failure: AgentFailure,
         /// The end of its output, masked and shortened.
@@ -241,6 +244,11 @@ pub enum Doing {
     /// The effect that nothing waits for, or what an older version stored.
     #[serde(untagged)]
     Other(String),
+}
+
+/// What a block was stored under before it named the step.
+fn unknown_step() -> Doing {
+    Doing::LookingAtIt
 }
 
 impl Doing {

@@ -172,11 +172,18 @@ impl Task {
             .or_else(|| self.turns_now().rfind(|turn| turn.head.is_some()))
     }
 
-    /// The newest verdict of the present attempt on work; if no turn changed anything, the newest of all.
+    /// The newest turn of the present attempt with a verdict on work; if no turn changed anything, with any.
+    pub fn last_judged(&self) -> Option<&Turn> {
+        let judged = |turn: &&Turn| turn.verdict.is_some();
+        let on_work = |turn: &&Turn| judged(turn) && turn.work != Work::NoChange;
+        self.turns_now()
+            .rfind(on_work)
+            .or_else(|| self.turns_now().rfind(judged))
+    }
+
+    /// Its verdict.
     pub fn last_judgement(&self) -> Option<&Verdict> {
-        let mut judged = self.turns_now().rev().filter(|turn| turn.work != Work::NoChange);
-        let found = judged.find_map(|turn| turn.verdict.as_ref());
-        found.or_else(|| self.last_verdict())
+        self.last_judged()?.verdict.as_ref()
     }
 
     /// What the Player has to mend in this turn: what the turns before it were told, back to the last that changed something.
