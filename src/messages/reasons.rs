@@ -431,10 +431,10 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
             "its report is not valid: {}",
             trimmed(&problem.replace('\n', "; "), max)
         ),
-        AgentFailure::DecisionMissing => "the Coach's output does not end with a JSON object".to_owned(),
+        AgentFailure::DecisionMissing => "its output does not end with a JSON object".to_owned(),
         AgentFailure::DecisionInvalid { problem } => {
             format!(
-                "the Coach's decision is not valid: {}",
+                "its decision is not valid: {}",
                 trimmed(&problem.replace('\n', "; "), max)
             )
         }

@@ -85,7 +85,7 @@ fn reports() -> Vec<(GateReport, &'static str)> {
         (red(Gate::BaseTests, "cargo test", ""), "beginning with `a::old`"),
         (
             red(Gate::RedBeforeGreen, "", "0 of 2 new tests fail on the base"),
-            "none of the new tests fails without the change",
+            "so that a new test of it fails without the change",
         ),
         (
             red(Gate::Coverage, "", "61.5 % of 26 changed lines, 80 % are asked for"),
