@@ -597,3 +597,29 @@ fn what_could_not_be_said_is_a_line_of_the_living_comment() {
     }
     snapshot!("unsaid", lines.trim_end());
 }
+
+/// Two plain sentences with the command and the test in quotes: backticks do not survive inside a sentence of ours.
+#[test]
+fn tests_without_names_are_told_in_plain_sentences() {
+    let finding = || domain::evidence::Finding {
+        command: text("sh run.sh"),
+        exit_code: Some(0),
+        counts: domain::evidence::Counts::Unknown,
+        failing: Vec::new(),
+        output: String::new(),
+        names: None,
+    };
+    let cause = |tests| domain::blocked::PreFlightCause::NoNames {
+        task: TaskId::Planned(1),
+        test: text("bye"),
+        tests,
+    };
+    assert_eq!(
+        reasons::preflight_cause(&cause(domain::evidence::Evidence::Passed(finding()))),
+        "TASK-001 asks for the test \"bye\". \"sh run.sh\" exited with 0, and its output names no test"
+    );
+    assert_eq!(
+        reasons::preflight_cause(&cause(domain::evidence::Evidence::Failed(finding()))),
+        "\"sh run.sh\" exited with 0. TASK-001 asks for the test \"bye\""
+    );
+}
