@@ -2,6 +2,7 @@
 
 use crate::{
     agents::{
+        login,
         private::{Private, host},
         run::{RunError, RunSpec},
     },
@@ -126,6 +127,19 @@ impl Provider {
         }
     }
 
+    /// The failure of its program where nobody is logged in.
+    pub(crate) fn not_logged_in(self) -> AgentFailure {
+        let (program, log_in) = match self {
+            Self::Anthropic => ("claude", "run `claude`, then `/login`"),
+            Self::OpenAi => ("codex", "run `codex login`"),
+        };
+        AgentFailure::NotLoggedIn {
+            program: program.to_owned(),
+            log_in: log_in.to_owned(),
+            key: self.setting().to_owned(),
+        }
+    }
+
     fn setting(self) -> &'static str {
         match self {
             Self::Anthropic => "AUTOBUILD_ANTHROPIC_API_KEY",
@@ -172,9 +186,11 @@ impl Access {
 
     /// Checks that a provider can be used at all.
     pub(crate) fn check(&self, provider: Provider) -> Result<(), AgentFailure> {
-        match self.login == Login::Host || self.is_set(provider) {
-            true => Ok(()),
-            false => Err(AgentFailure::NotAuthorised {
+        match self.login {
+            _ if self.is_set(provider) => Ok(()),
+            Login::Host if login::may_be_there(provider) => Ok(()),
+            Login::Host => Err(provider.not_logged_in()),
+            Login::Service => Err(AgentFailure::NotAuthorised {
                 said: format!(
                     "{} is not set (on the command line, --use-my-login uses your own log-in instead)",
                     provider.setting()

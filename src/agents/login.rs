@@ -8,7 +8,8 @@ use crate::agents::{
 };
 use sandbox::Spec;
 use std::{
-    ffi::OsString,
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
     io,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
@@ -29,6 +30,10 @@ struct Place {
     linked: &'static [&'static str],
     /// Prefixes of variables that are passed on.
     passed: &'static [&'static str],
+    /// Beginnings of the names of those that can hold an account, or say where it is.
+    account: &'static [&'static str],
+    /// Files that can hold one, with the words of which one stands in it then; a settings file names variables and programs.
+    accounts: &'static [(&'static str, &'static [&'static str])],
 }
 
 impl Provider {
@@ -40,6 +45,12 @@ impl Provider {
                 copied: &[".credentials.json", ".claude.json", "settings.json", "CLAUDE.md"],
                 linked: &["agents", "commands", "output-styles", "plugins", "skills"],
                 passed: &["ANTHROPIC_", "CLAUDE_CODE_"],
+                account: &["ANTHROPIC_", "CLAUDE_CODE_OAUTH_", "CLAUDE_CODE_USE_"],
+                accounts: &[
+                    (".credentials.json", &[]),
+                    (".claude.json", &["\"primaryApiKey\""]),
+                    ("settings.json", &["\"apiKeyHelper\"", "\"env\""]),
+                ],
             },
             Self::OpenAi => Place {
                 variable: "CODEX_HOME",
@@ -47,6 +58,8 @@ impl Provider {
                 copied: &["auth.json", "config.toml", "AGENTS.md"],
                 linked: &["prompts", "skills"],
                 passed: &["OPENAI_"],
+                account: &["OPENAI_"],
+                accounts: &[("auth.json", &[]), ("config.toml", &["model_provider"])],
             },
         }
     }
@@ -63,7 +76,42 @@ const OURS: [&str; 7] = [
     "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB",
 ];
 
-/// Gives a program the log-in of the person who started the command line.
+/// Whether a provider's program may be logged in, as far as can be seen without starting it.
+pub(crate) fn may_be_there(provider: Provider) -> bool {
+    // A key chain shows nothing.
+    cfg!(target_os = "macos") || is_there(&provider.place(), &std::env::vars_os().collect())
+}
+
+fn is_there(place: &Place, variables: &BTreeMap<OsString, OsString>) -> bool {
+    let value = |name: &str| variables.get(OsStr::new(name)).filter(|value| !value.is_empty());
+    let Some(home) = value("HOME").map(Path::new) else {
+        return false;
+    };
+    let of_account = |name: &OsString| {
+        let name = name.to_string_lossy();
+        place.account.iter().any(|prefix| name.starts_with(prefix))
+    };
+    let named = value(place.variable).map(Path::new);
+    let holds_one = |(name, words): &(&str, &[&str])| {
+        let text = std::fs::read_to_string(place.file(home, named, name));
+        text.is_ok_and(|text| words.is_empty() || words.iter().any(|word| text.contains(word)))
+    };
+    variables.keys().any(of_account) || place.accounts.iter().any(holds_one)
+}
+
+impl Place {
+    /// Where a file is; `named` is the folder that the variable names.
+    fn file(&self, home: &Path, named: Option<&Path>, name: &str) -> PathBuf {
+        match named {
+            Some(folder) => folder.join(name),
+            // This one file lies beside the usual folder, not in it.
+            None if name == ".claude.json" => home.join(name),
+            None => home.join(self.usual).join(name),
+        }
+    }
+}
+
+/// Gives a program the log-in of whoever started the command line.
 pub(crate) fn as_the_host(order: &mut Spec, private: &Private, provider: Provider) -> Result<(), RunError> {
     let own = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let Some(home) = own("HOME").map(PathBuf::from) else {
@@ -73,12 +121,10 @@ pub(crate) fn as_the_host(order: &mut Spec, private: &Private, provider: Provide
     let named = own(place.variable).map(PathBuf::from);
     let folder = named.clone().unwrap_or_else(|| home.join(place.usual));
     let mine = private.folder(&format!("login{}", place.usual))?;
-    let handed_on = place.copied.iter().try_for_each(|name| {
-        // This one file is beside the default folder, not in it.
-        let beside = *name == ".claude.json" && named.is_none();
-        let from = if beside { home.join(name) } else { folder.join(name) };
-        copy(&from, &mine.join(name))
-    });
+    let handed_on = place
+        .copied
+        .iter()
+        .try_for_each(|name| copy(&place.file(&home, named.as_deref(), name), &mine.join(name)));
     handed_on
         .and_then(|()| link(&folder, &mine, place.linked))
         .map_err(host("handing on the log-in"))?;
@@ -113,4 +159,35 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 fn link(folder: &Path, mine: &Path, names: &[&str]) -> io::Result<()> {
     let mut there = names.iter().filter(|name| folder.join(name).is_dir());
     there.try_for_each(|name| symlink(folder.join(name), mine.join(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_in_is_seen_by_its_file_or_its_variable_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(".claude");
+        std::fs::create_dir(&folder).unwrap();
+        let with = |more: &[(&str, &str)]| {
+            let all = more.iter().chain(&[("CLAUDE_CODE_ENTRYPOINT", "cli")]);
+            let mut variables: BTreeMap<OsString, OsString> =
+                all.map(|(name, value)| (name.into(), value.into())).collect();
+            variables.insert("HOME".into(), home.path().into());
+            is_there(&Provider::Anthropic.place(), &variables)
+        };
+        assert!(!with(&[]));
+        assert!(with(&[("ANTHROPIC_API_KEY", "key")]) && with(&[("CLAUDE_CODE_OAUTH_TOKEN", "token")]));
+        // The program writes this one before anybody logs in.
+        std::fs::write(home.path().join(".claude.json"), r#"{"numStartups":1}"#).unwrap();
+        std::fs::write(folder.join("settings.json"), r#"{"theme":"dark"}"#).unwrap();
+        assert!(!with(&[]));
+        std::fs::write(folder.join("settings.json"), r#"{"apiKeyHelper":"give-key"}"#).unwrap();
+        assert!(with(&[]));
+        std::fs::remove_file(folder.join("settings.json")).unwrap();
+        std::fs::write(folder.join(".credentials.json"), "{}").unwrap();
+        assert!(with(&[]));
+        assert!(!with(&[("CLAUDE_CONFIG_DIR", "/nowhere")]), "the log-in is elsewhere");
+    }
 }

@@ -17,7 +17,8 @@ use sandbox::{Exit, Finished, StartError};
 use serde_json::Value;
 
 const MAX_LOG: usize = 8_000;
-const MAX_COMPLAINT: usize = 500;
+/// What it printed last is shown whole elsewhere.
+const MAX_COMPLAINT: usize = 200;
 
 /// Why a program's output is not used as an answer.
 #[derive(Debug)]
@@ -55,12 +56,27 @@ pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<
 
 /// Returns the failure of a program that ended without reporting a result.
 pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> AgentFailure {
-    let (how, complaint) = ending(secrets, finished);
+    let how = ended(finished.exit);
+    let stderr = finished.stderr.text();
+    let last = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    let complaint = plain(secrets, last.trim(), MAX_COMPLAINT);
     AgentFailure::Failed {
         how: match complaint.is_empty() {
             true => format!("{how}, without a result"),
             false => format!("{how}: {complaint}"),
         },
+    }
+}
+
+/// How a program ended, in words.
+pub(crate) fn ended(exit: Exit) -> String {
+    match exit {
+        Exit::Exited(code) => format!("exit code {code}"),
+        Exit::Signalled(signal) => format!("ended by signal {signal}"),
+        Exit::Escaped => "it killed the process that watched it".to_owned(),
+        Exit::TimedOut | Exit::Idle | Exit::Cancelled | Exit::TooMuchOutput | Exit::OverLimit(_) => {
+            "it was stopped".to_owned()
+        }
     }
 }
 

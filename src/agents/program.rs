@@ -1,6 +1,6 @@
 //! The program of a back-end: checks that it is installed and new enough, and says how to install it.
 
-use crate::agents::outcome::ending;
+use crate::agents::outcome;
 use domain::{blocked::AgentFailure, secret::Secrets};
 use sandbox::{Exit, Sandbox, Spec, StartError, environment};
 use std::{fmt, path::Path, sync::Arc, time::Duration};
@@ -85,13 +85,12 @@ impl Program {
         let said = match sandbox.run(&order, &CancellationToken::new()).await {
             Ok(finished) if finished.exit == Exit::Exited(0) => finished.stdout.text(),
             Ok(finished) => {
-                let (how, complaint) = ending(&Secrets::default(), &finished);
-                return Err(failed(format!(
-                    "`{name} --version` failed ({how}){colon}{complaint}; try it in a shell: {name} and all that it needs \
-                     must be on the PATH that AutoBuild is started with",
-                    name = self.name,
-                    colon = if complaint.is_empty() { "" } else { ": " },
-                )));
+                let complaint = crate::agents::journal::plain(&Secrets::default(), &finished.stderr.text(), 500);
+                let how = outcome::ended(finished.exit);
+                return Err(failed(match complaint.is_empty() {
+                    true => format!("`{} --version`: {how}", self.name),
+                    false => format!("`{} --version`: {how}: {complaint}", self.name),
+                }));
             }
             Err(StartError::NotFound(_) | StartError::NotExecutable(_)) => return Err(self.missing()),
             Err(error) => return Err(failed(error.to_string())),

@@ -17,8 +17,6 @@ const PRICES_DIFFER: u64 = 4;
 
 /// An API that is silent for this long counts as not serving.
 const SILENT: Duration = Duration::from_secs(30);
-/// The text for an API failure that only the program reports.
-const UNSEEN: &str = "it says so, and no call of its model failed";
 
 /// The text for a run that claims to have used up its share without calls that explain it.
 const UNSPENT: &str =
@@ -179,11 +177,15 @@ fn explained(mut failure: AgentFailure, door: &Door) -> AgentFailure {
         return failure;
     };
     *wait = at_most(*wait, door.longest_wait());
-    match is_seen {
-        true => failure,
-        false => AgentFailure::Failed {
-            how: format!("{UNSEEN}: {failure}"),
-        },
+    if is_seen {
+        return failure;
+    }
+    let claimed = match matches!(failure, AgentFailure::RateLimited { .. }) {
+        true => "limits the rate",
+        false => "is not available",
+    };
+    AgentFailure::Failed {
+        how: format!("it says that the model's API {claimed}, but no call of it failed"),
     }
 }
 

@@ -16,14 +16,14 @@ use domain::{
         BlockReason, Cost,
         report::{Approvable, BlockedReport, Way},
     },
-    decision::{Issue, Verdict},
+    decision::Issue,
     evidence::{Absence, Evidence},
     feature::{Before, Feature, State as FeatureState, flow::strictest},
     ids::{TaskId, TurnNumber},
     mistake::SettingsMistake,
     plan::Criterion,
     recurring::Recurring,
-    task::Task,
+    task::{Task, Turn},
 };
 
 /// Returns the report on a blocked task, for its pull request or, without one, for the issue; `None` if the task is not
@@ -58,7 +58,8 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
             let report = BlockedReport::of_task(task, Cost::default())?;
             let whose = format!("{} {} is blocked", task.id, untrusted::inline(&task.plan.name, 200));
             let criteria = &task.plan.acceptance_criteria;
-            Some(in_short(feature, &whose, &report, criteria, task.last_judgement()))
+            let judged = task.last_judged().map(|turn| (task, turn));
+            Some(in_short(feature, &whose, &report, criteria, judged))
         })
         .collect();
     if !of_tasks.is_empty() {
@@ -82,10 +83,10 @@ fn in_short(
     title: &str,
     report: &BlockedReport,
     criteria: &[Criterion],
-    verdict: Option<&Verdict>,
+    judged: Option<(&Task, &Turn)>,
 ) -> String {
     let sent_back =
-        |measure: &Measure| verdict.map_or_else(String::new, |verdict| findings::sent_back(verdict, measure));
+        |measure: &Measure| judged.map_or_else(String::new, |(task, turn)| findings::sent_back(task, turn, measure));
     fitting(|measure| {
         sections(vec![
             format!("**{title}:**"),
@@ -168,9 +169,10 @@ fn facts(report: &BlockedReport, task: &Task) -> String {
         attempt => format!(" in attempt {attempt}"),
     };
     format!(
-        "**Severity:** {} · **Attempts:** {}{attempt} · **Cost so far:** {}",
+        "**Severity:** {} · **Attempts:** {}{attempt} · **Cost of {} so far:** {}",
         report.severity.word(),
         count(turns, "turn"),
+        task.id,
         words::cost_in_full(&report.cost)
     )
 }
@@ -278,8 +280,9 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
             feature_ways_on(feature, &report),
             now,
             format!(
-                "**Severity:** {} · **Cost so far:** {}",
+                "**Severity:** {} · **Cost of {} so far:** {}",
                 report.severity.word(),
+                feature.key.shown(),
                 words::cost_in_full(&report.cost)
             ),
         ])

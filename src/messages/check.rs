@@ -46,7 +46,7 @@ impl Conclusion {}
 
 /// Returns the check run `AutoBuild` on a turn's commit; `None` before there is a decision.
 pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> Option<CheckRun> {
-    let newest = task.turns.last().is_some_and(|last| last.number == turn.number);
+    let newest = task.standing_turn().is_some_and(|newest| newest.number == turn.number);
     let (title, conclusion) = standing(task, turn, newest)?;
     let waiver = task
         .waived
@@ -109,6 +109,7 @@ pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
 /// Returns title and conclusion: a person's override counts, and a blocked task needs a person.
 fn standing(task: &Task, turn: &Turn, newest: bool) -> Option<(String, Conclusion)> {
     let verdict = turn.verdict.as_ref().map(|verdict| verdict.outcome);
+    let last = task.last_turn().unwrap_or(turn);
     let waiver = task
         .waived
         .last()
@@ -119,7 +120,7 @@ fn standing(task: &Task, turn: &Turn, newest: bool) -> Option<(String, Conclusio
             Conclusion::Success,
         )),
         (State::Blocked { .. }, _, _) if newest => Some((
-            format!("Blocked after turn {}: a person has to decide", turn.number),
+            format!("Blocked after turn {}: a person has to decide", last.number),
             Conclusion::ActionRequired,
         )),
         (_, _, Some(Outcome::Approve)) => Some((format!("✅ Approved at turn {}", turn.number), Conclusion::Success)),

@@ -15,9 +15,9 @@ use domain::{
     task::{Task, Turn},
 };
 
-/// The most open entries; more would not fit on a screen.
-const OPEN: usize = 8;
-/// The most entries for a person at a terminal.
+/// Entries in the open; more fill more than a screen.
+const OPEN: usize = 6;
+/// Entries for who watches from a terminal.
 const SHORT: usize = 5;
 /// The most characters of one open entry, and of the Coach's words.
 const OPEN_TEXT: usize = 400;
@@ -26,12 +26,7 @@ const OPEN_WORDS: usize = 600;
 /// Returns the failures and what to mend first; for an approval, what is worth knowing. `rest` are the items that
 /// belong to no line of the diff.
 pub(super) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue], measure: &Measure) -> String {
-    let said_before = repeated_items(task, turn);
-    let listed: Vec<&Issue> = rest
-        .iter()
-        .copied()
-        .filter(|item| !said_before.contains(item))
-        .collect();
+    let listed = told_once(task, turn, rest.iter().copied());
     let on_lines = verdict.items.len().saturating_sub(rest.len());
     let elsewhere = match (on_lines, listed.is_empty()) {
         (0, _) => String::new(),
@@ -52,17 +47,22 @@ pub(super) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue],
     titled(heading, &body)
 }
 
-/// Returns the first entries, shortened. If that leaves something out, a fold holds all of them.
+/// The entries, shortened; if they are many, the first of those that weigh most. Where that leaves something out, all of them
+/// stand behind a fold.
 fn brief(listed: &[&Issue], measure: &Measure) -> String {
-    let shown = listed.get(..OPEN.min(listed.len())).unwrap_or_default();
+    let mut shown = listed.to_vec();
+    if listed.len() > OPEN {
+        shown = heaviest(listed);
+        shown.truncate(OPEN);
+    }
     let short = Measure {
         text: measure.text.min(OPEN_TEXT),
         ..*measure
     };
     let is_long = |text: &str| text.chars().count() > OPEN_TEXT;
     let cut = |item: &&Issue| is_long(&item.description) || item.suggestion.as_deref().is_some_and(is_long);
-    let open = items::by_severity(shown, &short);
-    match listed.len() > OPEN || listed.iter().any(cut) {
+    let open = items::by_severity(&shown, &short);
+    match listed.len() > shown.len() || listed.iter().any(cut) {
         true => sections(vec![
             open,
             folded(
@@ -74,15 +74,23 @@ fn brief(listed: &[&Issue], measure: &Measure) -> String {
     }
 }
 
-/// Returns the items of failed checks whose failing test another item names already.
-fn repeated_items<'a>(task: &'a Task, turn: &'a Turn) -> Vec<&'a Issue> {
+/// The items that weigh most.
+fn heaviest<'a>(items: &[&'a Issue]) -> Vec<&'a Issue> {
+    let most = items.iter().map(|item| item.severity).min();
+    let heaviest = items.iter().copied().filter(|item| Some(item.severity) == most);
+    heaviest.collect()
+}
+
+/// Items without those of checks that failed by a test which another item names.
+fn told_once<'a>(task: &Task, turn: &Turn, items: impl IntoIterator<Item = &'a Issue>) -> Vec<&'a Issue> {
     let gates = turn.gates.as_ref();
     let repeated = gates.map(|gates| repeats(&task.plan.acceptance_criteria, gates));
-    repeated
+    let told: Vec<&Issue> = repeated
         .into_iter()
         .flatten()
         .flat_map(|(_, result)| &result.items)
-        .collect()
+        .collect();
+    items.into_iter().filter(|item| !told.contains(item)).collect()
 }
 
 /// Returns the criteria that are not met and that no item is about.
@@ -167,16 +175,17 @@ pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
     sections(vec![named, untold])
 }
 
-/// Returns, for a person at a terminal, why a verdict sent the work back: the items of the highest severity, or else
-/// the Coach's words.
-pub(super) fn sent_back(verdict: &Verdict, measure: &Measure) -> String {
-    match verdict.outcome {
-        Outcome::Approve => return String::new(),
-        Outcome::Feedback => {}
-    }
-    let heaviest = verdict.items.iter().map(|item| item.severity).min();
-    let items = verdict.items.iter().filter(|item| Some(item.severity) == heaviest);
-    let items: Vec<&Issue> = items.collect();
+/// Why a turn sent the work back, for who watches from a terminal: what weighs most, each failure once, and the Coach's
+/// words where no item says it.
+pub(super) fn sent_back(task: &Task, turn: &Turn, measure: &Measure) -> String {
+    let Some(verdict) = turn
+        .verdict
+        .as_ref()
+        .filter(|verdict| verdict.outcome == Outcome::Feedback)
+    else {
+        return String::new();
+    };
+    let items = heaviest(&told_once(task, turn, &verdict.items));
     let short = Measure {
         text: measure.text.min(OPEN_TEXT),
         rows: measure.rows.min(SHORT),

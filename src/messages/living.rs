@@ -27,15 +27,29 @@ pub fn living(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| comment(feature, spending, links, measure))
 }
 
-/// Returns a Feature's state, what runs and what waits: the head of its living comment.
+/// Where a Feature stands, what runs and what waits: the head of its living comment. Why it is blocked stands elsewhere on
+/// the page that shows this.
 pub fn standing(feature: &Feature, spending: &Spending, links: &Links) -> String {
-    fitting(|measure| sections(head(feature, spending, links, measure)))
+    fitting(|measure| {
+        let details = match feature.state {
+            State::Blocked { .. } => String::new(),
+            State::Failed { .. }
+            | State::Planning { .. }
+            | State::AwaitingApproval
+            | State::Building { .. }
+            | State::Paused { .. }
+            | State::InReview
+            | State::Completed
+            | State::Cancelled { .. } => details_of_state(feature, measure),
+        };
+        sections(head(feature, details, spending, links, measure))
+    })
 }
 
-fn head(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> Vec<String> {
+fn head(feature: &Feature, details: String, spending: &Spending, links: &Links, measure: &Measure) -> Vec<String> {
     vec![
         state_line(feature, links),
-        details_of_state(feature, measure),
+        details,
         untested(feature, measure),
         suspended(feature),
         unsaid::lines(feature, links, measure),
@@ -54,7 +68,8 @@ fn comment(feature: &Feature, spending: &Spending, links: &Links, measure: &Meas
         Some(version) => with_plan(feature, version, spending, links, measure),
         None => Vec::new(),
     };
-    let head = head(feature, spending, links, measure);
+    let details = details_of_state(feature, measure);
+    let head = head(feature, details, spending, links, measure);
     sections(std::iter::once(title).chain(head).chain(plan).collect())
 }
 
@@ -256,7 +271,11 @@ pub(super) fn money(spending: &Spending) -> String {
             None => "a rough guess from complexity and turns, not a measurement".to_owned(),
         };
         let (least, most) = (dollars(estimate.least), dollars(estimate.most));
-        format!("Expected cost: {least} to {most} ({basis}).")
+        let range = match least == most {
+            true => most,
+            false => format!("{least} to {most}"),
+        };
+        format!("Expected cost: {range} ({basis}).")
     });
     [so_far, expected]
         .map(|part| part.trim().to_owned())

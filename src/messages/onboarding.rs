@@ -164,6 +164,13 @@ mod tests {
         let inputs = body.iter().filter(|part| part["type"] == "textarea");
         let ids: Vec<&str> = inputs.map(|part| part["id"].as_str().unwrap()).collect();
         assert_eq!(ids, ["change", "done", "where"]);
+        let is_prefilled =
+            |part: &&serde_json::Value| part["type"] == "textarea" && !part["attributes"]["value"].is_null();
+        assert_eq!(
+            body.iter().find(is_prefilled),
+            None,
+            "an example that is left would be a criterion"
+        );
         assert!(body.iter().all(|part| part["attributes"]["label"].is_string()
             || part["type"] == "markdown" && part["attributes"]["value"].is_string()));
     }

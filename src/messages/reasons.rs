@@ -3,7 +3,7 @@
 use crate::messages::{
     measure::{Measure, bullets, folded, titled},
     untrusted::{code, fence, inline},
-    words::{count, person, tasks},
+    words::{count, long_count, person, size, tasks},
 };
 use domain::{
     blocked::{
@@ -25,7 +25,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::NoChangeTwice => "Two turns in a row changed nothing.".to_owned(),
         BlockReason::SameIssues => "Three turns in a row ended with the same issues.".to_owned(),
         BlockReason::BudgetSpent(spending) => format!("The budget is spent: {}.", trimmed(&spent(spending), max)),
-        BlockReason::AgentFailed { failure, .. } => agent_failed(failure, max),
+        BlockReason::AgentFailed { doing, failure, .. } => agent_failed(doing, failure, max),
         BlockReason::GatesAbsent { reasons } => with_list(GATES_ABSENT, reasons, measure),
         BlockReason::OpenReview { by } => open_review(by),
         BlockReason::Paused { by } => format!("{} paused it.", named(by)),
@@ -86,25 +86,50 @@ fn out_of_turns(turns: u32) -> String {
     }
 }
 
-fn agent_failed(failure: &AgentFailure, max: usize) -> String {
+fn agent_failed(doing: &Doing, failure: &AgentFailure, max: usize) -> String {
     let why = agent(failure, max);
+    let who = who(doing);
     match failure.class() {
         FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused | FailureClass::Unfit => {
-            format!("An agent could not work, and another try would not help: {why}. This used no turn.")
+            format!("{who} could not work, and another try would not help: {why}. This used no turn.")
         }
         FailureClass::Closed => {
-            format!("An agent waited for its model, and AutoBuild gave up: {why}. This used no turn.")
+            format!("{who} waited for its model, and AutoBuild gave up: {why}. This used no turn.")
         }
         FailureClass::Limit => {
-            format!("An agent met its limit twice: {why}. AutoBuild keeps what it did so far. This used no turn.")
+            format!("{who} met its limit twice: {why}. This used no turn.")
         }
-        FailureClass::NoProgram | FailureClass::Spent | FailureClass::Run => {
-            format!("An agent failed at every try: {why}. This used no turn.")
+        FailureClass::Spent => format!("{who} stopped: {why}. This used no turn."),
+        FailureClass::NoProgram | FailureClass::Run => {
+            format!("{who} failed at every try: {why}. This used no turn.")
         }
     }
 }
 
-/// Returns a failed agent's last output, folded; empty if it is unknown.
+/// The agent that works in this step.
+fn who(doing: &Doing) -> &'static str {
+    match doing {
+        Doing::Plan => "The planner",
+        Doing::Design => "The designer",
+        Doing::Play => "The Player",
+        Doing::Coach => "The Coach",
+        Doing::PreFlight
+        | Doing::OpenIntegration
+        | Doing::MergeDefault
+        | Doing::WaveGate
+        | Doing::OpenFeaturePull
+        | Doing::OpenPull
+        | Doing::Gates
+        | Doing::Ci
+        | Doing::PostReview
+        | Doing::PublishCheck
+        | Doing::Merge
+        | Doing::LookingAtIt
+        | Doing::Other(_) => "An agent",
+    }
+}
+
+/// What a failed agent printed last, folded; empty where nothing is known of that.
 pub(super) fn printed(reason: &BlockReason, measure: &Measure) -> String {
     printed_last(reason).map_or_else(String::new, |printed| {
         folded(PRINTED_LAST, &fence(printed, "text", measure.output))
@@ -300,11 +325,15 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
     }
 }
 
-/// Says, within a sentence, what stopped pre-flight.
+/// What pre-flight ran into, as words without the last full stop.
 pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
-    let ended = |evidence: &Evidence| match evidence {
-        Evidence::Passed(finding) | Evidence::Failed(finding) => finding.sentence(),
-        Evidence::Absent(reason) => reason.sentence(),
+    // Inside one sentence of ours a command has quotes: backticks do not survive there.
+    let ended = |evidence: &Evidence| {
+        let said = match evidence {
+            Evidence::Passed(finding) | Evidence::Failed(finding) => finding.sentence(),
+            Evidence::Absent(reason) => reason.sentence(),
+        };
+        said.replace('`', "\"")
     };
     match what {
         PreFlightCause::SetUp(evidence) | PreFlightCause::Tests(evidence) => ended(evidence),
@@ -312,9 +341,12 @@ pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
             task,
             test,
             tests: tests @ Evidence::Failed(_),
-        } => format!("{}, and {task} asks for the test `{test}`", ended(tests)),
+        } => format!("{}. {task} asks for the test \"{test}\"", ended(tests)),
         PreFlightCause::NoNames { task, test, tests } => {
-            format!("{task} asks for the test `{test}`, and {} names no test", ended(tests))
+            format!(
+                "{task} asks for the test \"{test}\". {}, and its output names no test",
+                ended(tests)
+            )
         }
         PreFlightCause::Stored(sentence) => sentence.clone(),
     }
@@ -365,9 +397,9 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
     match failure {
         AgentFailure::NotFound { program } => format!("its program {} was not found", code(program, max)),
         AgentFailure::Failed { how } => trimmed(how, max),
-        AgentFailure::TimedOut { seconds } => format!("it was stopped after {seconds} seconds"),
-        AgentFailure::WentSilent { seconds } => format!("it printed nothing for {seconds} seconds"),
-        AgentFailure::TooMuchOutput { bytes } => format!("it printed more than {bytes} bytes"),
+        AgentFailure::TimedOut { seconds } => format!("it was stopped after {}", long_count(*seconds, "second")),
+        AgentFailure::WentSilent { seconds } => format!("it printed nothing for {}", long_count(*seconds, "second")),
+        AgentFailure::TooMuchOutput { bytes } => format!("it printed more than {}", size(*bytes)),
         AgentFailure::TooOld { program, found, least } => format!(
             "its program {} is version {}, and at least {least} is needed",
             code(program, max),
@@ -379,6 +411,7 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
         AgentFailure::NotAuthorised { .. } => {
             "the model's API refuses the account that AutoBuild uses; its log has the details".to_owned()
         }
+        AgentFailure::NotLoggedIn { program, .. } => format!("{} is not logged in", code(program, max)),
         AgentFailure::NoSuchModel { model, .. } => format!("the model {} is not available", code(model, max)),
         AgentFailure::ModelRefused { said } => format!("the model refused the work: {}", trimmed(said, max)),
         AgentFailure::RequestRefused { status, .. } => {
@@ -386,7 +419,12 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
         }
         AgentFailure::PromptTooLong => "the work is too long for the model".to_owned(),
         AgentFailure::OutputLimit => "the model stopped at its limit of output".to_owned(),
-        AgentFailure::OutOfAgentTurns { turns } => format!("it made {turns} calls of its model, as many as it may"),
+        AgentFailure::OutOfAgentTurns { turns } => {
+            format!(
+                "it made {}, as many as it may",
+                long_count(u64::from(*turns), "call of its model")
+            )
+        }
         AgentFailure::OutOfMoney => "it used up its share of the budget".to_owned(),
         AgentFailure::ScriptSpent(spent) => script_spent(spent, max),
         AgentFailure::ReportMissing => "its output does not end with a JSON object".to_owned(),
@@ -394,10 +432,10 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
             "its report is not valid: {}",
             trimmed(&problem.replace('\n', "; "), max)
         ),
-        AgentFailure::DecisionMissing => "the Coach's output does not end with a JSON object".to_owned(),
+        AgentFailure::DecisionMissing => "its output does not end with a JSON object".to_owned(),
         AgentFailure::DecisionInvalid { problem } => {
             format!(
-                "the Coach's decision is not valid: {}",
+                "its decision is not valid: {}",
                 trimmed(&problem.replace('\n', "; "), max)
             )
         }

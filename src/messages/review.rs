@@ -10,7 +10,7 @@ use crate::messages::{
     words::count,
 };
 use domain::{
-    blocked::{Cost, report::BlockedReport},
+    blocked::{BlockReason, Cost, report::BlockedReport},
     decision::{CriterionFinding, CriterionMet, Issue, Outcome, Verdict},
     evidence::{Evidence, Gate, GateReport},
     feature::Feature,
@@ -143,10 +143,10 @@ impl Told<'_> {
             part(&|report| blocked::why(self.feature, report, measure)),
             part(&|report| blocked::red_before(self.feature, report, measure, blocked::Form::Folded)),
             facts(self),
-            without_coach(turn),
+            without_coach(turn, blocked),
             findings::coach_words(verdict, measure),
             findings::lowered(verdict, measure),
-            findings::open(task, turn, verdict, rest, measure),
+            self.to_mend(verdict, rest, measure),
             part(&|report| blocked::what_to_do(report, task)),
             ignored::of_turn(turn, measure),
             part(&|report| blocked::recurring(&report.recurring, measure)),
@@ -154,6 +154,27 @@ impl Told<'_> {
             findings::folded_unless_empty("Since the last turn", &since_last(task, turn, files, measure)),
             part(&|report| blocked::standing(self.feature, task, report, self.links)),
         ])
+    }
+}
+
+impl Told<'_> {
+    /// What is to be mended. A turn that changed nothing leaves what the newest verdict on work asked for.
+    fn to_mend(&self, verdict: &Verdict, rest: &[&Issue], measure: &Measure) -> String {
+        let (task, turn) = (self.task, self.turn);
+        match turn.work {
+            Work::Open | Work::Pushed | Work::Held => findings::open(task, turn, verdict, rest, measure),
+            Work::NoChange => {
+                let earlier = |before: &&Turn| {
+                    before.number < turn.number && before.attempt == turn.attempt && before.work != Work::NoChange
+                };
+                let judged = task.turns.iter().rfind(earlier);
+                let left = judged.and_then(|judged| Some((judged, judged.verdict.as_ref()?)));
+                left.map_or_else(String::new, |(judged, verdict)| {
+                    let items: Vec<&Issue> = verdict.items.iter().collect();
+                    findings::open(task, judged, verdict, &items, measure)
+                })
+            }
+        }
     }
 }
 
@@ -175,9 +196,11 @@ pub(super) fn facts(told: &Told<'_>) -> String {
     )
 }
 
-fn without_coach(turn: &Turn) -> String {
+fn without_coach(turn: &Turn, blocked: Option<&BlockedReport>) -> String {
+    let says_why = blocked.is_some_and(|report| report.reason == BlockReason::NoChangeTwice);
     let coached = turn.verdict.as_ref().is_some_and(|verdict| verdict.decision.is_some());
     match turn.work {
+        Work::NoChange if says_why => "No Gate and no Coach ran in this turn.".to_owned(),
         Work::NoChange => {
             "No change: the Player's turn ended without a change to any file, so no Gate and no Coach ran.".to_owned()
         }
@@ -197,7 +220,7 @@ pub(super) fn criteria(task: &Task, turn: &Turn, measure: &Measure) -> String {
     }
     let all = &task.plan.acceptance_criteria;
     let mut rows = vec![
-        "| | criterion | check | its result | met | evidence |".to_owned(),
+        "| # | criterion | check | its result | met | evidence |".to_owned(),
         "|---|---|---|---|---|---|".to_owned(),
     ];
     for (number, criterion) in (1usize..).zip(all).take(measure.rows) {
@@ -380,7 +403,9 @@ pub(super) fn since_last(task: &Task, turn: &Turn, files: &[String], measure: &M
 }
 
 fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
-    let (Some(before), Some(now)) = (&before.verdict, &turn.verdict) else {
+    // Of a turn that changed nothing only that is new.
+    let verdict = turn.verdict.as_ref().filter(|_| turn.work != Work::NoChange);
+    let (Some(before), Some(now)) = (&before.verdict, verdict) else {
         return String::new();
     };
     let (recurred, silent) = parted(&before.items, &now.items);

@@ -63,7 +63,7 @@ fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
 /// Returns a table of the task's criteria and their checks.
 pub(super) fn criteria(task: &Task, measure: &Measure) -> String {
     let numbered: Vec<_> = (1u32..).zip(&task.plan.acceptance_criteria).collect();
-    let mut rows = vec!["| | criterion | check |".to_owned(), "|---|---|---|".to_owned()];
+    let mut rows = vec!["| # | criterion | check |".to_owned(), "|---|---|---|".to_owned()];
     rows.extend(first(
         &numbered,
         measure.rows,

@@ -55,7 +55,20 @@ pub(super) fn count(number: usize, thing: &str) -> String {
     }
 }
 
-/// Returns a mention such as `@ada`; a login that GitHub would not give out is shown as code.
+/// The same of a number that is not of things in memory.
+pub(super) fn long_count(number: u64, thing: &str) -> String {
+    count(usize::try_from(number).unwrap_or(usize::MAX), thing)
+}
+
+/// `32 MiB`, `900 bytes`: whole units, rounded down.
+pub(super) fn size(bytes: u64) -> String {
+    match bytes >> 20 {
+        0 => long_count(bytes, "byte"),
+        mebibytes => format!("{mebibytes} MiB"),
+    }
+}
+
+/// `@ada`; a login that GitHub would not give out is shown as code.
 pub(super) fn person(user: &User) -> String {
     login(&user.login)
 }

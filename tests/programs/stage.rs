@@ -175,6 +175,7 @@ fn word(ended: Result<Answered<Value>, RunError>) -> String {
         AgentFailure::RateLimited { .. } => "limited",
         AgentFailure::Unavailable { .. } => "unavailable",
         AgentFailure::NotAuthorised { .. } => "not authorised",
+        AgentFailure::NotLoggedIn { .. } => "not logged in",
         AgentFailure::NoSuchModel { .. } => "no such model",
         AgentFailure::ModelRefused { .. } => "refused",
         AgentFailure::RequestRefused { .. } => "request refused",
@@ -188,10 +189,10 @@ fn word(ended: Result<Answered<Value>, RunError>) -> String {
         AgentFailure::TimedOut { .. } => "timed out",
         AgentFailure::WentSilent { .. } => "silent",
         AgentFailure::TooMuchOutput { .. } => "too much",
-        AgentFailure::Failed { how } if how.contains("no call of its model failed: the model's API limits") => {
+        AgentFailure::Failed { how } if how.contains("the model's API limits the rate, but no call of it failed") => {
             "limited, unseen"
         }
-        AgentFailure::Failed { how } if how.contains("no call of its model failed: the model's API is not") => {
+        AgentFailure::Failed { how } if how.contains("the model's API is not available, but no call of it failed") => {
             "unavailable, unseen"
         }
         AgentFailure::Failed { how } if how.contains("its calls of models have not used that much") => {

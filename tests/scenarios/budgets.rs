@@ -38,7 +38,7 @@ async fn a_spent_task_blocks_with_figures_and_goes_on_when_more_is_allowed() {
     let report = pull_says(&world, pull).await;
     for part in [
         "the task used $1.25 of the $1.00 that `usd_per_task` allows",
-        "**Cost so far:** $1.25 (1 run, ",
+        "**Cost of TASK-001 so far:** $1.25 (1 run, ",
         "raise `budget` in `.github/autobuild.yml`",
     ] {
         assert!(report.contains(part), "{part}: {report}");

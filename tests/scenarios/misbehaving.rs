@@ -123,7 +123,7 @@ async fn a_player_that_meets_its_time_goes_on_once_from_what_it_did_and_then_a_p
     let pull = world.pull(1).await;
     let said = format!("{}{:?}", world.answers(pull).await, world.reviews(pull).await);
     assert!(
-        said.contains("An agent met its limit twice: it was stopped after 5 seconds"),
+        said.contains("The Player met its limit twice: it was stopped after 5 seconds"),
         "{said}"
     );
     assert!(said.contains("`timeouts` in"), "{said}");

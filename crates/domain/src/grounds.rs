@@ -128,8 +128,7 @@ fn is_real(evidence: &str, number: usize, criterion: &Criterion, facts: &TurnFac
 
 fn is_file(word: &Word<'_>, facts: &TurnFacts<'_>) -> bool {
     word.places().into_iter().any(|Place { path, line }| {
-        let is_name = word.marked || path.contains(['/', '.', '_']) || path.contains(char::is_uppercase);
-        is_name && (facts.lines_of)(&path).is_some_and(|lines| line.is_none_or(|line| (1..=lines).contains(&line)))
+        (facts.lines_of)(&path).is_some_and(|lines| line.is_none_or(|line| (1..=lines).contains(&line)))
     })
 }
 

@@ -1,6 +1,7 @@
 //! The outcome of a run: an answer, or one of the known failures of the program.
 
 use crate::agents::{
+    access::{Login, Provider},
     answer::NoAnswer,
     claude::stream::Stream,
     journal::{Journal, plain},
@@ -85,6 +86,10 @@ fn api_failure(spec: &RunSpec, stream: &Stream, result: &Value) -> AgentFailure 
     }
     if too_long || status == Some(413) {
         return AgentFailure::PromptTooLong;
+    }
+    // Of the service's own key it says the same, which is no log-in of a person.
+    if stream.login == Login::Host && (text.starts_with("Not logged in") || text.contains("Please run /login")) {
+        return Provider::Anthropic.not_logged_in();
     }
     match (stream.error.as_deref().unwrap_or_default(), status) {
         ("max_output_tokens", _) => AgentFailure::OutputLimit,

@@ -66,9 +66,9 @@ pub(super) async fn publish_wave_check(context: &EffectContext<'_>) -> Result<Do
     publish(context, (None, gate.newest()), &check, Vec::new(), &[]).await
 }
 
-/// Returns the buttons of a blocked task, if `number` is its newest turn.
+/// The buttons of a blocked task, on the check run that says how it stands.
 fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
-    let newest = task.turns.last().is_some_and(|last| last.number == number);
+    let newest = task.standing_turn().is_some_and(|newest| newest.number == number);
     match newest && task.is_blocked() {
         true => every_button(),
         false => Vec::new(),

@@ -103,7 +103,7 @@ async fn event(
         },
         GivenUp::PlayerFailed => play::failed(engine, job, emission, reason).await,
         GivenUp::CoachFailed => {
-            if let BlockReason::AgentFailed { failure, printed } = reason {
+            if let BlockReason::AgentFailed { failure, printed, .. } = reason {
                 task::Event::CoachFailed {
                     emission,
                     failure,
@@ -147,6 +147,7 @@ fn doing(job: &Job) -> Doing {
 fn reason(doing: Doing, job: &Job, error: &EffectError) -> BlockReason {
     match error {
         EffectError::Agent(failed) | EffectError::Hopeless(failed) => BlockReason::AgentFailed {
+            doing,
             failure: failed.failure.clone(),
             printed: failed.printed.clone(),
         },

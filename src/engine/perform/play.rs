@@ -300,7 +300,7 @@ pub(super) async fn failed(engine: &Engine, job: &Job, emission: Emission, reaso
         Some(Recorded::Partial { head }) => Some(head),
         Some(Recorded::Finished { .. }) | None => None,
     };
-    let outcome = if let BlockReason::AgentFailed { failure, printed } = reason {
+    let outcome = if let BlockReason::AgentFailed { failure, printed, .. } = reason {
         Played::Failed {
             failure,
             printed,

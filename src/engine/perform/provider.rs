@@ -158,7 +158,7 @@ impl EffectContext<'_> {
             Route::NextShare => return Ok(None),
             Route::Retry => self.failed(refusal.failure, record, task).await?,
             Route::Park(wait) => self.parked(refusal, wait, opened.at),
-            Route::Block => self.hopeless(refusal).await?,
+            Route::Block => self.hopeless(refusal, record).await?,
         }))
     }
 
@@ -170,12 +170,8 @@ impl EffectContext<'_> {
         record: &Record,
         task: Option<TaskId>,
     ) -> Result<EffectError, EffectError> {
-        let printed = match failure.class().shows_output() {
-            true => shorten::middle(&record.log, MAX_PRINTED),
-            false => String::new(),
-        };
         let is_limit = failure.class() == FailureClass::Limit;
-        let failed = FailedRun { failure, printed };
+        let failed = failed_run(failure, record);
         if !is_limit {
             return Ok(EffectError::Agent(failed));
         }
@@ -234,12 +230,11 @@ impl EffectContext<'_> {
         }
     }
 
-    /// Returns the error for a failure that is not tried again. A provider's message about credentials goes only to
-    /// operators.
-    async fn hopeless(&self, refusal: Refusal) -> Result<EffectError, EffectError> {
+    /// What a provider says of credentials is for operators alone.
+    async fn hopeless(&self, refusal: Refusal, record: &Record) -> Result<EffectError, EffectError> {
         let Refusal { provider, failure } = refusal;
         let AgentFailure::NotAuthorised { said } = failure else {
-            return Ok(EffectError::Hopeless(failure.into()));
+            return Ok(EffectError::Hopeless(failed_run(failure, record)));
         };
         let now = self.engine.now();
         tracing::error!(%provider, "{provider} refuses the credentials or the account: {said}");
@@ -252,7 +247,16 @@ impl EffectContext<'_> {
     }
 }
 
-/// Returns the cause for which a provider is left alone for a while, if the failure has one.
+/// A failure with the end of what its program printed, where people are shown that.
+fn failed_run(failure: AgentFailure, record: &Record) -> FailedRun {
+    let printed = match failure.shows_output() {
+        true => shorten::middle(&record.log, MAX_PRINTED),
+        false => String::new(),
+    };
+    FailedRun { failure, printed }
+}
+
+/// Why a provider does not serve for a while, where a failure tells that.
 fn trouble(failure: &AgentFailure) -> Option<Trouble> {
     if let AgentFailure::RateLimited { .. } = failure {
         return Some(Trouble::RateLimited);

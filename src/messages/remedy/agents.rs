@@ -1,12 +1,18 @@
 //! The actions for a person after an agent gave no usable result.
 
-use crate::messages::remedy::{code, plain};
+use crate::messages::{
+    remedy::{code, plain},
+    words::long_count,
+};
 use domain::blocked::{AgentFailure, SpentScript};
 
 const COMPARE_VERSIONS: &str =
     "On the machine that runs AutoBuild, compare the agent program's version with the one that is supported";
 const COMPARE_SETTINGS: &str = "On the machine that runs AutoBuild, compare the agent program's version, its model and a gateway in between: the log \
      has what the API said";
+const BY_HAND: &str = "The agent printed nothing: on the machine that runs AutoBuild, start its program by hand, such as with \
+     `claude --version`, and see what is missing";
+const READ_OUTPUT: &str = "Read what the agent printed last, and fix its set-up, its account or its quota";
 const HIGHER_LIMIT: &str = "Get a higher limit at the model's provider, or run fewer tasks at once";
 const WAIT: &str = "Wait until the model's provider is available again, or have a fallback model set";
 const RENEW_KEY: &str = "Renew the key or the credit of the model's account";
@@ -22,22 +28,22 @@ const STRONGER_COACH: &str = "Try a stronger model for the Coach: name one that 
      `.github/autobuild.yml` on the default branch, or set `AUTOBUILD_MODEL_STRONG` where AutoBuild runs. Its decision was not \
      usable even after one correction";
 
-/// Returns one action for the kind of failure, then how the work goes on.
-pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
+/// One action for the kind of failure, then how it goes on.
+pub(super) fn actions(failure: &AgentFailure, printed: &str) -> Vec<String> {
     let first = match failure {
         AgentFailure::NotFound { program } => format!(
             "Install {} on the machine that runs AutoBuild, or set another agent",
             code(program)
         ),
-        AgentFailure::Failed { how } => format!(
-            "Read what the agent printed last and fix its set-up, its account or its quota: {}",
-            plain(how)
-        ),
+        AgentFailure::Failed { .. } if printed.trim().is_empty() => BY_HAND.to_owned(),
+        AgentFailure::Failed { .. } => READ_OUTPUT.to_owned(),
         AgentFailure::TimedOut { seconds } => format!(
-            "Give the agent more than {seconds} seconds (`timeouts` in `.github/autobuild.yml`), or split the task"
+            "Give the agent more than {} (`timeouts` in `.github/autobuild.yml`), or split the task",
+            long_count(*seconds, "second")
         ),
         AgentFailure::WentSilent { seconds } => format!(
-            "Find out why the agent printed nothing for {seconds} seconds: it may wait for input or for its model"
+            "Find out why the agent printed nothing for {}: it may wait for input or for its model",
+            long_count(*seconds, "second")
         ),
         AgentFailure::TooMuchOutput { .. } => "Make the agent print less".to_owned(),
         AgentFailure::TooOld { program, least, .. } => format!(
@@ -49,6 +55,9 @@ pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
         AgentFailure::RateLimited { .. } => HIGHER_LIMIT.to_owned(),
         AgentFailure::Unavailable { .. } => WAIT.to_owned(),
         AgentFailure::NotAuthorised { .. } => RENEW_KEY.to_owned(),
+        AgentFailure::NotLoggedIn { log_in, key, .. } => {
+            format!("On the machine that runs AutoBuild, {log_in}, or set {}", code(key))
+        }
         AgentFailure::NoSuchModel { model, .. } => format!(
             "Set a model other than {} (`model` in `.github/autobuild.yml`), or have it offered there",
             code(model)
@@ -60,7 +69,8 @@ pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
             "Split the task, or set a model that may write more (`model` in `.github/autobuild.yml`)".to_owned()
         }
         AgentFailure::OutOfAgentTurns { turns } => format!(
-            "Allow the agent more than {turns} calls (`agent_turns` in `.github/autobuild.yml`), or split the task"
+            "Allow the agent more than {} (`agent_turns` in `.github/autobuild.yml`), or split the task",
+            long_count(u64::from(*turns), "call")
         ),
         AgentFailure::OutOfMoney => MORE_MONEY.to_owned(),
         AgentFailure::ScriptSpent(spent) => another_step(spent),

@@ -127,7 +127,7 @@ fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
              the old behaviour that may go"
         )],
         Gate::RedBeforeGreen => vec![
-            "Resume and name a behaviour that the old code gets wrong: none of the new tests fails without the change"
+            "Resume and name a behaviour that the old code gets wrong, so that a new test of it fails without the change"
                 .to_owned(),
             "If no test of this task can fail on the old code, set `mode: standard` in `.github/autobuild.yml` on the \
              default branch, then resume"

@@ -64,13 +64,13 @@ fn by_cause(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
             failing,
             &["Resume with guidance on the recurring issues: the Player does not find the way by itself"],
             &[
-                "Push a commit that settles them to the task's branch, then resume",
+                "Push a commit that settles the recurring issues to the task's branch, then resume",
                 "Retry the task from the integration branch if its approach is a dead end",
             ],
         ),
         BlockReason::GatesAbsent { .. } => absent(gates),
         BlockReason::WaveGateRed { .. } => wave_red(gates),
-        BlockReason::AgentFailed { failure, .. } => agents::actions(failure),
+        BlockReason::AgentFailed { failure, printed, .. } => agents::actions(failure, printed),
         BlockReason::BudgetSpent(_)
         | BlockReason::OpenReview { .. }
         | BlockReason::Paused { .. }

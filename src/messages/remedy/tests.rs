@@ -85,7 +85,7 @@ fn reports() -> Vec<(GateReport, &'static str)> {
         (red(Gate::BaseTests, "cargo test", ""), "beginning with `a::old`"),
         (
             red(Gate::RedBeforeGreen, "", "0 of 2 new tests fail on the base"),
-            "none of the new tests fails without the change",
+            "so that a new test of it fails without the change",
         ),
         (
             red(Gate::Coverage, "", "61.5 % of 26 changed lines, 80 % are asked for"),
@@ -287,7 +287,7 @@ fn a_spent_script_is_named_with_what_plays_it_again() {
         turn: TurnNumber(1),
     });
     assert_eq!(
-        agents::actions(&failure)[0],
+        agents::actions(&failure, "")[0],
         "Add a step for the player to the end of `/srv/steps.yml`, or play its steps from the first again: copy it, and \
          name the copy as the agent, `scripted:<copy>`"
     );
@@ -311,7 +311,7 @@ fn a_stronger_model_is_advised_with_the_setting_that_names_it() {
         (AgentFailure::OutputLimit, "`model` in"),
     ];
     for (failure, setting) in table {
-        let advice = agents::actions(&failure).join(". ");
+        let advice = agents::actions(&failure, "").join(". ");
         assert!(
             advice.contains(setting) && advice.contains("`.github/autobuild.yml`"),
             "{failure:?}: {advice}"
@@ -331,6 +331,7 @@ fn reasons() -> Vec<BlockReason> {
         AgentFailure::DecisionMissing,
     ];
     let failed = failures.map(|failure| BlockReason::AgentFailed {
+        doing: Doing::Play,
         failure,
         printed: String::new(),
     });

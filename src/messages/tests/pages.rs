@@ -7,10 +7,10 @@ use crate::{
 };
 use domain::{
     at_work::{AtWork, Doing, Seen},
-    blocked::{AgentFailure, BlockReason},
+    blocked::{AgentFailure, BlockReason, Doing as Step},
     contract::{BrokenContract, Contract},
     cost::{Cost, Spending, Waiting, WaitsOn},
-    decision::Outcome,
+    decision::{Outcome, Severity},
     evidence::{Absence, Additions, Evidence, GateReport},
     feature::{ApprovalWhy, Before, CancelledWhy, Feature, Phase, PreFlight, State, Suspension, Then},
     ids::{Emission, Millis, PullNumber, TaskId, TurnNumber},
@@ -181,6 +181,109 @@ fn a_review_of_a_turn_that_no_coach_saw() {
     );
 }
 
+/// Two turns after the last verdict on work changed nothing: the report says that once, and what is still to be mended.
+#[test]
+fn a_block_for_turns_without_a_change_shows_what_the_coach_asked_for() {
+    let mut feature = world::busy(&decent);
+    let task = &mut feature.tasks[1];
+    for number in [6, 7] {
+        task.turns.push(task::Turn {
+            head: None,
+            work: Work::NoChange,
+            gates: None,
+            report: None,
+            discrepancies: Vec::new(),
+            verdict: Some(domain::contract::no_change()),
+            ..world::turn(&decent, number, Outcome::Feedback)
+        });
+    }
+    task.state = task::State::Blocked {
+        reason: BlockReason::NoChangeTwice,
+    };
+    let task = &feature.tasks[1];
+    let (links, cost) = (world::links(), Cost::default());
+    let review = messages::blocked_review(&feature, task, &task.turns[6], cost, &links, CHANGE).unwrap();
+    let open = review.body.split("<details>").next().unwrap();
+    assert!(
+        open.contains("#### Fix first") && open.contains("No test for an expired token"),
+        "{open}"
+    );
+    assert_eq!(review.body.matches("changed nothing").count(), 1, "{}", review.body);
+    assert!(!open.contains("without a change to any file"), "{open}");
+    // The commit of turn 5 was judged: its check run says how the task stands.
+    let check = messages::check_run(&feature, task, &task.turns[4], &links).unwrap();
+    assert_eq!(
+        (check.title.as_str(), check.conclusion),
+        (
+            "Blocked after turn 7: a person has to decide",
+            messages::Conclusion::ActionRequired
+        )
+    );
+    assert!(
+        check.summary.contains("Two turns in a row changed nothing."),
+        "{}",
+        check.summary
+    );
+}
+
+/// A review fits on a screen: of many items the first that must be fixed stand in the open.
+#[test]
+fn of_many_items_only_the_heaviest_stand_in_the_open() {
+    let mut feature = world::busy(&decent);
+    let turn = &mut feature.tasks[1].turns[1];
+    turn.gates = None;
+    let verdict = turn.verdict.as_mut().unwrap();
+    let item = |severity, number: usize| domain::decision::Issue {
+        severity,
+        file: None,
+        line: None,
+        description: format!("{severity:?} {number}"),
+        ..world::items(&decent).remove(3)
+    };
+    let severities = [Severity::NiceToHave, Severity::ShouldFix, Severity::MustFix];
+    verdict.items = severities
+        .into_iter()
+        .flat_map(|severity| (1..=8).map(move |number| item(severity, number)))
+        .collect();
+    let task = &feature.tasks[1];
+    let review = messages::review(&feature, task, &task.turns[1], &world::links(), CHANGE).unwrap();
+    let open = review.body.split("<details>").next().unwrap();
+    assert!(open.contains("MustFix 6") && !open.contains("MustFix 7"), "{open}");
+    assert!(!open.contains("ShouldFix") && !open.contains("NiceToHave"), "{open}");
+    assert!(review.body.contains("All 24 items in full"), "{}", review.body);
+}
+
+/// What an agent printed is spoken of only if it printed something.
+#[test]
+fn advice_on_a_failed_agent_says_where_to_look() {
+    let mut feature = world::busy(&decent);
+    let mut says = |printed: &str| {
+        feature.tasks[1].state = task::State::Blocked {
+            reason: BlockReason::AgentFailed {
+                doing: Step::Coach,
+                failure: AgentFailure::Failed {
+                    how: "exit code 127, without a result".to_owned(),
+                },
+                printed: printed.to_owned(),
+            },
+        };
+        messages::blocked_report(&feature, &feature.tasks[1], Cost::default(), &world::links()).unwrap()
+    };
+    let (silent, loud) = (says(""), says("claude: no such model"));
+    assert!(
+        silent.contains("The Coach failed at every try: exit code 127"),
+        "{silent}"
+    );
+    assert!(
+        silent.contains("start its program by hand") && !silent.contains("printed last"),
+        "{silent}"
+    );
+    assert!(loud.contains("Read what the agent printed last"), "{loud}");
+    for report in [silent, loud] {
+        assert_eq!(report.matches("exit code 127").count(), 1, "{report}");
+    }
+}
+
 #[test]
 fn an_approval_that_a_contract_lowered_says_which() {
     let mut feature = world::busy(&decent);
@@ -280,6 +383,7 @@ fn blocked_in_short() {
     let out_of_turns = messages::blocked_in_short(&feature);
     feature.tasks[1].state = task::State::Blocked {
         reason: BlockReason::AgentFailed {
+            doing: Step::Play,
             failure: AgentFailure::Failed {
                 how: "exit code 127".to_owned(),
             },

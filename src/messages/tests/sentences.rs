@@ -37,7 +37,7 @@ fn agent_failures() -> Vec<AgentFailure> {
         },
         AgentFailure::TimedOut { seconds: 900 },
         AgentFailure::WentSilent { seconds: 300 },
-        AgentFailure::TooMuchOutput { bytes: 1_000_000 },
+        AgentFailure::TooMuchOutput { bytes: 32 << 20 },
         AgentFailure::TooOld {
             program: text("codex"),
             found: text("0.1.0"),
@@ -57,6 +57,11 @@ fn agent_failures() -> Vec<AgentFailure> {
         AgentFailure::NotAuthorised {
             said: text("invalid x-api-key of org_123"),
         },
+        AgentFailure::NotLoggedIn {
+            program: text("claude"),
+            log_in: text("run `claude`, then `/login`"),
+            key: text("AUTOBUILD_ANTHROPIC_API_KEY"),
+        },
         AgentFailure::NoSuchModel {
             model: text("opus"),
             said: text("not_found_error of org_123"),
@@ -70,7 +75,7 @@ fn agent_failures() -> Vec<AgentFailure> {
         },
         AgentFailure::PromptTooLong,
         AgentFailure::OutputLimit,
-        AgentFailure::OutOfAgentTurns { turns: 30 },
+        AgentFailure::OutOfAgentTurns { turns: 1 },
         AgentFailure::OutOfMoney,
         AgentFailure::ScriptSpent(SpentScript {
             script: "/srv/steps.yml".into(),
@@ -216,6 +221,7 @@ fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
 /// Returns every reason to block.
 pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
     let agents = agent_failures().into_iter().map(|failure| BlockReason::AgentFailed {
+        doing: Doing::Play,
         failure,
         printed: String::new(),
     });
@@ -590,4 +596,30 @@ fn what_could_not_be_said_is_a_line_of_the_living_comment() {
         }
     }
     snapshot!("unsaid", lines.trim_end());
+}
+
+/// Two plain sentences with the command and the test in quotes: backticks do not survive inside a sentence of ours.
+#[test]
+fn tests_without_names_are_told_in_plain_sentences() {
+    let finding = || domain::evidence::Finding {
+        command: text("sh run.sh"),
+        exit_code: Some(0),
+        counts: domain::evidence::Counts::Unknown,
+        failing: Vec::new(),
+        output: String::new(),
+        names: None,
+    };
+    let cause = |tests| domain::blocked::PreFlightCause::NoNames {
+        task: TaskId::Planned(1),
+        test: text("bye"),
+        tests,
+    };
+    assert_eq!(
+        reasons::preflight_cause(&cause(domain::evidence::Evidence::Passed(finding()))),
+        "TASK-001 asks for the test \"bye\". \"sh run.sh\" exited with 0, and its output names no test"
+    );
+    assert_eq!(
+        reasons::preflight_cause(&cause(domain::evidence::Evidence::Failed(finding()))),
+        "\"sh run.sh\" exited with 0. TASK-001 asks for the test \"bye\""
+    );
 }

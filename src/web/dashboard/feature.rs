@@ -62,7 +62,7 @@ impl Shown<'_> {
             (self.facts())
             (graph::waves(self.secrets, feature))
             @for report in messages::blocked_in_short(feature) {
-                section.box.changes_requested { div.body { (markdown::render(&self.masked(&report))) } }
+                section.box.changes_requested { div.body { (markdown::render(&self.masked(&report))) (self.way_on()) } }
             }
             @if !feature.tasks.is_empty() { h2 { "Tasks" } }
             @for task in &feature.tasks { (self.task(task)) }
@@ -72,7 +72,15 @@ impl Shown<'_> {
         }
     }
 
-    /// Plots the cost of the runs over time, against the repository's limit.
+    /// How a person goes on from a block, which is said on the forge and not here.
+    fn way_on(&self) -> Markup {
+        let issue = self.view.feature.key.issue;
+        html! {
+            p { "To go on, comment " code { "/autobuild resume" } " on " (self.linked(&format!("/issues/{issue}"), &format!("#{issue}"))) "." }
+        }
+    }
+
+    /// What its runs cost over time, against what the repository allows.
     fn money(&self) -> Markup {
         let mut ended: Vec<(Millis, u64)> = self
             .work
@@ -281,7 +289,7 @@ impl Shown<'_> {
             .partition(|effect| effect.state == EffectState::Failed);
         html! {
             @if !failed.is_empty() { h2 { "Failed steps" } }
-            @for effect in failed.iter().rev().take(MOST_STEPS) { (queue::failed(self.secrets, self.form, effect)) }
+            @for effect in failed.iter().rev().take(MOST_STEPS) { (queue::failed(self.secrets, self.form, effect, queue::Shown::OnItsFeature)) }
             @if !effects.is_empty() {
                 h2 { "Steps" }
                 div.scroll tabindex="0" role="region" aria-label="Steps" {

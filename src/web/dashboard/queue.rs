@@ -36,7 +36,7 @@ pub(super) fn content(secrets: &Secrets, form: &Form, queue: &Queue) -> Markup {
         }
         h2 { "Failed steps" }
         @if queue.failed.is_empty() { p { "No step has failed." } }
-        @for step in &queue.failed { (failed(secrets, form, step)) }
+        @for step in &queue.failed { (failed(secrets, form, step, Shown::InTheQueue)) }
     }
 }
 
@@ -117,8 +117,17 @@ fn until(step: &QueuedEffect, now: Millis) -> Markup {
     }
 }
 
-/// Returns a failed step, with the button that tries it again if possible.
-pub(super) fn failed(secrets: &Secrets, form: &Form, step: &StoredEffect) -> Markup {
+/// On which page a step stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// Among those of all Features.
+    InTheQueue,
+    /// On its Feature's page, which says what to do.
+    OnItsFeature,
+}
+
+/// A step that was given up, and what can be done about it.
+pub(super) fn failed(secrets: &Secrets, form: &Form, step: &StoredEffect, shown: Shown) -> Markup {
     let said = secrets.mask(step.last_error.as_deref().unwrap_or("It did not say why."));
     html! {
         article.box.changes_requested id=(format!("failed-{}", step.seq)) {
@@ -136,7 +145,7 @@ pub(super) fn failed(secrets: &Secrets, form: &Form, step: &StoredEffect) -> Mar
                         input type="hidden" name="id" value=(step.id);
                         button id=(format!("again-{}", step.seq)) aria-label=(format!("Try again: {}", named(&step.kind))) { "Try again" }
                     }
-                } @else {
+                } @else if shown == Shown::InTheQueue {
                     p.muted { "Its Feature knows, and its page says what to do. Trying this step again would change nothing." }
                 }
             }

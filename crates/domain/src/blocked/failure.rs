@@ -76,7 +76,17 @@ pub enum AgentFailure {
         /// The API's message, for operators.
         said: String,
     },
-    /// The model's API does not know the model, or does not offer it to us.
+    /// The program has no log-in, so it asked no model.
+    #[error("{program} is not logged in: {log_in}, or set {key}")]
+    NotLoggedIn {
+        /// The program.
+        program: String,
+        /// How a person logs in, as an order.
+        log_in: String,
+        /// The setting that holds a key instead.
+        key: String,
+    },
+    /// The model's API knows no such model, or does not offer it to us.
     #[error("the model {model:?} is not available: {said}")]
     NoSuchModel {
         /// The model.
@@ -104,8 +114,8 @@ pub enum AgentFailure {
     /// The model stopped at its limit of output.
     #[error("the model stopped at its limit of output")]
     OutputLimit,
-    /// It reached the limit of model calls in one run.
-    #[error("the agent made {turns} calls of its model, as many as it may")]
+    /// It made as many calls as it may in one run.
+    #[error("the agent made as many calls of its model as it may: {turns}")]
     OutOfAgentTurns {
         /// The limit.
         turns: u32,
@@ -184,9 +194,11 @@ impl AgentFailure {
     pub fn class(&self) -> FailureClass {
         match self {
             Self::NotFound { .. } => FailureClass::NoProgram,
-            Self::TooOld { .. } | Self::NotAsAsked { .. } | Self::NotAuthorised { .. } | Self::ScriptSpent(_) => {
-                FailureClass::Unusable
-            }
+            Self::TooOld { .. }
+            | Self::NotAsAsked { .. }
+            | Self::NotAuthorised { .. }
+            | Self::NotLoggedIn { .. }
+            | Self::ScriptSpent(_) => FailureClass::Unusable,
             Self::NoSuchModel { .. } => FailureClass::NoModel,
             Self::RateLimited { .. } | Self::Unavailable { .. } => FailureClass::Closed,
             Self::ModelRefused { .. } => FailureClass::Refused,
@@ -200,6 +212,36 @@ impl AgentFailure {
             | Self::ReportInvalid { .. }
             | Self::DecisionMissing
             | Self::DecisionInvalid { .. } => FailureClass::Run,
+        }
+    }
+
+    /// Whether what its program printed last tells people more. What an API says of accounts and outages is for operators
+    /// alone.
+    pub fn shows_output(&self) -> bool {
+        match self {
+            Self::NotAsAsked { .. }
+            | Self::Failed { .. }
+            | Self::TimedOut { .. }
+            | Self::WentSilent { .. }
+            | Self::TooMuchOutput { .. }
+            | Self::OutputLimit
+            | Self::OutOfAgentTurns { .. }
+            | Self::ReportMissing
+            | Self::ReportInvalid { .. }
+            | Self::DecisionMissing
+            | Self::DecisionInvalid { .. } => true,
+            Self::NotFound { .. }
+            | Self::TooOld { .. }
+            | Self::RateLimited { .. }
+            | Self::Unavailable { .. }
+            | Self::NotAuthorised { .. }
+            | Self::NotLoggedIn { .. }
+            | Self::NoSuchModel { .. }
+            | Self::ModelRefused { .. }
+            | Self::RequestRefused { .. }
+            | Self::PromptTooLong
+            | Self::OutOfMoney
+            | Self::ScriptSpent(_) => false,
         }
     }
 }
@@ -218,21 +260,6 @@ impl FailureClass {
         match self {
             Self::NoModel | Self::Closed | Self::Refused | Self::Unfit => true,
             Self::NoProgram | Self::Unusable | Self::Spent | Self::Limit | Self::Run => false,
-        }
-    }
-
-    /// `true` if the program's last output helps people. An API's messages about accounts and outages are for operators
-    /// only.
-    pub fn shows_output(self) -> bool {
-        match self {
-            Self::Limit | Self::Run => true,
-            Self::NoProgram
-            | Self::Unusable
-            | Self::NoModel
-            | Self::Closed
-            | Self::Refused
-            | Self::Unfit
-            | Self::Spent => false,
         }
     }
 }
@@ -290,6 +317,7 @@ impl AgentFailure {
             Self::RateLimited { .. } => "rate_limited",
             Self::Unavailable { .. } => "unavailable",
             Self::NotAuthorised { .. } => "not_authorised",
+            Self::NotLoggedIn { .. } => "not_logged_in",
             Self::NoSuchModel { .. } => "no_such_model",
             Self::ModelRefused { .. } => "model_refused",
             Self::RequestRefused { .. } => "request_refused",
@@ -308,6 +336,15 @@ impl AgentFailure {
 
 #[cfg(test)]
 mod tests {
+    /// What a program printed that started otherwise than asked tells why.
+    #[test]
+    fn output_is_shown_unless_it_is_an_apis_word_for_operators() {
+        let what = "it never said what it may use".to_owned();
+        assert!(super::AgentFailure::NotAsAsked { what }.shows_output());
+        let said = "invalid x-api-key of org_123".to_owned();
+        assert!(!super::AgentFailure::NotAuthorised { said }.shows_output());
+    }
+
     mod cut {
         use super::super::Cut;
         use crate::blocked::{AgentFailure, FailureClass};

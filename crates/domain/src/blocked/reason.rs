@@ -62,7 +62,10 @@ pub enum BlockReason {
     BudgetSpent(SpentBudget),
     /// An agent gave no usable result in any try.
     AgentFailed {
-        /// The last failure.
+        /// In which step.
+        #[serde(default = "unknown_step")]
+        doing: Doing,
+        /// How.
         failure: AgentFailure,
         /// The end of its output, masked and shortened.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -241,6 +244,11 @@ pub enum Doing {
     /// An effect that no state waits for, or a word that an older version stored.
     #[serde(untagged)]
     Other(String),
+}
+
+/// What a block was stored under before it named the step.
+fn unknown_step() -> Doing {
+    Doing::LookingAtIt
 }
 
 impl Doing {

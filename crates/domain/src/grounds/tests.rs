@@ -58,7 +58,7 @@ fn wired() -> Criterion {
 fn lines_of(path: &str) -> Option<u32> {
     match path {
         "src/lib.rs" => Some(40),
-        "Makefile" | "it" | "docs/two words.md" => Some(3),
+        "Makefile" | "gradlew" | "docs/two words.md" => Some(3),
         _ => None,
     }
 }
@@ -93,13 +93,16 @@ fn a_file_is_real_in_its_own_spelling_and_within_its_lines() {
             ("src/lib.rs#L12-L40 does it", true),
             ("Makefile.", true),
             ("`docs/two words.md` says it", true),
-            ("`it` says so", true),
+            ("`gradlew` says so", true),
+            ("gradlew, line 2", true),
+            ("gradlew:3", true),
             ("src/lib.rs:41", false),
             ("src/lib.rs:0", false),
             ("src/lib.rs#L12-L99", false),
             ("SRC/lib.rs", false),
             ("src/Lib.rs", false),
             ("makefile", false),
+            ("gradlew:4", false),
             ("it works, I promise", false),
             ("src", false),
             ("src/", false),

@@ -157,9 +157,8 @@ pub(super) fn paused(before: &State, mut after: Step) -> Step {
 /// opened.
 pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>) -> Step {
     task.state = State::Blocked { reason };
-    let is_shown = |asked: &Asked| matches!(asked.work, TaskWork::PublishCheck { .. });
     match shown_by(&task) {
-        Some(TaskWork::PublishCheck { .. }) if effects.iter().any(is_shown) => {}
+        Some(check) if effects.iter().any(|asked| asked.work == check) => {}
         Some(check) => effects.push(ask(&mut task, check)),
         None => {}
     }
@@ -200,12 +199,11 @@ pub(super) fn is_told_by_review(task: &Task) -> bool {
     by_turn && task.last_turn().is_some_and(feedback)
 }
 
-/// Returns the check run on the branch's head that says that a person has to decide. It shows the newest turn's verdict
-/// if that turn is about this commit. Otherwise it shows no verdict, since nobody judged the commit.
+/// The check run that says on the head of a task's branch that a person has to decide: with the verdict of the newest turn
+/// about this commit, else without one, since nobody judged it.
 fn shown_by(task: &Task) -> Option<TaskWork> {
     let head = task.head.clone()?;
-    let newest = task.last_turn().filter(|turn| turn.head.as_ref() == Some(&head));
-    Some(match newest {
+    Some(match task.turn_of_head() {
         Some(turn) => TaskWork::PublishCheck { turn: turn.number },
         None => TaskWork::PublishBlocked { head },
     })

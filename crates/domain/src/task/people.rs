@@ -381,8 +381,7 @@ impl Task {
 
     /// Returns the secret that the Gates found in the branch's head, if any. No person can waive it.
     pub fn secret(&self) -> Option<&Issue> {
-        let at_head = self.last_turn().filter(|turn| turn.head == self.head);
-        let gates = at_head.and_then(|turn| turn.gates.as_ref())?;
+        let gates = self.turn_of_head().and_then(|turn| turn.gates.as_ref())?;
         let mut items = gates.more.iter().flat_map(|result| &result.items);
         items.find(|item| item.severity == Severity::MustFix && item.is_never_waived())
     }

@@ -1,7 +1,7 @@
 //! The end of the designer and of the Player.
 
 use crate::{
-    blocked::BlockReason,
+    blocked::{BlockReason, Doing},
     contract,
     decision::{Issue, Verdict},
     design::{Design, PreLoop},
@@ -44,7 +44,15 @@ pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis
             failure,
             printed,
             partial,
-        } => player_failed(task, BlockReason::AgentFailed { failure, printed }, partial),
+        } => {
+            let doing = Doing::Play;
+            let reason = BlockReason::AgentFailed {
+                doing,
+                failure,
+                printed,
+            };
+            player_failed(task, reason, partial)
+        }
         Played::Stopped { reason, partial } => player_failed(task, reason, partial),
     }
 }

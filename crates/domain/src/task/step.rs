@@ -1,7 +1,7 @@
 //! Applies events to a Task, with one function per event.
 
 use crate::{
-    blocked::BlockReason,
+    blocked::{BlockReason, Doing},
     design::PreLoop,
     effect::TaskWork,
     ids::Millis,
@@ -46,7 +46,15 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
             emission,
             failure,
             printed,
-        } => coach::coach_failed(task, emission, BlockReason::AgentFailed { failure, printed }),
+        } => {
+            let doing = Doing::Coach;
+            let reason = BlockReason::AgentFailed {
+                doing,
+                failure,
+                printed,
+            };
+            coach::coach_failed(task, emission, reason)
+        }
         Event::Merged { emission, commit } => merging::merged(task, emission, commit),
         Event::MergeRefused { emission, rule } => merging::merge_refused(task, emission, rule),
         Event::CaughtUp { emission, head } => merging::caught_up(task, emission, head, at),

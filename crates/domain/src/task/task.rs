@@ -160,11 +160,30 @@ impl Task {
         self.turns_now().next_back()
     }
 
-    /// Returns the present attempt's newest verdict on a turn that changed something, or else its newest verdict.
+    /// The newest turn of the present attempt on the head of the task's branch. Turns after it may have changed nothing.
+    pub fn turn_of_head(&self) -> Option<&Turn> {
+        let head = self.head.as_ref()?;
+        self.turns_now().rfind(|turn| turn.head.as_ref() == Some(head))
+    }
+
+    /// The turn whose check run says how the task stands: of the branch's head, else of its own newest commit.
+    pub fn standing_turn(&self) -> Option<&Turn> {
+        self.turn_of_head()
+            .or_else(|| self.turns_now().rfind(|turn| turn.head.is_some()))
+    }
+
+    /// The newest turn of the present attempt with a verdict on work; if no turn changed anything, with any.
+    pub fn last_judged(&self) -> Option<&Turn> {
+        let judged = |turn: &&Turn| turn.verdict.is_some();
+        let on_work = |turn: &&Turn| judged(turn) && turn.work != Work::NoChange;
+        self.turns_now()
+            .rfind(on_work)
+            .or_else(|| self.turns_now().rfind(judged))
+    }
+
+    /// Its verdict.
     pub fn last_judgement(&self) -> Option<&Verdict> {
-        let mut judged = self.turns_now().rev().filter(|turn| turn.work != Work::NoChange);
-        let found = judged.find_map(|turn| turn.verdict.as_ref());
-        found.or_else(|| self.last_verdict())
+        self.last_judged()?.verdict.as_ref()
     }
 
     /// Returns the issues that the Player has to fix in this turn: those of earlier turns, back to the last with a

@@ -2,6 +2,7 @@
 
 use crate::{
     blocked::{BlockReason, Cost, Doing, report::BlockedReport},
+    effect::{Effect, TaskWork},
     feature::{
         CancelledWhy, Phase, State,
         event::{DefaultMerge, Event},
@@ -149,6 +150,13 @@ fn a_turn_without_a_change_leaves_what_there_is_to_mend() {
         blocked.last_feedback[0].description.contains("the button is blue"),
         "{blocked:?}"
     );
+    let asks = |wanted: &TaskWork| {
+        let mut effects = story.effects.iter();
+        effects.any(|effect| matches!(effect, Effect::Task { work, .. } if work == wanted))
+    };
+    let judged = TaskWork::PublishCheck { turn: TurnNumber(1) };
+    assert!(asks(&judged), "this commit was judged at its first turn");
+    assert!(!asks(&TaskWork::PublishBlocked { head: sha(20) }), "nobody judged it");
 }
 
 #[test]

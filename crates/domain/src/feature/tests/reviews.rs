@@ -133,6 +133,16 @@ fn a_secret_is_never_waived_and_everything_else_is() {
         review_refused(story.task(ONE), Some(&sha(20))),
         Some(Refusal::SecretFound { task: ONE, place })
     );
+    // Nor after turns that change nothing: it is still there.
+    let idle = crate::task::Turn {
+        number: crate::ids::TurnNumber(2),
+        head: None,
+        gates: None,
+        ..story.task(ONE).turns[0].clone()
+    };
+    story.feature.tasks[0].turns.push(idle);
+    story.by_three(PersonDid::Override);
+    assert!(story.task(ONE).is_blocked());
     for report in [
         integrity(Rule::SkipAdded, Author::Player),
         // A secret in a person's own lines does not send the work back, so nothing is waived.
