@@ -15,7 +15,7 @@ use sandbox::StartError;
 use std::{
     io,
     io::ErrorKind,
-    sync::Mutex,
+    sync::{Mutex, atomic::AtomicU32},
     time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
@@ -30,6 +30,8 @@ pub struct Job {
     pub cancel: CancellationToken,
     /// Until when this worker may push and speak: two thirds of a lease from the last renewal.
     may_speak: Mutex<Instant>,
+    /// How many writes to GitHub this try was allowed.
+    pub(super) writes: AtomicU32,
 }
 
 /// How a performed effect ended well.
@@ -185,6 +187,7 @@ impl Job {
             hold,
             cancel,
             may_speak: Mutex::new(Instant::now() + lease * 2 / 3),
+            writes: AtomicU32::new(0),
         }
     }
 
@@ -193,9 +196,15 @@ impl Job {
         *self.may_speak.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Instant::now() + lease * 2 / 3;
     }
 
-    /// Whether this is certainly the first try: nothing can be there that was made by an earlier one.
+    /// Whether nobody ever held the effect before: nothing can be there that an earlier try made. One that was put off
+    /// counts as no try, and may have written all the same.
     pub fn is_fresh(&self) -> bool {
-        self.effect.attempt == 0 && self.effect.crashes == 0
+        self.effect.fence <= 1
+    }
+
+    /// Whether an earlier try failed or was cut off, and may have been obeyed.
+    pub(super) fn failed_before(&self) -> bool {
+        self.effect.attempt > 0 || self.effect.crashes > 0
     }
 
     /// Asked before everything that others can see: a worker that may have lost its lease keeps silent.

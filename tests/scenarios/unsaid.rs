@@ -184,6 +184,22 @@ async fn blocked() -> World {
     world
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_run_whose_annotations_are_put_off_by_a_limit_is_not_made_twice() {
+    let world = displeased().await;
+    let limited = Mishap::Fail {
+        status: 429,
+        body: String::new(),
+        headers: vec![("retry-after".to_owned(), "1".to_owned())],
+    };
+    let order = world.forge.order(Fault::on("PATCH", "*/check-runs/*", limited));
+    world.start().await;
+    assert_eq!(order.hits(), 1);
+    let head = world.feature().await.tasks[0].head.clone().unwrap();
+    assert_eq!(world.checks(head.as_str()).await, ["AutoBuild action_required"]);
+    world.end().await;
+}
+
 fn forbidden() -> Mishap {
     refuse(403, "Resource not accessible by integration")
 }

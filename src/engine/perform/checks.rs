@@ -107,7 +107,7 @@ async fn publish(
         },
         actions,
     };
-    context.may_write()?;
+    context.may_write().await?;
     match made(context, &report).await {
         Ok((run, there)) => {
             let left = annotations.get(there..).unwrap_or_default();
@@ -143,7 +143,7 @@ async fn in_words(
     let pull = task.map_or(context.feature.pull, |task| task.pull);
     let pull = pull.map(|pull| (IssueNumber(pull.0), Instead::PullComment));
     let (thread, instead) = pull.unwrap_or((context.key().issue, Instead::IssueComment));
-    context.may_write_again().await?;
+    context.may_write().await?;
     context.comment(thread, &messages::check_in_words(check, head)).await?;
     Ok(context.event(Event::Unsaid(Unsaid {
         what: Saying::Check,
@@ -208,7 +208,7 @@ pub(super) async fn append(
     annotations: &[CheckAnnotation],
 ) -> Result<(), EffectError> {
     for batch in annotations.chunks(MOST_ANNOTATIONS) {
-        context.may_write_again().await?;
+        context.may_write().await?;
         context.repo().annotate_check(run, output, batch).await?;
     }
     Ok(())

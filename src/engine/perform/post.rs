@@ -38,13 +38,13 @@ pub(super) struct Post<'a> {
 
 /// Posts once, in the first form that GitHub takes.
 pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result<Done, EffectError> {
-    context.may_write()?;
+    context.may_write().await?;
     let by_coach = by_coach(context, post).await?;
     let refused = match by_coach {
         ByCoach::Posted => return Ok(Done::Nothing),
         ByCoach::NotInstalled => None,
         ByCoach::Refused { why } => {
-            context.may_write_again().await?;
+            context.may_write().await?;
             Some(why)
         }
     };
@@ -61,7 +61,7 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
         (context.key().issue, Instead::IssueComment),
     ];
     for (thread, instead) in threads {
-        context.may_write_again().await?;
+        context.may_write().await?;
         match context.comment(thread, post.folded).await {
             Ok(()) => return Ok(told(context, post, instead, refused)),
             Err(error) if context.is_final(&error) => {}
@@ -111,7 +111,7 @@ async fn by_coach(context: &EffectContext<'_>, post: &Post<'_>) -> Result<ByCoac
             break;
         }
         context.engine.coach_installations.forget(context.key().repo);
-        context.may_write_again().await?;
+        context.may_write().await?;
     }
     Ok(refused.map_or(ByCoach::NotInstalled, |why| ByCoach::Refused { why }))
 }
@@ -177,7 +177,7 @@ async fn review(
                 };
             }
         }
-        context.may_write_again().await?;
+        context.may_write().await?;
     }
     Ok(Err(GithubError::Refused {
         status: 422,

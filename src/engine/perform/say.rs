@@ -29,7 +29,7 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
     let repo = engine.autobuild.repo(job.installation(), job.repo()?);
     match effect {
         Effect::React { on, reaction } => {
-            job.may_write(engine)?;
+            job.may_write(engine).await?;
             add(repo, on, reaction).await
         }
         Effect::Reply { thread, reply, .. } => {
@@ -57,7 +57,7 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
 }
 
 pub(super) async fn react(context: &EffectContext<'_>, on: ReactOn, reaction: Reaction) -> Result<Done, EffectError> {
-    context.may_write()?;
+    context.may_write().await?;
     add(context.repo(), on, reaction).await
 }
 
@@ -87,13 +87,13 @@ pub(super) async fn feature_blocked(context: &EffectContext<'_>) -> Result<Done,
     let Some(text) = messages::feature_blocked(&context.feature, cost, &context.links().await?) else {
         return Ok(Done::Nothing);
     };
-    context.may_write()?;
+    context.may_write().await?;
     let (refused, pull) = match (context.comment(context.key().issue, &text).await, context.feature.pull) {
         (Ok(()), _) => return Ok(Done::Nothing),
         (Err(error), Some(pull)) if context.is_final(&error) => (error, pull),
         (Err(error), _) => return Err(error.into()),
     };
-    context.may_write_again().await?;
+    context.may_write().await?;
     context.comment(IssueNumber(pull.0), &text).await?;
     Ok(context.event(Event::Unsaid(Unsaid {
         what: Saying::Report,
@@ -113,7 +113,7 @@ pub(super) async fn comment_once(
 ) -> Result<CommentId, EffectError> {
     let number = IssueNumber(thread.number());
     let marker = job.marker();
-    job.may_write(engine)?;
+    job.may_write(engine).await?;
     if !job.is_fresh()
         && let Some(found) = repo.find_comment(number, &marker, None).await?
     {
@@ -141,7 +141,7 @@ pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> R
     let marker = format!("<!-- autobuild:{}/living -->", feature.key);
     let body = format!("{text}\n\n{marker}");
     let repo = context.repo();
-    context.may_write()?;
+    context.may_write().await?;
     let known = match feature.living {
         Some(living) => Some(living.comment),
         // Another effect may have made it and lost the reply.
@@ -154,7 +154,7 @@ pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> R
         None => repo.create_comment(feature.key.issue, &body).await?,
         Some(id) => match repo.update_comment(id, &body).await {
             Err(GithubError::Gone) => {
-                context.may_write_again().await?;
+                context.may_write().await?;
                 repo.create_comment(feature.key.issue, &body).await?
             }
             edited => edited?,
