@@ -13,6 +13,9 @@ use domain::{
 /// The living comment is edited at most once in this many write spacings.
 const LIVING_SPACINGS: i64 = 30;
 
+/// A comment that cannot be edited has another one in its place at most once in this many write spacings.
+const ANOTHER_LIVING_SPACINGS: i64 = 600;
+
 /// What a running agent does is shown at most once in this many write spacings: people read it now and then, and the
 /// hour's writes are for reviews.
 pub const PROGRESS_SPACINGS: i64 = 120;
@@ -84,7 +87,15 @@ fn new(
 
 /// From when on the living comment that was last edited then may be edited again; none where it may be now.
 pub fn living_waits(edited_at: Millis, now: Millis, spacing_ms: i64) -> Option<Millis> {
-    let wait = spacing_ms.saturating_mul(LIVING_SPACINGS);
+    waits(edited_at, now, spacing_ms.saturating_mul(LIVING_SPACINGS))
+}
+
+/// The same for a new comment in place of one that cannot be edited.
+pub fn another_living_waits(edited_at: Millis, now: Millis, spacing_ms: i64) -> Option<Millis> {
+    waits(edited_at, now, spacing_ms.saturating_mul(ANOTHER_LIVING_SPACINGS))
+}
+
+fn waits(edited_at: Millis, now: Millis, wait: i64) -> Option<Millis> {
     let until = edited_at.plus(wait);
     // The forge's clock may be ahead of ours; one that is further ahead than the wait tells nothing.
     (until > now && edited_at.0.saturating_sub(now.0) < wait).then_some(until)

@@ -8,7 +8,7 @@ use crate::{
         schedule,
     },
     github,
-    github::{GithubError, ReactionTarget, Repo},
+    github::{GithubError, ReactionTarget, Repo, model::Comment},
     messages,
     messages::Links,
 };
@@ -157,10 +157,39 @@ pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> R
                 context.may_write().await?;
                 repo.create_comment(feature.key.issue, &body).await?
             }
+            // What an agent does meanwhile is worth no new comment.
+            Err(error) if context.is_final(&error) && emission == Emission(0) => return Ok(Done::Nothing),
+            Err(error) if context.is_final(&error) => instead_of(context, id, (&marker, &body)).await?,
             edited => edited?,
         },
     };
     Ok(shown(context, feature, comment.id, comment.updated_at))
+}
+
+/// The living comment in place of one that GitHub does not let us edit. Each is news to everybody on the issue: there are
+/// few of them, but a plan is shown at once.
+async fn instead_of(
+    context: &EffectContext<'_>,
+    old: CommentId,
+    (marker, body): (&str, &str),
+) -> Result<Comment, EffectError> {
+    let (feature, now) = (&context.feature, context.engine.now());
+    let spacing = context.engine.settings.write_spacing_ms;
+    let is_seen = feature.plan.as_ref().is_none_or(|plan| plan.shown_at.is_some());
+    if let Some(living) = feature.living
+        && is_seen
+        && let Some(until) = schedule::another_living_waits(living.edited_at, now, spacing)
+    {
+        return Err(EffectError::Waiting { until });
+    }
+    if !context.job.is_fresh()
+        && let Some(made) = context.repo().find_comment(feature.key.issue, marker, None).await?
+        && made.id != old
+    {
+        return Ok(made);
+    }
+    context.may_write().await?;
+    Ok(context.repo().create_comment(feature.key.issue, body).await?)
 }
 
 fn shown(context: &EffectContext<'_>, feature: &Feature, comment: CommentId, at: Option<Millis>) -> Done {
