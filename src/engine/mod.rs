@@ -43,6 +43,7 @@ use domain::{
 };
 use git::Mirrors;
 use sandbox::Sandbox;
+use tokio::sync::Semaphore;
 
 /// Everything that work needs. One per process.
 pub struct Engine {
@@ -70,6 +71,8 @@ pub struct Engine {
     pub running: Running,
     /// Who runs where, as long as there is no wall.
     pub places: Places,
+    /// Labels that may be none of ours and are looked at.
+    pub label_looks: Semaphore,
     /// Nobody else uses the data folder.
     pub data_folder: DataFolder,
 }

@@ -99,6 +99,14 @@ pub struct Slots {
     pub agent: usize,
 }
 
+impl Slots {
+    /// How many labels that may be none of ours are looked at at once: GitHub may answer slowly, and half of the slots are
+    /// left to what people ask for.
+    pub fn label_looks(&self) -> usize {
+        (self.control / 2).max(1)
+    }
+}
+
 /// How long a failed effect waits: doubling from `first` to `most`, give or take a fifth.
 #[derive(Clone, Copy, Debug)]
 pub struct Backoff {
