@@ -56,13 +56,14 @@ pub(super) async fn publish_blocked(context: &EffectContext<'_>, task: &Task, he
     }
 }
 
-/// Publishes the last wave gate on the integration branch's head.
-pub(super) async fn publish_wave_check(context: &EffectContext<'_>) -> Result<Done, EffectError> {
-    let Some(gate) = context.feature.gates.last() else {
+/// Publishes what the last wave gate found that holds for a commit; on its newest one unless one is named.
+pub(super) async fn publish_wave_check(context: &EffectContext<'_>, on: Option<&Sha>) -> Result<Done, EffectError> {
+    let mut gates = context.feature.gates.iter().rev();
+    let Some(gate) = gates.find(|gate| on.is_none_or(|head| gate.holds_for(head))) else {
         return Ok(Done::Nothing);
     };
     let check = messages::wave_check(&context.feature, gate);
-    publish(context, (None, gate.newest()), &check, Vec::new(), &[]).await
+    publish(context, (None, on.unwrap_or(gate.newest())), &check, Vec::new(), &[]).await
 }
 
 /// The buttons of a blocked task, on the check run of its newest turn.
