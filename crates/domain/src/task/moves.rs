@@ -238,8 +238,8 @@ pub(super) fn take_back_turn(task: &mut Task) {
 
 /// An effect was given up. Only the one that is waited for, or the pull request's opening, stops the task.
 pub(super) fn stuck(mut task: Task, emission: Emission, reason: BlockReason) -> Step {
-    let opened = task.opening.take_if(|opening| *opening == emission).is_none();
-    if opened && task.state.waits_for() != Some(emission) {
+    let is_opening = task.opening.take_if(|opening| *opening == emission).is_some();
+    if !is_opening && task.state.waits_for() != Some(emission) {
         return unchanged(task);
     }
     match task.state {
