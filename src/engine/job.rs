@@ -240,7 +240,7 @@ impl Job {
 
 impl From<GithubError> for EffectError {
     fn from(error: GithubError) -> Self {
-        let said = error.to_string();
+        let said = error.reason();
         match error {
             GithubError::Transient { retry_after, .. } | GithubError::Uncertain { retry_after, .. } => Self::Later {
                 fault: Fault::Unreachable { said },

@@ -174,7 +174,10 @@ fn work(doing: &Doing, max: usize) -> String {
 }
 
 fn refused(doing: &str, said: &str, max: usize) -> String {
-    format!("GitHub refused this: {doing}. It says: {}", code(said, max))
+    format!(
+        "GitHub refused a request, and this stopped {doing}. Reason: {}",
+        code(said, max)
+    )
 }
 
 /// What an operator needs of a failure of our own machine is in the log: the sentence names the kind.

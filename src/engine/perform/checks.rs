@@ -150,7 +150,7 @@ async fn in_words(
         what: Saying::Check,
         task: task.map(|task| task.id),
         instead,
-        why: error.to_string(),
+        why: error.reason(),
     })))
 }
 

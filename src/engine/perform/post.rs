@@ -53,7 +53,7 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
     let refused = match (by_autobuild, refused) {
         (Ok(()), None) => return Ok(Done::Nothing),
         (Ok(()), Some(why)) => return Ok(told(context, post, Instead::CommentReview, why)),
-        (Err(error), earlier) if context.is_final(&error) => earlier.unwrap_or_else(|| error.to_string()),
+        (Err(error), earlier) if context.is_final(&error) => earlier.unwrap_or_else(|| error.reason()),
         (Err(error), _) => return Err(error.into()),
     };
     let threads = [
@@ -106,7 +106,7 @@ async fn by_coach(context: &EffectContext<'_>, post: &Post<'_>) -> Result<ByCoac
         if !is_gone && !context.is_final(&failed) {
             return Err(failed.into());
         }
-        refused = Some(failed.to_string());
+        refused = Some(failed.reason());
         if !is_gone {
             break;
         }

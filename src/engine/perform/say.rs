@@ -99,7 +99,7 @@ pub(super) async fn feature_blocked(context: &EffectContext<'_>) -> Result<Done,
         what: Saying::Report,
         task: None,
         instead: Instead::PullComment,
-        why: refused.to_string(),
+        why: refused.reason(),
     })))
 }
 
