@@ -27,6 +27,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use tokio::sync::Semaphore;
 
 /// The credentials of an App.
 pub struct AppKey {
@@ -176,6 +177,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         sandbox,
         agents,
         spacing: WriteSpacing::new(gap, blueprint.caps),
+        label_looks: Semaphore::new(blueprint.settings.slots.label_looks()),
         settings: blueprint.settings,
         secrets,
         coach_installations: CoachInstallations::default(),

@@ -15,7 +15,7 @@ use sandbox::StartError;
 use std::{
     io,
     io::ErrorKind,
-    sync::Mutex,
+    sync::{Mutex, atomic::AtomicU32},
     time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
@@ -30,6 +30,8 @@ pub struct Job {
     pub cancel: CancellationToken,
     /// The time until which this worker may push and post: two thirds of a lease after the last renewal.
     may_speak: Mutex<Instant>,
+    /// How many writes to GitHub this try was allowed.
+    pub(super) writes: AtomicU32,
 }
 
 /// The result of an effect that was performed.
@@ -186,6 +188,7 @@ impl Job {
             hold,
             cancel,
             may_speak: Mutex::new(Instant::now() + lease * 2 / 3),
+            writes: AtomicU32::new(0),
         }
     }
 
@@ -194,10 +197,15 @@ impl Job {
         *self.may_speak.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Instant::now() + lease * 2 / 3;
     }
 
-    /// Returns `true` if no earlier try failed or crashed. A try that was only put off, for example by a limit, does
-    /// not count, so an effect with two writes must look for the first one in any case.
+    /// Whether nobody ever held the effect before: nothing can be there that an earlier try made. One that was put off
+    /// counts as no try, and may have written all the same.
     pub fn is_fresh(&self) -> bool {
-        self.effect.attempt == 0 && self.effect.crashes == 0
+        self.effect.fence <= 1
+    }
+
+    /// Whether an earlier try failed or was cut off, and may have been obeyed.
+    pub(super) fn failed_before(&self) -> bool {
+        self.effect.attempt > 0 || self.effect.crashes > 0
     }
 
     /// Fails with [`EffectError::Stopped`] if the effect is cancelled or the lease may be lost. Called before each
@@ -234,7 +242,7 @@ impl Job {
 
 impl From<GithubError> for EffectError {
     fn from(error: GithubError) -> Self {
-        let said = error.to_string();
+        let said = error.reason();
         match error {
             GithubError::Transient { retry_after, .. } | GithubError::Uncertain { retry_after, .. } => Self::Later {
                 fault: Fault::Unreachable { said },

@@ -43,6 +43,7 @@ use domain::{
 };
 use git::Mirrors;
 use sandbox::Sandbox;
+use tokio::sync::Semaphore;
 
 /// Everything that the work needs. There is one per process.
 pub struct Engine {
@@ -70,7 +71,9 @@ pub struct Engine {
     pub running: Running,
     /// The folder of each repository in which commands run without isolation. Only one holder uses it at a time.
     pub places: Places,
-    /// The proof that no other process uses the data folder.
+    /// Labels that may be none of ours and are looked at.
+    pub label_looks: Semaphore,
+    /// Nobody else uses the data folder.
     pub data_folder: DataFolder,
 }
 

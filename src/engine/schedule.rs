@@ -13,8 +13,11 @@ use domain::{
 /// The living comment is edited at most once in this many write spacings.
 const LIVING_SPACINGS: i64 = 30;
 
-/// A running agent's progress is shown at most once in this many write spacings. People read it rarely, and the writes
-/// that GitHub allows per hour are for reviews.
+/// A comment that cannot be edited has another one in its place at most once in this many write spacings.
+const ANOTHER_LIVING_SPACINGS: i64 = 600;
+
+/// What a running agent does is shown at most once in this many write spacings: people read it now and then, and the
+/// hour's writes are for reviews.
 pub const PROGRESS_SPACINGS: i64 = 120;
 
 /// Returns the rows of `effects` of a Feature, due at `now`.
@@ -85,7 +88,15 @@ fn new(
 /// Returns the time from which the living comment, last edited at `edited_at`, may be edited again. Returns `None` if
 /// it may be edited now.
 pub fn living_waits(edited_at: Millis, now: Millis, spacing_ms: i64) -> Option<Millis> {
-    let wait = spacing_ms.saturating_mul(LIVING_SPACINGS);
+    waits(edited_at, now, spacing_ms.saturating_mul(LIVING_SPACINGS))
+}
+
+/// The same for a new comment in place of one that cannot be edited.
+pub fn another_living_waits(edited_at: Millis, now: Millis, spacing_ms: i64) -> Option<Millis> {
+    waits(edited_at, now, spacing_ms.saturating_mul(ANOTHER_LIVING_SPACINGS))
+}
+
+fn waits(edited_at: Millis, now: Millis, wait: i64) -> Option<Millis> {
     let until = edited_at.plus(wait);
     // GitHub's clock may be ahead of ours. If it is ahead by more than the wait, the time is useless and ignored.
     (until > now && edited_at.0.saturating_sub(now.0) < wait).then_some(until)

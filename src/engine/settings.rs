@@ -99,7 +99,15 @@ pub struct Slots {
     pub agent: usize,
 }
 
-/// The wait of a failed effect. It doubles from `first` up to `most`, varied by up to 20 %.
+impl Slots {
+    /// How many labels that may be none of ours are looked at at once: GitHub may answer slowly, and half of the slots are
+    /// left to what people ask for.
+    pub fn label_looks(&self) -> usize {
+        (self.control / 2).max(1)
+    }
+}
+
+/// How long a failed effect waits: doubling from `first` to `most`, give or take a fifth.
 #[derive(Clone, Copy, Debug)]
 pub struct Backoff {
     /// The wait after the first failure.

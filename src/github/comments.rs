@@ -56,8 +56,8 @@ impl Repo<'_> {
         self.get(Rights::Read, &tail).await
     }
 
-    /// Returns our own comment that contains `marker`. `since` leaves out comments last changed before it, which saves
-    /// most pages of a long conversation.
+    /// Our own newest comment that holds `marker`. `since` leaves out what was last changed before it, and so most pages of a
+    /// long conversation.
     pub async fn find_comment(
         &self,
         issue: IssueNumber,
@@ -73,7 +73,7 @@ impl Repo<'_> {
         let ours = |comment: &Comment| comment.author.as_ref().is_some_and(|author| author.user.id == me);
         Ok(comments
             .into_iter()
-            .find(|comment| ours(comment) && comment.body.contains(marker)))
+            .rfind(|comment| ours(comment) && comment.body.contains(marker)))
     }
 
     /// Replaces the text of a comment. [`GithubError::Gone`] if somebody deleted it.

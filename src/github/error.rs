@@ -98,7 +98,25 @@ impl GithubError {
         }
     }
 
-    /// Returns `true` if GitHub refused with a message that contains these words.
+    /// Why, for people: GitHub's own words where it gave some.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Refused { text, .. } | Self::Forbidden { what: text } if !text.is_empty() => text.clone(),
+            Self::NotFound => "Not Found".to_owned(),
+            Self::Transient { .. }
+            | Self::Uncertain { .. }
+            | Self::RateLimited { .. }
+            | Self::Unauthorized
+            | Self::Forbidden { .. }
+            | Self::Suspended
+            | Self::Uninstalled
+            | Self::Gone
+            | Self::Refused { .. }
+            | Self::Malformed { .. } => self.to_string(),
+        }
+    }
+
+    /// Whether GitHub refused with these words somewhere in its text.
     pub(super) fn says(&self, words: &str) -> bool {
         match self {
             Self::Refused { text, .. } | Self::Forbidden { what: text } => contains(text, words),

@@ -153,9 +153,7 @@ fn is_about_lines(text: &str) -> bool {
 pub enum ReviewRequest {
     /// The person is asked now, and notified.
     Requested,
-    /// The person was asked before and has not reviewed yet. GitHub does not notify them again.
-    StoodBefore,
-    /// The person cannot be asked: they opened the pull request, are no collaborator, or are an App.
+    /// They cannot be asked: they opened the pull request, are no collaborator, or an App.
     Refused {
         /// GitHub's message.
         text: String,
@@ -175,18 +173,18 @@ struct Pull {
 }
 
 impl Repo<'_> {
-    /// Asks `person` for a review of a pull request. GitHub's answer shows if that person cannot be asked.
+    /// Whether `person` is asked for a review that they did not give yet. GitHub tells nothing new to whom it asks again.
+    pub async fn is_review_requested(&self, number: PullNumber, person: &User) -> Result<bool, GithubError> {
+        let asked: Asked = self.get(Rights::Read, &requested_reviewers(number)).await?;
+        Ok(includes(&asked.users, person))
+    }
+
+    /// Asks `person` for a review of a pull request. Who may not be asked is told by the answer.
     pub async fn request_review(&self, number: PullNumber, person: &User) -> Result<ReviewRequest, GithubError> {
-        let is_asked = |list: &[Actor]| list.iter().any(|actor| actor.user.id == person.id);
-        let tail = format!("/pulls/{number}/requested_reviewers");
-        let before: Asked = self.get(Rights::Read, &tail).await?;
-        if is_asked(&before.users) {
-            return Ok(ReviewRequest::StoodBefore);
-        }
-        let body = json!({"reviewers": [person.login]});
+        let (tail, body) = (requested_reviewers(number), json!({"reviewers": [person.login]}));
         match self.send(Rights::Pulls, Method::POST, &tail, Some(&body)).await {
-            Ok(reply) if is_asked(&reply.json::<Pull>()?.requested_reviewers) => Ok(ReviewRequest::Requested),
-            // GitHub silently leaves out people whom it cannot ask.
+            Ok(reply) if includes(&reply.json::<Pull>()?.requested_reviewers, person) => Ok(ReviewRequest::Requested),
+            // GitHub leaves out whom it cannot ask, and says nothing.
             Ok(_) => Ok(ReviewRequest::Refused { text: String::new() }),
             Err(GithubError::Refused { text, .. } | GithubError::Forbidden { what: text }) => {
                 Ok(ReviewRequest::Refused { text })
@@ -194,4 +192,12 @@ impl Repo<'_> {
             Err(error) => Err(error),
         }
     }
+}
+
+fn requested_reviewers(number: PullNumber) -> String {
+    format!("/pulls/{number}/requested_reviewers")
+}
+
+fn includes(asked: &[Actor], person: &User) -> bool {
+    asked.iter().any(|actor| actor.user.id == person.id)
 }

@@ -199,7 +199,10 @@ fn work(doing: &Doing, max: usize) -> String {
 }
 
 fn refused(doing: &str, said: &str, max: usize) -> String {
-    format!("GitHub refused this: {doing}. It says: {}", code(said, max))
+    format!(
+        "GitHub refused a request, and this stopped {doing}. Reason: {}",
+        code(said, max)
+    )
 }
 
 /// Words a fault. For a failure of the service's own machine it names only the kind, since the details for operators

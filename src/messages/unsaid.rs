@@ -18,7 +18,7 @@ pub(super) fn lines(feature: &Feature, links: &Links, measure: &Measure) -> Stri
 
 fn line(unsaid: &Unsaid, links: &Links) -> String {
     format!(
-        "{}. GitHub's answer: {}",
+        "{}. Reason: {}",
         what_failed(unsaid, links),
         untrusted::code(&unsaid.why, 200)
     )

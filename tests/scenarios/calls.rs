@@ -94,6 +94,38 @@ async fn who_cannot_be_asked_for_a_review_is_mentioned() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_is_mentioned_in_place_of_a_request_is_so_also_where_writes_are_spaced() {
+    let world = Setup::new().write_spacing_ms(20).build().await;
+    let refused = refuse(422, "Reviews may only be requested from collaborators.");
+    let order = world
+        .forge
+        .order(Fault::on("POST", "*/requested_reviewers", refused).always());
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    let pull = world.feature_pull().await;
+    assert_eq!((order.hits(), calls(&world, pull).await.len()), (1, 1));
+    world.end().await;
+
+    let world = Setup::new().write_spacing_ms(20).build().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    let pull = world.feature_pull().await;
+    assert_eq!(requested(&world, pull).await, [WRITER]);
+    world
+        .script
+        .writes_as("TASK-REVIEW-1", &[("hello/1.txt", "hello 1!\n")]);
+    world.script.approves_as("TASK-REVIEW-1", "hello/1.txt:1");
+    world
+        .by(ADMIN)
+        .review(REPO, pull, "REQUEST_CHANGES", "Say it louder.", &[])
+        .await
+        .unwrap();
+    world.settle().await;
+    assert_eq!(calls(&world, pull).await.len(), 1);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_lost_reply_calls_nobody_twice() {
     for path in ["*/requested_reviewers", "*/issues/*/comments"] {
         let world = Setup::new().settings("merge: human").build().await;

@@ -234,3 +234,37 @@ async fn an_order_to_plan_needs_the_right_that_the_settings_name() {
     assert_eq!(world.state().await, "awaiting_approval");
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn labels_of_repositories_that_answer_slowly_hold_up_no_command() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    let slow = world
+        .forge
+        .order(Fault::on("GET", "*/contents/*", Mishap::Hold).always());
+    for number in 0..6 {
+        let name = format!("acme/slow{number}");
+        let files = RepoSource::Files(&[("README.md", "# Slow\n")]);
+        world
+            .forge
+            .create_repo(&name, files, Settings::default())
+            .await
+            .unwrap();
+        world.forge.set_role(&name, WRITER, forge::Role::Write).unwrap();
+        let issue = world.by(WRITER).open_issue(&name, "Slow", "Slow.", &[]).unwrap();
+        world.by(WRITER).label(&name, issue, "bug").unwrap();
+    }
+    slow.struck().await;
+    world.by(WRITER).comment(REPO, ISSUE, "/autobuild cancel").unwrap();
+    let cancelled = async {
+        while world.state().await != "cancelled" {
+            tokio::task::yield_now().await;
+        }
+    };
+    let heard = tokio::time::timeout(std::time::Duration::from_secs(15), cancelled).await;
+    assert!(heard.is_ok(), "the command waits for the labels");
+    assert_eq!(slow.hits(), 2);
+    slow.withdraw();
+    world.end().await;
+}

@@ -2,6 +2,7 @@
 
 use crate::world::{ISSUE, Plan, Setup, WRITER, World};
 use autobuild::config::Role;
+use forge::{Fault, Mishap};
 use serde_json::json;
 
 const REPORT: &str = r#"echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.txt"], "ready_for_validation": true}'
@@ -141,12 +142,32 @@ async fn a_player_that_meets_its_time_goes_on_once_from_what_it_did_and_then_a_p
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_player_left_at_its_limit_is_kept_also_when_github_fails_the_push_at_first() {
+    let script = format!("{SLOW}{REPORT}").replace("-ge 2", "-ge 1");
+    let world = Setup::new()
+        .settings("timeouts: {player: 5s}")
+        .command(Role::Player, &script)
+        .build()
+        .await;
+    let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(502)).containing("task-001");
+    let order = world.forge.order(order.times(3));
+    world.script.plans(&Plan::one()).approves(1);
+    world.start().await;
+    assert_eq!((order.hits(), world.state().await.as_str()), (3, "in_review"));
+    let parts = world.file(&world.branch(1).await, "hello/parts.txt");
+    assert_eq!(parts.as_deref(), Some("run 0\nrun 1\n"), "each run's work is kept");
+    let told = std::fs::read_to_string(world.folder().join("prompt-1")).unwrap();
+    assert!(told.contains("The working copy holds what it left."), "{told}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_coach_that_meets_its_time_is_asked_twice_not_three_times() {
     let world = Setup::new()
         .settings("timeouts: {coach: 4s}")
         .command(
             Role::Coach,
-            "echo run >> \"$WORLD/runs\"\necho looking at it\nsleep 1000",
+            "echo run >> \"$WORLD/runs\"\ncat > \"$WORLD/told-$(wc -l < \"$WORLD/runs\")\"\necho looking at it\nsleep 1000",
         )
         .build()
         .await;
@@ -155,6 +176,13 @@ async fn a_coach_that_meets_its_time_is_asked_twice_not_three_times() {
     assert_eq!(world.state().await, "blocked");
     let runs = std::fs::read_to_string(world.folder().join("runs")).unwrap();
     assert_eq!(runs.lines().count(), 2);
+    let less = |run: u32| {
+        let told = std::fs::read_to_string(world.folder().join(format!("told-{run}"))).unwrap();
+        told.contains(
+            "was stopped because its time was up. Read less, and answer before the limit. There is no third run.",
+        )
+    };
+    assert!(!less(1) && less(2));
     let pull = world.pull(1).await;
     let said = format!("{}{:?}", world.answers(pull).await, world.reviews(pull).await);
     assert!(

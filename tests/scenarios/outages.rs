@@ -135,7 +135,7 @@ async fn an_effect_that_cannot_be_read_is_our_own_mistake_and_people_hear_of_it(
     assert_eq!(world.tasks().await, ["blocked"]);
     let said = world.answers(ISSUE).await;
     assert!(said.contains("cannot read what it stored itself"), "{said}");
-    assert!(!said.contains("GitHub refused this"), "{said}");
+    assert!(!said.contains("GitHub refused a request"), "{said}");
     order.withdraw();
     world.script.approves(1);
     world.say(WRITER, ISSUE, "/autobuild resume").await;

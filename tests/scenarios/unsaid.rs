@@ -115,6 +115,23 @@ async fn an_overload_that_never_ends_falls_back_with_the_last_try() {
     world.end().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_comment_on_the_state_that_cannot_be_edited_has_a_new_one_in_its_place() {
+    let world = world().await;
+    world
+        .forge
+        .order(Fault::on("PATCH", "*/issues/comments/*", forbidden()).always());
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let said = world.comments(ISSUE).await;
+    let (_, newest) = said.last().unwrap();
+    assert!(newest.contains("**State: in review.**"), "{said:?}");
+    let kept = world.feature().await.living.unwrap().comment.0;
+    let all = world.list(&format!("issues/{ISSUE}/comments")).await;
+    assert_eq!(all.last().unwrap()["id"], kept);
+    world.end().await;
+}
+
 /// The Coach App's installation on the forge.
 fn coach_installation(world: &World) -> u64 {
     world.coach_installation.expect("a Coach App")
@@ -182,6 +199,22 @@ async fn blocked() -> World {
     world.start().await;
     assert_eq!(world.state().await, "blocked");
     world
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_run_whose_annotations_are_put_off_by_a_limit_is_not_made_twice() {
+    let world = displeased().await;
+    let limited = Mishap::Fail {
+        status: 429,
+        body: String::new(),
+        headers: vec![("retry-after".to_owned(), "1".to_owned())],
+    };
+    let order = world.forge.order(Fault::on("PATCH", "*/check-runs/*", limited));
+    world.start().await;
+    assert_eq!(order.hits(), 1);
+    let head = world.feature().await.tasks[0].head.clone().unwrap();
+    assert_eq!(world.checks(head.as_str()).await, ["AutoBuild action_required"]);
+    world.end().await;
 }
 
 fn forbidden() -> Mishap {

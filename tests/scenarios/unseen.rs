@@ -37,7 +37,7 @@ async fn a_label_whose_issue_cannot_be_asked_about_is_answered_once_and_started_
     let said = world.comments(ISSUE).await;
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].1.contains("could not look at the label"), "{said:?}");
-    assert!(said[0].1.contains("there is no such thing"), "the cause: {said:?}");
+    assert!(said[0].1.contains("Reason: `Not Found`"), "the cause: {said:?}");
     assert_eq!(fault.hits(), 1, "at once, not after hours");
 
     let delivery = newest(&world, "issues", "labeled");

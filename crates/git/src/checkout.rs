@@ -4,11 +4,11 @@ use crate::{
     blocking::blocking,
     changes::{Changes, TakeOutError, TakeOutLimits, take_out},
     error::GitError,
-    failure::local_failure,
+    failure::checkout_failure,
     ignores::Attention,
     mirror::{Mirror, Shared, make_skeleton},
     names::RepoPath,
-    process::{GitCall, GitOutput},
+    process::GitCall,
     put::put,
     read::Blob,
     walk::{Stamp, WalkError, open_root, walk},
@@ -34,16 +34,9 @@ type Laid = (RepoPath, Option<(Vec<u8>, u32)>);
 /// The time limit for filling a checkout, sized for the largest repositories.
 const FILL_DEADLINE: Duration = Duration::from_secs(600);
 
-/// A disk with fewer free bytes than this counts as full.
-const NO_ROOM: u64 = 64 << 10;
-
-/// Returns why git did not fill a checkout. Git's exit code does not report a full disk, so the free space is measured.
-fn not_filled(work: &Path, output: &GitOutput) -> GitError {
-    let room = rustix::fs::statvfs(work).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
-    match room < NO_ROOM {
-        true => GitError::NoSpace(output.stderr.clone()),
-        false => local_failure("read-tree", output),
-    }
+/// The bytes that may still be written to the disk of a folder.
+fn room(folder: &Path) -> u64 {
+    rustix::fs::statvfs(folder).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 /// The state of a checkout before anyone worked in it.
@@ -260,7 +253,7 @@ impl Mirror {
         match output.code {
             0 => {}
             128 if !self.has_object(source).await? => return Err(GitError::Missing(source.to_string())),
-            _ => return Err(not_filled(&checkout.work, &output)),
+            _ => return Err(checkout_failure(&output, room(&checkout.work))),
         }
         let (work, home) = (checkout.work.clone(), checkout.home.clone());
         let recording = blocking(move || {

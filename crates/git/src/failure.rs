@@ -5,6 +5,7 @@ use crate::{error::GitError, process::GitOutput};
 /// Signs in git's messages, for one kind of failure each. A full disk is looked for only in the messages of our own
 /// machine.
 const FULL: [&str; 3] = ["no space left on device", "disk quota exceeded", "file system is full"];
+const UNWRITTEN: &str = "unable to write";
 const OVERLOADED: [&str; 5] = [
     "returned error: 408",
     "returned error: 429",
@@ -57,7 +58,11 @@ const NETWORK: [&str; 27] = [
     "everything up-to-date",
 ];
 
-/// Classifies a failed call to the remote at `url`. The URL is ignored, since it may contain such words.
+/// A disk with less room than this is full: git takes away what it wrote of a file that did not fit, and GitHub takes files
+/// of up to 100 MiB.
+const NO_ROOM: u64 = 100 << 20;
+
+/// Sorts a failed call that spoke to the remote at `url`, whose own name says nothing.
 pub(crate) fn remote_failure(command: &str, output: &GitOutput, url: &str) -> GitError {
     let text = output.stderr.clone();
     if let Some(branch) = text.split("couldn't find remote ref ").nth(1) {
@@ -120,7 +125,17 @@ pub(crate) fn local_failure(command: &str, output: &GitOutput) -> GitError {
     }
 }
 
-/// Returns git's line about an object that it refuses: `error: object <id>: <rule>: <what is wrong>`.
+/// Sorts a failed checkout on a disk that has this much room. Of a file that it could not write, git does not say whether
+/// that was for want of room.
+pub(crate) fn checkout_failure(output: &GitOutput, room: u64) -> GitError {
+    let unwritten = output.stderr.lines().find(|line| line.contains(UNWRITTEN));
+    match unwritten {
+        Some(line) if room < NO_ROOM => GitError::NoSpace(line.to_owned()),
+        Some(_) | None => local_failure("read-tree", output),
+    }
+}
+
+/// Git's line about an object that it does not take: `error: object <id>: <rule>: <what is wrong>`.
 fn refused_object(line: &str) -> Option<&str> {
     let (id, rest) = line.strip_prefix("error: object ")?.split_once(": ")?;
     let (rule, _) = rest.split_once(": ")?;
@@ -132,14 +147,32 @@ fn refused_object(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn sorted(stderr: &str) -> GitError {
-        let output = GitOutput {
+    fn output(stderr: &str) -> GitOutput {
+        GitOutput {
             code: 128,
             stdout: Vec::new(),
             truncated: false,
             stderr: stderr.to_owned(),
-        };
-        remote_failure("fetch", &output, "https://x/archived.git")
+        }
+    }
+
+    fn sorted(stderr: &str) -> GitError {
+        remote_failure("fetch", &output(stderr), "https://x/archived.git")
+    }
+
+    #[test]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
+    fn a_file_that_a_checkout_could_not_write_on_a_disk_with_hardly_any_room_is_want_of_room() {
+        let stderr =
+            "error: unable to write file big8.txt\nerror: unable to write file big9.txt\nfatal: Could not reset";
+        match checkout_failure(&output(stderr), 900_000) {
+            GitError::NoSpace(said) => assert_eq!(said, "error: unable to write file big8.txt"),
+            other => panic!("{other:?}"),
+        }
+        let elsewhere = checkout_failure(&output(stderr), 1 << 32);
+        assert!(matches!(elsewhere, GitError::Failed { .. }), "{elsewhere:?}");
+        let other = checkout_failure(&output("fatal: failed to unpack tree object"), 0);
+        assert!(matches!(other, GitError::Failed { .. }), "{other:?}");
     }
 
     #[test]

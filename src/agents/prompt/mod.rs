@@ -131,14 +131,7 @@ impl Prompt {
 
     /// Returns the prompt of a run that continues an earlier one that was stopped.
     pub fn continued(&self, cut: Cut, left: Left) -> Self {
-        let why = match cut {
-            Cut::Time => "was stopped because its time was up",
-            Cut::Silence => "was stopped because it printed nothing for too long",
-            Cut::Calls => "was stopped because it had made as many calls of its model as it may",
-            Cut::Share => "was stopped because it had used up its share of the budget",
-            Cut::Api => "ended because its model's API stopped serving it",
-            Cut::Other => "ended before it was done",
-        };
+        let why = how_it_ended(cut);
         let left = match left {
             Left::Changes => "The working copy holds what it left. Look at that first and go on from there",
             Left::Nothing => "It left no changes",
@@ -157,6 +150,18 @@ impl Prompt {
         next
     }
 
+    /// The prompt of a run that begins anew after one of an agent that may only read was stopped.
+    pub fn begun_anew(&self, cut: Cut) -> Self {
+        let why = how_it_ended(cut);
+        let limit = if cut.is_limit() { " There is no third run." } else { "" };
+        let mut next = self.clone();
+        next.section(
+            "An earlier run gave no answer",
+            &format!("An earlier run {why}. Read less, and answer before the limit.{limit}"),
+        );
+        next
+    }
+
     fn section(&mut self, heading: &str, body: &str) {
         // Writing to a String cannot fail.
         let _ = write!(self.draft, "\n# {heading}\n\n{}\n", body.trim_end());
@@ -169,6 +174,17 @@ impl Prompt {
             let _ = write!(draft, "\n# Your answer\n\n{closing}\n");
         }
         marked(&draft)
+    }
+}
+
+fn how_it_ended(cut: Cut) -> &'static str {
+    match cut {
+        Cut::Time => "was stopped because its time was up",
+        Cut::Silence => "was stopped because it printed nothing for too long",
+        Cut::Calls => "was stopped because it had made as many calls of its model as it may",
+        Cut::Share => "was stopped because it had used up its share of the budget",
+        Cut::Api => "ended because its model's API stopped serving it",
+        Cut::Other => "ended before it was done",
     }
 }
 

@@ -423,6 +423,26 @@ fn a_run_that_goes_on_is_told_so() {
 }
 
 #[test]
+fn who_may_only_read_is_told_to_read_less_after_a_limit() {
+    let task = task();
+    let prompt = first_turn(&task).prompt(&player());
+    let told = |cut| {
+        let text = prompt.begun_anew(cut).text();
+        let (_, told) = text.split_once("# An earlier run gave no answer\n\n").unwrap();
+        told.trim().to_owned()
+    };
+    assert_eq!(
+        told(Cut::Calls),
+        "An earlier run was stopped because it had made as many calls of its model as it may. Read less, and answer before \
+         the limit. There is no third run."
+    );
+    assert_eq!(
+        told(Cut::Share),
+        "An earlier run was stopped because it had used up its share of the budget. Read less, and answer before the limit."
+    );
+}
+
+#[test]
 fn a_player_is_told_what_the_reviewer_found_and_what_people_say() {
     let task = task();
     let (items, guidance) = (items(), ["Tabs are spaces too.\n/autobuild is not for you".to_owned()]);

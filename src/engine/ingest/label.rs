@@ -28,6 +28,7 @@ use domain::{
     feature::{SaidBefore, Snapshot, Trust, Wanted, command::Refusal, event::Event},
     ids::{FeatureKey, IssueNumber, Millis, User, UserId},
 };
+use tokio::sync::SemaphorePermit;
 
 /// Returns whether the label may start a Feature, as far as that is known without asking GitHub.
 pub async fn may_be_ours(engine: &Engine, place: &Place, issue: &Issue, label: &str) -> Result<bool, EffectError> {
@@ -38,11 +39,26 @@ pub async fn may_be_ours(engine: &Engine, place: &Place, issue: &Issue, label: &
     Ok(known.is_none_or(|labels| labels.wanted(label).is_some()))
 }
 
-/// Handles an issue that got `label`. Nothing is cloned. API calls find out whether the label is ours, whether the
-/// sender has the right, and the current state of the issue.
+/// How long a label waits that cannot be looked at yet.
+const LOOK_WAIT_MS: i64 = 2_000;
+
+/// The right to ask GitHub about a label that may be none of ours; none where that is known without asking.
+async fn look<'a>(engine: &'a Engine, place: &Place) -> Result<Option<SemaphorePermit<'a>>, EffectError> {
+    if engine.certain_labels(place.repo.id).await?.is_some() {
+        return Ok(None);
+    }
+    let until = engine.now().plus(LOOK_WAIT_MS);
+    let look = engine.label_looks.try_acquire();
+    look.map(Some).map_err(|_| EffectError::Waiting { until })
+}
+
+/// An issue got `label`. Nothing is fetched here: whether it is ours, whether the sender may, and how the issue stands
+/// now are calls.
 pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<Done, EffectError> {
     let InboundContext { engine, place, .. } = *context;
+    let look = look(engine, place).await?;
     let read = engine.settings_now(place.installation, &place.repo).await?;
+    drop(look);
     let Some(wanted) = read.labels.wanted(label) else {
         return Ok(Done::Nothing);
     };

@@ -54,7 +54,17 @@ impl Question<'_> {
     fn with_the_next_share(&self) -> Prompt {
         match self.role {
             Role::Player => self.prompt.continued(Cut::Share, Left::Changes),
-            Role::Planner | Role::Designer | Role::Coach => self.prompt.clone(),
+            Role::Planner | Role::Designer | Role::Coach => self.prompt.begun_anew(Cut::Share),
+        }
+    }
+
+    /// What is told at first, after the runs of this effect that were cut short. What a Player goes on from is in its
+    /// prompt already.
+    fn after(&self, cuts: &[Cut]) -> Prompt {
+        let limit = cuts.iter().rfind(|cut| cut.is_limit());
+        match (self.role, limit) {
+            (Role::Planner | Role::Designer | Role::Coach, Some(cut)) => self.prompt.begun_anew(*cut),
+            (Role::Player, _) | (_, None) => self.prompt.clone(),
         }
     }
 }
@@ -135,7 +145,7 @@ impl EffectContext<'_> {
         let deadline = settings.timeouts.of(question.role);
         let agent = self.engine.agents.agent(question.role, settings)?;
         let wanted = self.wanted(settings, agent, question.role);
-        let mut prompt = question.prompt.clone();
+        let mut prompt = question.after(&self.cuts(question.task).await?);
         for share in 0_u32.. {
             let start = self.start(settings, agent, wanted.clone(), &question, deadline).await?;
             let mut spec = RunSpec {

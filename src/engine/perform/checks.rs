@@ -57,13 +57,14 @@ pub(super) async fn publish_blocked(context: &EffectContext<'_>, task: &Task, he
     }
 }
 
-/// Publishes the last wave gate on the integration branch's head.
-pub(super) async fn publish_wave_check(context: &EffectContext<'_>) -> Result<Done, EffectError> {
-    let Some(gate) = context.feature.gates.last() else {
+/// Publishes what the last wave gate found that holds for a commit; on its newest one unless one is named.
+pub(super) async fn publish_wave_check(context: &EffectContext<'_>, on: Option<&Sha>) -> Result<Done, EffectError> {
+    let mut gates = context.feature.gates.iter().rev();
+    let Some(gate) = gates.find(|gate| on.is_none_or(|head| gate.holds_for(head))) else {
         return Ok(Done::Nothing);
     };
     let check = messages::wave_check(&context.feature, gate);
-    publish(context, (None, gate.newest()), &check, Vec::new(), &[]).await
+    publish(context, (None, on.unwrap_or(gate.newest())), &check, Vec::new(), &[]).await
 }
 
 /// The buttons of a blocked task, on the check run that says how it stands.
@@ -108,7 +109,7 @@ async fn publish(
         },
         actions,
     };
-    context.may_write()?;
+    context.may_write().await?;
     match made(context, &report).await {
         Ok((run, there)) => {
             let left = annotations.get(there..).unwrap_or_default();
@@ -145,13 +146,13 @@ async fn in_words(
     let pull = task.map_or(context.feature.pull, |task| task.pull);
     let pull = pull.map(|pull| (IssueNumber(pull.0), Instead::PullComment));
     let (thread, instead) = pull.unwrap_or((context.key().issue, Instead::IssueComment));
-    context.may_write_again().await?;
+    context.may_write().await?;
     context.comment(thread, &messages::check_in_words(check, head)).await?;
     Ok(context.event(Event::Unsaid(Unsaid {
         what: Saying::Check,
         task: task.map(|task| task.id),
         instead,
-        why: error.to_string(),
+        why: error.reason(),
     })))
 }
 
@@ -210,7 +211,7 @@ pub(super) async fn append(
     annotations: &[CheckAnnotation],
 ) -> Result<(), EffectError> {
     for batch in annotations.chunks(MOST_ANNOTATIONS) {
-        context.may_write_again().await?;
+        context.may_write().await?;
         context.repo().annotate_check(run, output, batch).await?;
     }
     Ok(())

@@ -18,11 +18,10 @@ use domain::{
     task,
     task::Task,
 };
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
-/// How long the second write of an effect may wait in its worker, in milliseconds. If it must wait longer, the effect
-/// is stored and waits in the database.
-const FOLLOW_UP_MS: i64 = 5_000;
+/// The longest that the second write of an effect waits in its worker; a longer wait is the database's.
+const FOLLOW_UP_MS: u64 = 5_000;
 
 /// The context in which an effect of a Feature is performed.
 pub(super) struct EffectContext<'a> {
@@ -78,26 +77,9 @@ impl EffectContext<'_> {
             .ok_or_else(|| EffectError::defect(Defect::NoTask { task: id }))
     }
 
-    /// Checks before each write to GitHub that the lease is safe and that the spacing between writes allows it.
-    pub(super) fn may_write(&self) -> Result<(), EffectError> {
-        self.job.may_write(self.engine)
-    }
-
-    /// Waits until an effect that has written already may write again. Putting the effect off instead would repeat its
-    /// first write.
-    pub(super) async fn may_write_again(&self) -> Result<(), EffectError> {
-        loop {
-            let (until, why) = match self.may_write() {
-                Err(EffectError::Limited { until, why, .. }) => (until, why),
-                done => return done,
-            };
-            let wait = until.0.saturating_sub(self.engine.now().0);
-            if wait > FOLLOW_UP_MS {
-                let by = LimitedBy::Spacing;
-                return Err(EffectError::Limited { by, until, why });
-            }
-            tokio::time::sleep(Duration::from_millis(u64::try_from(wait).unwrap_or(0))).await;
-        }
+    /// Asked before each write to GitHub: the lease, and the least time between writes.
+    pub(super) async fn may_write(&self) -> Result<(), EffectError> {
+        self.job.may_write(self.engine).await
     }
 
     /// Returns the hidden mark that shows that a text comes from this effect.
@@ -126,17 +108,26 @@ impl EffectContext<'_> {
 }
 
 impl Job {
-    /// Checks before each write to GitHub that the lease is safe, and reserves the next write of the installation.
-    pub(super) fn may_write(&self, engine: &Engine) -> Result<(), EffectError> {
-        self.may_speak()?;
-        engine
-            .spacing
-            .try_reserve(self.installation(), engine.now())
-            .map_err(|until| EffectError::Limited {
-                by: LimitedBy::Spacing,
-                until,
-                why: "writes to GitHub are spaced".to_owned(),
-            })
+    /// Asked before each write to GitHub. An effect that was allowed none yet is put off; later it waits here, since putting
+    /// it off would do all of it again.
+    pub(super) async fn may_write(&self, engine: &Engine) -> Result<(), EffectError> {
+        loop {
+            self.may_speak()?;
+            let now = engine.now();
+            let Err(until) = engine.spacing.try_reserve(self.installation(), now) else {
+                self.writes.fetch_add(1, Ordering::Relaxed);
+                return Ok(());
+            };
+            let wait = u64::try_from(until.0.saturating_sub(now.0)).unwrap_or(0);
+            if self.writes.load(Ordering::Relaxed) == 0 || wait > FOLLOW_UP_MS {
+                return Err(EffectError::Limited {
+                    by: LimitedBy::Spacing,
+                    until,
+                    why: "writes to GitHub are spaced".to_owned(),
+                });
+            }
+            self.sleep(Duration::from_millis(wait)).await?;
+        }
     }
 
     /// Returns the hidden mark by which a text of this effect is found again.

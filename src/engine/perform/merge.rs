@@ -31,7 +31,7 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
         return Err(EffectError::defect(Defect::NoPullRequest { task: task.id }));
     };
     let repo = context.repo();
-    context.may_write()?;
+    context.may_write().await?;
     if !context.job.is_fresh() {
         let now = repo.pull(pull).await?;
         if let (true, Some(commit)) = (now.is_merged(), now.merge_commit_sha) {
@@ -49,7 +49,7 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
                 why: MergeRefusal::Method,
                 ..
             } => {
-                context.may_write_again().await?;
+                context.may_write().await?;
                 continue;
             }
             Merge::Refused {

@@ -73,7 +73,7 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, EffectEr
         Effect::WaveGate { emission } => wave_gate::wave_gate(&context, emission).await,
         Effect::OpenFeaturePull { emission } => pulls::open_feature_pull(&context, emission).await,
         Effect::CloseFeaturePull { pull, .. } => pulls::close_feature_pull(&context, pull).await,
-        Effect::PublishWaveCheck { .. } => checks::publish_wave_check(&context).await,
+        Effect::PublishWaveCheck { on, .. } => checks::publish_wave_check(&context, on.as_ref()).await,
         Effect::Task { task, emission, work } => perform_for_task(&context, task, emission, work).await,
     }
 }

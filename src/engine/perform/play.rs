@@ -38,7 +38,7 @@ use std::time::Duration;
 /// The trailer of a commit with the unfinished work of a failed run.
 pub(super) const PARTIAL: &str = "AutoBuild-Partial";
 
-/// How often keeping a finished run is tried again. With the default waits this takes five minutes.
+/// How often it is tried to keep what a run made, beside the first: with the usual waits for five minutes.
 const KEEPING: u32 = 5;
 
 pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
@@ -62,7 +62,7 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
     match ask(context, task, turn, &ground, &settings).await {
         Ok(report) => take(context, task, emission, turn, &ground, report).await,
         Err(error) if error.left_work() => {
-            if let Err(error) = save_partial(context, task, turn, ground, &settings).await {
+            if let Err(error) = save_patiently(context, task, turn, &ground, &settings).await {
                 tracing::warn!(id = %context.job.effect.id, %error, "what a failed Player left could not be saved");
             }
             Err(error)
@@ -126,8 +126,7 @@ enum Kept {
     Ended(Played),
 }
 
-/// Keeps a finished run, and pushes it if nothing forbids that. After a failure of our own machine, keeping is tried
-/// again within this effect, because a new run would have to be paid for.
+/// Keeps a finished run, and publishes it if nothing forbids that.
 async fn take(
     context: &EffectContext<'_>,
     task: &Task,
@@ -138,17 +137,9 @@ async fn take(
 ) -> Result<Done, EffectError> {
     let mut tries = 0;
     let kept = loop {
-        match keep(context, task, turn, ground, &report).await {
-            Err(EffectError::Later { fault, .. }) if tries < KEEPING => {
-                tracing::warn!(id = %context.job.effect.id, %fault, "a finished run is not kept yet, and is tried again");
-                let wait = context.engine.settings.backoff.after(tries, 0.0);
-                context
-                    .job
-                    .sleep(Duration::from_millis(u64::try_from(wait).unwrap_or(0)))
-                    .await?;
-                tries += 1;
-            }
-            kept => break kept?,
+        let kept = keep(context, task, turn, ground, &report).await;
+        if let Some(kept) = unless_later(context, kept, &mut tries).await? {
+            break kept;
         }
     };
     match kept {
@@ -157,7 +148,27 @@ async fn take(
     }
 }
 
-/// Commits what the Player left in its checkout, and records it if nothing forbids pushing it.
+/// What was made of a run. Where that may work later, none, after a wait: it is tried again while the run is still in hand,
+/// for another run would be paid again.
+async fn unless_later<T>(
+    context: &EffectContext<'_>,
+    made: Result<T, EffectError>,
+    tries: &mut u32,
+) -> Result<Option<T>, EffectError> {
+    match made {
+        Err(EffectError::Later { fault, .. }) if *tries < KEEPING => {
+            tracing::warn!(id = %context.job.effect.id, %fault, "what a run made is not kept yet, and is tried again");
+            let wait = context.engine.settings.backoff.after(*tries, 0.0);
+            let wait = Duration::from_millis(u64::try_from(wait).unwrap_or(0));
+            context.job.sleep(wait).await?;
+            *tries = tries.saturating_add(1);
+            Ok(None)
+        }
+        made => made.map(Some),
+    }
+}
+
+/// Commits what the Player left in its checkout, and writes it down if nothing forbids to push it.
 async fn keep(
     context: &EffectContext<'_>,
     task: &Task,
@@ -257,15 +268,31 @@ async fn publish(
     Ok(ended(context, task, emission, outcome))
 }
 
-/// Commits and pushes the unfinished work of a failed Player for the next try.
+/// A Player that ended badly leaves what it did for the next try.
+async fn save_patiently(
+    context: &EffectContext<'_>,
+    task: &Task,
+    turn: &Turn,
+    ground: &Ground,
+    settings: &RepositorySettings,
+) -> Result<(), EffectError> {
+    let mut tries = 0;
+    loop {
+        let saved = save_partial(context, task, turn, ground, settings).await;
+        if unless_later(context, saved, &mut tries).await?.is_some() {
+            return Ok(());
+        }
+    }
+}
+
 async fn save_partial(
     context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
-    ground: Ground,
+    ground: &Ground,
     settings: &RepositorySettings,
 ) -> Result<(), EffectError> {
-    let (Some(prepared), items) = commit(context, task, turn, &ground, CommitKind::Partial).await? else {
+    let (Some(prepared), items) = commit(context, task, turn, ground, CommitKind::Partial).await? else {
         return Ok(());
     };
     prepared
@@ -276,14 +303,14 @@ async fn save_partial(
         ))
         .await?;
     let forbidden = !items.is_empty()
-        || !inspect::findings(context, settings, &prepared, &ground)
+        || !inspect::findings(context, settings, &prepared, ground)
             .await?
             .is_empty();
     // A half-resolved conflict is useless, so the next try starts from both sides again.
     if forbidden || ground.other.is_some() {
         return Ok(());
     }
-    if let Landed::There(head) = push(context, task, prepared.sha(), ground.stood).await? {
+    if let Landed::There(head) = push(context, task, prepared.sha(), ground.stood.clone()).await? {
         finished::write_down(context, &Recorded::Partial { head }).await?;
     }
     Ok(())

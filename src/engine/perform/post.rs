@@ -39,13 +39,13 @@ pub(super) struct Post<'a> {
 
 /// Posts once, in the first form that GitHub accepts.
 pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result<Done, EffectError> {
-    context.may_write()?;
+    context.may_write().await?;
     let by_coach = by_coach(context, post).await?;
     let refused = match by_coach {
         ByCoach::Posted => return Ok(Done::Nothing),
         ByCoach::NotInstalled => None,
         ByCoach::Refused { why } => {
-            context.may_write_again().await?;
+            context.may_write().await?;
             Some(why)
         }
     };
@@ -54,7 +54,7 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
     let refused = match (by_autobuild, refused) {
         (Ok(()), None) => return Ok(Done::Nothing),
         (Ok(()), Some(why)) => return Ok(told(context, post, Instead::CommentReview, why)),
-        (Err(error), earlier) if context.is_final(&error) => earlier.unwrap_or_else(|| error.to_string()),
+        (Err(error), earlier) if context.is_final(&error) => earlier.unwrap_or_else(|| error.reason()),
         (Err(error), _) => return Err(error.into()),
     };
     let threads = [
@@ -62,7 +62,7 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
         (context.key().issue, Instead::IssueComment),
     ];
     for (thread, instead) in threads {
-        context.may_write_again().await?;
+        context.may_write().await?;
         match context.comment(thread, post.folded).await {
             Ok(()) => return Ok(told(context, post, instead, refused)),
             Err(error) if context.is_final(&error) => {}
@@ -107,12 +107,12 @@ async fn by_coach(context: &EffectContext<'_>, post: &Post<'_>) -> Result<ByCoac
         if !is_gone && !context.is_final(&failed) {
             return Err(failed.into());
         }
-        refused = Some(failed.to_string());
+        refused = Some(failed.reason());
         if !is_gone {
             break;
         }
         context.engine.coach_installations.forget(context.key().repo);
-        context.may_write_again().await?;
+        context.may_write().await?;
     }
     Ok(refused.map_or(ByCoach::NotInstalled, |why| ByCoach::Refused { why }))
 }
@@ -179,7 +179,7 @@ async fn review(
                 };
             }
         }
-        context.may_write_again().await?;
+        context.may_write().await?;
     }
     Ok(Err(GithubError::Refused {
         status: 422,

@@ -63,8 +63,8 @@ pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emi
     if let Some(pull) = context.feature.pull
         && context.repo().pull(pull).await?.state == OpenState::Open
     {
-        // The Feature went back to building and is ready again. The same pull request gets the current text.
-        context.may_write()?;
+        // It went back to building and comes again: the same pull request, which says what is so now.
+        context.may_write().await?;
         let change = PullChange {
             title: Some(new.title),
             body: Some(new.body),
@@ -78,7 +78,7 @@ pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emi
 }
 
 async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumber, EffectError> {
-    context.may_write()?;
+    context.may_write().await?;
     if !context.job.is_fresh()
         && let Some(found) = context.repo().find_pull(new.head).await?
     {
@@ -96,7 +96,7 @@ async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumbe
 /// Marks the pull request as ready for review.
 pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Result<Done, EffectError> {
     if let Some(pull) = task.pull {
-        context.may_write()?;
+        context.may_write().await?;
         context.repo().mark_ready(pull).await?;
     }
     Ok(Done::Nothing)
@@ -121,7 +121,7 @@ pub(super) async fn close_feature_pull(context: &EffectContext<'_>, pull: PullNu
 
 async fn close(context: &EffectContext<'_>, pull: PullNumber, text: &str) -> Result<Done, EffectError> {
     let repo = context.repo();
-    context.may_write()?;
+    context.may_write().await?;
     if repo.pull(pull).await?.state == OpenState::Closed {
         return Ok(Done::Nothing);
     }
@@ -129,7 +129,7 @@ async fn close(context: &EffectContext<'_>, pull: PullNumber, text: &str) -> Res
     let (thread, marker) = (IssueNumber(pull.0), context.marker());
     if repo.find_comment(thread, &marker, None).await?.is_none() {
         repo.create_comment(thread, &format!("{text}\n\n{marker}")).await?;
-        context.may_write_again().await?;
+        context.may_write().await?;
     }
     let change = PullChange {
         state: Some(OpenState::Closed),

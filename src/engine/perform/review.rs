@@ -154,7 +154,7 @@ pub(super) async fn dismiss_review(
         let author = review.author.as_ref();
         let theirs = author.is_some_and(|author| author.user.login.eq_ignore_ascii_case(&login));
         if theirs && review.state == ReviewState::ChangesRequested {
-            context.may_write_again().await?;
+            context.may_write().await?;
             repo.dismiss_review(pull, review.id, &text).await?;
         }
     }

@@ -8,7 +8,7 @@ use crate::{
         schedule,
     },
     github,
-    github::{GithubError, ReactionTarget, Repo},
+    github::{GithubError, ReactionTarget, Repo, model::Comment},
     messages,
     messages::Links,
 };
@@ -29,7 +29,7 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
     let repo = engine.autobuild.repo(job.installation(), job.repo()?);
     match effect {
         Effect::React { on, reaction } => {
-            job.may_write(engine)?;
+            job.may_write(engine).await?;
             add(repo, on, reaction).await
         }
         Effect::Reply { thread, reply, .. } => {
@@ -57,7 +57,7 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
 }
 
 pub(super) async fn react(context: &EffectContext<'_>, on: ReactOn, reaction: Reaction) -> Result<Done, EffectError> {
-    context.may_write()?;
+    context.may_write().await?;
     add(context.repo(), on, reaction).await
 }
 
@@ -87,19 +87,19 @@ pub(super) async fn feature_blocked(context: &EffectContext<'_>) -> Result<Done,
     let Some(text) = messages::feature_blocked(&context.feature, cost, &context.links().await?) else {
         return Ok(Done::Nothing);
     };
-    context.may_write()?;
+    context.may_write().await?;
     let (refused, pull) = match (context.comment(context.key().issue, &text).await, context.feature.pull) {
         (Ok(()), _) => return Ok(Done::Nothing),
         (Err(error), Some(pull)) if context.is_final(&error) => (error, pull),
         (Err(error), _) => return Err(error.into()),
     };
-    context.may_write_again().await?;
+    context.may_write().await?;
     context.comment(IssueNumber(pull.0), &text).await?;
     Ok(context.event(Event::Unsaid(Unsaid {
         what: Saying::Report,
         task: None,
         instead: Instead::PullComment,
-        why: refused.to_string(),
+        why: refused.reason(),
     })))
 }
 
@@ -113,7 +113,7 @@ pub(super) async fn comment_once(
 ) -> Result<CommentId, EffectError> {
     let number = IssueNumber(thread.number());
     let marker = job.marker();
-    job.may_write(engine)?;
+    job.may_write(engine).await?;
     if !job.is_fresh()
         && let Some(found) = repo.find_comment(number, &marker, None).await?
     {
@@ -141,7 +141,7 @@ pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> R
     let marker = format!("<!-- autobuild:{}/living -->", feature.key);
     let body = format!("{text}\n\n{marker}");
     let repo = context.repo();
-    context.may_write()?;
+    context.may_write().await?;
     let known = match feature.living {
         Some(living) => Some(living.comment),
         // Another effect may have created it without receiving the reply.
@@ -154,13 +154,42 @@ pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> R
         None => repo.create_comment(feature.key.issue, &body).await?,
         Some(id) => match repo.update_comment(id, &body).await {
             Err(GithubError::Gone) => {
-                context.may_write_again().await?;
+                context.may_write().await?;
                 repo.create_comment(feature.key.issue, &body).await?
             }
+            // What an agent does meanwhile is worth no new comment.
+            Err(error) if context.is_final(&error) && emission == Emission(0) => return Ok(Done::Nothing),
+            Err(error) if context.is_final(&error) => instead_of(context, id, (&marker, &body)).await?,
             edited => edited?,
         },
     };
     Ok(shown(context, feature, comment.id, comment.updated_at))
+}
+
+/// The living comment in place of one that GitHub does not let us edit. Each is news to everybody on the issue: there are
+/// few of them, but a plan is shown at once.
+async fn instead_of(
+    context: &EffectContext<'_>,
+    old: CommentId,
+    (marker, body): (&str, &str),
+) -> Result<Comment, EffectError> {
+    let (feature, now) = (&context.feature, context.engine.now());
+    let spacing = context.engine.settings.write_spacing_ms;
+    let is_seen = feature.plan.as_ref().is_none_or(|plan| plan.shown_at.is_some());
+    if let Some(living) = feature.living
+        && is_seen
+        && let Some(until) = schedule::another_living_waits(living.edited_at, now, spacing)
+    {
+        return Err(EffectError::Waiting { until });
+    }
+    if !context.job.is_fresh()
+        && let Some(made) = context.repo().find_comment(feature.key.issue, marker, None).await?
+        && made.id != old
+    {
+        return Ok(made);
+    }
+    context.may_write().await?;
+    Ok(context.repo().create_comment(feature.key.issue, body).await?)
 }
 
 fn shown(context: &EffectContext<'_>, feature: &Feature, comment: CommentId, at: Option<Millis>) -> Done {

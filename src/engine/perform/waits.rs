@@ -43,22 +43,19 @@ fn place(context: &EffectContext<'_>, wait: &Wait) -> (Thread, Option<PullNumber
     }
 }
 
-/// Requests a review and returns `true` if GitHub thereby notified the person. A request from an earlier wait notifies
-/// nobody. On a later try, an existing request may be our own and counts.
+/// Whether the person was told by a request for a review. One that stands from an earlier wait tells nobody anything; where
+/// an earlier try failed it may be ours.
 async fn is_requested(context: &EffectContext<'_>, pull: PullNumber) -> Result<bool, EffectError> {
-    context.may_write()?;
-    let person = &context.feature.snapshot.labelled_by;
-    let asked = context.repo().request_review(pull, person).await?;
-    let told = match asked {
-        ReviewRequest::Requested => true,
-        ReviewRequest::StoodBefore => !context.job.is_fresh(),
+    let (repo, person) = (context.repo(), &context.feature.snapshot.labelled_by);
+    if repo.is_review_requested(pull, person).await? {
+        return Ok(context.job.failed_before());
+    }
+    context.may_write().await?;
+    match repo.request_review(pull, person).await? {
+        ReviewRequest::Requested => Ok(true),
         ReviewRequest::Refused { text } => {
             tracing::info!(%pull, "{} cannot be asked for a review of {pull}: {text}", person.login);
-            false
+            Ok(false)
         }
-    };
-    if !told {
-        context.may_write_again().await?;
     }
-    Ok(told)
 }

@@ -45,10 +45,7 @@ pub(super) fn actions(fault: &Fault) -> Vec<String> {
              stored; then resume",
             "If that is not it, its log names what cannot be read: that is worth a bug report",
         ]),
-        Fault::Git { said } => vec![format!(
-            "Compare git's words with the log and the machine of AutoBuild, then resume ({})",
-            plain(said)
-        )],
+        Fault::Git { .. } => fixed(&["Compare git's words with the log and the machine of AutoBuild, then resume"]),
         Fault::Machine { .. } => {
             fixed(&["Look after the machine that runs AutoBuild, of which its log says more, then resume"])
         }

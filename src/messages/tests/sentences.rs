@@ -234,7 +234,7 @@ fn not_looked_at(trigger: Trigger, say: world::Words<'_>) -> Refusal {
         trigger,
         reason: Box::new(BlockReason::ForgeRefused {
             doing: Doing::LookingAtIt,
-            said: say("GitHub forbids it: Resource not accessible by integration"),
+            said: say("Resource not accessible by integration"),
         }),
     }
 }
@@ -586,11 +586,11 @@ fn what_could_not_be_said_is_a_line_of_the_living_comment() {
                 what: *what,
                 task: *task,
                 instead: *instead,
-                why: "GitHub forbids it: @mal Resource not accessible".to_owned(),
+                why: "@mal Resource not accessible".to_owned(),
             })
             .collect();
         let said = messages::living(&feature, &Spending::default(), &world::links());
-        for line in said.lines().filter(|line| line.contains("GitHub's answer")) {
+        for line in said.lines().filter(|line| line.contains("Reason: ")) {
             lines.push_str(line);
             lines.push('\n');
         }

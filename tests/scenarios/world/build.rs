@@ -75,6 +75,7 @@ pub struct Setup {
     budget: MonthlyBudget,
     bare: bool,
     replicas: u16,
+    write_spacing_ms: i64,
     models: ModelSettings,
     folder: tempfile::TempDir,
 }
@@ -103,6 +104,7 @@ impl Setup {
             budget: MonthlyBudget::default(),
             bare: false,
             replicas: 1,
+            write_spacing_ms: 0,
             models: ModelSettings::default(),
             folder: folder("autobuild-scenario-"),
         }
@@ -170,6 +172,12 @@ impl Setup {
     /// How long a model's API is waited for.
     pub fn waits(mut self, waits: Waits) -> Self {
         self.waits = waits;
+        self
+    }
+
+    /// The least time between two writes, in milliseconds.
+    pub fn write_spacing_ms(mut self, ms: i64) -> Self {
+        self.write_spacing_ms = ms;
         self
     }
 
@@ -362,7 +370,7 @@ impl Setup {
             },
             secrets: self.secrets(main, coach),
             settings: EngineSettings {
-                write_spacing_ms: 0,
+                write_spacing_ms: self.write_spacing_ms,
                 grace: Duration::from_millis(200),
                 backoff: self.backoff,
                 read_pauses: [Duration::from_millis(1); 2],

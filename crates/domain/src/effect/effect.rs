@@ -79,11 +79,14 @@ pub enum Effect {
         #[serde(alias = "run")]
         emission: Emission,
     },
-    /// Publishes the last wave gate as a check run on the newest commit that this gate holds for.
+    /// Publishes what a wave gate found as a check run.
     PublishWaveCheck {
         /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
+        /// The commit that it holds for; none for the newest one of the last gate.
+        #[serde(default)]
+        on: Option<Sha>,
     },
     /// Says on the issue why the Feature cannot go on.
     PostFeatureBlocked {
@@ -170,7 +173,7 @@ impl Effect {
             | Self::MergeDefault { emission }
             | Self::WaveGate { emission }
             | Self::OpenFeaturePull { emission }
-            | Self::PublishWaveCheck { emission }
+            | Self::PublishWaveCheck { emission, .. }
             | Self::PostFeatureBlocked { emission }
             | Self::CloseFeaturePull { emission, .. }
             | Self::CleanUp { emission } => Identity::Emission(None, *emission),

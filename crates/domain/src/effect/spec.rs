@@ -275,7 +275,7 @@ mod tests {
             Effect::MergeDefault { emission },
             Effect::WaveGate { emission },
             Effect::OpenFeaturePull { emission },
-            Effect::PublishWaveCheck { emission },
+            Effect::PublishWaveCheck { emission, on: None },
             Effect::PostFeatureBlocked { emission },
             Effect::AskPerson {
                 emission,

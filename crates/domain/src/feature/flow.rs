@@ -83,7 +83,7 @@ pub(super) fn pull_opened(
         opened_on(&mut feature, opened);
     }
     feature.state = State::InReview;
-    let step = moves::publish(unchanged(feature));
+    let step = moves::publish(unchanged(feature), None);
     if moves::has_later_wave(&step.feature) {
         return moves::next_wave(step);
     }

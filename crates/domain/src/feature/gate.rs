@@ -93,7 +93,7 @@ fn checked(
 ) -> Step {
     let (mut feature, found) = record(feature, head, report);
     feature.checking = None;
-    let step = moves::publish(unchanged(feature));
+    let step = moves::publish(unchanged(feature), None);
     let phase = Phase::Gate {
         emission,
         then: Then::Pull,

@@ -154,10 +154,11 @@ pub(super) fn gate(mut step: Step, then: Then) -> Step {
     step
 }
 
-/// Publishes the last wave gate as a check run on the newest commit that it holds for.
-pub(super) fn publish(mut step: Step) -> Step {
+/// Shows what a gate found as the check run of a commit that it holds for; of the last gate's newest one unless one is
+/// named.
+pub(super) fn publish(mut step: Step, on: Option<Sha>) -> Step {
     let emission = emit(&mut step.feature);
-    step.effects.push(Effect::PublishWaveCheck { emission });
+    step.effects.push(Effect::PublishWaveCheck { emission, on });
     step
 }
 

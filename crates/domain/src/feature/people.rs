@@ -191,7 +191,7 @@ impl Feature {
     fn is_gated(&self, commit: &Sha) -> bool {
         let head = self.integration.as_ref().map(|integration| &integration.head);
         let waits = matches!(self.state, State::InReview) || self.gate_waits();
-        self.gates.iter().any(|gate| gate.head == *commit) || waits && head == Some(commit)
+        self.gates.iter().any(|gate| gate.holds_for(commit)) || waits && head == Some(commit)
     }
 
     fn gate_waits(&self) -> bool {
@@ -260,9 +260,9 @@ fn gate_again(feature: Feature, head: &Sha) -> Step {
         | State::Completed
         | State::Cancelled { .. }
         | State::Failed { .. } => {
-            let said = feature.checking.is_none() && feature.gates.last().is_some_and(|gate| gate.head == *head);
-            match said {
-                true => moves::publish(unchanged(feature)),
+            let is_checked = newest && feature.checking.is_some();
+            match !is_checked && feature.gates.iter().any(|gate| gate.holds_for(head)) {
+                true => moves::publish(unchanged(feature), Some(head.clone())),
                 false => unchanged(feature),
             }
         }

@@ -237,8 +237,8 @@ pub(super) fn take_back_turn(task: &mut Task) {
 
 /// Handles an effect that was given up. Only one that the task waits for, or that opens the pull request, stops it.
 pub(super) fn stuck(mut task: Task, emission: Emission, reason: BlockReason) -> Step {
-    let opened = task.opening.take_if(|opening| *opening == emission).is_none();
-    if opened && task.state.waits_for() != Some(emission) {
+    let is_opening = task.opening.take_if(|opening| *opening == emission).is_some();
+    if !is_opening && task.state.waits_for() != Some(emission) {
         return unchanged(task);
     }
     match task.state {

@@ -2,7 +2,11 @@
 
 use crate::{
     effect::Effect,
-    feature::{Rules, State, event::Event, tests::samples::*},
+    feature::{
+        Rules, State,
+        event::{Event, OpenedOn},
+        tests::samples::*,
+    },
     ids::TurnNumber,
     task,
     task::{MergePolicy, PersonDid, TurnKind},
@@ -110,6 +114,60 @@ fn the_wave_gate_runs_again_in_review_and_once_at_a_time() {
     assert_eq!(kinds(&story.wave_gate(30, green())), ["publish_wave_check", "living"]);
     assert_eq!(story.feature.state, State::InReview);
     assert_eq!(story.feature.gates.len(), 2);
+}
+
+/// In review on commit 31, which differs from the gated commit 30 in records alone.
+fn shown_on_31() -> Story {
+    let mut story = one(rules());
+    story.complete(ONE, 20);
+    story.wave_gate(30, green());
+    story.merge_default(30);
+    let emission = story.waits_for();
+    story.tell(Event::PullOpened {
+        emission,
+        pull: FEATURE_PULL,
+        opened: Some(OpenedOn {
+            known: Some(sha(30)),
+            head: sha(31),
+            gated: Some(sha(30)),
+        }),
+    });
+    assert_eq!(story.feature.gates[0].newest(), &sha(31));
+    story
+}
+
+fn said_again(story: &mut Story, n: u64) {
+    assert!(story.feature.checks(&sha(n)));
+    let effects = story.tell(Event::Rerun {
+        head: sha(n),
+        by: person(2),
+    });
+    let on: Vec<_> = effects
+        .iter()
+        .map(|effect| match effect {
+            Effect::PublishWaveCheck { on, .. } => on.clone(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(on, [Some(sha(n))]);
+}
+
+#[test]
+fn every_commit_that_a_gate_holds_for_is_said_again_after_review_and_behind_a_newer_head() {
+    let mut story = shown_on_31();
+    story.tell(Event::ReviewRequested(review_of_feature(7)));
+    for n in [30, 31] {
+        said_again(&mut story, n);
+    }
+    let mut story = shown_on_31();
+    story.tell(Event::IntegrationPushed { head: sha(32) });
+    for n in [30, 31] {
+        said_again(&mut story, n);
+    }
+    assert!(rerun(&mut story, 32).is_empty(), "its gate runs");
+    story.wave_gate(32, green());
+    said_again(&mut story, 31);
+    assert_eq!(rerun(&mut story, 32), ["wave_gate"]);
 }
 
 #[test]
