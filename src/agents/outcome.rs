@@ -68,7 +68,7 @@ pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> AgentFai
     }
 }
 
-/// How a program ended, in words.
+/// Returns how a program ended, in words.
 pub(crate) fn ended(exit: Exit) -> String {
     match exit {
         Exit::Exited(code) => format!("exit code {code}"),
@@ -78,19 +78,6 @@ pub(crate) fn ended(exit: Exit) -> String {
             "it was stopped".to_owned()
         }
     }
-}
-
-/// How a program ended, and what it complained of.
-pub(crate) fn ending(secrets: &Secrets, finished: &Finished) -> (String, String) {
-    let how = match finished.exit {
-        Exit::Exited(code) => format!("exit code {code}"),
-        Exit::Signalled(signal) => format!("ended by signal {signal}"),
-        Exit::Escaped => "it killed the process that watched it".to_owned(),
-        Exit::TimedOut | Exit::Idle | Exit::Cancelled | Exit::TooMuchOutput | Exit::OverLimit(_) => {
-            "it was stopped".to_owned()
-        }
-    };
-    (how, plain(secrets, finished.stderr.text().trim(), MAX_COMPLAINT))
 }
 
 /// Returns the end of the output for people: standard error and the last words, or else what was printed.

@@ -87,10 +87,12 @@ impl Program {
             Ok(finished) => {
                 let complaint = crate::agents::journal::plain(&Secrets::default(), &finished.stderr.text(), 500);
                 let how = outcome::ended(finished.exit);
-                return Err(failed(match complaint.is_empty() {
-                    true => format!("`{} --version`: {how}", self.name),
-                    false => format!("`{} --version`: {how}: {complaint}", self.name),
-                }));
+                return Err(failed(format!(
+                    "`{name} --version` failed ({how}){colon}{complaint}; try it in a shell: {name} and all that it needs \
+                     must be on the PATH that AutoBuild is started with",
+                    name = self.name,
+                    colon = if complaint.is_empty() { "" } else { ": " },
+                )));
             }
             Err(StartError::NotFound(_) | StartError::NotExecutable(_)) => return Err(self.missing()),
             Err(error) => return Err(failed(error.to_string())),
