@@ -9,7 +9,7 @@ use domain::{ci::CiTimes, ids::RepoId, routing, routing::Waits};
 use sandbox::egress::Ceiling;
 use serde_json::{Map, Value};
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -56,6 +56,8 @@ pub struct EngineSettings {
     pub telemetry: Telemetry,
     /// Settings that hold above those of a repository.
     pub overrides: Overrides,
+    /// Repositories whose agents this process leaves.
+    pub others: Others,
 }
 
 /// Settings by repository that hold above what its own file says: whoever starts work on the command line gives them.
@@ -85,6 +87,27 @@ impl Overrides {
             }
         }
         serde_json::from_value(Value::Object(all)).unwrap_or(settings)
+    }
+}
+
+/// Repositories whose agents another process runs: they name another agent than this one has.
+#[derive(Clone, Debug, Default)]
+pub struct Others(Arc<Mutex<BTreeSet<RepoId>>>);
+
+impl Others {
+    /// Leaves the agents of a repository, or runs them, from now on.
+    pub fn set(&self, repo: RepoId, is_left: bool) {
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match is_left {
+            true => left.insert(repo),
+            false => left.remove(&repo),
+        };
+    }
+
+    /// All that are left.
+    pub fn all(&self) -> Vec<RepoId> {
+        let left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        left.iter().copied().collect()
     }
 }
 
@@ -169,6 +192,7 @@ impl EngineSettings {
             network: Ceiling::default(),
             telemetry: Telemetry::default(),
             overrides: Overrides::default(),
+            others: Others::default(),
         }
     }
 }
