@@ -112,6 +112,11 @@ pub enum Refusal {
     BotLabel,
     /// One task is wanted, and nobody may say what must hold: the issue has no check boxes that do, and no design is made.
     NoCriteria,
+    /// The same, because these check boxes name no check.
+    UnboundCriteria {
+        /// What they say.
+        boxes: Vec<String>,
+    },
     /// The label was given to a closed issue, or the issue was closed since.
     IssueClosed,
     /// Someone without write access edited the issue after it was labelled.
