@@ -152,7 +152,7 @@ fn state(state: EffectState) -> &'static str {
 }
 
 /// Why a step waits, in words.
-fn reason(step: &QueuedEffect, now: Millis) -> String {
+pub(super) fn reason(step: &QueuedEffect, now: Millis) -> String {
     match why(step, now) {
         Why::Runs => "It runs now.".to_owned(),
         Why::Model(name) => format!("The model's API of {name} does not serve it now."),
@@ -172,7 +172,7 @@ fn reason(step: &QueuedEffect, now: Millis) -> String {
 }
 
 /// When it goes on, where that is known.
-fn until(step: &QueuedEffect, now: Millis) -> Option<String> {
+pub(super) fn until(step: &QueuedEffect, now: Millis) -> Option<String> {
     let at = chrono::DateTime::from_timestamp_millis(step.run_at.0)?;
     let ends = why(step, now).has_end();
     ends.then(|| at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
