@@ -152,8 +152,8 @@ fn state(state: EffectState) -> &'static str {
     }
 }
 
-/// Returns the reason why a step waits, in words.
-fn reason(step: &QueuedEffect, now: Millis) -> String {
+/// Why a step waits, in words.
+pub(super) fn reason(step: &QueuedEffect, now: Millis) -> String {
     match why(step, now) {
         Why::Runs => "It runs now.".to_owned(),
         Why::Model(name) => format!("The model's API of {name} does not serve it now."),
@@ -172,8 +172,8 @@ fn reason(step: &QueuedEffect, now: Millis) -> String {
     }
 }
 
-/// Returns the time at which a step goes on, if it is known.
-fn until(step: &QueuedEffect, now: Millis) -> Option<String> {
+/// When it goes on, where that is known.
+pub(super) fn until(step: &QueuedEffect, now: Millis) -> Option<String> {
     let at = chrono::DateTime::from_timestamp_millis(step.run_at.0)?;
     let ends = why(step, now).has_end();
     ends.then(|| at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))

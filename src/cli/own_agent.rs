@@ -16,26 +16,25 @@ pub(super) const KEYS: [&str; 4] = [
     "AUTOBUILD_OPENAI_API_KEY",
 ];
 
-/// Returns the agent that is named, else set in the environment, else installed.
+const VARIABLE: &str = "AUTOBUILD_AGENT";
+
+/// The agent that is named, else set, else installed.
 pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
-    const VARIABLE: &str = "AUTOBUILD_AGENT";
+    match chosen(named)? {
+        Some(agent) => Ok(agent),
+        None => installed(),
+    }
+}
+
+/// The agent that is named, else set.
+pub(super) fn chosen(named: Option<&str>) -> anyhow::Result<Option<AgentCommand>> {
     let set = std::env::var(VARIABLE).ok().filter(|agent| !agent.trim().is_empty());
     let agent: AgentCommand = match (named, &set) {
         (Some(named), _) => named.parse().context("--agent")?,
         (None, Some(set)) => set.parse().context(VARIABLE)?,
-        (None, None) => {
-            let folders = std::env::var_os("PATH").unwrap_or_default();
-            let is_there = |name: &&str| std::env::split_paths(&folders).any(|folder| folder.join(name).is_file());
-            let found = AGENTS.into_iter().find(|name| is_there(name));
-            let none = format!(
-                "no agent is installed: {} were looked for. Install one, or name another with {VARIABLE} or the option \
-                 --agent of `run`: {KNOWN_AGENTS}",
-                AGENTS.join(" and ")
-            );
-            found.context(none)?.parse()?
-        }
+        (None, None) => return Ok(None),
     };
-    Ok(match agent {
+    Ok(Some(match agent {
         AgentCommand::Scripted(file) => {
             let whole = file.canonicalize();
             AgentCommand::Scripted(whole.with_context(|| format!("the agent scripted:{}", file.display()))?)
@@ -43,7 +42,19 @@ pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
         AgentCommand::Acp(command) => AgentCommand::Acp(from_anywhere(command)?),
         AgentCommand::Command(command) => AgentCommand::Command(from_anywhere(command)?),
         AgentCommand::Claude | AgentCommand::Codex => agent,
-    })
+    }))
+}
+
+fn installed() -> anyhow::Result<AgentCommand> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = |name: &&str| std::env::split_paths(&folders).any(|folder| folder.join(name).is_file());
+    let found = AGENTS.into_iter().find(|name| is_there(name));
+    let none = format!(
+        "no agent is installed: {} were looked for. Install one, or name another with {VARIABLE} or the option --agent of \
+         `run`: {KNOWN_AGENTS}",
+        AGENTS.join(" and ")
+    );
+    Ok(found.context(none)?.parse()?)
 }
 
 /// Makes the program's path absolute, so that the order can be resumed from another folder.

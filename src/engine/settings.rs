@@ -9,7 +9,7 @@ use domain::{ci::CiTimes, ids::RepoId, routing, routing::Waits};
 use sandbox::egress::Ceiling;
 use serde_json::{Map, Value};
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -56,6 +56,8 @@ pub struct EngineSettings {
     pub telemetry: Telemetry,
     /// Settings that override those of a repository.
     pub overrides: Overrides,
+    /// Repositories whose agents this process leaves.
+    pub others: Others,
 }
 
 /// Settings, by repository, that override the repository's own file. The command line sets them.
@@ -88,7 +90,28 @@ impl Overrides {
     }
 }
 
-/// The number of effects that this process runs at once.
+/// Repositories whose agents another process runs: they name another agent than this one has.
+#[derive(Clone, Debug, Default)]
+pub struct Others(Arc<Mutex<BTreeSet<RepoId>>>);
+
+impl Others {
+    /// Leaves the agents of a repository, or runs them, from now on.
+    pub fn set(&self, repo: RepoId, is_left: bool) {
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match is_left {
+            true => left.insert(repo),
+            false => left.remove(&repo),
+        };
+    }
+
+    /// All that are left.
+    pub fn all(&self) -> Vec<RepoId> {
+        let left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        left.iter().copied().collect()
+    }
+}
+
+/// Effects of this process that run at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots {
     /// Deliveries that are processed.
@@ -179,6 +202,7 @@ impl EngineSettings {
             network: Ceiling::default(),
             telemetry: Telemetry::default(),
             overrides: Overrides::default(),
+            others: Others::default(),
         }
     }
 }

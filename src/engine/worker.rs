@@ -118,6 +118,7 @@ impl Engine {
         let request = ClaimRequest {
             worker: &self.settings.worker,
             lanes: &lanes,
+            others: &self.settings.others.all(),
             now: self.now(),
             lease_ms,
         };

@@ -62,6 +62,7 @@ pub use plan_file::{
     final_plan_file, is_record, plan_file, plan_file_path, plan_files, task_file, task_file_path, whole_plan_file,
 };
 pub use reasons::{settings_mistake, step};
+pub use refusal::lacks_criteria;
 pub use reply::reply;
 pub use review::{Inline, Review, ReviewEvent, Shown, blocked_review, fold_inline, review};
 pub use rules::{about as about_rule, word_findings};

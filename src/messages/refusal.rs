@@ -24,7 +24,8 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
         Refusal::RunUnfinished { run } => unfinished(run, feature, links),
         Refusal::BotLabel => BOT_LABEL.to_owned(),
         Refusal::IssueClosed => ISSUE_CLOSED.to_owned(),
-        Refusal::NoCriteria => NO_CRITERIA.to_owned(),
+        Refusal::NoCriteria => no_criteria(&[]),
+        Refusal::UnboundCriteria { boxes } => no_criteria(boxes),
         Refusal::EditedSince { by } => edited_since(by),
         Refusal::RunEnded { state } => run_ended(state),
         Refusal::NewerRun { run } => newer_run(run, feature, links),
@@ -69,11 +70,35 @@ const BOT_LABEL: &str = "Not started: a bot set the label. A person with write a
 const ISSUE_CLOSED: &str =
     "Not started: the issue is closed. Reopen it; then set the label again, or comment `/autobuild plan`.";
 
-const NO_CRITERIA: &str = "Not started: the issue says nowhere what must hold when the task is done. Add check boxes, \
-                           each with its check: `- [ ] It greets` followed by ``` `test: greet::works` ```, \
-                           ``` `file: docs/greet.md` ```, ``` `command: make docs` ``` or ``` `human` ```, and at least one \
-                           that is not `human`. Or let a designer write them: remove `pre_loop: never` from \
-                           `.github/autobuild.yml`. Then remove the label and set it again.";
+/// The most check boxes that are named.
+const MOST_BOXES: usize = 3;
+
+fn no_criteria(unbound: &[String]) -> String {
+    format!(
+        "Not started: {}. Or let a designer write them: remove `pre_loop: never` from `.github/autobuild.yml`. Then remove \
+         the label and set it again.",
+        lacks_criteria(unbound)
+    )
+}
+
+/// What the check boxes of an issue lack whose task is built without a design, and how to add it; `unbound` are those
+/// that name no check.
+pub fn lacks_criteria(unbound: &[String]) -> String {
+    let named: Vec<String> = unbound
+        .iter()
+        .take(MOST_BOXES)
+        .map(|text| untrusted::code(text, 80))
+        .collect();
+    let what = match (unbound.len(), named.join(", ")) {
+        (0, _) => "the issue says nowhere what must hold when the task is done. Add check boxes".to_owned(),
+        (1, named) => format!("the check box {named} names no check. Write check boxes"),
+        (boxes, named) => format!("{boxes} check boxes name no check ({named}). Write check boxes"),
+    };
+    format!(
+        "{what}, each with its check: `- [ ] It greets` followed by ``` `test: greet::works` ```, ``` `file: docs/greet.md` \
+         ```, ``` `command: make docs` ``` or ``` `human` ```, and at least one that is not `human`"
+    )
+}
 
 fn not_looked_at(trigger: Trigger, reason: &BlockReason) -> String {
     let (what, again) = match trigger {

@@ -10,19 +10,23 @@ use crate::store::{
     sql::{Pools, args, statements},
     store::Store,
 };
-use domain::{effect::Lane, ids::Millis};
+use domain::{
+    effect::Lane,
+    ids::{Millis, RepoId},
+};
 
 /// The advisory lock for claiming and taking back. Only one process does so at a time, so the counts behind each
 /// decision are exact.
 const LOCK: i64 = 0x6175_746f_0002;
 
 statements! {
-    // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server. `waiting` steps
-    // through the index from one installation to the next, so a thousand waiting effects of one installation cost no
-    // more than one. Each installation offers its first effect that nothing holds back. The installation with the
-    // fewest running effects wins. The outer `state` is for PostgreSQL: the inner choice is fixed before the statement
-    // waits for the row, and the row may have been cancelled meanwhile. CAST: with a bare parameter and a partial index
-    // on `lane`, SQLite plans the statement again for every value.
+    // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server; $8 repositories whose
+    // agents are left, as `,1,2,`.
+    // `waiting` walks the index from installation to installation, so that a thousand waiting effects of one cost no
+    // more than one. Each offers its first effect that nothing holds back; the one with the fewest running goes first.
+    // The outer `state` is for PostgreSQL: whoever waited there for the row sees it as it is by then, perhaps cancelled,
+    // while what was chosen inside stays chosen.
+    // CAST: a bare parameter beside a partial index on `lane` makes SQLite plan the statement anew for every value.
     CLAIM = concat!(
         "UPDATE effect SET state = 'running', worker = $2, lease_until = $3, fence = fence + 1 WHERE seq = (",
         "WITH RECURSIVE waiting (installation_id) AS (",
@@ -37,6 +41,7 @@ statements! {
         "  (SELECT e.seq FROM effect e",
         "   WHERE e.state = 'ready' AND e.lane = CAST($1 AS TEXT) AND e.installation_id = w.installation_id",
         "   AND e.run_at <= $4",
+        "   AND (e.lane <> 'agent' OR CAST($8 AS TEXT) NOT LIKE '%,' || COALESCE(e.repo_id, 0) || ',%')",
         "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE e.lane = 'agent'",
         "    AND o.state = 'running' AND o.lane = 'agent' AND o.subject = e.subject)",
         "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE e.lane = 'forge'",
@@ -92,6 +97,8 @@ pub struct ClaimRequest<'a> {
     pub worker: &'a str,
     /// The lanes with free slots, in the order in which they are tried.
     pub lanes: &'a [LaneLimits],
+    /// Repositories whose agents are left to somebody else.
+    pub others: &'a [RepoId],
     /// The time.
     pub now: Millis,
     /// How long the claim lasts unless it is renewed, in milliseconds.
@@ -127,6 +134,7 @@ impl Store {
         let mut tx = self.db.write().await?;
         tx.alone(LOCK).await?;
         let until = request.now.plus(request.lease_ms);
+        let others: String = request.others.iter().map(|repo| format!(",{repo},")).collect();
         for limits in request.lanes {
             let arguments = args![
                 limits.lane.word(),
@@ -136,6 +144,7 @@ impl Store {
                 most(limits.per_installation),
                 most(limits.per_repository),
                 most(limits.in_all),
+                others.as_str(),
             ];
             if let Some(row) = tx.row(CLAIM, arguments).await? {
                 let effect = effect::read(&row)?;

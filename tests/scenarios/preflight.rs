@@ -37,6 +37,29 @@ async fn a_test_command_that_cannot_start_blocks_before_any_agent_and_resume_loo
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn tests_mended_in_the_default_branch_count_for_a_commit_that_is_there() {
+    let world = Setup::new()
+        .only_settings("test: sh tests/quiet.sh\nmode: standard")
+        .with_file("tests/quiet.sh", "exit 1\n")
+        .build()
+        .await;
+    world.script.plans(&Plan::one());
+    world.script.succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    let before = world.feature().await.tasks[0].clone();
+    assert!(before.head.is_some() && before.turns.len() == 1, "{before:?}");
+    let mend = [("tests/quiet.sh", Some("true\n"))];
+    world.by(WRITER).push(REPO, "main", "Mend", &mend).await.unwrap();
+    world.say(WRITER, ISSUE, "/autobuild resume").await;
+    assert_eq!(world.state().await, "in_review");
+    let after = world.feature().await.tasks[0].clone();
+    assert_eq!(after.turns.len(), 1, "no Player worked again");
+    assert_ne!(after.turns[0].head, before.head, "the branch took up what was mended");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_that_fails_blocks_with_command_exit_code_and_output() {
     let world = Setup::new()
         .only_settings("setup: sh tests/prepare.sh\ntest: sh tests/run.sh")

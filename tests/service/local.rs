@@ -115,8 +115,8 @@ async fn a_result_whose_branch_is_gone_is_made_again_or_said_to_be_merged() {
     );
     let completed = own.json(&["complete", "FEAT-1", "--json"]).await;
     assert_eq!(
-        (&completed["completed"], &completed["ok"]),
-        (&true.into(), &true.into()),
+        (&completed["completed"], &completed["ok"], &completed["commands"]),
+        (&true.into(), &true.into(), &serde_json::json!([])),
         "{completed}"
     );
 }
@@ -438,4 +438,82 @@ async fn a_misspelt_name_is_answered_with_the_nearest_and_errors_are_json_where_
         assert_eq!(printed["ok"], false, "{words:?}: {printed}");
         assert!(!output.status.success());
     }
+}
+
+/// A feature task: without tests nothing can show that it is done.
+const LOUD: &str = "# Greet loudly
+
+```yaml
+tasks:
+  - id: TASK-001
+    name: Greet loudly
+    type: feature
+    acceptance_criteria:
+      - text: There is a loud greeting
+        check: { file: loud.sh }
+    files: [loud.sh]
+    dependencies: []
+```
+";
+
+fn shouts(word: &str) -> String {
+    format!(
+        "
+- role: player
+  write: {{ loud.sh: \"echo {word}\\n\" }}
+  answer: {{ summary: Loud, files_modified: [], files_created: [loud.sh], ready_for_validation: true }}
+- role: coach
+  answer: {{ decision: approve, summary: Fine, criteria: [{{ criterion: 1, met: true, evidence: loud.sh }}] }}
+"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tests_that_were_committed_since_are_there_when_a_task_goes_on_or_starts_again() {
+    for words in [
+        &["resume", "FEAT-1", "--json"][..],
+        &["resume", "TASK-001", "--retry", "--json"],
+    ] {
+        let own = Own::new(None).await;
+        fs::write(own.folder.path().join("issue.md"), LOUD).unwrap();
+        own.agents(&(shouts("HI") + &shouts("HELLO")));
+        own.commits_settings("max_turns: 1\n").await;
+        let blocked = own.run(&["--json"]).await;
+        assert_eq!(blocked.status.code(), Some(1), "{}", whole(&blocked));
+        fs::create_dir(own.repository.join("tests")).unwrap();
+        fs::write(own.repository.join("tests/run.sh"), "echo 1..1; echo ok 1 - greets\n").unwrap();
+        own.commits_settings("test: sh tests/run.sh\nmode: standard\n").await;
+        let done = own.json(words).await;
+        assert_eq!(done["ok"], true, "{done}");
+        let branch = done["branch"].as_str().unwrap();
+        let test = own.git(&format!("show {branch}:tests/run.sh")).await;
+        assert!(test.contains("greets"), "{test}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_of_which_nobody_may_say_what_must_hold_is_not_ordered() {
+    let own = Own::new(None).await;
+    fs::write(own.folder.path().join("issue.md"), "# Greet\n\n- [ ] It greets\n").unwrap();
+    let words = ["task", "../issue.md", "--no-pre-loop", "--agent", &own.agent()];
+    let refused = own.autobuild("", &words).output().await.unwrap();
+    let said = whole(&refused);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    for part in ["`It greets` names no check", "leave --no-pre-loop out"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert_eq!(own.json(&["status", "--json"]).await["features"], serde_json::json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_agent_that_is_set_counts_also_for_what_is_known() {
+    let own = Own::new(None).await;
+    own.agents(&"- { role: player, fail: garbage }\n".repeat(8));
+    assert_eq!(own.run(&[]).await.status.code(), Some(1));
+    let other = own.folder.path().join("other.yml");
+    fs::write(&other, crate::own::AGENTS).unwrap();
+    let mut resume = own.autobuild("", &["resume", "FEAT-1", "--json"]);
+    let done = resume.env("AUTOBUILD_AGENT", format!("scripted:{}", other.display()));
+    let done = done.output().await.unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", whole(&done));
 }

@@ -147,7 +147,7 @@ async fn a_branch_of_that_name_is_left_alone() {
 /// The folder of a person, the words after `run`, and what the answer holds.
 type Refused<'a> = (&'a str, &'a [&'a str], &'a str);
 
-const REFUSED: [Refused<'_>; 9] = [
+const REFUSED: [Refused<'_>; 10] = [
     ("tmp", &["../issue.md", "--agent", "scripted:../agents.yml"], "git init"),
     (
         "bare.git",
@@ -163,6 +163,11 @@ const REFUSED: [Refused<'_>; 9] = [
         "a repository",
         &["none.md", "--agent", "scripted:../agents.yml"],
         "none.md: cannot be read",
+    ),
+    (
+        "a repository",
+        &["Greet people by name", "--agent", "scripted:../agents.yml"],
+        "`autobuild plan` and `autobuild task` also take the issue's words",
     ),
     (
         "a repository",
@@ -365,9 +370,11 @@ async fn a_plan_is_built_when_that_is_asked_for_with_settings_for_this_once() {
     let said = whole(&plan);
     assert_eq!(plan.status.code(), Some(0), "{said}");
     assert!(
-        said.contains("autobuild feature FEAT-1") && said.contains("id: TASK-001"),
+        said.contains("autobuild feature FEAT-1") && text(&plan).contains("id: TASK-001"),
         "{said}"
     );
+    let is_yaml = !text(&plan).contains("FEAT-1 is planned") && !text(&plan).contains("labeled");
+    assert!(is_yaml, "a file that it is sent to holds the plan alone: {said}");
     assert_eq!(own.paid().await, BTreeMap::new());
     let dry = own
         .autobuild("", &["feature", "FEAT-1", "--dry-run"])

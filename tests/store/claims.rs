@@ -5,12 +5,13 @@ use autobuild::store::{
     CancelRule, ClaimRequest, Commit, Committed, EffectState, FeatureRow, Fenced, Lane, LaneLimits, Lease, NewEffect,
     NewEvent, Ordered, Outcome, Store, Tally,
 };
-use domain::ids::Millis;
+use domain::ids::{Millis, RepoId};
 
 on_both! {
     a_claim_holds_the_effect_alone
     an_effect_waits_for_its_time
     lanes_are_served_in_the_order_asked_for
+    agents_of_a_repository_are_left_to_somebody_else
     the_lower_priority_goes_first_then_the_older
     one_subject_has_one_agent_at_a_time
     what_is_said_about_one_subject_keeps_its_order
@@ -83,12 +84,42 @@ async fn lanes_are_served_in_the_order_asked_for(db: Database) {
     let request = ClaimRequest {
         worker: "w",
         lanes: &lanes,
+        others: &[],
         now: NOW,
         lease_ms: LEASE,
     };
     let first = store.claim(&request).await.unwrap().unwrap();
     let second = store.claim(&request).await.unwrap().unwrap();
     assert_eq!((first.effect.id.as_str(), second.effect.id.as_str()), ("c", "a"));
+}
+
+async fn agents_of_a_repository_are_left_to_somebody_else(db: Database) {
+    let store = db.open().await;
+    let of = |id: &str, lane, repo| NewEffect {
+        repo: Some(RepoId(repo)),
+        ..effect(id, lane, id)
+    };
+    let effects = [
+        of("a", Lane::Agent, 11),
+        of("b", Lane::Agent, 1),
+        of("c", Lane::Forge, 11),
+    ];
+    add(&store, &effects).await;
+    let lanes = [Lane::Forge, Lane::Agent].map(LaneLimits::none);
+    let request = |others| ClaimRequest {
+        worker: "w",
+        lanes: &lanes,
+        others,
+        now: NOW,
+        lease_ms: LEASE,
+    };
+    let left = [RepoId(11), RepoId(2)];
+    let mut claimed = Vec::new();
+    while let Some(found) = store.claim(&request(&left)).await.unwrap() {
+        claimed.push(found.effect.id);
+    }
+    assert_eq!(claimed, ["c", "b"]);
+    assert_eq!(store.claim(&request(&[])).await.unwrap().unwrap().effect.id, "a");
 }
 
 async fn the_lower_priority_goes_first_then_the_older(db: Database) {

@@ -155,6 +155,7 @@ pub async fn claim_at(store: &Store, worker: &str, limits: LaneLimits, now: Mill
     let request = ClaimRequest {
         worker,
         lanes: &[limits],
+        others: &[],
         now,
         lease_ms: LEASE,
     };

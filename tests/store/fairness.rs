@@ -179,6 +179,7 @@ async fn work(store: Store, worker: String, running: Arc<Mutex<Running>>) -> u32
         let request = ClaimRequest {
             worker: &worker,
             lanes: &limits,
+            others: &[],
             now: NOW,
             lease_ms: LEASE,
         };

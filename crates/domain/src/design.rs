@@ -254,6 +254,12 @@ pub fn are_enough(boxes: &[CheckBox]) -> bool {
     boxes.iter().all(|found| found.check.is_some()) && boxes.iter().any(for_machines)
 }
 
+/// What the check boxes say that name no check.
+pub fn unbound(boxes: &[CheckBox]) -> Vec<String> {
+    let unbound = boxes.iter().filter(|found| found.check.is_none());
+    unbound.map(|found| found.text.clone()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -102,7 +102,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     material.can_be_imported().await?;
     material.access = models::access(demo.use_my_login)?;
     let folder = places::private_folder()?;
-    let stage = Stage::build(Setup {
+    let mut stage = Stage::build(Setup {
         cast: material.cast().await,
         folder: folder.path(),
         data_dir: folder.path().join("data"),
@@ -113,6 +113,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
         secrets,
     })
     .await?;
+    stage.begin();
     let repository = stage.repository(&material.name(), material.source()).await?;
     stage.hold(RepoId(stage.forge.repo_id(&repository)?), &Map::new());
     // From here on, the end of the demo decides which files remain.
@@ -132,8 +133,12 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
         rest = until_rest(&stage, &filed, &mut human) => rest?,
         () = stop.told() => interrupted(terminal),
     };
-    let ended = rest.report(&stage, &filed, &approving(&stage, &filed)).await?;
-    places.staying = staying(demo, &material, &ended);
+    let ended = rest.report(&stage, &filed, &approving(demo, &stage, &filed)).await?;
+    // The sample is nobody's work; only who asked for its end wants to look at what it left.
+    places.staying = match (demo.once, material.has_story()) {
+        (false, true) => Staying::Until,
+        _ => Staying::Kept,
+    };
     finish(
         demo,
         terminal,
@@ -145,19 +150,11 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     .await
 }
 
-/// How long the files stay. The sample is nobody's work; only who asked for its end wants to look at what it left.
-fn staying(demo: &Demo, material: &Material, ended: &Ended) -> Staying {
-    if material.has_story() && !demo.once {
-        return Staying::Until;
+/// How a plan that waits is approved. With `--once` nobody sees the pages.
+fn approving(demo: &Demo, stage: &Stage, filed: &Filed) -> String {
+    if demo.once {
+        return "start the demo with --approve".to_owned();
     }
-    match ended.how {
-        How::Interrupted if ended.branches.is_empty() => Staying::Empty,
-        How::Well | How::Otherwise | How::Interrupted => Staying::Kept,
-    }
-}
-
-/// How a plan that waits is approved.
-fn approving(stage: &Stage, filed: &Filed) -> String {
     let page = format!("{}/{}/issues/{}", stage.forge.url(), filed.repository, filed.issue);
     let page = with_key(&page, &stage.key);
     format!("press \"Approve the plan\" at {page}, or start the demo with --approve")
@@ -195,8 +192,7 @@ async fn finish(
         stop.told().await;
         // People may have continued the work on the pages.
         if let Some(rest) = Rest::now(&stage, &filed).await? {
-            let now = rest.report(&stage, &filed, &approving(&stage, &filed)).await?;
-            places.traced = traces::first(&stage, filed.repo).await?;
+            let now = rest.report(&stage, &filed, &approving(demo, &stage, &filed)).await?;
             match now.how == ended.how {
                 false => places.print(&now, terminal, demo.json),
                 // The first report has long scrolled away.

@@ -113,7 +113,7 @@ impl Tail {
         let whole = text.rfind('\n').and_then(|end| text.get(..end));
         let (Ok(_), Some(lines)) = (read, whole) else { return };
         self.seen += u64::try_from(lines.len()).unwrap_or(0) + 1;
-        if !screen.json {
+        if !screen.json && !screen.quiet {
             for line in lines.lines() {
                 self.said = if is_said(line) { self.said + 1 } else { 0 };
                 if self.said <= MOST_SAID {

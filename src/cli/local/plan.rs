@@ -9,13 +9,15 @@ use crate::{
         },
         stage::issue::IssueText,
     },
-    config::RepositorySettings,
+    config::{Offer, PreLoop, RepositorySettings, SETTINGS_FILE},
+    messages::lacks_criteria,
 };
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use domain::ids::TaskId;
+use domain::{check_boxes::check_boxes, design, ids::TaskId};
+use git::bare::BareRepo;
 use serde_json::{Map, Value, json};
-use std::{path::Path, process::ExitCode};
+use std::{io::IsTerminal, path::Path, process::ExitCode};
 
 /// What `plan` takes.
 #[derive(Debug, Args)]
@@ -189,20 +191,31 @@ pub async fn plan(plan: Plan) -> ExitCode {
 }
 
 async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
-    let session = Session::open("plan", &plan.who).await?;
+    let mut session = Session::open("plan", &plan.who).await?;
     let issue = issue(&plan.issue)?;
     // Even a small plan waits, since nothing is built before the person asks for it.
     let settings = Map::from_iter([("plan_approval".to_owned(), "always".into())]);
     let (order, left_out) = session
         .ordered(issue, (Wish::Plan, Kind::Planned, settings), &plan.who)
         .await?;
-    let number = order.number;
+    let (number, name) = (order.number, order.name());
+    let is_structured = plan.structured && !plan.who.json;
+    // Who sends the plan to a file wants nothing else in it.
+    session.screen.quiet = is_structured && !std::io::stdout().is_terminal();
     let code = session.build(order, &plan.who, left_out).await?;
-    if let (Some(text), true, false) = (session.orders.report(number)?.plan, plan.structured, plan.who.json) {
-        session
-            .screen
-            .terminal
-            .exact(&format!("\n{}", crate::messages::clean(&text)));
+    let report = session.orders.report(number)?;
+    if let Some(text) = report.plan.as_ref().filter(|_| is_structured) {
+        let before = if session.screen.quiet { "" } else { "\n" };
+        let text = crate::messages::clean(text);
+        session.screen.terminal.exact(&format!("{before}{}", text.trim_end()));
+    }
+    if session.screen.quiet && report.rests {
+        let does = if report.ok { "builds it" } else { "says more" };
+        let next = if report.ok { "feature" } else { "status" };
+        eprintln!(
+            "autobuild plan: {}. `autobuild {next} {name}` {does}.",
+            report.sentence.trim_end_matches('.')
+        );
     }
     Ok(code)
 }
@@ -218,9 +231,34 @@ async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
     }
     let issue = issue(&task.task)?;
     let settings = task.options.settings()?;
+    session.has_criteria(&issue, task.options.no_pre_loop).await?;
     let wanted = (Wish::BuildAll, Kind::OneTask, settings);
     let (order, left_out) = session.ordered(issue, wanted, &task.who).await?;
     session.build(order, &task.who, left_out).await
+}
+
+impl Session {
+    /// Refuses a task of which nobody may say what must hold: nothing is ordered that could not begin.
+    async fn has_criteria(&self, issue: &IssueText, no_pre_loop: bool) -> anyhow::Result<()> {
+        let (_, body) = issue.clone().parts();
+        let boxes = check_boxes(&body);
+        if design::are_enough(&boxes) {
+            return Ok(());
+        }
+        let head = self.place.head().await?.sha;
+        let file = BareRepo::at(self.place.own.git_folder.clone())
+            .file(&head, SETTINGS_FILE)
+            .await?;
+        let file = file.unwrap_or_default();
+        let settings = RepositorySettings::parse(&String::from_utf8_lossy(&file), &Offer::default());
+        let instead = match (no_pre_loop, settings.map(|settings| settings.pre_loop)) {
+            (true, _) => "leave --no-pre-loop out",
+            (false, Ok(PreLoop::Never)) => "name --pre-loop",
+            (false, Ok(_) | Err(_)) => return Ok(()),
+        };
+        let lacks = lacks_criteria(&design::unbound(&boxes));
+        anyhow::bail!("{lacks}. Or let a designer write them: {instead}")
+    }
 }
 
 pub async fn feature(feature: FeatureCommand) -> ExitCode {

@@ -84,7 +84,13 @@ pub struct Row {
 }
 
 impl Report {
-    /// Updates the report with a Feature's current state.
+    /// It goes on: how it rested before is old news.
+    pub fn goes_on(&mut self) {
+        (self.rests, self.ok, self.error) = (false, false, None);
+        (self.sentence, self.why) = (String::new(), Vec::new());
+    }
+
+    /// What is known of a Feature now, written over what was known of it.
     pub fn tell(&mut self, feature: &Feature, costs: BTreeMap<Option<TaskId>, Cost>) {
         let spending = Spending {
             by_task: costs,
@@ -235,6 +241,9 @@ impl Report {
         let name = order.name();
         let base = order.base.branch.as_deref().unwrap_or_else(|| short(&order.base.sha));
         let line = |command: String, does: &str| (command, does.to_owned());
+        if order.ended.is_some() {
+            return Vec::new();
+        }
         if let (Some(branch), true) = (&self.branch, self.ok) {
             let (base, branch) = (shell_words::quote(base), shell_words::quote(branch));
             return vec![
@@ -242,9 +251,6 @@ impl Report {
                 line(format!("git merge {branch}"), "take it"),
                 line(format!("autobuild complete {name}"), "clean up"),
             ];
-        }
-        if order.ended.is_some() {
-            return Vec::new();
         }
         if !self.rests {
             let resume = line(format!("autobuild resume {name}"), "go on with it, or watch it");
@@ -426,19 +432,48 @@ mod tests {
         assert!(wide[1].starts_with("TASK-001  2      approved  $1.23  12 min  Write the notes that everybody"));
     }
 
-    fn commands(report: &Report) -> Vec<String> {
-        let order: Order = serde_json::from_value(serde_json::json!({
+    fn order() -> Order {
+        serde_json::from_value(serde_json::json!({
             "number": 1, "title": "t", "body": "b", "wish": "build_all", "kind": "planned",
             "repository": "r", "own_login": false,
             "base": { "sha": "0123456789abcdef0123456789abcdef01234567", "branch": "main" },
             "branch": "autobuild/t", "agent": "claude",
         }))
-        .unwrap();
+        .unwrap()
+    }
+
+    fn commands(report: &Report) -> Vec<String> {
         report
-            .commands(&order)
+            .commands(&order())
             .into_iter()
             .map(|(command, _)| command)
             .collect()
+    }
+
+    #[test]
+    fn what_is_completed_has_no_next_step() {
+        let report = Report {
+            rests: true,
+            ok: true,
+            branch: Some("autobuild/t".to_owned()),
+            ..Report::default()
+        };
+        let mut order = order();
+        assert_eq!(report.commands(&order).len(), 3);
+        order.ended = Some(End::Completed);
+        assert_eq!(report.commands(&order), []);
+    }
+
+    #[test]
+    fn what_goes_on_is_not_yet_as_good_as_it_was() {
+        let mut report = Report {
+            rests: true,
+            ok: true,
+            sentence: "FEAT-3 is planned: 2 tasks".to_owned(),
+            ..Report::default()
+        };
+        report.goes_on();
+        assert_eq!(report, Report::default());
     }
 
     #[test]

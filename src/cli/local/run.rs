@@ -5,7 +5,7 @@ use crate::cli::{
         orders::{Kind, Order, Wish, branch_of, numbered, without_folder},
         session::{EXIT_CODES, Session, Who, ended},
     },
-    own_agent::agent,
+    own_agent::{agent, chosen},
     stage::{issue::IssueText, repository_name},
 };
 use anyhow::Context;
@@ -37,6 +37,12 @@ pub async fn run(run: Run) -> ExitCode {
 async fn work(run: &Run) -> anyhow::Result<ExitCode> {
     let session = Session::open("run", &run.who).await?;
     let path = run.issue.display();
+    let is_text = !run.issue.exists() && path.to_string().contains(char::is_whitespace);
+    anyhow::ensure!(
+        !is_text,
+        "there is no file '{path}': `autobuild run` takes a file, and `autobuild plan` and `autobuild task` also take the \
+         issue's words in quotes"
+    );
     let issue = IssueText::read(&run.issue).with_context(|| path.to_string())?;
     let (order, left_out) = session
         .ordered(issue, (Wish::BuildAll, Kind::Planned, Map::new()), &run.who)
@@ -99,10 +105,10 @@ impl Session {
         Ok((order, left_out))
     }
 
-    /// Changes the order's agent if the command names one.
+    /// Another agent than before, where one is named or set now.
     pub fn with_agent(&self, order: &mut Order, who: &Who) -> anyhow::Result<()> {
-        if who.agent.is_some() {
-            order.agent = agent(who.agent.as_deref())?.to_string();
+        if let Some(agent) = chosen(who.agent.as_deref())? {
+            order.agent = agent.to_string();
         }
         order.own_login |= who.use_my_login;
         Ok(())

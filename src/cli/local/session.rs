@@ -12,7 +12,7 @@ use crate::{
         },
         models,
         own_agent::KEYS,
-        place::Place,
+        place::{Place, own_file},
         serve::start_log,
         stage::{stop::Stop, terminal, terminal::Terminal},
     },
@@ -22,7 +22,10 @@ use anyhow::Context;
 use clap::Args;
 use domain::secret::Secrets;
 use git::InstalledGit;
-use std::process::ExitCode;
+use std::{
+    io::{ErrorKind, Write},
+    process::ExitCode,
+};
 
 /// The exit codes of commands that build in a person's repository, for their help.
 pub(super) const EXIT_CODES: &str = "Exit codes:\n  0    the Coach approves all that you asked for\n  1    it does not, and the \
@@ -37,7 +40,7 @@ pub(super) const INTERRUPTED: u8 = 130;
 #[derive(Debug, Args)]
 pub struct Who {
     #[arg(long, value_name = "BACKEND", help = format!(
-        "The agent: {KNOWN_AGENTS}. Without it: AUTOBUILD_AGENT, else claude or codex, whichever is installed"
+        "The agent: {KNOWN_AGENTS}. Without it: AUTOBUILD_AGENT, else the Feature's, else claude or codex, whichever is installed"
     ))]
     pub(super) agent: Option<String>,
     /// Lets the agent use your own log-in, instead of an API key that it never sees.
@@ -80,10 +83,8 @@ impl Session {
         }
         let secrets = Secrets::new(&agents_secrets(&KEYS.map(str::to_owned)));
         let terminal = Terminal::open(who.json);
-        let below = terminal.clone();
-        let filter = if who.verbose { "info" } else { "error" };
-        start_log(filter, LogFormat::Text, secrets.clone(), move |part| below.log(part));
         let place = Place::here().await?;
+        start(who, &place, &terminal, &secrets);
         Ok(Self {
             command,
             orders: Orders::at(&place.folder),
@@ -155,6 +156,22 @@ impl Session {
             }
             Worked::Interrupted | Worked::Rests => Ok(code(report.ok)),
         }
+    }
+}
+
+/// Starts the log: on the screen where it is asked for, else in a file beside the work, if there is any yet.
+fn start(who: &Who, place: &Place, terminal: &Terminal, secrets: &Secrets) {
+    let (terminal, file) = (terminal.clone(), place.folder.join("log.txt"));
+    match who.verbose {
+        true => start_log("info", LogFormat::Text, secrets.clone(), move |part| terminal.log(part)),
+        false => start_log("error", LogFormat::Text, secrets.clone(), move |part| {
+            match own_file().create(true).append(true).open(&file) {
+                Ok(mut file) => file.write_all(part.as_bytes()),
+                // Nothing was ordered here yet.
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+                Err(error) => Err(error),
+            }
+        }),
     }
 }
 

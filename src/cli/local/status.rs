@@ -140,6 +140,7 @@ fn standing(order: &Order, report: Report, holder: Option<&Holder>) -> Report {
         state,
         sentence,
         rests: false,
+        ok: false,
         ..report
     }
 }

@@ -4,6 +4,7 @@
 use crate::{
     agents::Access,
     cli::{
+        effects,
         local::{
             orders::{Kind, ON_FORGE, Order, Orders, Wish, numbered, without_folder},
             report::Report,
@@ -21,6 +22,7 @@ use crate::{
     },
     config::{AgentCommand, RepositorySettings, SETTINGS_FILE},
     engine::repository_settings::TASK_LABEL,
+    messages,
     messages::plan_file,
 };
 use anyhow::Context;
@@ -93,23 +95,17 @@ pub enum Worked {
 impl Job<'_> {
     /// Works until every order rests. The caller holds the lock.
     pub async fn work(&self, stop: &mut Stop) -> anyhow::Result<Worked> {
-        self.place.make()?;
-        let stage = Stage::build(Setup {
-            cast: Cast::Own(self.place.own.person().await),
-            folder: &self.place.folder,
-            data_dir: self.place.cache.clone(),
-            port: self.port(),
-            saving: Saving::First,
-            agent: self.agent.clone(),
-            access: self.access.clone(),
-            secrets: self.secrets,
-        })
-        .await?;
-        self.keep_port(stage.forge.url());
+        let mut stage = self.stage().await?;
         let mut players = BTreeMap::new();
-        let worked = tokio::select! {
-            worked = self.until_rest(&stage, &mut players) => worked,
-            () = stop.told() => Ok(Worked::Interrupted),
+        // Before the service works it knows what is left to others.
+        let taken = self.take_orders(&stage, &mut players).await;
+        stage.begin();
+        let worked = match taken {
+            Ok(()) => tokio::select! {
+                worked = self.until_rest(&stage, &mut players) => worked,
+                () = stop.told() => Ok(Worked::Interrupted),
+            },
+            Err(error) => Err(error),
         };
         if matches!(worked, Ok(Worked::Interrupted)) {
             self.screen.below("Stopping: agents that work are told to end.");
@@ -138,6 +134,24 @@ impl Job<'_> {
             }
         }
         worked
+    }
+
+    /// The stage of this repository, which works on nothing yet.
+    async fn stage(&self) -> anyhow::Result<Stage> {
+        self.place.make()?;
+        let stage = Stage::build(Setup {
+            cast: Cast::Own(self.place.own.person().await),
+            folder: &self.place.folder,
+            data_dir: self.place.cache.clone(),
+            port: self.port(),
+            saving: Saving::First,
+            agent: self.agent.clone(),
+            access: self.access.clone(),
+            secrets: self.secrets,
+        })
+        .await?;
+        self.keep_port(stage.forge.url());
+        Ok(stage)
     }
 
     async fn until_rest(&self, stage: &Stage, players: &mut BTreeMap<u64, Player>) -> anyhow::Result<Worked> {
@@ -175,16 +189,25 @@ impl Job<'_> {
     /// Opens new orders on the forge, and passes changed orders on.
     async fn take_orders(&self, stage: &Stage, players: &mut BTreeMap<u64, Player>) -> anyhow::Result<()> {
         for order in self.orders.all()? {
+            let mine = order.number == self.number;
+            let begun = stage.forge.repo_id(&stage.full_name(&order.on_forge()));
+            // What names another agent waits for it, also what was begun before.
+            let is_ours = mine || order.agent == self.agent.to_string();
+            if let Ok(repo) = begun {
+                stage.engine.settings.others.set(RepoId(repo), !is_ours);
+            }
+            if !is_ours {
+                if let Some(player) = players.remove(&order.number) {
+                    player.shown.abort();
+                }
+                continue;
+            }
             if let Some(player) = players.get_mut(&order.number) {
                 player.hear(stage, order);
                 continue;
             }
             let report = self.orders.report(order.number)?;
-            let mine = order.number == self.number;
-            // Work that was begun goes on with the current agent; an order that was not begun waits for its own agent.
-            let begun = stage.forge.repo_id(&stage.full_name(&order.on_forge())).is_ok();
-            let same_agent = order.agent == self.agent.to_string();
-            if order.ended.is_some() || report.answers(&order) || !(mine || begun || same_agent) {
+            if order.ended.is_some() || report.answers(&order) {
                 continue;
             }
             let number = order.number;
@@ -197,7 +220,24 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Returns the port of the last run if it is free, so that addresses in older texts still work; else 0.
+    /// Says how far a Feature is that goes on, and what it waits for: perhaps nothing happens for a while.
+    async fn tell_where_it_stands(&self, stage: &Stage, filed: &Filed) -> anyhow::Result<()> {
+        let Some(feature) = stage.latest(filed).await?.filter(Feature::is_unfinished) else {
+            return Ok(());
+        };
+        let (name, state) = (feature.key.shown(), messages::feature_state(&feature.state));
+        self.screen.note(&format!("{name} goes on; it is {state}."));
+        let queue = stage.engine.queue().await?;
+        let own = queue.steps.iter().filter(|step| step.feature == Some(feature.key));
+        for step in own.filter(|step| step.run_at > stage.engine.now()) {
+            let (what, why) = (messages::step(&step.kind), effects::reason(step, stage.engine.now()));
+            let until = effects::until(step, stage.engine.now()).unwrap_or_default();
+            self.screen.note(&format!("It waits until {until}: {what}. {why}"));
+        }
+        Ok(())
+    }
+
+    /// The port of the last time, so that addresses in what was said still lead somewhere.
     fn port(&self) -> u16 {
         let mut text = String::new();
         // If the port cannot be read, any other will do.
@@ -238,7 +278,14 @@ impl Screen {
     pub fn tell_interrupted(&self, order: &Order, report: &Report) {
         let name = order.name();
         match self.json {
-            true => self.tell(order, report),
+            true => {
+                let sentence = format!("interrupted: `autobuild resume {name}` goes on");
+                let report = Report {
+                    sentence,
+                    ..report.clone()
+                };
+                self.tell(order, &report);
+            }
             false => {
                 let how = format!("Interrupted. {name} goes on where it stopped, whenever you like.");
                 self.terminal.exact("");
@@ -293,7 +340,10 @@ impl Player {
         let seen = transcript.seen();
         let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), Vec::new(), stage.closing()));
         let filed = file(stage, &repository, &order).await?;
-        (report.rests, report.error) = (false, None);
+        if order.number == job.number {
+            job.tell_where_it_stands(stage, &filed).await?;
+        }
+        report.goes_on();
         Ok(Self {
             human: human(order.wish),
             order,
@@ -311,7 +361,7 @@ impl Player {
         }
         if order != self.order {
             stage.hold(self.filed.repo, &order.settings);
-            self.report.rests = false;
+            self.report.goes_on();
             self.order = order;
         }
     }

@@ -172,7 +172,7 @@ pub struct Filed {
 }
 
 impl Stage {
-    /// Starts the forge and the service.
+    /// Starts the forge and the service, which takes deliveries and works on nothing until it begins.
     pub async fn build(setup: Setup<'_>) -> anyhow::Result<Self> {
         let (key, person, offers) = (secret()?, setup.cast.login(), Offers::default());
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
@@ -202,10 +202,7 @@ impl Stage {
         let stop = CancellationToken::new();
         let inbox = Inbox::new(engine.clone(), vec![signing], stop.clone());
         let inbox = Arc::new(inbox.with_key(key.clone()));
-        let work = vec![
-            tokio::spawn(engine.clone().work(stop.clone())),
-            tokio::spawn(web::serve(listener, web::router(inbox), stop.clone())),
-        ];
+        let work = vec![tokio::spawn(web::serve(listener, web::router(inbox), stop.clone()))];
         Ok(Self {
             forge,
             engine,
@@ -219,8 +216,13 @@ impl Stage {
         })
     }
 
-    /// Creates a private repository of the stage's organisation if it does not exist, with the person as its
-    /// administrator; returns its full name.
+    /// Lets the service work.
+    pub fn begin(&mut self) {
+        let work = self.engine.clone().work(self.stop.clone());
+        self.work.push(tokio::spawn(work));
+    }
+
+    /// Makes a repository of the stage's organisation that the person owns and nobody else sees; gives its whole name.
     pub async fn repository(&self, name: &str, source: RepoSource<'_>) -> anyhow::Result<String> {
         let full_name = self.full_name(name);
         if self.forge.repository_dir(&full_name).is_err() {

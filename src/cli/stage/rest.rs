@@ -190,11 +190,8 @@ fn nothing(stage: &Stage, filed: &Filed) -> Ended {
     events.retain(|event| event.repository == filed.repository && event.number == Some(filed.issue.0));
     let said = answers(&events, &stage.person);
     let sentence = match said.is_empty() {
-        false => "The label started nothing, and this was said on the issue",
-        true => {
-            "The label started nothing, and nothing is said about it on the issue; with --verbose the log is shown, \
-             which names the cause"
-        }
+        false => "Nothing started, and this is why",
+        true => "Nothing started, and nothing says why; with --verbose the log is shown, which names the cause",
     };
     Ended {
         details: said,

@@ -141,7 +141,7 @@ async fn begin(
         Err(refusal) => return refused(refusal),
     };
     if wanted == Wanted::OneTask && lacks_criteria(&snapshot, settings) {
-        return refused(Refusal::NoCriteria);
+        return refused(no_criteria(&snapshot.body));
     }
     if let Asked::Command(words) = asked {
         snapshot.discussion.comments.splice(..0, words);
@@ -225,6 +225,13 @@ async fn next_run(context: &InboundContext<'_>, issue: &Issue) -> Result<Feature
 /// Returns `true` if the issue lacks acceptance criteria and the settings forbid a designer to write them.
 fn lacks_criteria(snapshot: &Snapshot, settings: &RepositorySettings) -> bool {
     settings.pre_loop == PreLoop::Never && !design::are_enough(&check_boxes(&snapshot.body))
+}
+
+fn no_criteria(body: &str) -> Refusal {
+    match design::unbound(&check_boxes(body)) {
+        boxes if boxes.is_empty() => Refusal::NoCriteria,
+        boxes => Refusal::UnboundCriteria { boxes },
+    }
 }
 
 async fn refusal(context: &InboundContext<'_>, needed: Permission) -> Result<Option<Refusal>, EffectError> {

@@ -87,7 +87,15 @@ impl EffectContext<'_> {
         found.or(self.feature.integration.as_ref().map(|integration| &integration.base))
     }
 
-    /// Returns the failing tests that people waived, of all tasks. They count like tests that failed in the baseline.
+    /// Whether a commit stands on that one, and can be compared with what was so before.
+    pub(super) async fn stands_on_measured(&self, mirror: &Mirror, commit: &Sha) -> Result<bool, EffectError> {
+        match self.measured() {
+            Some(measured) => Ok(mirror.is_ancestor(measured, commit).await?),
+            None => Ok(true),
+        }
+    }
+
+    /// The failing tests that people waived, of all tasks: they belong to what was so before.
     pub(super) fn waived(&self) -> Vec<WaivedTest> {
         let waivers = self.feature.tasks.iter().flat_map(|task| &task.waived);
         waivers

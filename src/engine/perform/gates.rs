@@ -4,7 +4,7 @@ use crate::{
     agents::Activity,
     engine::{
         job::{Done, EffectError, of_host},
-        perform::{claims, context::EffectContext, sync::fork_of, turn},
+        perform::{claims, context::EffectContext, sync, sync::fork_of, turn},
         running::{OnBoard, Work, Worker},
         spans,
     },
@@ -23,6 +23,9 @@ use git::Mirror;
 pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (turn, head) = turn::open(task)?;
     let mirror = context.holding(head).await?;
+    if let Some(event) = sync::onto_measured(context, &mirror, task, emission, head).await? {
+        return Ok(context.task_event(task.id, event));
+    }
     let settings = context.settings();
     let baseline = context.baseline(&mirror).await?;
     let fork = fork_of(context, &mirror, task, head).await?;

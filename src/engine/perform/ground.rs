@@ -68,7 +68,7 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
     let commands = gates::commands::at(&mirror, &start, &context.settings()).await?;
     let instructions = context.instructions(&mirror).await?;
     let baseline = context.known_baseline(&mirror).await?;
-    let (checkout, other, conflicts) = match to_merge(&mirror, task, turn, &start, &integration).await? {
+    let (checkout, other, conflicts) = match to_merge(context, &mirror, (task, turn), &start, &integration).await? {
         Some(other) => merged(context, &mirror, &start, &other).await?,
         None => (context.checkout(&mirror, &start, None).await?, None, Vec::new()),
     };
@@ -98,12 +98,12 @@ async fn fetched(context: &EffectContext<'_>, task: &Task) -> Result<Mirror, Eff
     }
 }
 
-/// Returns the commit that the Player must merge: the default branch if that is the task and not yet done, else the
-/// integration branch if the turn is about a conflict with it.
+/// What the Player has to take up: the default branch where that is the task and was not done yet, else the integration
+/// branch where the turn is about a conflict with it, or where the work lacks what that took in of the default branch.
 async fn to_merge(
+    context: &EffectContext<'_>,
     mirror: &Mirror,
-    task: &Task,
-    turn: &Turn,
+    (task, turn): (&Task, &Turn),
     start: &Sha,
     integration: &Sha,
 ) -> Result<Option<Sha>, EffectError> {
@@ -112,10 +112,11 @@ async fn to_merge(
     {
         return Ok(Some(other.clone()));
     }
-    Ok(match turn.kind {
-        TurnKind::Conflict => Some(integration.clone()),
-        TurnKind::Full | TurnKind::VerifyOnly => None,
-    })
+    let is_due = match turn.kind {
+        TurnKind::Conflict => true,
+        TurnKind::Full | TurnKind::VerifyOnly => !context.stands_on_measured(mirror, start).await?,
+    };
+    Ok(is_due.then(|| integration.clone()))
 }
 
 /// Returns `true` if an earlier try of this same effect pushed the commit.

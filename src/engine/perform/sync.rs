@@ -15,7 +15,7 @@ use crate::{
     messages,
 };
 use domain::{
-    blocked::{Defect, RepositoryFault},
+    blocked::{BlockReason, Defect, RepositoryFault},
     feature::event::Event,
     ids::{Emission, Sha},
     task,
@@ -59,7 +59,12 @@ pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emi
         return Ok(context.task_event(task.id, task::Event::Merged { emission, commit: head }));
     }
     if !mirror.is_ancestor(&stood, &head).await? {
-        return catch_up(context, &mirror, task, emission, head, stood).await;
+        let event = match catch_up(context, &mirror, task, head, stood).await? {
+            CaughtUp::At(head) => task::Event::CaughtUp { emission, head },
+            CaughtUp::Conflict(files) => task::Event::MergeConflict { emission, files },
+            CaughtUp::Rejected(rule) => task::Event::MergeRefused { emission, rule },
+        };
+        return Ok(context.task_event(task.id, event));
     }
     let event = match push_to(context, &branch_name(&name)?, &head, Some(stood)).await? {
         Landed::There(commit) => task::Event::Merged { emission, commit },
@@ -71,20 +76,63 @@ pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emi
     Ok(context.task_event(task.id, event))
 }
 
-/// Merges new commits of the integration branch into the task's branch. A conflict needs a turn of its own.
-async fn catch_up(
+/// What comes before the Gates of a commit that lacks the commit that pre-flight looked at: the branch takes up the
+/// integration branch, which has it. Else nothing could be compared with what was so before.
+pub(super) async fn onto_measured(
     context: &EffectContext<'_>,
     mirror: &Mirror,
     task: &Task,
     emission: Emission,
+    head: &Sha,
+) -> Result<Option<task::Event>, EffectError> {
+    if context.stands_on_measured(mirror, head).await? {
+        return Ok(None);
+    }
+    let feature = &context.feature;
+    let folder = format!("{}/*", feature.key.branch_prefix());
+    let mirror = context
+        .engine
+        .fetch(feature.installation, feature.key.repo, &[&folder])
+        .await?;
+    let stood = tip(&mirror, &feature.key.integration_branch()).await?;
+    // The default branch was rewritten, or the task was merged by hand: there is nothing to take up.
+    if mirror.is_ancestor(&stood, head).await? || mirror.is_ancestor(head, &stood).await? {
+        return Ok(None);
+    }
+    Ok(Some(
+        match catch_up(context, &mirror, task, head.clone(), stood).await? {
+            CaughtUp::At(head) => task::Event::CaughtUp { emission, head },
+            CaughtUp::Conflict(files) => task::Event::MergeConflict { emission, files },
+            CaughtUp::Rejected(rule) => {
+                let reason = BlockReason::BranchRule { rule };
+                task::Event::Stuck { emission, reason }
+            }
+        },
+    ))
+}
+
+/// What came of taking up the integration branch.
+enum CaughtUp {
+    /// The task's branch stands at this commit, which may be one of a person who was faster.
+    At(Sha),
+    /// These files conflict: that needs hands.
+    Conflict(Vec<String>),
+    /// The forge refused it, in these words.
+    Rejected(String),
+}
+
+/// Takes up what the integration branch got meanwhile.
+async fn catch_up(
+    context: &EffectContext<'_>,
+    mirror: &Mirror,
+    task: &Task,
     head: Sha,
     stood: Sha,
-) -> Result<Done, EffectError> {
+) -> Result<CaughtUp, EffectError> {
     let tree = match mirror.merge(&head, &stood).await? {
         MergeOutcome::Clean { tree } => tree,
         MergeOutcome::Conflict { files, .. } => {
-            let files = files.iter().map(ToString::to_string).collect();
-            return Ok(context.task_event(task.id, task::Event::MergeConflict { emission, files }));
+            return Ok(CaughtUp::Conflict(files.iter().map(ToString::to_string).collect()));
         }
         MergeOutcome::AlreadyUpToDate | MergeOutcome::FastForward | MergeOutcome::Unrelated => {
             return Err(EffectError::repository(RepositoryFault::NoCommonHistory));
@@ -99,13 +147,12 @@ async fn catch_up(
         at: plan.map_or_else(|| context.engine.now(), |plan| plan.created),
     };
     let merged = mirror.commit_merge(&tree, &request).await?;
-    let event = match push_to(context, &branch_name(&task.branch)?, &merged, Some(head)).await? {
-        Landed::There(head) => task::Event::CaughtUp { emission, head },
-        Landed::Rejected(rule) => task::Event::MergeRefused { emission, rule },
-        // A person pushed. The push event informs the task, so this effect reports nothing.
-        Landed::Overtaken(_) => return Ok(Done::Nothing),
-    };
-    Ok(context.task_event(task.id, event))
+    Ok(
+        match push_to(context, &branch_name(&task.branch)?, &merged, Some(head)).await? {
+            Landed::There(head) | Landed::Overtaken(head) => CaughtUp::At(head),
+            Landed::Rejected(rule) => CaughtUp::Rejected(rule),
+        },
+    )
 }
 
 /// Returns the commit from which a task's change is counted. For a resolved merge this is a commit of the merge as git

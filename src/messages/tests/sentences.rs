@@ -263,6 +263,9 @@ pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
         Refusal::RunUnfinished { run: run(1) },
         Refusal::BotLabel,
         Refusal::NoCriteria,
+        Refusal::UnboundCriteria {
+            boxes: vec![say("It greets")],
+        },
         Refusal::IssueClosed,
         Refusal::EditedSince { by: say("mallory") },
         Refusal::RunEnded {

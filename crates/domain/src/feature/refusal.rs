@@ -112,7 +112,12 @@ pub enum Refusal {
     BotLabel,
     /// One task is wanted, but nothing gives its criteria: the issue has no usable check boxes, and no design is made.
     NoCriteria,
-    /// The label was set on a closed issue, or the issue was closed afterwards.
+    /// The same, because these check boxes name no check.
+    UnboundCriteria {
+        /// What they say.
+        boxes: Vec<String>,
+    },
+    /// The label was given to a closed issue, or the issue was closed since.
     IssueClosed,
     /// Someone without write access edited the issue after it was labelled.
     EditedSince {

@@ -35,8 +35,15 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
         step.feature.checking = None;
         step.stop.push(StopScope::Feature);
     }
+    let ready = ready(&step.feature);
+    // What a person mended before they let a task go on comes first.
+    if matches!(step.feature.state, State::Blocked { .. }) && !ready.is_empty() {
+        return moves::merge_default(step, Then::Wave);
+    }
     enter(&mut step.feature, Phase::Tasks);
-    start_ready(&mut step, at);
+    for id in ready {
+        tell(&mut step, id, task::Event::Begin, at);
+    }
     if step.feature.opened_tasks().any(Task::is_in_motion) {
         return step;
     }
@@ -98,17 +105,13 @@ fn tell_needs(step: &mut Step, at: Millis) {
     }
 }
 
-/// Starts every pending task of the open waves whose needs are fulfilled.
-fn start_ready(step: &mut Step, at: Millis) {
-    let feature = &step.feature;
-    let ready: Vec<TaskId> = feature
+/// Every waiting task of the open waves that has what it needs.
+fn ready(feature: &Feature) -> Vec<TaskId> {
+    feature
         .opened_tasks()
         .filter(|task| task.state == task::State::Pending && has_needs(feature, task))
         .map(|task| task.id)
-        .collect();
-    for id in ready {
-        tell(step, id, task::Event::Begin, at);
-    }
+        .collect()
 }
 
 /// `true` if each task that this one needs is merged, or was given up and a person decided to continue without it.

@@ -2,10 +2,10 @@
 
 use crate::{
     effect::{ClosedWhy, TaskWork},
-    ids::{Emission, Millis, PullNumber, Sha},
+    ids::{Emission, Millis, PullNumber, Sha, TurnNumber},
     task::{
-        moves::{Asked, Step, Stop, ask, is_told_by_review, start_turn, unchanged},
-        task::{Conflict, MergeState, MergedBy, State, Task, TurnKind},
+        moves::{Asked, Step, Stop, ask, is_told_by_review, start_turn, take_back_turn, unchanged, verify},
+        task::{Conflict, MergeState, MergedBy, Stage, State, Task, TurnKind},
     },
 };
 
@@ -58,6 +58,26 @@ fn is_due(task: &Task, emission: Emission) -> bool {
     matches!(&task.state, State::Approved { merge, .. } if *merge == (MergeState::Due { emission }))
 }
 
+/// The turn whose Gates are those of this emission.
+fn gated_turn(task: &Task, emission: Emission) -> Option<TurnNumber> {
+    match task.state {
+        State::CoachTurn {
+            turn,
+            stage: Stage::Gates,
+            emission: waits_for,
+        } => (waits_for == emission).then_some(turn),
+        State::Pending
+        | State::PreLoop { .. }
+        | State::PlayerTurn { .. }
+        | State::CoachTurn { .. }
+        | State::Approved { .. }
+        | State::Blocked { .. }
+        | State::Completed { .. }
+        | State::Skipped { .. }
+        | State::Cancelled => None,
+    }
+}
+
 pub(super) fn merged(mut task: Task, emission: Emission, commit: Sha) -> Step {
     if is_due(&task, emission) {
         task.state = State::Completed {
@@ -78,20 +98,33 @@ pub(super) fn merge_refused(mut task: Task, emission: Emission, rule: String) ->
     unchanged(task)
 }
 
-/// Starts a turn that resolves a conflict with work merged in the meantime, beyond the limit if necessary.
+/// A conflict with what was merged meanwhile is a turn, beyond the limit if need be.
 pub(super) fn merge_conflict(mut task: Task, emission: Emission, files: Vec<String>, at: Millis) -> Step {
-    if !is_due(&task, emission) {
+    if !is_due(&task, emission) && gated_turn(&task, emission).is_none() {
         return unchanged(task);
     }
+    take_back_turn(&mut task);
     task.next.conflict = Some(Conflict { files });
     start_turn(task, TurnKind::Conflict, at, Vec::new())
 }
 
-/// Handles a merge of the integration branch into an approved branch: Gates and Coach examine the new head.
+/// The branch took up the integration branch as it is now: Gates and Coach look at what came of that.
 pub(super) fn caught_up(mut task: Task, emission: Emission, head: Sha, at: Millis) -> Step {
-    if !is_due(&task, emission) {
-        return unchanged(task);
+    if is_due(&task, emission) {
+        task.head = Some(head);
+        return start_turn(task, TurnKind::VerifyOnly, at, Vec::new());
     }
-    task.head = Some(head);
-    start_turn(task, TurnKind::VerifyOnly, at, Vec::new())
+    let Some(turn) = gated_turn(&task, emission) else {
+        return unchanged(task);
+    };
+    task.head = Some(head.clone());
+    if let Some(open) = task.turns.last_mut() {
+        open.head = Some(head);
+    }
+    let effects = vec![verify(&mut task, turn, at)];
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
 }

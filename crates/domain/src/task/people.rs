@@ -21,14 +21,14 @@ use crate::{
 
 pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rules) -> Step {
     match did {
-        PersonDid::Resume { guidance, turns } => resume(task, by, guidance, turns, at, rules),
+        PersonDid::Resume { guidance, turns } => resume(task, by, guidance, turns, rules),
         PersonDid::Override => overridden(task, by, at, rules),
         PersonDid::Retry { turns } => retry(task, by, turns, rules),
         PersonDid::Skip => skip(task, by),
         PersonDid::Pause => pause(task, by),
         PersonDid::Cancel => cancel(task, &by),
         PersonDid::ClosePull { pull } => pull_closed(task, &by, pull),
-        PersonDid::ReopenPull { pull, turns } => reopened(task, pull, turns, at, rules),
+        PersonDid::ReopenPull { pull, turns } => reopened(task, pull, turns),
         PersonDid::MergePull { commit } => merged_by_hand(task, by, commit),
         PersonDid::Push { head } => pushed(task, head, at),
         PersonDid::Rerun { head } => rerun(task, &head, at),
@@ -40,7 +40,7 @@ pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rule
     }
 }
 
-fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, at: Millis, rules: &Rules) -> Step {
+fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, rules: &Rules) -> Step {
     if !task.can_resume() {
         return unchanged(task);
     }
@@ -54,11 +54,11 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, at: Mi
             reason: BlockReason::NeedGone { task: need },
         } => {
             task.without.push(need);
-            go_on(task, turns, at, rules)
+            go_on(task, turns)
         }
-        State::Blocked { .. } => go_on(task, turns, at, rules),
-        State::Approved { .. } if words => go_on(task, turns, at, rules),
-        // The rule that refused the merge may not apply any more, so the merge is tried again.
+        State::Blocked { .. } => go_on(task, turns),
+        State::Approved { .. } if words => go_on(task, turns),
+        // The rule that refused the merge may be gone.
         State::Approved { turn, by, .. } => {
             let effects = approve(&mut task, turn, by, rules);
             Step {
@@ -165,11 +165,11 @@ pub(super) fn pull_closed(mut task: Task, by: &User, pull: PullNumber) -> Step {
     }
 }
 
-pub(super) fn reopened(task: Task, pull: PullNumber, turns: u32, at: Millis, rules: &Rules) -> Step {
+pub(super) fn reopened(task: Task, pull: PullNumber, turns: u32) -> Step {
     if task.state != State::Cancelled || task.pull != Some(pull) {
         return unchanged(task);
     }
-    go_on(task, turns, at, rules)
+    go_on(task, turns)
 }
 
 /// Completes a task that a person merged, whatever the Coach's verdict is. A cancelled task completes too: GitHub
@@ -213,6 +213,11 @@ pub(super) fn pushed(mut task: Task, head: Sha, at: Millis) -> Step {
             task.head = Some(head);
             unchanged(task)
         }
+        // One that was resumed goes on from there.
+        State::Pending if task.head.is_some() => {
+            task.head = Some(head);
+            unchanged(task)
+        }
         State::Pending | State::PreLoop { .. } | State::Completed { .. } | State::Skipped { .. } => unchanged(task),
     }
 }
@@ -222,6 +227,7 @@ pub(super) fn force_pushed(mut task: Task, by: User, head: Sha) -> Step {
     let reason = BlockReason::ForcePushed { by };
     match &task.state {
         State::PreLoop { .. } | State::PlayerTurn { .. } | State::CoachTurn { .. } | State::Approved { .. } => {}
+        State::Pending if task.head.is_some() => {}
         State::Blocked { reason: known } if *known != reason || task.head.as_ref() != Some(&head) => {}
         State::Pending | State::Blocked { .. } | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => {
             return unchanged(task);
@@ -321,23 +327,33 @@ pub(super) fn left(task: &Task) -> Left {
     }
 }
 
-/// Continues with `turns` more turns. A task without any turn waits for its wave, which may be open already.
-pub(super) fn go_on(mut task: Task, turns: u32, at: Millis, rules: &Rules) -> Step {
-    let mut effects: Vec<Asked> = open_missing_pull(&mut task).into_iter().collect();
-    let left = left(&task);
-    if let Left::NextTurn = left {
-        take_back_turn(&mut task);
-    }
-    let used = match left {
+/// Lets a task go on with `turns` more turns, as soon as its Feature starts it.
+pub(super) fn go_on(mut task: Task, turns: u32) -> Step {
+    let used = match left(&task) {
         Left::Verify(turn) => turn.0.saturating_sub(1),
-        Left::Merge(_) | Left::NextTurn => task.last_number(),
+        Left::Merge(_) => task.last_number(),
+        Left::NextTurn => {
+            take_back_turn(&mut task);
+            task.last_number()
+        }
     };
     task.limit = used.saturating_add(turns.max(1));
-    match left {
+    task.state = State::Pending;
+    Step {
+        task,
+        effects: Vec::new(),
+        stop: Stop::Work,
+    }
+}
+
+/// Starts a task, or goes on with what is left to do of it.
+pub(super) fn start(mut task: Task, at: Millis, rules: &Rules) -> Step {
+    let mut effects: Vec<Asked> = open_missing_pull(&mut task).into_iter().collect();
+    match left(&task) {
         Left::Verify(turn) => effects.push(verify(&mut task, turn, at)),
         Left::Merge(turn) => effects.append(&mut approve_again(&mut task, turn, rules)),
-        Left::NextTurn if task.turns_now().next().is_none() && task.head.is_none() => task.state = State::Pending,
         Left::NextTurn => {
+            take_back_turn(&mut task);
             let kind = next_kind(&task);
             return start_turn(task, kind, at, effects);
         }

@@ -9,10 +9,8 @@ use crate::{
         coach,
         event::Event,
         merging, moves,
-        moves::{Step, Stop, ask, start_turn, unchanged},
-        people,
-        people::next_kind,
-        player,
+        moves::{Step, Stop, ask, unchanged},
+        people, player,
         task::{Rules, State, Task},
     },
 };
@@ -25,7 +23,7 @@ pub fn step(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
 
 fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     match event {
-        Event::Begin => begin(task, at),
+        Event::Begin => begin(task, at, rules),
         Event::Designed { emission, design } => player::designed(task, emission, design, at),
         Event::Played { emission, outcome } => player::played(task, emission, *outcome, at),
         Event::PullOpened { pull, branch } => merging::pull_opened(task, pull, &branch),
@@ -67,7 +65,7 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     }
 }
 
-fn begin(mut task: Task, at: Millis) -> Step {
+fn begin(mut task: Task, at: Millis, rules: &Rules) -> Step {
     if task.state != State::Pending {
         return unchanged(task);
     }
@@ -82,6 +80,5 @@ fn begin(mut task: Task, at: Millis) -> Step {
             stop: Stop::Work,
         };
     }
-    let kind = next_kind(&task);
-    start_turn(task, kind, at, Vec::new())
+    people::start(task, at, rules)
 }

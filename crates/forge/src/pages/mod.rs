@@ -245,7 +245,10 @@ async fn content(site: &Arc<Site>, parts: &[&str], reader: &Reader<'_>, file: Op
 
 /// Answers that there is no such page.
 fn missing() -> Response<Body> {
-    let page = layout::page("Not found", &html! { p { "There is no such page here." } });
+    let page = layout::page(
+        "Not found",
+        &html! { h1 { "Not found" } p { "There is no such page here." } },
+    );
     response(StatusCode::NOT_FOUND, &page)
 }
 

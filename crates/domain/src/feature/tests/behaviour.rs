@@ -164,16 +164,65 @@ fn a_commit_that_gates_could_not_judge_is_verified_again_without_a_player() {
     let mut story = one();
     story.push(ONE, 20);
     story.gate(ONE, absent());
-    let effects = story.person(
-        ONE,
+    let effects = story.resume(ONE, None, 3);
+    assert_eq!(kinds(&effects), ["gates", "living"]);
+    assert_eq!(story.task(ONE).turns.len(), 1);
+    assert!(is_building_tasks(&story));
+}
+
+#[test]
+fn what_was_mended_in_the_default_branch_comes_before_a_task_that_goes_on() {
+    for did in [
         PersonDid::Resume {
             guidance: None,
             turns: 3,
         },
-    );
+        PersonDid::Retry { turns: 3 },
+    ] {
+        let mut story = one();
+        story.push(ONE, 20);
+        story.gate(ONE, absent());
+        let effects = story.person(ONE, did);
+        assert!(kinds(&effects).contains(&"merge_default"), "{effects:?}");
+        assert_eq!(story.task(ONE).state, task::State::Pending);
+        let emission = story.waits_for();
+        let (head, other) = (sha(30), sha(31));
+        let outcome = DefaultMerge::Merged { head, other };
+        let effects = story.tell(Event::DefaultMerged { emission, outcome });
+        assert_eq!(kinds(&effects), ["pre_flight", "living"]);
+        story.pre_flight(31);
+        assert!(is_building_tasks(&story));
+        assert!(story.task(ONE).is_in_motion());
+    }
+}
+
+#[test]
+fn a_person_may_push_while_a_resumed_task_waits() {
+    let mut story = one();
+    story.push(ONE, 20);
+    story.gate(ONE, absent());
+    let (guidance, turns) = (None, 3);
+    story.person(ONE, PersonDid::Resume { guidance, turns });
+    story.person(ONE, PersonDid::Push { head: sha(25) });
+    assert_eq!(story.task(ONE).head, Some(sha(25)));
+    story.person(ONE, PersonDid::ForcePush { head: sha(26) });
+    assert!(story.task(ONE).is_blocked());
+}
+
+#[test]
+fn a_branch_that_took_up_the_integration_branch_is_verified_in_the_same_turn() {
+    let mut story = one();
+    story.push(ONE, 20);
+    let (emission, head) = (story.emission(ONE), sha(21));
+    let effects = story.task_event(ONE, task::Event::CaughtUp { emission, head });
     assert_eq!(kinds(&effects), ["gates", "living"]);
-    assert_eq!(story.task(ONE).turns.len(), 1);
-    assert!(is_building_tasks(&story));
+    assert_eq!((story.head(ONE), story.task(ONE).turns.len()), (sha(21), 1));
+    let emission = story.emission(ONE);
+    let files = vec!["a.rs".to_owned()];
+    let effects = story.task_event(ONE, task::Event::MergeConflict { emission, files });
+    assert_eq!(kinds(&effects), ["play", "living"]);
+    let turn = story.task(ONE).last_turn().unwrap();
+    assert_eq!((turn.kind, turn.number), (TurnKind::Conflict, TurnNumber(1)));
 }
 
 #[test]
@@ -181,13 +230,7 @@ fn guidance_starts_the_turn_again_with_the_player() {
     let mut story = one();
     story.push(ONE, 20);
     story.gate(ONE, absent());
-    let effects = story.person(
-        ONE,
-        PersonDid::Resume {
-            guidance: Some("use make".to_owned()),
-            turns: 3,
-        },
-    );
+    let effects = story.resume(ONE, Some("use make"), 3);
     assert_eq!(kinds(&effects), ["play", "living"]);
     let turn = story.task(ONE).last_turn().unwrap();
     assert_eq!(
@@ -202,13 +245,7 @@ fn resuming_grants_exactly_the_turns_asked_for() {
     for (n, word) in [(20, "a"), (21, "b"), (22, "c")] {
         story.turn(ONE, n, feedback(word));
     }
-    story.person(
-        ONE,
-        PersonDid::Resume {
-            guidance: None,
-            turns: 2,
-        },
-    );
+    story.resume(ONE, None, 2);
     story.turn(ONE, 23, feedback("d"));
     assert!(story.task(ONE).is_in_motion());
     story.turn(ONE, 24, feedback("e"));
@@ -266,13 +303,7 @@ fn a_pull_request_that_cannot_be_opened_blocks_on_the_issue_and_is_asked_for_aga
     );
     assert_eq!(kinds(&effects), ["publish_check", "post_blocked", "living"]);
     assert!(story.task(ONE).is_blocked());
-    let effects = story.person(
-        ONE,
-        PersonDid::Resume {
-            guidance: None,
-            turns: 3,
-        },
-    );
+    let effects = story.resume(ONE, None, 3);
     assert_eq!(kinds(&effects), ["open_pull", "gates", "living"]);
 }
 
@@ -413,13 +444,7 @@ fn a_feature_blocked_by_two_tasks_goes_on_when_one_is_resumed() {
         story.gate(id, absent());
     }
     assert_eq!(story.feature.state.word(), "blocked");
-    story.person(
-        TWO,
-        PersonDid::Resume {
-            guidance: None,
-            turns: 3,
-        },
-    );
+    story.resume(TWO, None, 3);
     assert!(is_building_tasks(&story));
     story.gate(TWO, green());
     story.judge(TWO, approval());

@@ -114,6 +114,7 @@ fn a_designer_that_is_given_up_blocks_without_a_turn_and_resume_and_retry_ask_it
         story.task_event(ONE, task::Event::Stuck { emission, reason });
         assert!(story.task(ONE).is_blocked() && story.task(ONE).turns.is_empty());
         story.person(ONE, did);
+        story.merge_default(2);
         assert!(matches!(story.task(ONE).state, task::State::PreLoop { .. }));
         designed(&mut story, Some(design()));
         assert!(plays(&story));
@@ -127,11 +128,7 @@ fn a_pause_during_the_design_stops_before_the_player_and_the_design_is_kept() {
     designed(&mut story, Some(design()));
     assert!(story.task(ONE).is_blocked());
     assert!(story.task(ONE).turns.is_empty());
-    let did = PersonDid::Resume {
-        guidance: None,
-        turns: 2,
-    };
-    story.person(ONE, did);
+    story.resume(ONE, None, 2);
     assert!(plays(&story));
     assert_eq!(story.task(ONE).pre_loop, PreLoop::Done(design()));
 }

@@ -89,11 +89,7 @@ fn guidance_waits_for_the_player() {
     story.person(ONE, PersonDid::Pause);
     story.push(ONE, 21);
     assert!(story.task(ONE).is_blocked());
-    let resume = PersonDid::Resume {
-        guidance: Some("use it".to_owned()),
-        turns: 1,
-    };
-    story.person(ONE, resume);
+    story.resume(ONE, Some("use it"), 1);
     story.push(ONE, 22);
     story.gate(ONE, absent());
     rerun(&mut story, 22);

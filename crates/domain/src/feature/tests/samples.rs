@@ -406,6 +406,13 @@ impl Story {
         })
     }
 
+    /// A person resumes a task that the Feature waits for: nothing is new in the default branch.
+    pub fn resume(&mut self, id: TaskId, guidance: Option<&str>, turns: u32) -> Vec<Effect> {
+        let guidance = guidance.map(str::to_owned);
+        self.person(id, PersonDid::Resume { guidance, turns });
+        self.merge_default(2)
+    }
+
     pub fn default_conflict(&mut self, files: &[&str], other: u64) -> Vec<Effect> {
         let emission = self.waits_for();
         self.tell(Event::DefaultMerged {

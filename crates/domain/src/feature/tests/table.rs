@@ -130,6 +130,15 @@ fn tasks() -> Vec<(&'static str, Story)> {
                 story.task_event(ONE, task::Event::Played { emission, outcome });
             }),
         ),
+        (
+            "pending, resumed, commit not judged",
+            after(&|story| {
+                story.push(ONE, 20);
+                story.gate(ONE, absent());
+                let (guidance, turns) = (None, 3);
+                story.person(ONE, PersonDid::Resume { guidance, turns });
+            }),
+        ),
         ("completed", after(&|story| story.complete(ONE, 20))),
         (
             "skipped",

@@ -490,6 +490,14 @@ impl World {
                     report: Box::new(red()),
                     discrepancies: Vec::new(),
                 },
+                3 => task::Event::CaughtUp {
+                    emission,
+                    head: self.sha(),
+                },
+                4 => task::Event::MergeConflict {
+                    emission,
+                    files: Vec::new(),
+                },
                 _ => task::Event::Gated {
                     emission,
                     head,
