@@ -134,11 +134,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
         () = stop.told() => interrupted(terminal),
     };
     let ended = rest.report(&stage, &filed, &approving(demo, &stage, &filed)).await?;
-    // The sample is nobody's work; only who asked for its end wants to look at what it left.
-    places.staying = match (demo.once, material.has_story()) {
-        (false, true) => Staying::Until,
-        _ => Staying::Kept,
-    };
+    places.staying = staying(demo, &material, &ended);
     finish(
         demo,
         terminal,
@@ -150,7 +146,19 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     .await
 }
 
-/// How a plan that waits is approved. With `--once` nobody sees the pages.
+/// Returns how long the demo's files remain. The sample is nobody's work: its files remain only with `--once`, for a look
+/// afterwards.
+fn staying(demo: &Demo, material: &Material, ended: &Ended) -> Staying {
+    if material.has_story() && !demo.once {
+        return Staying::Until;
+    }
+    match ended.how {
+        How::Interrupted if ended.branches.is_empty() => Staying::Empty,
+        How::Well | How::Otherwise | How::Interrupted => Staying::Kept,
+    }
+}
+
+/// Describes how to approve a waiting plan. With `--once` nobody sees the pages.
 fn approving(demo: &Demo, stage: &Stage, filed: &Filed) -> String {
     if demo.once {
         return "start the demo with --approve".to_owned();
@@ -193,6 +201,7 @@ async fn finish(
         // People may have continued the work on the pages.
         if let Some(rest) = Rest::now(&stage, &filed).await? {
             let now = rest.report(&stage, &filed, &approving(demo, &stage, &filed)).await?;
+            places.traced = traces::first(&stage, filed.repo).await?;
             match now.how == ended.how {
                 false => places.print(&now, terminal, demo.json),
                 // The first report has long scrolled away.
