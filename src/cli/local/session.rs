@@ -24,6 +24,7 @@ use domain::secret::Secrets;
 use git::InstalledGit;
 use std::{
     io::{ErrorKind, Write},
+    path::PathBuf,
     process::ExitCode,
 };
 
@@ -159,20 +160,38 @@ impl Session {
     }
 }
 
-/// Starts the log: on the screen where it is asked for, else in a file beside the work, if there is any yet.
+/// Starts the log: on the screen with `--verbose`, else in a file beside the work, if there is any work yet.
 fn start(who: &Who, place: &Place, terminal: &Terminal, secrets: &Secrets) {
     let (terminal, file) = (terminal.clone(), place.folder.join("log.txt"));
-    match who.verbose {
-        true => start_log("info", LogFormat::Text, secrets.clone(), move |part| terminal.log(part)),
-        false => start_log("error", LogFormat::Text, secrets.clone(), move |part| {
-            match own_file().create(true).append(true).open(&file) {
-                Ok(mut file) => file.write_all(part.as_bytes()),
-                // Nothing was ordered here yet.
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-                Err(error) => Err(error),
-            }
-        }),
+    if who.verbose {
+        start_log("info", LogFormat::Text, secrets.clone(), move |part| terminal.log(part));
+        return;
     }
+    let log = file.clone();
+    start_log("error", LogFormat::Text, secrets.clone(), move |part| {
+        match own_file().create(true).append(true).open(&log) {
+            Ok(mut file) => file.write_all(part.as_bytes()),
+            // Nothing was ordered here yet.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    });
+    say_where_panics_are_logged(file);
+}
+
+/// Makes a panic that ends the command say on standard error where its cause is. The cause itself may hold secrets, which
+/// only the log masks.
+fn say_where_panics_are_logged(log: PathBuf) {
+    let logged = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        logged(panic);
+        if std::thread::current().name() == Some("main") {
+            eprintln!(
+                "autobuild: a fault of AutoBuild itself ended this command; {} has the cause",
+                log.display()
+            );
+        }
+    }));
 }
 
 pub(super) fn code(ok: bool) -> ExitCode {
