@@ -159,7 +159,7 @@ impl Session {
     }
 }
 
-/// Starts the log: on the screen where it is asked for, else in a file beside the work, if there is any yet.
+/// Starts the log: on the terminal with `--verbose`, else in a file in the place's folder, if that folder exists.
 fn start(who: &Who, place: &Place, terminal: &Terminal, secrets: &Secrets) {
     let (terminal, file) = (terminal.clone(), place.folder.join("log.txt"));
     match who.verbose {
@@ -167,7 +167,7 @@ fn start(who: &Who, place: &Place, terminal: &Terminal, secrets: &Secrets) {
         false => start_log("error", LogFormat::Text, secrets.clone(), move |part| {
             match own_file().create(true).append(true).open(&file) {
                 Ok(mut file) => file.write_all(part.as_bytes()),
-                // Nothing was ordered here yet.
+                // The folder does not exist before the first order.
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
                 Err(error) => Err(error),
             }
