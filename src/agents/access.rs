@@ -127,7 +127,7 @@ impl Provider {
         }
     }
 
-    /// The failure of its program where nobody is logged in.
+    /// Returns the failure for a person who is not logged in with the provider's program.
     pub(crate) fn not_logged_in(self) -> AgentFailure {
         let (program, log_in) = match self {
             Self::Anthropic => ("claude", "run `claude`, then `/login`"),

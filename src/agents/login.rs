@@ -30,9 +30,10 @@ struct Place {
     linked: &'static [&'static str],
     /// Prefixes of variables that are passed on.
     passed: &'static [&'static str],
-    /// Beginnings of the names of those that can hold an account, or say where it is.
+    /// Prefixes of variables that can hold an account or select one.
     account: &'static [&'static str],
-    /// Files that can hold one, with the words of which one stands in it then; a settings file names variables and programs.
+    /// Files that can hold an account. If a file has words here, it holds an account only if it contains one of them: a
+    /// settings file can set variables, or name a program that prints a key.
     accounts: &'static [(&'static str, &'static [&'static str])],
 }
 
@@ -76,9 +77,9 @@ const OURS: [&str; 7] = [
     "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB",
 ];
 
-/// Whether a provider's program may be logged in, as far as can be seen without starting it.
+/// `true` if a provider's program may be logged in, as far as this shows without starting it.
 pub(crate) fn may_be_there(provider: Provider) -> bool {
-    // A key chain shows nothing.
+    // On macOS the log-in can be in the key chain, which is not searched.
     cfg!(target_os = "macos") || is_there(&provider.place(), &std::env::vars_os().collect())
 }
 
@@ -100,18 +101,18 @@ fn is_there(place: &Place, variables: &BTreeMap<OsString, OsString>) -> bool {
 }
 
 impl Place {
-    /// Where a file is; `named` is the folder that the variable names.
+    /// Returns the path of a file; `named` is the folder that the variable names.
     fn file(&self, home: &Path, named: Option<&Path>, name: &str) -> PathBuf {
         match named {
             Some(folder) => folder.join(name),
-            // This one file lies beside the usual folder, not in it.
+            // This one file is beside the default folder, not in it.
             None if name == ".claude.json" => home.join(name),
             None => home.join(self.usual).join(name),
         }
     }
 }
 
-/// Gives a program the log-in of whoever started the command line.
+/// Gives a program the log-in of the person who started the command line.
 pub(crate) fn as_the_host(order: &mut Spec, private: &Private, provider: Provider) -> Result<(), RunError> {
     let own = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let Some(home) = own("HOME").map(PathBuf::from) else {
@@ -179,7 +180,7 @@ mod tests {
         };
         assert!(!with(&[]));
         assert!(with(&[("ANTHROPIC_API_KEY", "key")]) && with(&[("CLAUDE_CODE_OAUTH_TOKEN", "token")]));
-        // The program writes this one before anybody logs in.
+        // The program writes this file before anybody logs in.
         std::fs::write(home.path().join(".claude.json"), r#"{"numStartups":1}"#).unwrap();
         std::fs::write(folder.join("settings.json"), r#"{"theme":"dark"}"#).unwrap();
         assert!(!with(&[]));

@@ -17,7 +17,7 @@ use sandbox::{Exit, Finished, StartError};
 use serde_json::Value;
 
 const MAX_LOG: usize = 8_000;
-/// What it printed last is shown whole elsewhere.
+/// The limit for the last line of an error. It is short, since reports also show the end of the program's output.
 const MAX_COMPLAINT: usize = 200;
 
 /// Why a program's output is not used as an answer.

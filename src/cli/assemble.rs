@@ -53,11 +53,11 @@ pub struct Agents {
     pub environment: Vec<String>,
     /// The way in which the agents' programs reach their models.
     pub access: Access,
-    /// Where a person chooses others.
+    /// The place in which a person chooses other agents.
     pub chosen_by: ChosenBy,
 }
 
-/// Where a person chooses the agents.
+/// The place in which a person chooses the agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChosenBy {
     /// In the server's settings.
@@ -76,7 +76,7 @@ impl fmt::Display for ChosenBy {
 }
 
 impl Agents {
-    /// The same agent for every role, as the command line names it.
+    /// Returns agents that use the same program for every role, as the command line names it.
     pub fn all(agent: AgentCommand, access: Access) -> Self {
         Self {
             planner: agent.clone(),

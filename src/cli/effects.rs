@@ -152,7 +152,7 @@ fn state(state: EffectState) -> &'static str {
     }
 }
 
-/// Why a step waits, in words.
+/// Returns the reason why a step waits, in words.
 pub(super) fn reason(step: &QueuedEffect, now: Millis) -> String {
     match why(step, now) {
         Why::Runs => "It runs now.".to_owned(),
@@ -172,7 +172,7 @@ pub(super) fn reason(step: &QueuedEffect, now: Millis) -> String {
     }
 }
 
-/// When it goes on, where that is known.
+/// Returns the time at which a step goes on, if it is known.
 pub(super) fn until(step: &QueuedEffect, now: Millis) -> Option<String> {
     let at = chrono::DateTime::from_timestamp_millis(step.run_at.0)?;
     let ends = why(step, now).has_end();

@@ -18,7 +18,7 @@ pub(super) const KEYS: [&str; 4] = [
 
 const VARIABLE: &str = "AUTOBUILD_AGENT";
 
-/// The agent that is named, else set, else installed.
+/// Returns the agent that is named, else set in the environment, else installed.
 pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
     match chosen(named)? {
         Some(agent) => Ok(agent),
@@ -26,7 +26,7 @@ pub(super) fn agent(named: Option<&str>) -> anyhow::Result<AgentCommand> {
     }
 }
 
-/// The agent that is named, else set.
+/// Returns the agent that is named, else set in the environment.
 pub(super) fn chosen(named: Option<&str>) -> anyhow::Result<Option<AgentCommand>> {
     let set = std::env::var(VARIABLE).ok().filter(|agent| !agent.trim().is_empty());
     let agent: AgentCommand = match (named, &set) {

@@ -219,12 +219,12 @@ async fn look_around(engine: Arc<Engine>, settings: Arc<ServerSettings>, secrets
     show_machine(setup.as_deref(), &rows, &secrets);
 }
 
-/// What a person makes right now on the set-up's page, which says how that stands.
+/// `true` for what a person makes on the set-up page, which itself shows its state.
 fn is_being_made(topic: Topic) -> bool {
     matches!(topic, Topic::CoachApp | Topic::Deliveries | Topic::Installation)
 }
 
-/// Tells the set-up's page what this machine brings.
+/// Gives the set-up's page the rows about this machine.
 fn show_machine(setup: Option<&Setup>, rows: &[Row], secrets: &Secrets) {
     let Some(setup) = setup else { return };
     let rows = rows.iter().filter(|row| row.topic < Topic::App);

@@ -30,7 +30,7 @@ pub struct Job {
     pub cancel: CancellationToken,
     /// The time until which this worker may push and post: two thirds of a lease after the last renewal.
     may_speak: Mutex<Instant>,
-    /// How many writes to GitHub this try was allowed.
+    /// The number of writes to GitHub that this try was allowed.
     pub(super) writes: AtomicU32,
 }
 
@@ -197,13 +197,13 @@ impl Job {
         *self.may_speak.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Instant::now() + lease * 2 / 3;
     }
 
-    /// Whether nobody ever held the effect before: nothing can be there that an earlier try made. One that was put off
-    /// counts as no try, and may have written all the same.
+    /// `true` if no worker held the effect before, so that no earlier try can have written anything. A try that was put
+    /// off, for example by a limit, does not count as an attempt, but may have written.
     pub fn is_fresh(&self) -> bool {
         self.effect.fence <= 1
     }
 
-    /// Whether an earlier try failed or was cut off, and may have been obeyed.
+    /// `true` if an earlier try failed or was cut off. GitHub may still have done what that try asked for.
     pub(super) fn failed_before(&self) -> bool {
         self.effect.attempt > 0 || self.effect.crashes > 0
     }

@@ -71,9 +71,9 @@ pub struct Engine {
     pub running: Running,
     /// The folder of each repository in which commands run without isolation. Only one holder uses it at a time.
     pub places: Places,
-    /// Labels that may be none of ours and are looked at.
+    /// The permits to ask GitHub about labels that may not be ours.
     pub label_looks: Semaphore,
-    /// Nobody else uses the data folder.
+    /// The proof that no other process uses the data folder.
     pub data_folder: DataFolder,
 }
 

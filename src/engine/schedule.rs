@@ -13,11 +13,11 @@ use domain::{
 /// The living comment is edited at most once in this many write spacings.
 const LIVING_SPACINGS: i64 = 30;
 
-/// A comment that cannot be edited has another one in its place at most once in this many write spacings.
+/// A comment that cannot be edited is replaced by a new one at most once in this many write spacings.
 const ANOTHER_LIVING_SPACINGS: i64 = 600;
 
-/// What a running agent does is shown at most once in this many write spacings: people read it now and then, and the
-/// hour's writes are for reviews.
+/// A running agent's progress is shown at most once in this many write spacings. People read it rarely, and the writes
+/// that GitHub allows per hour are for reviews.
 pub const PROGRESS_SPACINGS: i64 = 120;
 
 /// Returns the rows of `effects` of a Feature, due at `now`.
@@ -91,7 +91,7 @@ pub fn living_waits(edited_at: Millis, now: Millis, spacing_ms: i64) -> Option<M
     waits(edited_at, now, spacing_ms.saturating_mul(LIVING_SPACINGS))
 }
 
-/// The same for a new comment in place of one that cannot be edited.
+/// Returns the same for a new comment in place of one that cannot be edited.
 pub fn another_living_waits(edited_at: Millis, now: Millis, spacing_ms: i64) -> Option<Millis> {
     waits(edited_at, now, spacing_ms.saturating_mul(ANOTHER_LIVING_SPACINGS))
 }

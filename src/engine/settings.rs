@@ -56,7 +56,7 @@ pub struct EngineSettings {
     pub telemetry: Telemetry,
     /// Settings that override those of a repository.
     pub overrides: Overrides,
-    /// Repositories whose agents this process leaves.
+    /// The repositories whose agents this process leaves to others.
     pub others: Others,
 }
 
@@ -90,12 +90,12 @@ impl Overrides {
     }
 }
 
-/// Repositories whose agents another process runs: they name another agent than this one has.
+/// The repositories whose agents another process runs, because they name another agent than this process has.
 #[derive(Clone, Debug, Default)]
 pub struct Others(Arc<Mutex<BTreeSet<RepoId>>>);
 
 impl Others {
-    /// Leaves the agents of a repository, or runs them, from now on.
+    /// Sets whether the agents of a repository are left to another process from now on.
     pub fn set(&self, repo: RepoId, is_left: bool) {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match is_left {
@@ -104,14 +104,14 @@ impl Others {
         };
     }
 
-    /// All that are left.
+    /// Returns all repositories whose agents are left to another process.
     pub fn all(&self) -> Vec<RepoId> {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         left.iter().copied().collect()
     }
 }
 
-/// Effects of this process that run at once.
+/// The number of effects that this process runs at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots {
     /// Deliveries that are processed.
@@ -123,14 +123,14 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// How many labels that may be none of ours are looked at at once: GitHub may answer slowly, and half of the slots are
-    /// left to what people ask for.
+    /// Returns how many labels that may not be ours are looked up at once. GitHub may answer slowly, so half of the
+    /// slots stay free for what people ask for.
     pub fn label_looks(&self) -> usize {
         (self.control / 2).max(1)
     }
 }
 
-/// How long a failed effect waits: doubling from `first` to `most`, give or take a fifth.
+/// The wait of a failed effect. It doubles from `first` up to `most`, varied by up to 20 %.
 #[derive(Clone, Copy, Debug)]
 pub struct Backoff {
     /// The wait after the first failure.

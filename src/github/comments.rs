@@ -56,8 +56,8 @@ impl Repo<'_> {
         self.get(Rights::Read, &tail).await
     }
 
-    /// Our own newest comment that holds `marker`. `since` leaves out what was last changed before it, and so most pages of a
-    /// long conversation.
+    /// Returns our own newest comment that contains `marker`. `since` leaves out comments last changed before it, which
+    /// saves most pages of a long conversation.
     pub async fn find_comment(
         &self,
         issue: IssueNumber,

@@ -98,7 +98,7 @@ impl GithubError {
         }
     }
 
-    /// Why, for people: GitHub's own words where it gave some.
+    /// Returns the reason for people, in GitHub's own words if it gave any.
     pub fn reason(&self) -> String {
         match self {
             Self::Refused { text, .. } | Self::Forbidden { what: text } if !text.is_empty() => text.clone(),
@@ -116,7 +116,7 @@ impl GithubError {
         }
     }
 
-    /// Whether GitHub refused with these words somewhere in its text.
+    /// Returns `true` if GitHub refused with a message that contains these words.
     pub(super) fn says(&self, words: &str) -> bool {
         match self {
             Self::Refused { text, .. } | Self::Forbidden { what: text } => contains(text, words),

@@ -153,7 +153,7 @@ fn is_about_lines(text: &str) -> bool {
 pub enum ReviewRequest {
     /// The person is asked now, and notified.
     Requested,
-    /// They cannot be asked: they opened the pull request, are no collaborator, or an App.
+    /// The person cannot be asked: they opened the pull request, are no collaborator, or are an App.
     Refused {
         /// GitHub's message.
         text: String,
@@ -173,18 +173,18 @@ struct Pull {
 }
 
 impl Repo<'_> {
-    /// Whether `person` is asked for a review that they did not give yet. GitHub tells nothing new to whom it asks again.
+    /// `true` if `person` was asked for a review and has not given it yet. Another request would not notify them.
     pub async fn is_review_requested(&self, number: PullNumber, person: &User) -> Result<bool, GithubError> {
         let asked: Asked = self.get(Rights::Read, &requested_reviewers(number)).await?;
         Ok(includes(&asked.users, person))
     }
 
-    /// Asks `person` for a review of a pull request. Who may not be asked is told by the answer.
+    /// Asks `person` for a review of a pull request. GitHub's answer shows if that person cannot be asked.
     pub async fn request_review(&self, number: PullNumber, person: &User) -> Result<ReviewRequest, GithubError> {
         let (tail, body) = (requested_reviewers(number), json!({"reviewers": [person.login]}));
         match self.send(Rights::Pulls, Method::POST, &tail, Some(&body)).await {
             Ok(reply) if includes(&reply.json::<Pull>()?.requested_reviewers, person) => Ok(ReviewRequest::Requested),
-            // GitHub leaves out whom it cannot ask, and says nothing.
+            // GitHub silently leaves out people whom it cannot ask.
             Ok(_) => Ok(ReviewRequest::Refused { text: String::new() }),
             Err(GithubError::Refused { text, .. } | GithubError::Forbidden { what: text }) => {
                 Ok(ReviewRequest::Refused { text })

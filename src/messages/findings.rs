@@ -15,9 +15,9 @@ use domain::{
     task::{Task, Turn},
 };
 
-/// Entries in the open; more fill more than a screen.
+/// The most open entries; more would not fit on a screen.
 const OPEN: usize = 6;
-/// Entries for who watches from a terminal.
+/// The most entries for a person at a terminal.
 const SHORT: usize = 5;
 /// The most characters of one open entry, and of the Coach's words.
 const OPEN_TEXT: usize = 400;
@@ -47,8 +47,8 @@ pub(super) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue],
     titled(heading, &body)
 }
 
-/// The entries, shortened; if they are many, the first of those that weigh most. Where that leaves something out, all of them
-/// stand behind a fold.
+/// Returns the entries, shortened. If there are too many, these are the first of the highest severity. If that leaves
+/// something out, a fold holds all of them.
 fn brief(listed: &[&Issue], measure: &Measure) -> String {
     let mut shown = listed.to_vec();
     if listed.len() > OPEN {
@@ -74,14 +74,14 @@ fn brief(listed: &[&Issue], measure: &Measure) -> String {
     }
 }
 
-/// The items that weigh most.
+/// Returns the items of the highest severity.
 fn heaviest<'a>(items: &[&'a Issue]) -> Vec<&'a Issue> {
     let most = items.iter().map(|item| item.severity).min();
     let heaviest = items.iter().copied().filter(|item| Some(item.severity) == most);
     heaviest.collect()
 }
 
-/// Items without those of checks that failed by a test which another item names.
+/// Returns the items, without those of failed checks whose failing test another item names already.
 fn told_once<'a>(task: &Task, turn: &Turn, items: impl IntoIterator<Item = &'a Issue>) -> Vec<&'a Issue> {
     let gates = turn.gates.as_ref();
     let repeated = gates.map(|gates| repeats(&task.plan.acceptance_criteria, gates));
@@ -175,8 +175,8 @@ pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
     sections(vec![named, untold])
 }
 
-/// Why a turn sent the work back, for who watches from a terminal: what weighs most, each failure once, and the Coach's
-/// words where no item says it.
+/// Returns, for a person at a terminal, why a turn sent the work back: the items of the highest severity, with each
+/// failure once, or else the Coach's words.
 pub(super) fn sent_back(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let Some(verdict) = turn
         .verdict

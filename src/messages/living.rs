@@ -27,8 +27,8 @@ pub fn living(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| comment(feature, spending, links, measure))
 }
 
-/// Where a Feature stands, what runs and what waits: the head of its living comment. Why it is blocked stands elsewhere on
-/// the page that shows this.
+/// Returns a Feature's state, what runs and what waits: the head of its living comment. It leaves out the reason of a
+/// block, which is elsewhere on the page that shows this text.
 pub fn standing(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| {
         let details = match feature.state {

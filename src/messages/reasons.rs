@@ -106,7 +106,7 @@ fn agent_failed(doing: &Doing, failure: &AgentFailure, max: usize) -> String {
     }
 }
 
-/// The agent that works in this step.
+/// Returns the agent that works in this step.
 fn who(doing: &Doing) -> &'static str {
     match doing {
         Doing::Plan => "The planner",
@@ -129,7 +129,7 @@ fn who(doing: &Doing) -> &'static str {
     }
 }
 
-/// What a failed agent printed last, folded; empty where nothing is known of that.
+/// Returns a failed agent's last output, folded; empty if it is unknown.
 pub(super) fn printed(reason: &BlockReason, measure: &Measure) -> String {
     printed_last(reason).map_or_else(String::new, |printed| {
         folded(PRINTED_LAST, &fence(printed, "text", measure.output))
@@ -328,9 +328,9 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
     }
 }
 
-/// What pre-flight ran into, as words without the last full stop.
+/// Says, within a sentence, what stopped pre-flight.
 pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
-    // Inside one sentence of ours a command has quotes: backticks do not survive there.
+    // A command gets quotation marks here, since backticks do not survive inside one of our sentences.
     let ended = |evidence: &Evidence| {
         let said = match evidence {
             Evidence::Passed(finding) | Evidence::Failed(finding) => finding.sentence(),

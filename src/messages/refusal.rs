@@ -70,7 +70,7 @@ const BOT_LABEL: &str = "Not started: a bot set the label. A person with write a
 const ISSUE_CLOSED: &str =
     "Not started: the issue is closed. Reopen it; then set the label again, or comment `/autobuild plan`.";
 
-/// The most check boxes that are named.
+/// The most check boxes that a refusal names.
 const MOST_BOXES: usize = 3;
 
 fn no_criteria(unbound: &[String]) -> String {
@@ -81,8 +81,8 @@ fn no_criteria(unbound: &[String]) -> String {
     )
 }
 
-/// What the check boxes of an issue lack whose task is built without a design, and how to add it; `unbound` are those
-/// that name no check.
+/// Says what an issue's check boxes lack for a task without a design, and how to add it. `unbound` holds the texts of
+/// the boxes that name no check.
 pub fn lacks_criteria(unbound: &[String]) -> String {
     let named: Vec<String> = unbound
         .iter()

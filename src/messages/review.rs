@@ -158,7 +158,8 @@ impl Told<'_> {
 }
 
 impl Told<'_> {
-    /// What is to be mended. A turn that changed nothing leaves what the newest verdict on work asked for.
+    /// Returns what must be fixed. After a turn that changed nothing, this is what the newest verdict on a change asked
+    /// for.
     fn to_mend(&self, verdict: &Verdict, rest: &[&Issue], measure: &Measure) -> String {
         let (task, turn) = (self.task, self.turn);
         match turn.work {
@@ -403,7 +404,7 @@ pub(super) fn since_last(task: &Task, turn: &Turn, files: &[String], measure: &M
 }
 
 fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
-    // Of a turn that changed nothing only that is new.
+    // A turn that changed nothing brings no other news.
     let verdict = turn.verdict.as_ref().filter(|_| turn.work != Work::NoChange);
     let (Some(before), Some(now)) = (&before.verdict, verdict) else {
         return String::new();

@@ -55,12 +55,12 @@ pub(super) fn count(number: usize, thing: &str) -> String {
     }
 }
 
-/// The same of a number that is not of things in memory.
+/// Returns the same for a number that may exceed `usize`.
 pub(super) fn long_count(number: u64, thing: &str) -> String {
     count(usize::try_from(number).unwrap_or(usize::MAX), thing)
 }
 
-/// `32 MiB`, `900 bytes`: whole units, rounded down.
+/// Returns a size in whole units, rounded down: `32 MiB`, `900 bytes`.
 pub(super) fn size(bytes: u64) -> String {
     match bytes >> 20 {
         0 => long_count(bytes, "byte"),
@@ -68,7 +68,7 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-/// `@ada`; a login that GitHub would not give out is shown as code.
+/// Returns a mention such as `@ada`; a login that GitHub would not give out is shown as code.
 pub(super) fn person(user: &User) -> String {
     login(&user.login)
 }

@@ -20,13 +20,14 @@ use domain::{
 const LOCK: i64 = 0x6175_746f_0002;
 
 statements! {
-    // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server; $8 repositories whose
-    // agents are left, as `,1,2,`.
-    // `waiting` walks the index from installation to installation, so that a thousand waiting effects of one cost no
-    // more than one. Each offers its first effect that nothing holds back; the one with the fewest running goes first.
-    // The outer `state` is for PostgreSQL: whoever waited there for the row sees it as it is by then, perhaps cancelled,
-    // while what was chosen inside stays chosen.
-    // CAST: a bare parameter beside a partial index on `lane` makes SQLite plan the statement anew for every value.
+    // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server; $8 repositories
+    // whose agents are left to another process, as `,1,2,`.
+    // `waiting` steps through the index from one installation to the next, so a thousand waiting effects of one
+    // installation cost no more than one. Each installation offers its first effect that nothing holds back. The
+    // installation with the fewest running effects wins.
+    // The outer `state` is for PostgreSQL: the inner choice is fixed before the statement waits for the row, and the
+    // row may have been cancelled meanwhile.
+    // CAST: with a bare parameter and a partial index on `lane`, SQLite plans the statement again for every value.
     CLAIM = concat!(
         "UPDATE effect SET state = 'running', worker = $2, lease_until = $3, fence = fence + 1 WHERE seq = (",
         "WITH RECURSIVE waiting (installation_id) AS (",
@@ -97,7 +98,7 @@ pub struct ClaimRequest<'a> {
     pub worker: &'a str,
     /// The lanes with free slots, in the order in which they are tried.
     pub lanes: &'a [LaneLimits],
-    /// Repositories whose agents are left to somebody else.
+    /// The repositories whose agents are left to another process.
     pub others: &'a [RepoId],
     /// The time.
     pub now: Millis,

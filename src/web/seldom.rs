@@ -1,16 +1,17 @@
-//! What strangers can cause as often as they like is told in the log at once, then at most once a minute with a count.
+//! Limits log lines about what strangers can cause as often as they like: the first one is logged at once, then at most
+//! one a minute, with a count.
 
 use domain::ids::Millis;
 use std::sync::{Mutex, PoisonError};
 
-/// How long nothing more is told.
+/// How long nothing more is logged, in milliseconds.
 const QUIET_MS: u64 = 60_000;
 
 /// Counts what happens between two lines of the log.
 #[derive(Default)]
 pub(super) struct Seldom(Mutex<Since>);
 
-/// What happened since the last line.
+/// The number of events since the last line, and its time.
 #[derive(Default)]
 struct Since {
     told: Option<Millis>,
@@ -18,7 +19,7 @@ struct Since {
 }
 
 impl Seldom {
-    /// It happened once more: how often since it was last told, if it is to be told now.
+    /// Counts one more event. Returns the number of events since the last line if a line is due now.
     pub(super) fn happened(&self, now: Millis) -> Option<u64> {
         let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         since.untold = since.untold.saturating_add(1);

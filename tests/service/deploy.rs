@@ -97,7 +97,7 @@ fn a_docker_without_buildx_is_said_to_lack_it() {
     assert!(done.status.success(), "{done:?}");
 }
 
-/// The command that runs the image on one's own repository.
+/// The command that runs the image on a person's own repository.
 const IN_THE_IMAGE: &str = "docker run --rm -it -v \"$PWD:/repository\" -w /repository \
                             -e AUTOBUILD_ANTHROPIC_API_KEY autobuild-claude run ISSUE.md";
 
@@ -190,7 +190,7 @@ fn every_image_of_the_recipe_is_a_line_of_the_lock() {
     );
 }
 
-/// What the build of the recipe copies, as the engine gives it to the build.
+/// Returns a folder with what the recipe's build copies.
 fn copied() -> tempfile::TempDir {
     let (recipe, ignore) = (read("deploy/Containerfile"), read(".dockerignore"));
     let (nothing, but) = ignore.split_once('\n').unwrap();
@@ -223,7 +223,7 @@ fn what_the_recipe_copies_is_a_workspace_that_cargo_loads() {
     assert!(loaded.status.success(), "{}", String::from_utf8_lossy(&loaded.stderr));
 }
 
-/// Every Rust file below a folder.
+/// Returns every Rust file below a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let below = |path: PathBuf| match path.is_dir() {
@@ -235,7 +235,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The files that a Rust file includes as it is built; of a name that a macro joins, its folder.
+/// Returns the files that a Rust file includes at build time. If a macro joins the name, returns its folder.
 fn included(source: &Path) -> Vec<PathBuf> {
     let text = std::fs::read_to_string(source).unwrap();
     let calls = ["include!(", "include_str!(", "include_bytes!(", "include_dir!("];

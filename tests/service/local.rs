@@ -440,7 +440,7 @@ async fn a_misspelt_name_is_answered_with_the_nearest_and_errors_are_json_where_
     }
 }
 
-/// A feature task: without tests nothing can show that it is done.
+/// A feature task. Without tests, nothing can show that it is done.
 const LOUD: &str = "# Greet loudly
 
 ```yaml

@@ -273,7 +273,7 @@ async fn both_apps_are_registered_and_a_feature_is_built_without_another_step() 
     );
     let log = service.log();
     assert!(!log.contains("PRIVATE KEY") && !log.contains("panic"), "{log}");
-    // What the person was about to make is no fault.
+    // What the person was about to make is not logged as a fault.
     for not_said in ["ERROR", "deliveries:", "Coach App", "installed nowhere"] {
         assert!(!log.contains(not_said), "{not_said}: {log}");
     }

@@ -115,7 +115,7 @@ async fn a_check_says_everything_that_a_start_lacks_and_makes_nothing() {
     assert_eq!(made.len(), 1, "{made:?}");
 }
 
-/// What `serve --check` says of isolation, started by these words; none if it did not start.
+/// Starts `serve --check` with these words, and returns what it says about isolation; `None` if it did not start.
 async fn isolation(starter: &[&str], data: &Path) -> Option<String> {
     let mut words = starter.to_vec();
     words.extend([env!("CARGO_BIN_EXE_autobuild"), "serve", "--check"]);

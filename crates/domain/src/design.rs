@@ -254,7 +254,7 @@ pub fn are_enough(boxes: &[CheckBox]) -> bool {
     boxes.iter().all(|found| found.check.is_some()) && boxes.iter().any(for_machines)
 }
 
-/// What the check boxes say that name no check.
+/// Returns the texts of the check boxes that name no check.
 pub fn unbound(boxes: &[CheckBox]) -> Vec<String> {
     let unbound = boxes.iter().filter(|found| found.check.is_none());
     unbound.map(|found| found.text.clone()).collect()

@@ -163,7 +163,7 @@ impl Topic {
 pub struct Row {
     /// The subject.
     pub topic: Topic,
-    /// Which one, where there are several: an agent, an App on an account.
+    /// The agent, the repository or the App on an account, if the subject has several.
     pub of: Option<String>,
     /// The state.
     pub standing: Standing,

@@ -34,7 +34,7 @@ type Laid = (RepoPath, Option<(Vec<u8>, u32)>);
 /// The time limit for filling a checkout, sized for the largest repositories.
 const FILL_DEADLINE: Duration = Duration::from_secs(600);
 
-/// The bytes that may still be written to the disk of a folder.
+/// Returns how many bytes can still be written to the folder's disk.
 fn room(folder: &Path) -> u64 {
     rustix::fs::statvfs(folder).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }

@@ -58,11 +58,11 @@ const NETWORK: [&str; 27] = [
     "everything up-to-date",
 ];
 
-/// A disk with less room than this is full: git takes away what it wrote of a file that did not fit, and GitHub takes files
-/// of up to 100 MiB.
+/// A disk with fewer free bytes than this counts as full. The number is this large because git removes the part of a
+/// file that it did write, and GitHub accepts files of up to 100 MiB.
 const NO_ROOM: u64 = 100 << 20;
 
-/// Sorts a failed call that spoke to the remote at `url`, whose own name says nothing.
+/// Classifies a failed call to the remote at `url`. The URL is ignored, since it may contain such words.
 pub(crate) fn remote_failure(command: &str, output: &GitOutput, url: &str) -> GitError {
     let text = output.stderr.clone();
     if let Some(branch) = text.split("couldn't find remote ref ").nth(1) {
@@ -125,8 +125,8 @@ pub(crate) fn local_failure(command: &str, output: &GitOutput) -> GitError {
     }
 }
 
-/// Sorts a failed checkout on a disk that has this much room. Of a file that it could not write, git does not say whether
-/// that was for want of room.
+/// Classifies a failed checkout on a disk with `room` free bytes. If git could not write a file, it does not say
+/// whether the disk was full, so the free space decides.
 pub(crate) fn checkout_failure(output: &GitOutput, room: u64) -> GitError {
     let unwritten = output.stderr.lines().find(|line| line.contains(UNWRITTEN));
     match unwritten {
@@ -135,7 +135,7 @@ pub(crate) fn checkout_failure(output: &GitOutput, room: u64) -> GitError {
     }
 }
 
-/// Git's line about an object that it does not take: `error: object <id>: <rule>: <what is wrong>`.
+/// Returns git's line about an object that it refuses: `error: object <id>: <rule>: <what is wrong>`.
 fn refused_object(line: &str) -> Option<&str> {
     let (id, rest) = line.strip_prefix("error: object ")?.split_once(": ")?;
     let (rule, _) = rest.split_once(": ")?;

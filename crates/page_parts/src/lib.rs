@@ -19,7 +19,7 @@ pub fn badge(kind: &str, text: &str) -> Markup {
     html! { span class=(format!("badge {kind}")) { (text) } }
 }
 
-/// A sentence in which what stands between backticks is code.
+/// Returns a sentence. Text between backticks becomes code.
 pub fn sentence(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     html! {
@@ -33,7 +33,7 @@ pub fn sentence(text: &str) -> Markup {
     }
 }
 
-/// A box with a head and a body, as comments are shown.
+/// Returns a box with a head and a body, as for comments.
 pub fn boxed(id: Option<&str>, kind: &str, head: &Markup, body: &Markup) -> Markup {
     html! {
         article id=[id] class=(format!("box {kind}")) {

@@ -14,10 +14,11 @@ use tempfile::NamedTempFile;
 const LEVELS: [Level; 3] = [Level::L3, Level::L2, Level::L1];
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// No sandbox has started more processes when its canary sings. A new namespace counts its processes from 1.
+/// A sandbox has started at most this many processes when its canary runs. A new namespace numbers its processes from
+/// 1.
 const HIGHEST_INSIDE: i32 = 64;
 
-/// What complaints mean, and how to mend each.
+/// Signs in error messages, each with how to fix its cause.
 const REMEDIES: &[(&str, &str)] = &[
     (
         "os error 2",
@@ -163,11 +164,12 @@ impl Trial {
     }
 }
 
-/// A thread of this process that the canary tries to reach by its number, as it would the process itself. In a container
-/// the process may be number 1 or 2, and by such a number the canary reaches a process of its own sandbox.
+/// A thread of this process that the canary tries to reach by its number, in place of the process itself. In a
+/// container this process may have the number 1 or 2, and in the sandbox that number belongs to one of the sandbox's
+/// own processes.
 struct Bystander {
     number: i32,
-    /// The thread ends with it.
+    /// The thread ends when this is dropped.
     _until: mpsc::Sender<()>,
 }
 
@@ -184,7 +186,8 @@ impl Bystander {
         Ok(Self { number, _until: until })
     }
 
-    /// One whose number is higher than this. All stay until it is found, so that no two have the same.
+    /// Starts a thread whose number is higher than `number`. The threads with lower numbers stay alive meanwhile, so
+    /// that no number is given out twice.
     fn beyond(number: i32) -> io::Result<Self> {
         let mut lower = Vec::new();
         loop {
@@ -197,7 +200,7 @@ impl Bystander {
     }
 }
 
-/// Whether what the canary could do is no more than the level allows; gives what this machine lacks of the whole level.
+/// Checks that the canary could do no more than the level allows. Returns what this machine lacks of the full level.
 fn blocks(level: Level, song: Song) -> Result<Option<&'static str>, String> {
     let misses = [
         (song.read, "a file that was not given was read"),

@@ -87,7 +87,7 @@ fn api_failure(spec: &RunSpec, stream: &Stream, result: &Value) -> AgentFailure 
     if too_long || status == Some(413) {
         return AgentFailure::PromptTooLong;
     }
-    // Of the service's own key it says the same, which is no log-in of a person.
+    // The program says the same about the service's own key, which is handled below.
     if stream.login == Login::Host && (text.starts_with("Not logged in") || text.contains("Please run /login")) {
         return Provider::Anthropic.not_logged_in();
     }

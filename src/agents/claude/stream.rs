@@ -27,9 +27,9 @@ const MAX_REMEMBERED: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct Stream {
     asked: Asked,
-    /// As whom it speaks to its model.
+    /// The log-in with which it calls its model.
     pub(crate) login: Login,
-    /// Whether it said what it is, and that is what was asked for.
+    /// Whether the program reported its mode and tools and they are the requested ones.
     pub(crate) as_asked: bool,
     /// The model, as the program names it.
     pub(crate) model: Option<String>,

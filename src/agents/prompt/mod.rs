@@ -150,7 +150,7 @@ impl Prompt {
         next
     }
 
-    /// The prompt of a run that begins anew after one of an agent that may only read was stopped.
+    /// Returns the prompt for a new run of an agent that only reads, after an earlier run was stopped.
     pub fn begun_anew(&self, cut: Cut) -> Self {
         let why = how_it_ended(cut);
         let limit = if cut.is_limit() { " There is no third run." } else { "" };

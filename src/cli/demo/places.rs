@@ -30,9 +30,9 @@ pub(super) struct Places {
     pub transcript: PathBuf,
     /// The imported repository, if it is a person's own.
     own: Option<PathBuf>,
-    /// What agents worked on first, as `autobuild trace` names it; none where none worked.
+    /// The first work of the agents, as `autobuild trace` names it; `None` if no agent worked.
     pub traced: Option<String>,
-    /// How long they stay.
+    /// The time for which the files remain.
     pub staying: Staying,
 }
 
@@ -43,7 +43,7 @@ pub(super) enum Staying {
     Kept,
     /// They are deleted when the demo ends.
     Until,
-    /// Until the demo ends, since nothing came of it.
+    /// They are deleted when the demo ends, since there is no work yet.
     Empty,
 }
 
@@ -154,7 +154,7 @@ impl Places {
         ended.branches.iter().map(fetch).collect()
     }
 
-    /// The command that shows what the agents did.
+    /// Returns the command that shows what the agents did.
     fn trace(&self) -> Option<String> {
         let folder = self.folder.to_string_lossy();
         let folder = shell_words::quote(&folder);

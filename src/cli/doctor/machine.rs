@@ -44,7 +44,7 @@ pub(super) fn this_program() -> Row {
 }
 
 pub(super) fn git(found: &Result<InstalledGit, UnusableGit>) -> Row {
-    // What was found says already how a newer one is had.
+    // The finding already says how to get a newer git.
     let remedy = "then start AutoBuild again";
     match found {
         Ok(git) => match git.warning() {

@@ -200,7 +200,7 @@ async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
         .await?;
     let (number, name) = (order.number, order.name());
     let is_structured = plan.structured && !plan.who.json;
-    // Who sends the plan to a file wants nothing else in it.
+    // A person who redirects the plan to a file wants nothing else in that file.
     session.screen.quiet = is_structured && !std::io::stdout().is_terminal();
     let code = session.build(order, &plan.who, left_out).await?;
     let report = session.orders.report(number)?;
@@ -238,7 +238,8 @@ async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
 }
 
 impl Session {
-    /// Refuses a task of which nobody may say what must hold: nothing is ordered that could not begin.
+    /// Refuses a task without usable check boxes if no design is made either: it has no criteria, so it could not
+    /// begin.
     async fn has_criteria(&self, issue: &IssueText, no_pre_loop: bool) -> anyhow::Result<()> {
         let (_, body) = issue.clone().parts();
         let boxes = check_boxes(&body);

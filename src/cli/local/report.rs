@@ -84,13 +84,13 @@ pub struct Row {
 }
 
 impl Report {
-    /// It goes on: how it rested before is old news.
+    /// Marks the work as going on, and removes how it rested before.
     pub fn goes_on(&mut self) {
         (self.rests, self.ok, self.error) = (false, false, None);
         (self.sentence, self.why) = (String::new(), Vec::new());
     }
 
-    /// What is known of a Feature now, written over what was known of it.
+    /// Updates the report with a Feature's current state.
     pub fn tell(&mut self, feature: &Feature, costs: BTreeMap<Option<TaskId>, Cost>) {
         let spending = Spending {
             by_task: costs,

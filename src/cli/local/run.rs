@@ -105,7 +105,7 @@ impl Session {
         Ok((order, left_out))
     }
 
-    /// Another agent than before, where one is named or set now.
+    /// Changes the order's agent if the command or the environment names one.
     pub fn with_agent(&self, order: &mut Order, who: &Who) -> anyhow::Result<()> {
         if let Some(agent) = chosen(who.agent.as_deref())? {
             order.agent = agent.to_string();

@@ -97,7 +97,7 @@ impl Job<'_> {
     pub async fn work(&self, stop: &mut Stop) -> anyhow::Result<Worked> {
         let mut stage = self.stage().await?;
         let mut players = BTreeMap::new();
-        // Before the service works it knows what is left to others.
+        // The service must know which agents it leaves to other processes before it starts to work.
         let taken = self.take_orders(&stage, &mut players).await;
         stage.begin();
         let worked = match taken {
@@ -136,7 +136,7 @@ impl Job<'_> {
         worked
     }
 
-    /// The stage of this repository, which works on nothing yet.
+    /// Makes the stage of this repository. Its service does not work yet.
     async fn stage(&self) -> anyhow::Result<Stage> {
         self.place.make()?;
         let stage = Stage::build(Setup {
@@ -191,7 +191,7 @@ impl Job<'_> {
         for order in self.orders.all()? {
             let mine = order.number == self.number;
             let begun = stage.forge.repo_id(&stage.full_name(&order.on_forge()));
-            // What names another agent waits for it, also what was begun before.
+            // An order that names another agent waits for that agent, even if it was begun before.
             let is_ours = mine || order.agent == self.agent.to_string();
             if let Ok(repo) = begun {
                 stage.engine.settings.others.set(RepoId(repo), !is_ours);
@@ -220,7 +220,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Says how far a Feature is that goes on, and what it waits for: perhaps nothing happens for a while.
+    /// Reports the state of a Feature that goes on, and what it waits for, since nothing may happen for a while.
     async fn tell_where_it_stands(&self, stage: &Stage, filed: &Filed) -> anyhow::Result<()> {
         let Some(feature) = stage.latest(filed).await?.filter(Feature::is_unfinished) else {
             return Ok(());
@@ -237,7 +237,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// The port of the last time, so that addresses in what was said still lead somewhere.
+    /// Returns the port of the last run if it is free, so that addresses in older texts still work; else 0.
     fn port(&self) -> u16 {
         let mut text = String::new();
         // If the port cannot be read, any other will do.

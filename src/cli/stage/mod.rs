@@ -172,7 +172,7 @@ pub struct Filed {
 }
 
 impl Stage {
-    /// Starts the forge and the service, which takes deliveries and works on nothing until it begins.
+    /// Starts the forge and the service. The service accepts deliveries, but does no work before [`Self::begin`].
     pub async fn build(setup: Setup<'_>) -> anyhow::Result<Self> {
         let (key, person, offers) = (secret()?, setup.cast.login(), Offers::default());
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
@@ -216,13 +216,14 @@ impl Stage {
         })
     }
 
-    /// Lets the service work.
+    /// Starts the service's work.
     pub fn begin(&mut self) {
         let work = self.engine.clone().work(self.stop.clone());
         self.work.push(tokio::spawn(work));
     }
 
-    /// Makes a repository of the stage's organisation that the person owns and nobody else sees; gives its whole name.
+    /// Creates a private repository of the stage's organisation if it does not exist, with the person as its
+    /// administrator; returns its full name.
     pub async fn repository(&self, name: &str, source: RepoSource<'_>) -> anyhow::Result<String> {
         let full_name = self.full_name(name);
         if self.forge.repository_dir(&full_name).is_err() {

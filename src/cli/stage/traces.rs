@@ -31,7 +31,8 @@ pub async fn gather(stage: &Stage, repo: RepoId) -> anyhow::Result<Vec<String>> 
     Ok(lines)
 }
 
-/// What agents of a repository worked on first, as `autobuild trace` names it: a task rather than the plan.
+/// Returns the first work of a repository's agents, as `autobuild trace` names it: a task if there is one, else the
+/// plan.
 pub async fn first(stage: &Stage, repo: RepoId) -> anyhow::Result<Option<String>> {
     let all = stage.engine.store.traced().await?.into_iter();
     let tasks = all.filter(|(feature, _)| feature.repo == repo).map(|(_, task)| task);
@@ -39,7 +40,7 @@ pub async fn first(stage: &Stage, repo: RepoId) -> anyhow::Result<Option<String>
     Ok(first.map(task_name))
 }
 
-/// Appends to the transcript's file how it ended and what the agents did, and shows that where everything is shown.
+/// Appends to the transcript's file how the work ended and what the agents did; with `verbose` also prints the latter.
 pub fn tell(stage_file: &std::path::Path, ended: &[String], lines: &[String], verbose: bool) -> std::io::Result<()> {
     let mut file = own_file().append(true).open(stage_file)?;
     writeln!(file, "\n{}", ended.join("\n"))?;

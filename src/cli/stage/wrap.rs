@@ -1,5 +1,5 @@
-//! Lines that fit into a terminal, measured in its columns. Words are kept whole where they fit, and addresses always: a
-//! part of one can neither be clicked nor copied.
+//! Wraps lines to a terminal's columns. Words are kept whole if they fit. Addresses are always kept whole, since a part
+//! of one can be neither clicked nor copied.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -9,11 +9,11 @@ const LEAST: usize = 16;
 /// The longest word in bytes; a longer text without blanks may be cut anywhere.
 const LONGEST_WORD: usize = 60;
 
-/// What stands before an address that does not fit behind the gutter, so that it fits if anything makes it.
+/// The indent of an address that does not fit after the gutter. It is short, so that the address fits if possible.
 const BEFORE_ADDRESS: &str = "  ";
 
-/// `text` in rows of at most `width` columns: the first behind `lead`, the others behind `gutter`. An address that does not
-/// fit has a row of its own, which the terminal breaks where it must.
+/// Wraps `text` to rows of at most `width` columns: the first begins with `lead`, the others with `gutter`. An address
+/// that does not fit gets a row of its own, which may be too long; the terminal then breaks it.
 pub fn rows(lead: &str, gutter: &str, text: &str, width: usize) -> Vec<String> {
     let text = text.replace('\t', "    ");
     let room = |before: &str| width.saturating_sub(before.width()).max(LEAST);

@@ -39,10 +39,10 @@ pub async fn may_be_ours(engine: &Engine, place: &Place, issue: &Issue, label: &
     Ok(known.is_none_or(|labels| labels.wanted(label).is_some()))
 }
 
-/// How long a label waits that cannot be looked at yet.
+/// How long a label waits if too many others are being looked up, in milliseconds.
 const LOOK_WAIT_MS: i64 = 2_000;
 
-/// The right to ask GitHub about a label that may be none of ours; none where that is known without asking.
+/// Returns a permit to ask GitHub about a label that may not be ours; `None` if the labels are known without asking.
 async fn look<'a>(engine: &'a Engine, place: &Place) -> Result<Option<SemaphorePermit<'a>>, EffectError> {
     if engine.certain_labels(place.repo.id).await?.is_some() {
         return Ok(None);
@@ -52,8 +52,8 @@ async fn look<'a>(engine: &'a Engine, place: &Place) -> Result<Option<SemaphoreP
     look.map(Some).map_err(|_| EffectError::Waiting { until })
 }
 
-/// An issue got `label`. Nothing is fetched here: whether it is ours, whether the sender may, and how the issue stands
-/// now are calls.
+/// Handles an issue that got `label`. Nothing is cloned. API calls find out whether the label is ours, whether the
+/// sender has the right, and the current state of the issue.
 pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<Done, EffectError> {
     let InboundContext { engine, place, .. } = *context;
     let look = look(engine, place).await?;

@@ -58,8 +58,8 @@ impl Question<'_> {
         }
     }
 
-    /// What is told at first, after the runs of this effect that were cut short. What a Player goes on from is in its
-    /// prompt already.
+    /// Returns the first prompt, given how earlier runs of this effect were cut short. A Player's prompt already says
+    /// what the Player continues from.
     fn after(&self, cuts: &[Cut]) -> Prompt {
         let limit = cuts.iter().rfind(|cut| cut.is_limit());
         match (self.role, limit) {

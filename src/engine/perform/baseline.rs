@@ -87,7 +87,7 @@ impl EffectContext<'_> {
         found.or(self.feature.integration.as_ref().map(|integration| &integration.base))
     }
 
-    /// Whether a commit stands on that one, and can be compared with what was so before.
+    /// `true` if a commit contains the commit that was measured, so that it can be compared with the baseline.
     pub(super) async fn stands_on_measured(&self, mirror: &Mirror, commit: &Sha) -> Result<bool, EffectError> {
         match self.measured() {
             Some(measured) => Ok(mirror.is_ancestor(measured, commit).await?),
@@ -95,7 +95,7 @@ impl EffectContext<'_> {
         }
     }
 
-    /// The failing tests that people waived, of all tasks: they belong to what was so before.
+    /// Returns the failing tests that people waived, of all tasks. They count like tests that failed in the baseline.
     pub(super) fn waived(&self) -> Vec<WaivedTest> {
         let waivers = self.feature.tasks.iter().flat_map(|task| &task.waived);
         waivers

@@ -57,7 +57,8 @@ pub(super) async fn publish_blocked(context: &EffectContext<'_>, task: &Task, he
     }
 }
 
-/// Publishes what the last wave gate found that holds for a commit; on its newest one unless one is named.
+/// Publishes the last wave gate that holds for `on` as a check run on that commit. Without `on`, publishes the last one
+/// on its newest commit.
 pub(super) async fn publish_wave_check(context: &EffectContext<'_>, on: Option<&Sha>) -> Result<Done, EffectError> {
     let mut gates = context.feature.gates.iter().rev();
     let Some(gate) = gates.find(|gate| on.is_none_or(|head| gate.holds_for(head))) else {
@@ -67,7 +68,7 @@ pub(super) async fn publish_wave_check(context: &EffectContext<'_>, on: Option<&
     publish(context, (None, on.unwrap_or(gate.newest())), &check, Vec::new(), &[]).await
 }
 
-/// The buttons of a blocked task, on the check run that says how it stands.
+/// Returns the buttons of a blocked task, if turn `number` is the one whose check run shows the task's state.
 fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
     let newest = task.standing_turn().is_some_and(|newest| newest.number == number);
     match newest && task.is_blocked() {

@@ -20,7 +20,8 @@ use domain::{
 };
 use std::{sync::atomic::Ordering, time::Duration};
 
-/// The longest that the second write of an effect waits in its worker; a longer wait is the database's.
+/// How long a later write of an effect may wait in its worker, in milliseconds. If it must wait longer, the effect is
+/// stored and waits in the database.
 const FOLLOW_UP_MS: u64 = 5_000;
 
 /// The context in which an effect of a Feature is performed.
@@ -77,7 +78,7 @@ impl EffectContext<'_> {
             .ok_or_else(|| EffectError::defect(Defect::NoTask { task: id }))
     }
 
-    /// Asked before each write to GitHub: the lease, and the least time between writes.
+    /// Checks before each write to GitHub that the lease is safe and that the spacing between writes allows it.
     pub(super) async fn may_write(&self) -> Result<(), EffectError> {
         self.job.may_write(self.engine).await
     }
@@ -108,8 +109,9 @@ impl EffectContext<'_> {
 }
 
 impl Job {
-    /// Asked before each write to GitHub. An effect that was allowed none yet is put off; later it waits here, since putting
-    /// it off would do all of it again.
+    /// Checks before each write to GitHub that the lease is safe, and reserves the next write of the installation. If
+    /// the spacing asks for a wait, an effect that has not written yet is put off. After its first write it waits here
+    /// for a short time, since putting it off would repeat all of it.
     pub(super) async fn may_write(&self, engine: &Engine) -> Result<(), EffectError> {
         loop {
             self.may_speak()?;

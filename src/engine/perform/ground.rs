@@ -98,8 +98,8 @@ async fn fetched(context: &EffectContext<'_>, task: &Task) -> Result<Mirror, Eff
     }
 }
 
-/// What the Player has to take up: the default branch where that is the task and was not done yet, else the integration
-/// branch where the turn is about a conflict with it, or where the work lacks what that took in of the default branch.
+/// Returns the commit that the Player must merge: the default branch if that is the task and not yet done. Otherwise it
+/// is the integration branch, if the turn is about a conflict with it or the work lacks the commit that was measured.
 async fn to_merge(
     context: &EffectContext<'_>,
     mirror: &Mirror,

@@ -38,7 +38,7 @@ use std::time::Duration;
 /// The trailer of a commit with the unfinished work of a failed run.
 pub(super) const PARTIAL: &str = "AutoBuild-Partial";
 
-/// How often it is tried to keep what a run made, beside the first: with the usual waits for five minutes.
+/// How often keeping a run's result is tried again. With the default waits this takes five minutes.
 const KEEPING: u32 = 5;
 
 pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
@@ -126,7 +126,7 @@ enum Kept {
     Ended(Played),
 }
 
-/// Keeps a finished run, and publishes it if nothing forbids that.
+/// Keeps a finished run, and pushes it if nothing forbids that.
 async fn take(
     context: &EffectContext<'_>,
     task: &Task,
@@ -148,8 +148,8 @@ async fn take(
     }
 }
 
-/// What was made of a run. Where that may work later, none, after a wait: it is tried again while the run is still in hand,
-/// for another run would be paid again.
+/// Returns what was made of a run. If that failed and may work later, waits and returns `None`, so that the caller
+/// tries again within this effect, because a new run would have to be paid for.
 async fn unless_later<T>(
     context: &EffectContext<'_>,
     made: Result<T, EffectError>,
@@ -168,7 +168,7 @@ async fn unless_later<T>(
     }
 }
 
-/// Commits what the Player left in its checkout, and writes it down if nothing forbids to push it.
+/// Commits what the Player left in its checkout, and records it if nothing forbids pushing it.
 async fn keep(
     context: &EffectContext<'_>,
     task: &Task,
@@ -268,7 +268,7 @@ async fn publish(
     Ok(ended(context, task, emission, outcome))
 }
 
-/// A Player that ended badly leaves what it did for the next try.
+/// Commits and pushes the unfinished work of a failed Player for the next try. If that fails, tries again.
 async fn save_patiently(
     context: &EffectContext<'_>,
     task: &Task,

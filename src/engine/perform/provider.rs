@@ -230,7 +230,8 @@ impl EffectContext<'_> {
         }
     }
 
-    /// What a provider says of credentials is for operators alone.
+    /// Returns the error for a failure that is not tried again. A provider's message about credentials goes only to
+    /// operators.
     async fn hopeless(&self, refusal: Refusal, record: &Record) -> Result<EffectError, EffectError> {
         let Refusal { provider, failure } = refusal;
         let AgentFailure::NotAuthorised { said } = failure else {
@@ -247,7 +248,7 @@ impl EffectContext<'_> {
     }
 }
 
-/// A failure with the end of what its program printed, where people are shown that.
+/// Returns a failure with the program's output, shortened, if people may see that.
 fn failed_run(failure: AgentFailure, record: &Record) -> FailedRun {
     let printed = match failure.shows_output() {
         true => shorten::middle(&record.log, MAX_PRINTED),
@@ -256,7 +257,7 @@ fn failed_run(failure: AgentFailure, record: &Record) -> FailedRun {
     FailedRun { failure, printed }
 }
 
-/// Why a provider does not serve for a while, where a failure tells that.
+/// Returns the cause for which a provider is left alone for a while, if the failure has one.
 fn trouble(failure: &AgentFailure) -> Option<Trouble> {
     if let AgentFailure::RateLimited { .. } = failure {
         return Some(Trouble::RateLimited);

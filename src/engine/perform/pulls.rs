@@ -63,7 +63,7 @@ pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emi
     if let Some(pull) = context.feature.pull
         && context.repo().pull(pull).await?.state == OpenState::Open
     {
-        // It went back to building and comes again: the same pull request, which says what is so now.
+        // The Feature went back to building and is ready again. The same pull request gets the current text.
         context.may_write().await?;
         let change = PullChange {
             title: Some(new.title),

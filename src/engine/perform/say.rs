@@ -157,7 +157,7 @@ pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> R
                 context.may_write().await?;
                 repo.create_comment(feature.key.issue, &body).await?
             }
-            // What an agent does meanwhile is worth no new comment.
+            // The progress of an agent is not worth a new comment.
             Err(error) if context.is_final(&error) && emission == Emission(0) => return Ok(Done::Nothing),
             Err(error) if context.is_final(&error) => instead_of(context, id, (&marker, &body)).await?,
             edited => edited?,
@@ -166,8 +166,8 @@ pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> R
     Ok(shown(context, feature, comment.id, comment.updated_at))
 }
 
-/// The living comment in place of one that GitHub does not let us edit. Each is news to everybody on the issue: there are
-/// few of them, but a plan is shown at once.
+/// Writes a new living comment if GitHub does not let us edit the old one. A new comment notifies everybody on the
+/// issue, so these are written rarely. Only a new plan is shown at once.
 async fn instead_of(
     context: &EffectContext<'_>,
     old: CommentId,

@@ -76,8 +76,9 @@ pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emi
     Ok(context.task_event(task.id, event))
 }
 
-/// What comes before the Gates of a commit that lacks the commit that pre-flight looked at: the branch takes up the
-/// integration branch, which has it. Else nothing could be compared with what was so before.
+/// Prepares a commit for its Gates if it lacks the commit that was measured, since nothing could be compared with the
+/// baseline then. Merges the integration branch, which contains that commit, into the task's branch. Returns `None` if
+/// there is nothing to merge.
 pub(super) async fn onto_measured(
     context: &EffectContext<'_>,
     mirror: &Mirror,
@@ -95,7 +96,7 @@ pub(super) async fn onto_measured(
         .fetch(feature.installation, feature.key.repo, &[&folder])
         .await?;
     let stood = tip(&mirror, &feature.key.integration_branch()).await?;
-    // The default branch was rewritten, or the task was merged by hand: there is nothing to take up.
+    // The default branch was rewritten, or the task was merged by hand: there is nothing to merge.
     if mirror.is_ancestor(&stood, head).await? || mirror.is_ancestor(head, &stood).await? {
         return Ok(None);
     }
@@ -111,17 +112,17 @@ pub(super) async fn onto_measured(
     ))
 }
 
-/// What came of taking up the integration branch.
+/// The result of merging the integration branch into a task's branch.
 enum CaughtUp {
-    /// The task's branch stands at this commit, which may be one of a person who was faster.
+    /// The task's branch is at this commit. It may be the commit of a person who pushed first.
     At(Sha),
-    /// These files conflict: that needs hands.
+    /// These files conflict, which needs a turn of its own.
     Conflict(Vec<String>),
-    /// The forge refused it, in these words.
+    /// The forge refused the push, with this message.
     Rejected(String),
 }
 
-/// Takes up what the integration branch got meanwhile.
+/// Merges new commits of the integration branch into the task's branch.
 async fn catch_up(
     context: &EffectContext<'_>,
     mirror: &Mirror,

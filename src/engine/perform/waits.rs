@@ -43,8 +43,8 @@ fn place(context: &EffectContext<'_>, wait: &Wait) -> (Thread, Option<PullNumber
     }
 }
 
-/// Whether the person was told by a request for a review. One that stands from an earlier wait tells nobody anything; where
-/// an earlier try failed it may be ours.
+/// Requests a review and returns `true` if GitHub thereby notified the person. A request from an earlier wait notifies
+/// nobody. If an earlier try failed, an existing request may be our own and counts.
 async fn is_requested(context: &EffectContext<'_>, pull: PullNumber) -> Result<bool, EffectError> {
     let (repo, person) = (context.repo(), &context.feature.snapshot.labelled_by);
     if repo.is_review_requested(pull, person).await? {

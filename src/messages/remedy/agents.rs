@@ -28,7 +28,7 @@ const STRONGER_COACH: &str = "Try a stronger model for the Coach: name one that 
      `.github/autobuild.yml` on the default branch, or set `AUTOBUILD_MODEL_STRONG` where AutoBuild runs. Its decision was not \
      usable even after one correction";
 
-/// One action for the kind of failure, then how it goes on.
+/// Returns one action for the kind of failure, then how the work goes on.
 pub(super) fn actions(failure: &AgentFailure, printed: &str) -> Vec<String> {
     let first = match failure {
         AgentFailure::NotFound { program } => format!(

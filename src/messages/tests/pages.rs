@@ -181,7 +181,7 @@ fn a_review_of_a_turn_that_no_coach_saw() {
     );
 }
 
-/// Two turns after the last verdict on work changed nothing: the report says that once, and what is still to be mended.
+/// After a verdict on a change, two turns change nothing. The report says that once, and what still must be fixed.
 #[test]
 fn a_block_for_turns_without_a_change_shows_what_the_coach_asked_for() {
     let mut feature = world::busy(&decent);
@@ -210,7 +210,7 @@ fn a_block_for_turns_without_a_change_shows_what_the_coach_asked_for() {
     );
     assert_eq!(review.body.matches("changed nothing").count(), 1, "{}", review.body);
     assert!(!open.contains("without a change to any file"), "{open}");
-    // The commit of turn 5 was judged: its check run says how the task stands.
+    // The commit of turn 5 was judged, so its check run shows the task's state.
     let check = messages::check_run(&feature, task, &task.turns[4], &links).unwrap();
     assert_eq!(
         (check.title.as_str(), check.conclusion),
@@ -226,7 +226,7 @@ fn a_block_for_turns_without_a_change_shows_what_the_coach_asked_for() {
     );
 }
 
-/// A review fits on a screen: of many items the first that must be fixed stand in the open.
+/// A review fits on a screen: of many items, only the first that must be fixed are open.
 #[test]
 fn of_many_items_only_the_heaviest_stand_in_the_open() {
     let mut feature = world::busy(&decent);
@@ -253,7 +253,7 @@ fn of_many_items_only_the_heaviest_stand_in_the_open() {
     assert!(review.body.contains("All 24 items in full"), "{}", review.body);
 }
 
-/// What an agent printed is spoken of only if it printed something.
+/// An agent's output is mentioned only if there is some.
 #[test]
 fn advice_on_a_failed_agent_says_where_to_look() {
     let mut feature = world::busy(&decent);

@@ -601,7 +601,8 @@ fn what_could_not_be_said_is_a_line_of_the_living_comment() {
     snapshot!("unsaid", lines.trim_end());
 }
 
-/// Two plain sentences with the command and the test in quotes: backticks do not survive inside a sentence of ours.
+/// Two plain sentences, with the command and the test in quotation marks, since backticks do not survive inside one of
+/// our sentences.
 #[test]
 fn tests_without_names_are_told_in_plain_sentences() {
     let finding = || domain::evidence::Finding {

@@ -30,7 +30,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// The repository, if one is named.
+    /// Returns the repository, if one is named.
     fn repository(&self) -> Result<Option<RepoName>, NotARepoName> {
         let name = self.repo.as_deref().unwrap_or_default().trim();
         (!name.is_empty()).then(|| name.parse()).transpose()
@@ -89,7 +89,7 @@ pub(super) fn is_for(inbox: &Inbox, viewer: &Viewer) -> bool {
     viewer.sees_everything() && inbox.doctor().is_some()
 }
 
-/// Where a repository is named.
+/// Returns the form in which a person names a repository.
 fn look(entered: &str) -> Markup {
     html! {
         form.look method="get" action="/doctor" {

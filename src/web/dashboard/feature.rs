@@ -72,7 +72,7 @@ impl Shown<'_> {
         }
     }
 
-    /// How a person goes on from a block, which is said on the forge and not here.
+    /// Says how a person resumes after a block. That is done on the forge, not on this page.
     fn way_on(&self) -> Markup {
         let issue = self.view.feature.key.issue;
         html! {
@@ -80,7 +80,7 @@ impl Shown<'_> {
         }
     }
 
-    /// What its runs cost over time, against what the repository allows.
+    /// Plots the cost of the runs over time, against the repository's limit.
     fn money(&self) -> Markup {
         let mut ended: Vec<(Millis, u64)> = self
             .work

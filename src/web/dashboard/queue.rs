@@ -117,16 +117,16 @@ fn until(step: &QueuedEffect, now: Millis) -> Markup {
     }
 }
 
-/// On which page a step stands.
+/// The page that shows a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
-    /// Among those of all Features.
+    /// The page with the steps of all Features.
     InTheQueue,
-    /// On its Feature's page, which says what to do.
+    /// The page of its Feature, which says what to do.
     OnItsFeature,
 }
 
-/// A step that was given up, and what can be done about it.
+/// Returns a failed step, with the button that tries it again if possible.
 pub(super) fn failed(secrets: &Secrets, form: &Form, step: &StoredEffect, shown: Shown) -> Markup {
     let said = secrets.mask(step.last_error.as_deref().unwrap_or("It did not say why."));
     html! {

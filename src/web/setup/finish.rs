@@ -53,7 +53,7 @@ pub(super) async fn stored(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
         return page::over();
     };
     let Some(kept) = setup.kept() else { return back() };
-    // Since they were shown, another App may have been registered.
+    // Another App may have been registered since the credentials were shown.
     let proof = setup.proof().await;
     if form.text("shown") != page::mark(&kept).text() {
         return page::credentials(&kept, &proof, &[], &browser.form);

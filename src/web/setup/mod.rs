@@ -83,9 +83,9 @@ pub struct Setup {
     now: Mutex<Now>,
     /// The lock that allows one choice, exchange, import or last step at a time.
     work: tokio::sync::Mutex<()>,
-    /// One proof of the address at a time.
+    /// The lock that allows one proof of the address at a time.
     proving: tokio::sync::Mutex<()>,
-    /// How often the credentials changed.
+    /// The number of changes of the credentials.
     changes: watch::Sender<u64>,
     /// The signal of every change of the service.
     services: watch::Sender<()>,

@@ -470,7 +470,7 @@ fn address_section(shown: &Shown<'_>) -> Markup {
     }
 }
 
-/// What is known of whether GitHub reaches the service.
+/// Says whether GitHub reaches the service, as far as that is known.
 fn reach(proof: &Proof, kept: &KeptApps) -> Markup {
     let hook = format!("{}/webhook", kept.public_url.as_str().trim_end_matches('/'));
     let told = |words: Markup| html! { p role="status" { (words) } };
@@ -563,7 +563,8 @@ fn repositories_section(shown: &Shown<'_>) -> Markup {
     }
 }
 
-/// The answer to the last step; nobody can load it again. The folder is the one that keeps the credentials, if one does.
+/// Returns the answer to the last step, which nobody can load again. `folder` is the one that keeps the credentials, if
+/// one does.
 pub(super) fn done(kept: &KeptApps, proof: &Proof, made: &[Made], folder: Option<&Path>) -> Response {
     let (title, content) = done_content(kept, proof, made, folder);
     guarded(frame(StatusCode::OK, title, &content, false), None)
@@ -601,7 +602,8 @@ fn done_content(kept: &KeptApps, proof: &Proof, made: &[Made], folder: Option<&P
     (title, content)
 }
 
-/// The credentials, to be stored elsewhere. They stay where they are until somebody says that this is done.
+/// Returns the page with the credentials, to be stored elsewhere. They stay in the data folder until a person confirms
+/// this.
 pub(super) fn credentials(kept: &KeptApps, proof: &Proof, made: &[Made], form: &str) -> Response {
     let content = html! {
         h1 { "Store the credentials" }
@@ -624,7 +626,8 @@ pub(super) fn mark(kept: &KeptApps) -> Hash {
     Hash::of(&variables(kept))
 }
 
-/// What was made. A first issue is offered unless nobody would hear of its label.
+/// Returns the rows of what was made. A first issue is offered unless GitHub cannot reach the service, which then would
+/// not hear of its label.
 fn made_rows(kept: &KeptApps, proof: &Proof, made: &[Made]) -> Markup {
     let github = kept.github();
     let web = github.web.as_str().trim_end_matches('/');
@@ -702,7 +705,7 @@ mod tests {
     use super::*;
     use crate::config::github_named;
 
-    /// The last page, after a repository was made ready.
+    /// Returns the last page, after a repository was made ready.
     fn last_page(proof: &Proof) -> String {
         let github = github_named("").unwrap();
         let kept = KeptApps::none(&github, Url::parse("https://autobuild.invalid").unwrap());

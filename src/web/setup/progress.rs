@@ -139,7 +139,7 @@ pub(super) enum NoReturn {
     NoCode,
 }
 
-/// An organisation's name, also if its page on this GitHub was entered.
+/// Returns an organisation's name, also if the address of its page on this GitHub was entered.
 fn name_in<'a>(entered: &'a str, web: &Url) -> &'a str {
     let host = &web[Position::BeforeHost..Position::AfterPort];
     let schemes = ["https://", "http://"];

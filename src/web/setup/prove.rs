@@ -61,7 +61,7 @@ impl Setup {
         self.now().proof = proof;
     }
 
-    /// What is known of the address, after the end of a proof that goes on.
+    /// Returns what is known of the address. Waits for a running proof to end.
     pub(super) async fn proof(&self) -> Proof {
         let _ended = self.proving.lock().await;
         self.now().proof.clone()

@@ -175,7 +175,7 @@ impl Setup {
         self
     }
 
-    /// The least time between two writes, in milliseconds.
+    /// Sets the least time between two writes, in milliseconds.
     pub fn write_spacing_ms(mut self, ms: i64) -> Self {
         self.write_spacing_ms = ms;
         self

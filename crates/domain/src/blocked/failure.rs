@@ -76,17 +76,17 @@ pub enum AgentFailure {
         /// The API's message, for operators.
         said: String,
     },
-    /// The program has no log-in, so it asked no model.
+    /// The program is not logged in, so it called no model.
     #[error("{program} is not logged in: {log_in}, or set {key}")]
     NotLoggedIn {
         /// The program.
         program: String,
-        /// How a person logs in, as an order.
+        /// How a person logs in, as an instruction.
         log_in: String,
         /// The setting that holds a key instead.
         key: String,
     },
-    /// The model's API knows no such model, or does not offer it to us.
+    /// The model's API does not know the model, or does not offer it to us.
     #[error("the model {model:?} is not available: {said}")]
     NoSuchModel {
         /// The model.
@@ -114,7 +114,7 @@ pub enum AgentFailure {
     /// The model stopped at its limit of output.
     #[error("the model stopped at its limit of output")]
     OutputLimit,
-    /// It made as many calls as it may in one run.
+    /// It reached the limit of model calls in one run.
     #[error("the agent made as many calls of its model as it may: {turns}")]
     OutOfAgentTurns {
         /// The limit.
@@ -215,8 +215,8 @@ impl AgentFailure {
         }
     }
 
-    /// Whether what its program printed last tells people more. What an API says of accounts and outages is for operators
-    /// alone.
+    /// `true` if the program's last output helps people. An API's messages about accounts and outages are for operators
+    /// only.
     pub fn shows_output(&self) -> bool {
         match self {
             Self::NotAsAsked { .. }
@@ -336,7 +336,7 @@ impl AgentFailure {
 
 #[cfg(test)]
 mod tests {
-    /// What a program printed that started otherwise than asked tells why.
+    /// A program that started otherwise than asked prints the reason.
     #[test]
     fn output_is_shown_unless_it_is_an_apis_word_for_operators() {
         let what = "it never said what it may use".to_owned();

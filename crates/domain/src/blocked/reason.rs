@@ -62,10 +62,10 @@ pub enum BlockReason {
     BudgetSpent(SpentBudget),
     /// An agent gave no usable result in any try.
     AgentFailed {
-        /// In which step.
+        /// The step in which it failed.
         #[serde(default = "unknown_step")]
         doing: Doing,
-        /// How.
+        /// The last failure.
         failure: AgentFailure,
         /// The end of its output, masked and shortened.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -246,7 +246,7 @@ pub enum Doing {
     Other(String),
 }
 
-/// What a block was stored under before it named the step.
+/// Returns the step of a block that was stored before blocks named their step.
 fn unknown_step() -> Doing {
     Doing::LookingAtIt
 }

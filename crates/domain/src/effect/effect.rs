@@ -79,12 +79,12 @@ pub enum Effect {
         #[serde(alias = "run")]
         emission: Emission,
     },
-    /// Publishes what a wave gate found as a check run.
+    /// Publishes a wave gate as a check run.
     PublishWaveCheck {
         /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The commit that it holds for; none for the newest one of the last gate.
+        /// The commit that gets the check run. `None`: the newest commit that the last gate holds for.
         #[serde(default)]
         on: Option<Sha>,
     },

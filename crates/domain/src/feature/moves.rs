@@ -154,8 +154,7 @@ pub(super) fn gate(mut step: Step, then: Then) -> Step {
     step
 }
 
-/// Shows what a gate found as the check run of a commit that it holds for; of the last gate's newest one unless one is
-/// named.
+/// Publishes a wave gate as a check run on the commit `on`, else the last gate on the newest commit that it holds for.
 pub(super) fn publish(mut step: Step, on: Option<Sha>) -> Step {
     let emission = emit(&mut step.feature);
     step.effects.push(Effect::PublishWaveCheck { emission, on });

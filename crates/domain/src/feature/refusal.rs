@@ -112,12 +112,12 @@ pub enum Refusal {
     BotLabel,
     /// One task is wanted, but nothing gives its criteria: the issue has no usable check boxes, and no design is made.
     NoCriteria,
-    /// The same, because these check boxes name no check.
+    /// The same, because these check boxes of the issue name no check.
     UnboundCriteria {
-        /// What they say.
+        /// Their texts.
         boxes: Vec<String>,
     },
-    /// The label was given to a closed issue, or the issue was closed since.
+    /// The label was set on a closed issue, or the issue was closed afterwards.
     IssueClosed,
     /// Someone without write access edited the issue after it was labelled.
     EditedSince {

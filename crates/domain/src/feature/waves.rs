@@ -36,7 +36,7 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
         step.stop.push(StopScope::Feature);
     }
     let ready = ready(&step.feature);
-    // What a person mended before they let a task go on comes first.
+    // The default branch is merged first, since it may hold a person's fix for the task that goes on.
     if matches!(step.feature.state, State::Blocked { .. }) && !ready.is_empty() {
         return moves::merge_default(step, Then::Wave);
     }
@@ -105,7 +105,7 @@ fn tell_needs(step: &mut Step, at: Millis) {
     }
 }
 
-/// Every waiting task of the open waves that has what it needs.
+/// Returns every pending task of the open waves whose needs are fulfilled.
 fn ready(feature: &Feature) -> Vec<TaskId> {
     feature
         .opened_tasks()

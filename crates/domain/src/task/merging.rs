@@ -58,7 +58,7 @@ fn is_due(task: &Task, emission: Emission) -> bool {
     matches!(&task.state, State::Approved { merge, .. } if *merge == (MergeState::Due { emission }))
 }
 
-/// The turn whose Gates are those of this emission.
+/// Returns the turn whose Gates this emission runs.
 fn gated_turn(task: &Task, emission: Emission) -> Option<TurnNumber> {
     match task.state {
         State::CoachTurn {
@@ -98,7 +98,7 @@ pub(super) fn merge_refused(mut task: Task, emission: Emission, rule: String) ->
     unchanged(task)
 }
 
-/// A conflict with what was merged meanwhile is a turn, beyond the limit if need be.
+/// Starts a turn that resolves a conflict with work merged in the meantime, beyond the limit if necessary.
 pub(super) fn merge_conflict(mut task: Task, emission: Emission, files: Vec<String>, at: Millis) -> Step {
     if !is_due(&task, emission) && gated_turn(&task, emission).is_none() {
         return unchanged(task);
@@ -108,7 +108,8 @@ pub(super) fn merge_conflict(mut task: Task, emission: Emission, files: Vec<Stri
     start_turn(task, TurnKind::Conflict, at, Vec::new())
 }
 
-/// The branch took up the integration branch as it is now: Gates and Coach look at what came of that.
+/// Handles a merge of the integration branch into the task's branch: Gates and Coach examine the new head. An approved
+/// task gets a turn for this; a task at its Gates runs them again.
 pub(super) fn caught_up(mut task: Task, emission: Emission, head: Sha, at: Millis) -> Step {
     if is_due(&task, emission) {
         task.head = Some(head);

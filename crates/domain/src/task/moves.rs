@@ -199,8 +199,8 @@ pub(super) fn is_told_by_review(task: &Task) -> bool {
     by_turn && task.last_turn().is_some_and(feedback)
 }
 
-/// The check run that says on the head of a task's branch that a person has to decide: with the verdict of the newest turn
-/// about this commit, else without one, since nobody judged it.
+/// Returns the check run on the branch's head that says that a person has to decide. It shows the verdict of the newest
+/// turn about this commit. If there is none, it shows no verdict, since nobody judged the commit.
 fn shown_by(task: &Task) -> Option<TaskWork> {
     let head = task.head.clone()?;
     Some(match task.turn_of_head() {

@@ -58,7 +58,7 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, rules:
         }
         State::Blocked { .. } => go_on(task, turns),
         State::Approved { .. } if words => go_on(task, turns),
-        // The rule that refused the merge may be gone.
+        // The rule that refused the merge may not apply any more, so the merge is tried again.
         State::Approved { turn, by, .. } => {
             let effects = approve(&mut task, turn, by, rules);
             Step {
@@ -213,7 +213,7 @@ pub(super) fn pushed(mut task: Task, head: Sha, at: Millis) -> Step {
             task.head = Some(head);
             unchanged(task)
         }
-        // One that was resumed goes on from there.
+        // A resumed task continues from the pushed commit.
         State::Pending if task.head.is_some() => {
             task.head = Some(head);
             unchanged(task)
@@ -327,7 +327,7 @@ pub(super) fn left(task: &Task) -> Left {
     }
 }
 
-/// Lets a task go on with `turns` more turns, as soon as its Feature starts it.
+/// Lets a task continue with `turns` more turns. It waits until its Feature starts it.
 pub(super) fn go_on(mut task: Task, turns: u32) -> Step {
     let used = match left(&task) {
         Left::Verify(turn) => turn.0.saturating_sub(1),
@@ -346,7 +346,7 @@ pub(super) fn go_on(mut task: Task, turns: u32) -> Step {
     }
 }
 
-/// Starts a task, or goes on with what is left to do of it.
+/// Starts a task, or continues with the work that remains for its newest turn.
 pub(super) fn start(mut task: Task, at: Millis, rules: &Rules) -> Step {
     let mut effects: Vec<Asked> = open_missing_pull(&mut task).into_iter().collect();
     match left(&task) {

@@ -160,19 +160,20 @@ impl Task {
         self.turns_now().next_back()
     }
 
-    /// The newest turn of the present attempt on the head of the task's branch. Turns after it may have changed nothing.
+    /// Returns the present attempt's newest turn on the branch's head. Later turns may have changed nothing.
     pub fn turn_of_head(&self) -> Option<&Turn> {
         let head = self.head.as_ref()?;
         self.turns_now().rfind(|turn| turn.head.as_ref() == Some(head))
     }
 
-    /// The turn whose check run says how the task stands: of the branch's head, else of its own newest commit.
+    /// Returns the turn whose check run shows the task's state: the turn on the branch's head, else the newest turn
+    /// with a commit.
     pub fn standing_turn(&self) -> Option<&Turn> {
         self.turn_of_head()
             .or_else(|| self.turns_now().rfind(|turn| turn.head.is_some()))
     }
 
-    /// The newest turn of the present attempt with a verdict on work; if no turn changed anything, with any.
+    /// Returns the present attempt's newest turn with a verdict on a change, or else its newest turn with a verdict.
     pub fn last_judged(&self) -> Option<&Turn> {
         let judged = |turn: &&Turn| turn.verdict.is_some();
         let on_work = |turn: &&Turn| judged(turn) && turn.work != Work::NoChange;
@@ -181,7 +182,7 @@ impl Task {
             .or_else(|| self.turns_now().rfind(judged))
     }
 
-    /// Its verdict.
+    /// Returns the verdict of [`Self::last_judged`].
     pub fn last_judgement(&self) -> Option<&Verdict> {
         self.last_judged()?.verdict.as_ref()
     }

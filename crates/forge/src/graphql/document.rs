@@ -1,4 +1,4 @@
-//! A document that holds one operation, and how its parts are read.
+//! A document with one operation, and the functions that read its parts.
 
 use graphql_parser::{
     Pos,
@@ -25,7 +25,7 @@ impl Kind {
         }
     }
 
-    /// The type of which its fields are.
+    /// Returns the type that has the operation's fields.
     pub(super) fn root(self) -> &'static str {
         match self {
             Self::Query => "Query",
@@ -34,7 +34,7 @@ impl Kind {
     }
 }
 
-/// What a document asks for.
+/// The operation that a document asks for.
 pub(super) struct Operation<'a> {
     pub(super) kind: Kind,
     pub(super) name: Option<&'a str>,
@@ -44,7 +44,7 @@ pub(super) struct Operation<'a> {
 }
 
 impl<'a> Operation<'a> {
-    /// The only one of a document; otherwise why none is run.
+    /// Returns the document's only operation, or else the reason why the document is not run.
     pub(super) fn of(document: &'a Document<'static, String>) -> Result<Self, &'static str> {
         let [Definition::Operation(operation)] = document.definitions.as_slice() else {
             return Err("One operation without fragments must be given");
@@ -76,7 +76,7 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// The fields of a selection.
+/// Returns the fields of a selection.
 pub(super) fn fields(set: &Set) -> impl Iterator<Item = &Field> {
     set.items.iter().filter_map(|item| match item {
         Selection::Field(field) => Some(field),
@@ -84,12 +84,12 @@ pub(super) fn fields(set: &Set) -> impl Iterator<Item = &Field> {
     })
 }
 
-/// What a field is called in the answer.
+/// Returns the name of a field in the answer.
 pub(super) fn key(field: &Field) -> &str {
     field.alias.as_ref().unwrap_or(&field.name)
 }
 
-/// What is written in a document, with the values of its variables.
+/// Returns the value of a literal in a document. Each variable in it is replaced by its value.
 pub(super) fn literal(variables: &Map<String, Value>, value: &Literal) -> Value {
     match value {
         Literal::Variable(name) => variables.get(name).cloned().unwrap_or_default(),

@@ -1,6 +1,6 @@
-//! What only GraphQL offers and AutoBuild asks for: who edited an issue last, and taking a pull request out of draft or
-//! back. Documents are held to an excerpt of GitHub's schema; what is not in it is refused in GitHub's words for what does
-//! not exist.
+//! The GraphQL calls that AutoBuild needs, since REST does not offer them: who edited an issue last, and making a pull
+//! request a draft or ready. A document is checked against an excerpt of GitHub's schema. What the excerpt lacks is
+//! refused in the words that GitHub uses for what does not exist.
 
 mod document;
 mod schema;
@@ -22,10 +22,10 @@ use serde_json::{Map, Value, json as object};
 const WRITE: Right = Right::write(&["pull_requests"], Role::Write);
 const READ: Right = Right::read(&["issues", "pull_requests"]);
 
-/// An answer, and whether all that was asked is served.
+/// An answer, and whether the forge serves everything that was asked.
 pub(super) type Known = (Answered, bool);
 
-/// Why a field is `null`.
+/// The reason why a field is `null`.
 struct Failure {
     kind: &'static str,
     message: String,
@@ -70,7 +70,7 @@ pub(super) fn answer(call: &Call) -> Option<Known> {
     })
 }
 
-/// Data with the errors of single fields, or the errors of a document that cannot be run at all.
+/// Returns the data with the errors of single fields, or else the errors of a document that cannot be run at all.
 fn answered(call: &Call, text: &str) -> Result<Value, Vec<Value>> {
     let document = graphql_parser::parse_query::<String>(text).map(Document::into_static);
     let document = document.map_err(|error| vec![object!({"message": error.to_string()})])?;
@@ -102,7 +102,7 @@ fn answered(call: &Call, text: &str) -> Result<Value, Vec<Value>> {
     Ok(body)
 }
 
-/// What is selected of an object, of which `known` are all fields; `null` stays `null`.
+/// Returns the selected fields of an object, of which `known` holds all fields; `null` stays `null`.
 fn select(known: &Value, set: &Set) -> Value {
     let Value::Object(known) = known else {
         return Value::Null;
@@ -126,7 +126,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// An argument of a field, by the path of its names.
+    /// Returns an argument of a field by the path of its names; `null` if it is not given.
     fn argument(&self, field: &Field, path: &[&str]) -> Value {
         let (first, rest) = path.split_first().unwrap_or((&"", &[]));
         let given = field.arguments.iter().find(|(name, _)| name == first);
@@ -135,7 +135,8 @@ impl Run<'_> {
             .fold(value, |value, name| value.get(name).cloned().unwrap_or_default())
     }
 
-    /// The last field of `path`, or `null` and an error.
+    /// Returns the value that was found for the last field of `path`. If there is none, records an error and returns
+    /// `null`.
     fn or_null(&mut self, path: &[&Field], found: Result<Value, Failure>) -> Value {
         found.unwrap_or_else(|Failure { kind, message }| {
             let at = path.last().map(|field| field.position).unwrap_or_default();
@@ -203,7 +204,7 @@ impl Run<'_> {
     }
 }
 
-/// REST shows an App's bot with `[bot]` at the end of its login, GraphQL without.
+/// Returns an issue. REST shows an App's bot with `[bot]` at the end of its login, GraphQL without.
 fn issue(state: &State, repo: &Repo, number: u64) -> Result<Value, Failure> {
     let issue: Option<&Issue> = repo.issues.get(&number).filter(|issue| !issue.is_pull());
     let issue =

@@ -1,9 +1,9 @@
-//! The part of GitHub's schema that is served: which types there are, what they hold, and which values they take.
+//! The part of GitHub's schema that the forge serves: its types, their fields, and the values that they take.
 
 use graphql_parser::schema::{Definition, Document, TypeDefinition};
 use serde_json::Value;
 
-/// The excerpt, in GraphQL's own language.
+/// The excerpt, in GraphQL's schema language.
 const TEXT: &str = include_str!("schema.graphql");
 
 pub(super) type Field = graphql_parser::schema::Field<'static, String>;
@@ -13,11 +13,11 @@ pub(super) type Type = graphql_parser::schema::Type<'static, String>;
 /// The types of the excerpt.
 pub(super) struct Schema(Document<'static, String>);
 
-/// What a type is made of.
+/// The structure of a type.
 pub(super) enum Shape<'a> {
     Fields(&'a [Field]),
     Inputs(&'a [Input]),
-    /// A single value, as of every type that the excerpt does not describe.
+    /// A single value. Every type that the excerpt does not describe counts as a scalar.
     Scalar,
 }
 
@@ -27,7 +27,7 @@ impl Schema {
         Self(document.unwrap_or_default())
     }
 
-    /// What the type inside lists and `!` is made of.
+    /// Returns the structure of the type with this name, which is without lists and `!`.
     pub(super) fn shape(&self, kind: &str) -> Shape<'_> {
         let types = self.0.definitions.iter().filter_map(|definition| match definition {
             Definition::TypeDefinition(one) => Some(one),
@@ -47,7 +47,7 @@ impl Schema {
         Shape::Scalar
     }
 
-    /// Whether a type takes a value.
+    /// `true` if the value fits the type.
     pub(super) fn takes(&self, kind: &Type, value: &Value) -> bool {
         match (kind, value) {
             (Type::NonNullType(kind), value) => !value.is_null() && self.takes(kind, value),
@@ -69,7 +69,7 @@ impl Schema {
     }
 }
 
-/// Whether a type of single values takes one.
+/// `true` if the value fits the scalar type.
 fn is_scalar(kind: &str, value: &Value) -> bool {
     let of: &[&str] = match value {
         Value::String(_) => &["ID", "String", "DateTime"],
@@ -81,7 +81,7 @@ fn is_scalar(kind: &str, value: &Value) -> bool {
     of.contains(&kind)
 }
 
-/// The name of a type, without lists and `!`.
+/// Returns the name of a type, without lists and `!`.
 pub(super) fn inner(kind: &Type) -> &str {
     match kind {
         Type::NamedType(name) => name,
@@ -89,7 +89,7 @@ pub(super) fn inner(kind: &Type) -> &str {
     }
 }
 
-/// Whether a document or a variable must give it.
+/// `true` if a document or a variable must give this input.
 pub(super) fn is_required(input: &Input) -> bool {
     matches!(input.value_type, Type::NonNullType(_)) && input.default_value.is_none()
 }

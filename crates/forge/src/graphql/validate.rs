@@ -1,4 +1,4 @@
-//! Whether a document keeps to the schema, before anything of it is run. The texts and codes are those of GitHub's GraphQL
+//! Checks a document against the schema before any of it is run. The texts and codes are those of GitHub's GraphQL
 //! library, see <https://github.com/rmosolgo/graphql-ruby/tree/master/lib/graphql/static_validation/rules>.
 
 use super::{
@@ -9,7 +9,7 @@ use graphql_parser::{Pos, query::Selection};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// What is wrong with a document; nothing: it can be run.
+/// Returns the document's errors; empty if it can be run.
 pub(super) fn faults(schema: &Schema, operation: &Operation<'_>) -> Vec<Value> {
     let kind = operation.kind.word();
     let mut reading = Reading {
@@ -45,7 +45,7 @@ struct Reading<'a> {
     faults: Vec<Value>,
 }
 
-/// What takes arguments, as errors call it.
+/// A field or input object that takes arguments, as errors name it.
 #[derive(Clone, Copy)]
 enum Taker<'a> {
     Field(&'a str),
@@ -216,7 +216,7 @@ impl Reading<'_> {
 mod tests {
     use super::*;
 
-    /// The codes and texts of what is wrong with a document.
+    /// Returns the codes and texts of a document's errors.
     fn told(text: &str) -> Vec<String> {
         let document = graphql_parser::parse_query::<String>(text).unwrap().into_static();
         let operation = Operation::of(&document).unwrap();

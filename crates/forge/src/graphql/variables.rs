@@ -1,4 +1,4 @@
-//! The values that come with a document, held to the types that it declares.
+//! The values that come with a document, checked against the types that it declares.
 
 use super::{
     document::{Operation, literal},
@@ -6,7 +6,7 @@ use super::{
 };
 use serde_json::{Map, Value, json};
 
-/// The value of each variable; otherwise an error for each that is not of its type.
+/// Returns the value of each variable, or else an error for each value that does not fit its type.
 pub(super) fn values(
     schema: &Schema,
     operation: &Operation<'_>,

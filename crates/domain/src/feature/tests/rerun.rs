@@ -112,7 +112,7 @@ fn the_wave_gate_runs_again_in_review_and_once_at_a_time() {
     assert_eq!(story.feature.gates.len(), 2);
 }
 
-/// In review on commit 31, which differs from the gated commit 30 in records alone.
+/// Returns a story in review on commit 31, which differs from the gated commit 30 only in records.
 fn shown_on_31() -> Story {
     let mut story = one(rules());
     story.complete(ONE, 20);

@@ -133,7 +133,7 @@ fn a_secret_is_never_waived_and_everything_else_is() {
         review_refused(story.task(ONE), Some(&sha(20))),
         Some(Refusal::SecretFound { task: ONE, place })
     );
-    // Nor after turns that change nothing: it is still there.
+    // Turns that change nothing make no difference: the secret is still in the commit.
     let idle = crate::task::Turn {
         number: crate::ids::TurnNumber(2),
         head: None,

@@ -406,7 +406,7 @@ impl Story {
         })
     }
 
-    /// A person resumes a task that the Feature waits for: nothing is new in the default branch.
+    /// A person resumes a task that the Feature waits for. The default branch brings nothing new.
     pub fn resume(&mut self, id: TaskId, guidance: Option<&str>, turns: u32) -> Vec<Effect> {
         let guidance = guidance.map(str::to_owned);
         self.person(id, PersonDid::Resume { guidance, turns });
