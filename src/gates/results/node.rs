@@ -173,7 +173,7 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
     (timed.len() < name.len()).then_some((timed, outcome))
 }
 
-/// Returns a name without its TAP directive; `SKIP` and `TODO` make the test skipped.
+/// Returns a name without its TAP directive. Both of TAP's directives make the test skipped.
 fn directed(name: &str, outcome: Outcome) -> (&str, Outcome) {
     match name.rsplit_once(" # ") {
         Some((name, directive)) if directive.starts_with("SKIP") || directive.starts_with("TODO") => {
