@@ -231,8 +231,16 @@ pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
             wait |= left < least;
             match (measure, call.cost_reporting) {
                 (Measure::Money, CostReporting::Cost) => {
-                    least_of(&mut share.usd_micros, part(left / free, LEAST_MICROS));
-                    least_of(&mut share.most_usd_micros, (left / free).max(1));
+                    let part = part(left / free, LEAST_MICROS);
+                    least_of(&mut share.usd_micros, part);
+                    least_of(
+                        &mut share.most_usd_micros,
+                        match account.purse {
+                            Purse::Task | Purse::Feature | Purse::Installation => (left / free).max(1),
+                            // Other replicas draw on it too, and nobody knows how many runs they start.
+                            Purse::Server => part,
+                        },
+                    );
                 }
                 (Measure::Tokens, CostReporting::Cost) => least_of(&mut share.tokens, part(left / free, LEAST_TOKENS)),
                 (Measure::Time, _) => share.ms = share.ms.min((left / free).max(LEAST_MS)),

@@ -104,6 +104,12 @@ fn a_program_that_ignores_its_share_is_stopped_at_the_limit() {
         1_500_000,
         "the purse with the least left decides"
     );
+    let server = money(Purse::Server, 2_000_000, 0, 0, 0, 3);
+    assert_eq!(
+        most(&[task, server]),
+        granted(&[task, server]),
+        "other replicas may want the rest"
+    );
 }
 
 #[test]
