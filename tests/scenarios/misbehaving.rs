@@ -1,8 +1,8 @@
 //! Agents that misbehave, and repositories that cannot be tested.
 
-use crate::world::{ISSUE, Plan, Setup, WRITER, World};
+use crate::world::{ISSUE, Plan, REPO, Setup, WRITER, World};
 use autobuild::config::Role;
-use forge::{Fault, Mishap};
+use forge::{BranchRule, Fault, Mishap, RuleKind};
 use serde_json::json;
 
 const REPORT: &str = r#"echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.txt"], "ready_for_validation": true}'
@@ -138,6 +138,71 @@ async fn a_player_that_meets_its_time_goes_on_once_from_what_it_did_and_then_a_p
     assert!(prompt(1).contains("was stopped because its time was up. The working copy holds what it left."));
     assert!(prompt(2).contains("ended before it was done. The working copy holds what it left."));
     assert!(!world.folder().join("prompt-3").exists());
+    world.end().await;
+}
+
+/// A task with feedback in its only turn. The default branch has moved since, so the next turn must merge it.
+async fn behind_the_default_branch(second_turn: &str) -> World {
+    let script = format!(
+        "if [ \"$AUTOBUILD_TURN\" = 1 ]; then\n{}exit 0\nfi\n{second_turn}",
+        working("")
+    );
+    let world = Setup::new()
+        .settings("timeouts: {player: 5s}\nmax_turns: 1")
+        .command(Role::Player, &script)
+        .build()
+        .await;
+    world.script.plans(&Plan::one()).feedback(1, "Not enough.");
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    let theirs = [("theirs.txt", Some("theirs\n"))];
+    world.by(WRITER).push(REPO, "main", "Theirs", &theirs).await.unwrap();
+    world.settle().await;
+    world
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_player_left_at_its_limit_is_kept_with_the_default_branch_that_it_merges() {
+    let world = behind_the_default_branch(&format!("{SLOW}{REPORT}").replace("-ge 2", "-ge 1")).await;
+    world.script.approves(1);
+    world.say(WRITER, ISSUE, "/autobuild resume").await;
+    assert_eq!(world.state().await, "in_review");
+    let branch = world.branch(1).await;
+    let parts = world.file(&branch, "hello/parts.txt");
+    assert_eq!(parts.as_deref(), Some("run 0\nrun 1\n"), "each run's work is kept");
+    assert_eq!(world.file(&branch, "theirs.txt").as_deref(), Some("theirs\n"));
+    let told = std::fs::read_to_string(world.folder().join("prompt-1")).unwrap();
+    assert!(told.contains("The working copy holds what it left."), "{told}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_merge_alone_is_nothing_that_a_player_left() {
+    let nothing =
+        "run=$(ls \"$WORLD\" | grep -c '^prompt')\ncat > \"$WORLD/prompt-$run\"\n[ \"$run\" -ge 1 ] || sleep 1000\n";
+    let world = behind_the_default_branch(&format!("{nothing}echo more > hello/2.txt\n{REPORT}")).await;
+    world.script.approves(1);
+    world.say(WRITER, ISSUE, "/autobuild resume").await;
+    assert_eq!(world.state().await, "in_review");
+    let told = std::fs::read_to_string(world.folder().join("prompt-1")).unwrap();
+    assert!(told.contains("It left no changes"), "{told}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_finished_run_that_merged_the_default_branch_is_pushed_later_without_another_run() {
+    let second = format!("echo run >> \"$WORLD/runs\"\necho more > hello/2.txt\n{REPORT}");
+    let world = behind_the_default_branch(&second).await;
+    let (pattern, kind) = (world.branch(1).await, RuleKind::RequiredSignatures);
+    world.forge.add_rule(REPO, BranchRule { pattern, kind }).unwrap();
+    world.say(WRITER, ISSUE, "/autobuild resume").await;
+    assert_eq!(world.state().await, "blocked");
+    world.forge.clear_rules(REPO).unwrap();
+    world.script.approves(1);
+    world.say(WRITER, ISSUE, "/autobuild resume").await;
+    assert_eq!(world.state().await, "in_review");
+    let runs = std::fs::read_to_string(world.folder().join("runs")).unwrap();
+    assert_eq!(runs, "run\n", "one run is paid");
     world.end().await;
 }
 

@@ -79,15 +79,15 @@ impl Finished {
         }))
     }
 
-    /// Returns the finished run of an earlier effect that could not be pushed, if neither the branch nor the Player's
-    /// instructions have changed since.
+    /// Returns the finished run of an earlier effect that could not be pushed, if neither the branch, nor what it must
+    /// merge, nor the Player's instructions have changed since.
     pub(super) async fn unpushed(
         context: &EffectContext<'_>,
         task: &Task,
         turn: &Turn,
         ground: &Ground,
     ) -> Result<Option<Self>, EffectError> {
-        if !turn.told.guidance.is_empty() || !turn.told.reviews.is_empty() || ground.other.is_some() {
+        if !turn.told.guidance.is_empty() || !turn.told.reviews.is_empty() {
             return Ok(None);
         }
         let own = &context.job.effect;
@@ -100,11 +100,12 @@ impl Finished {
         let Some(finished) = Self::of(context, earlier).await? else {
             return Ok(None);
         };
-        let info = ground.mirror.commit_info(&finished.head).await?;
-        let number = info.as_ref().and_then(|info| info.trailer("AutoBuild-Turn"));
-        let fits = number == Some(&turn.number.to_string())
+        let Some(info) = ground.mirror.commit_info(&finished.head).await? else {
+            return Ok(None);
+        };
+        let fits = info.trailer("AutoBuild-Turn") == Some(&turn.number.to_string())
+            && info.parents == ground.parents()
             && finished.branch == task.branch
-            && finished.base == ground.start
             && finished.stood == ground.stood;
         Ok(fits.then_some(finished))
     }

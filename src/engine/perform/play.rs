@@ -202,7 +202,7 @@ async fn keep(
 }
 
 /// Returns a commit of the checkout, and the reasons not to take it as it is. There is no commit if nothing changed or
-/// the checkout is refused.
+/// the checkout is refused. A merge alone is a change, but not unfinished work.
 async fn commit(
     context: &EffectContext<'_>,
     task: &Task,
@@ -212,7 +212,8 @@ async fn commit(
 ) -> Result<(Option<Prepared>, Vec<Issue>), EffectError> {
     let changes = ground.checkout.take_out(&git::TakeOutLimits::default()).await?;
     let items: Vec<Issue> = inspect::refused(changes.findings(), &context.engine.secrets);
-    if changes.rejected() {
+    let is_untouched = kind == CommitKind::Partial && changes.is_empty();
+    if changes.rejected() || is_untouched {
         return Ok((None, items));
     }
     let mut more = vec![
@@ -307,7 +308,7 @@ async fn save_partial(
             .await?
             .is_empty();
     // A half-resolved conflict is useless, so the next try starts from both sides again.
-    if forbidden || ground.other.is_some() {
+    if forbidden || !ground.conflicts.is_empty() {
         return Ok(());
     }
     if let Landed::There(head) = push(context, task, prepared.sha(), ground.stood.clone()).await? {
