@@ -71,6 +71,23 @@ async fn a_living_comment_that_someone_deleted_is_made_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_living_comment_is_made_again_once_although_the_reply_is_lost() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    let comments = world.list(&format!("issues/{ISSUE}/comments")).await;
+    let first = comments[0]["id"].as_u64().unwrap();
+    world.by(ADMIN).delete_comment(REPO, first).unwrap();
+    let lost = Fault::on("POST", "*/issues/1/comments", Mishap::LoseReply).containing("/living -->");
+    let lost = world.forge.order(lost);
+    world.say(WRITER, ISSUE, "/autobuild approve").await;
+    assert_eq!((lost.hits(), world.state().await.as_str()), (1, "in_review"));
+    let said = world.answers(ISSUE).await;
+    assert_eq!(said.matches("/living -->").count(), 1, "{said}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_task_merged_by_hand_while_its_player_works_stops_the_player() {
     let player = r#"if [ "$AUTOBUILD_TURN" = 1 ]; then
 mkdir -p hello; echo hullo > hello/1.txt

@@ -1,6 +1,6 @@
 //! What cannot be said as it should be is said otherwise, and the Feature says so; nothing is merged in silence.
 
-use crate::world::{ISSUE, Plan, REPO, Setup, World};
+use crate::world::{ISSUE, Plan, REPO, Setup, Task, World};
 use forge::{Fault, Mishap};
 
 fn refuse(status: u16, message: &str) -> Mishap {
@@ -129,6 +129,48 @@ async fn a_comment_on_the_state_that_cannot_be_edited_has_a_new_one_in_its_place
     let kept = world.feature().await.living.unwrap().comment.0;
     let all = world.list(&format!("issues/{ISSUE}/comments")).await;
     assert_eq!(all.last().unwrap()["id"], kept);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_comment_on_the_state_that_github_only_fails_to_edit_has_none_in_its_place() {
+    let world = world().await;
+    let failing = Fault::on("PATCH", "*/issues/comments/*", Mishap::fail(502)).always();
+    let failing = world.forge.order(failing);
+    world.start().await;
+    assert!(failing.hits() > 0);
+    assert_eq!(world.state().await, "in_review");
+    let said = world.answers(ISSUE).await;
+    assert_eq!(said.matches("/living -->").count(), 1, "{said}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_counts_as_shown_only_by_a_comment_that_shows_it() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    let (issue, living) = (format!("*/issues/{ISSUE}/comments"), "/living -->");
+    world
+        .forge
+        .order(Fault::on("PATCH", "*/issues/comments/*", forbidden()).always());
+    let held = Fault::on("POST", &issue, Mishap::HoldReply).containing(living);
+    let held = world.forge.order(held);
+    let plan = |tasks: &Plan| format!("/autobuild plan\n\n```yaml\n{}\n```\n", tasks.json());
+    let two = plan(&Plan::of([Task::new(1), Task::new(2)]));
+    world.by("wendy").comment(REPO, ISSUE, &two).unwrap();
+    held.struck().await;
+    let three = plan(&Plan::of([Task::new(1), Task::new(2), Task::new(3)]));
+    world.by("wendy").comment(REPO, ISSUE, &three).unwrap();
+    while world.feature().await.tasks.len() < 3 {
+        tokio::task::yield_now().await;
+    }
+    held.cut();
+    world.settle().await;
+    let shown = world.feature().await.living.unwrap().comment.0;
+    let all = world.list(&format!("issues/{ISSUE}/comments")).await;
+    let shown = all.iter().find(|comment| comment["id"] == shown).unwrap();
+    assert!(shown["body"].as_str().unwrap().contains("TASK-003"), "{all:?}");
     world.end().await;
 }
 

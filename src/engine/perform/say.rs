@@ -140,39 +140,43 @@ pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> R
     // All effects use the same mark, because there is only one living comment.
     let marker = format!("<!-- autobuild:{}/living -->", feature.key);
     let body = format!("{text}\n\n{marker}");
-    let repo = context.repo();
-    context.may_write().await?;
-    let known = match feature.living {
-        Some(living) => Some(living.comment),
-        // Another effect may have created it without receiving the reply.
-        None => repo
-            .find_comment(feature.key.issue, &marker, None)
-            .await?
-            .map(|comment| comment.id),
-    };
-    let comment = match known {
-        None => repo.create_comment(feature.key.issue, &body).await?,
-        Some(id) => match repo.update_comment(id, &body).await {
-            Err(GithubError::Gone) => {
-                context.may_write().await?;
-                repo.create_comment(feature.key.issue, &body).await?
-            }
-            // The progress of an agent is not worth a new comment.
-            Err(error) if context.is_final(&error) && emission == Emission(0) => return Ok(Done::Nothing),
-            Err(error) if context.is_final(&error) => instead_of(context, id, (&marker, &body)).await?,
-            edited => edited?,
-        },
+    let comment = match written(context, (&marker, &body)).await? {
+        Ok(comment) => comment,
+        // The progress of an agent is not worth a new comment.
+        Err(error) if context.is_final(&error) && emission == Emission(0) => return Ok(Done::Nothing),
+        Err(GithubError::Forbidden { .. } | GithubError::NotFound | GithubError::Refused { .. }) => {
+            instead_of(context, (&marker, &body)).await?
+        }
+        Err(error) => return Err(error.into()),
     };
     Ok(shown(context, feature, comment.id, comment.updated_at))
 }
 
-/// Writes a new living comment if GitHub does not let us edit the old one. A new comment notifies everybody on the
-/// issue, so these are written rarely. Only a new plan is shown at once.
-async fn instead_of(
+/// Edits the living comment, or creates it if there is none or somebody deleted it. The inner error is that of an edit.
+async fn written(
     context: &EffectContext<'_>,
-    old: CommentId,
     (marker, body): (&str, &str),
-) -> Result<Comment, EffectError> {
+) -> Result<Result<Comment, GithubError>, EffectError> {
+    let (repo, issue) = (context.repo(), context.feature.key.issue);
+    context.may_write().await?;
+    if let Some(living) = context.feature.living {
+        let edited = repo.update_comment(living.comment, body).await;
+        if !matches!(edited, Err(GithubError::Gone)) {
+            return Ok(edited);
+        }
+        context.may_write().await?;
+    }
+    // Another effect or try may have created it without receiving the reply.
+    match repo.find_comment(issue, marker, None).await? {
+        Some(made) => Ok(repo.update_comment(made.id, body).await),
+        None => Ok(Ok(repo.create_comment(issue, body).await?)),
+    }
+}
+
+/// Writes a new living comment if GitHub does not let us edit the old one. A new comment notifies everybody on the
+/// issue, so these are written rarely. Only a new plan is shown at once. A comment of an earlier try counts only if it
+/// says the same, since it cannot be edited either, and people may approve what it shows.
+async fn instead_of(context: &EffectContext<'_>, (marker, body): (&str, &str)) -> Result<Comment, EffectError> {
     let (feature, now) = (&context.feature, context.engine.now());
     let spacing = context.engine.settings.write_spacing_ms;
     let is_seen = feature.plan.as_ref().is_none_or(|plan| plan.shown_at.is_some());
@@ -184,7 +188,7 @@ async fn instead_of(
     }
     if !context.job.is_fresh()
         && let Some(made) = context.repo().find_comment(feature.key.issue, marker, None).await?
-        && made.id != old
+        && made.body == body
     {
         return Ok(made);
     }
