@@ -35,6 +35,8 @@ struct Place {
     /// Files that can hold an account. If a file has words here, it holds an account only if it contains one of them: a
     /// settings file can set variables, or name a program that prints a key.
     accounts: &'static [(&'static str, &'static [&'static str])],
+    /// The folder of the settings that an administrator made for all users. They can hold an account too.
+    managed: &'static str,
 }
 
 impl Provider {
@@ -52,6 +54,7 @@ impl Provider {
                     (".claude.json", &["\"primaryApiKey\""]),
                     ("settings.json", &["\"apiKeyHelper\"", "\"env\""]),
                 ],
+                managed: "/etc/claude-code",
             },
             Self::OpenAi => Place {
                 variable: "CODEX_HOME",
@@ -61,6 +64,7 @@ impl Provider {
                 passed: &["OPENAI_"],
                 account: &["OPENAI_"],
                 accounts: &[("auth.json", &[]), ("config.toml", &["model_provider"])],
+                managed: "/etc/codex",
             },
         }
     }
@@ -83,7 +87,12 @@ pub(crate) fn may_be_there(provider: Provider) -> bool {
     cfg!(target_os = "macos") || is_there(&provider.place(), &std::env::vars_os().collect())
 }
 
+/// Settings of an administrator are not read, since they can stand in several files that only root may read. If there are
+/// any, the program decides.
 fn is_there(place: &Place, variables: &BTreeMap<OsString, OsString>) -> bool {
+    if Path::new(place.managed).exists() {
+        return true;
+    }
     let value = |name: &str| variables.get(OsStr::new(name)).filter(|value| !value.is_empty());
     let Some(home) = value("HOME").map(Path::new) else {
         return false;
@@ -176,7 +185,11 @@ mod tests {
             let mut variables: BTreeMap<OsString, OsString> =
                 all.map(|(name, value)| (name.into(), value.into())).collect();
             variables.insert("HOME".into(), home.path().into());
-            is_there(&Provider::Anthropic.place(), &variables)
+            let place = Place {
+                managed: "/nowhere",
+                ..Provider::Anthropic.place()
+            };
+            is_there(&place, &variables)
         };
         assert!(!with(&[]));
         assert!(with(&[("ANTHROPIC_API_KEY", "key")]) && with(&[("CLAUDE_CODE_OAUTH_TOKEN", "token")]));
@@ -190,5 +203,14 @@ mod tests {
         std::fs::write(folder.join(".credentials.json"), "{}").unwrap();
         assert!(with(&[]));
         assert!(!with(&[("CLAUDE_CONFIG_DIR", "/nowhere")]), "the log-in is elsewhere");
+    }
+
+    #[test]
+    fn settings_of_an_administrator_may_hold_an_account() {
+        let place = Place {
+            managed: "/proc",
+            ..Provider::Anthropic.place()
+        };
+        assert!(is_there(&place, &BTreeMap::new()));
     }
 }

@@ -87,15 +87,17 @@ fn api_failure(spec: &RunSpec, stream: &Stream, result: &Value) -> AgentFailure 
     if too_long || status == Some(413) {
         return AgentFailure::PromptTooLong;
     }
-    // The program says the same about the service's own key, which is handled below.
-    if stream.login == Login::Host && (text.starts_with("Not logged in") || text.contains("Please run /login")) {
-        return Provider::Anthropic.not_logged_in();
-    }
+    // Only a text without a status comes from the program itself. The API's own words may end with the same hint.
+    let lacks_login = status.is_none() && (text.starts_with("Not logged in") || text.contains("Please run /login"));
     match (stream.error.as_deref().unwrap_or_default(), status) {
         ("max_output_tokens", _) => AgentFailure::OutputLimit,
-        ("authentication_failed" | "billing_error" | "oauth_org_not_allowed", _) | (_, Some(401..=403)) => {
-            AgentFailure::NotAuthorised { said }
-        }
+        ("billing_error" | "oauth_org_not_allowed", _) => AgentFailure::NotAuthorised { said },
+        _ if lacks_login => match stream.login {
+            Login::Host => Provider::Anthropic.not_logged_in(),
+            // The program says the same about the service's own key.
+            Login::Service => AgentFailure::NotAuthorised { said },
+        },
+        ("authentication_failed", _) | (_, Some(401..=403)) => AgentFailure::NotAuthorised { said },
         ("model_not_found", _) | (_, Some(404)) => AgentFailure::NoSuchModel {
             model: spec.model.clone().or_else(|| stream.model.clone()).unwrap_or_default(),
             said,
@@ -106,9 +108,6 @@ fn api_failure(spec: &RunSpec, stream: &Stream, result: &Value) -> AgentFailure 
         },
         ("server_error" | "overloaded", _) | (_, Some(408 | 409 | 425 | 500..)) => unavailable(said),
         (_, Some(status @ 400..)) => AgentFailure::RequestRefused { status, said },
-        _ if text.starts_with("Not logged in") || text.contains("Please run /login") => {
-            AgentFailure::NotAuthorised { said }
-        }
         (_, None) if word(result, "terminal_reason") == "api_error" => unavailable(said),
         _ => AgentFailure::Failed { how: said },
     }
@@ -126,4 +125,46 @@ fn unavailable(said: String) -> AgentFailure {
 fn guessed(result: &Value) -> bool {
     let models = result.get("modelUsage").and_then(Value::as_object);
     models.is_some_and(|models| models.values().any(|model| word(model, "costBasis") == "unknown"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        agents::claude::{init::Asked, order::tests::spec},
+        config::Role,
+    };
+    use serde_json::json;
+
+    fn failed(login: Login, code: Option<&str>, status: Option<u16>, said: &str) -> AgentFailure {
+        let asked = Asked {
+            mode: "plan",
+            tools: &[],
+        };
+        let mut stream = Stream::new(asked, login);
+        stream.error = code.map(str::to_owned);
+        let result = json!({ "result": said, "api_error_status": status });
+        api_failure(&spec(Role::Player), &stream, &result)
+    }
+
+    #[test]
+    fn only_a_program_without_a_log_in_is_called_so() {
+        let none = "Not logged in · Please run /login";
+        let code = Some("authentication_failed");
+        let missing = Provider::Anthropic.not_logged_in();
+        assert_eq!(failed(Login::Host, None, None, none), missing);
+        assert_eq!(failed(Login::Host, code, None, none), missing);
+        let refused = |said: &str| AgentFailure::NotAuthorised { said: said.to_owned() };
+        assert_eq!(failed(Login::Service, code, None, none), refused(none));
+        let organisation = "Your organization has no access. Please run /login again";
+        let refusals = [
+            (Some("oauth_org_not_allowed"), None),
+            (Some("billing_error"), None),
+            (code, Some(401)),
+            (None, Some(403)),
+        ];
+        for (code, status) in refusals {
+            assert_eq!(failed(Login::Host, code, status, organisation), refused(organisation));
+        }
+    }
 }
