@@ -183,6 +183,7 @@ fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
         criteria: &task.acceptance_criteria,
         gates: report,
         lines_of: &|_| Some(u32::MAX),
+        is_on_base: &|_| true,
         checkout: &CheckoutState::Unchanged,
     };
     let fine = CoachDecision {

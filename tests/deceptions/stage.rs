@@ -222,6 +222,7 @@ impl Stage {
             criteria: &case.criteria,
             gates: &report,
             lines_of: &lines_of,
+            is_on_base: &|path| base.tree.contains_key(path),
             checkout: &CheckoutState::Unchanged,
         };
         let judgement = judge(&approval(&case.criteria), &facts);

@@ -125,6 +125,8 @@ pub struct TurnFacts<'a> {
     /// The number of lines of the file of exactly this path; `None` if the commit has no such file, [`u32::MAX`] if its
     /// lines were not counted.
     pub lines_of: &'a dyn Fn(&str) -> Option<u32>,
+    /// Whether the commit from which the change started has a file of exactly this path.
+    pub is_on_base: &'a dyn Fn(&str) -> bool,
     /// The state of the Coach's checkout after its turn.
     pub checkout: &'a CheckoutState,
 }
@@ -366,6 +368,7 @@ mod tests {
             criteria: &criteria,
             gates,
             lines_of: &lines_of,
+            is_on_base: &|_| true,
             checkout,
         };
         judge(decision, &facts)

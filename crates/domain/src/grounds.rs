@@ -126,9 +126,13 @@ fn is_real(evidence: &str, number: usize, criterion: &Criterion, facts: &TurnFac
         || names_test(evidence, &found, facts)
 }
 
+/// `true` if the word names a file of the commit. A plain word, such as `run`, is also an English word, and a change can
+/// add a file of that name. So it counts only if the file is older than the change.
 fn is_file(word: &Word<'_>, facts: &TurnFacts<'_>) -> bool {
+    let is_path = word.marked || word.bare().contains(['.', '/']);
     word.places().into_iter().any(|Place { path, line }| {
-        (facts.lines_of)(&path).is_some_and(|lines| line.is_none_or(|line| (1..=lines).contains(&line)))
+        let is_meant = is_path || line.is_some() || (facts.is_on_base)(&path);
+        is_meant && (facts.lines_of)(&path).is_some_and(|lines| line.is_none_or(|line| (1..=lines).contains(&line)))
     })
 }
 

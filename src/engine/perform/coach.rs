@@ -141,10 +141,9 @@ impl Look<'_> {
         gates: &GateReport,
         checkout: &CheckoutState,
     ) -> Result<Judgement, EffectError> {
-        let paths: BTreeSet<String> = gates::commands::paths(self.mirror, self.head)
-            .await?
-            .into_iter()
-            .collect();
+        let paths = self.paths(self.head).await?;
+        let fork = fork_of(self.context, self.mirror, self.task, self.head).await?;
+        let before = self.paths(&fork).await?;
         let lines = self.lines(decision, &paths).await?;
         let lines_of = |path: &str| {
             let counted = lines.get(path).copied();
@@ -155,9 +154,15 @@ impl Look<'_> {
             criteria: &self.task.plan.acceptance_criteria,
             gates,
             lines_of: &lines_of,
+            is_on_base: &|path| before.contains(path),
             checkout,
         };
         Ok(judge(decision, &facts))
+    }
+
+    async fn paths(&self, commit: &Sha) -> Result<BTreeSet<String>, EffectError> {
+        let paths = gates::commands::paths(self.mirror, commit).await?;
+        Ok(paths.into_iter().collect())
     }
 
     /// Counts the lines of the files that the decision cites with a line number.

@@ -58,9 +58,13 @@ fn wired() -> Criterion {
 fn lines_of(path: &str) -> Option<u32> {
     match path {
         "src/lib.rs" => Some(40),
-        "Makefile" | "gradlew" | "docs/two words.md" => Some(3),
+        "Makefile" | "gradlew" | "docs/two words.md" | "run" => Some(3),
         _ => None,
     }
+}
+
+fn is_on_base(path: &str) -> bool {
+    path != "run"
 }
 
 fn facts<'a>(criteria: &'a [Criterion], gates: &'a GateReport) -> TurnFacts<'a> {
@@ -69,6 +73,7 @@ fn facts<'a>(criteria: &'a [Criterion], gates: &'a GateReport) -> TurnFacts<'a> 
         criteria,
         gates,
         lines_of: &lines_of,
+        is_on_base: &is_on_base,
         checkout: &CheckoutState::Unchanged,
     }
 }
@@ -111,6 +116,23 @@ fn a_file_is_real_in_its_own_spelling_and_within_its_lines() {
             ("everything", false),
             ("ok", false),
             ("", false),
+        ],
+    );
+}
+
+#[test]
+fn a_plain_word_is_a_file_only_if_the_file_is_older_than_the_change() {
+    check(
+        &named(),
+        &[
+            ("all tests run", false),
+            ("run: it works", false),
+            ("Does it run?", false),
+            ("`run` does it", true),
+            ("'run' does it", true),
+            ("./run does it", true),
+            ("run:2 does it", true),
+            ("run:4 does it", false),
         ],
     );
 }
