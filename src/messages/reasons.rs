@@ -330,13 +330,9 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
 
 /// Says, within a sentence, what stopped pre-flight.
 pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
-    // A command gets quotation marks here, since backticks do not survive inside one of our sentences.
-    let ended = |evidence: &Evidence| {
-        let said = match evidence {
-            Evidence::Passed(finding) | Evidence::Failed(finding) => finding.sentence(),
-            Evidence::Absent(reason) => reason.sentence(),
-        };
-        said.replace('`', "\"")
+    let ended = |evidence: &Evidence| match evidence {
+        Evidence::Passed(finding) | Evidence::Failed(finding) => finding.sentence(),
+        Evidence::Absent(reason) => reason.sentence(),
     };
     match what {
         PreFlightCause::SetUp(evidence) | PreFlightCause::Tests(evidence) => ended(evidence),
@@ -344,10 +340,10 @@ pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
             task,
             test,
             tests: tests @ Evidence::Failed(_),
-        } => format!("{}. {task} asks for the test \"{test}\"", ended(tests)),
+        } => format!("{}. {task} asks for the test `{test}`", ended(tests)),
         PreFlightCause::NoNames { task, test, tests } => {
             format!(
-                "{task} asks for the test \"{test}\". {}, and its output names no test",
+                "{task} asks for the test `{test}`. {}, and its output names no test",
                 ended(tests)
             )
         }

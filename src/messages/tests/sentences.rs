@@ -601,8 +601,6 @@ fn what_could_not_be_said_is_a_line_of_the_living_comment() {
     snapshot!("unsaid", lines.trim_end());
 }
 
-/// Two plain sentences, with the command and the test in quotation marks, since backticks do not survive inside one of
-/// our sentences.
 #[test]
 fn tests_without_names_are_told_in_plain_sentences() {
     let finding = || domain::evidence::Finding {
@@ -620,10 +618,10 @@ fn tests_without_names_are_told_in_plain_sentences() {
     };
     assert_eq!(
         reasons::preflight_cause(&cause(domain::evidence::Evidence::Passed(finding()))),
-        "TASK-001 asks for the test \"bye\". \"sh run.sh\" exited with 0, and its output names no test"
+        "TASK-001 asks for the test `bye`. `sh run.sh` exited with 0, and its output names no test"
     );
     assert_eq!(
         reasons::preflight_cause(&cause(domain::evidence::Evidence::Failed(finding()))),
-        "\"sh run.sh\" exited with 0. TASK-001 asks for the test \"bye\""
+        "`sh run.sh` exited with 0. TASK-001 asks for the test `bye`"
     );
 }
