@@ -22,8 +22,7 @@ const LEAST_MICROS: u64 = 500_000;
 /// The smallest share in tokens, while so many are left.
 const LEAST_TOKENS: u64 = 100_000;
 
-/// A run gets half of the rest. A run that is lost in a crash counts with its whole share, and this must not use up the
-/// budget.
+/// A run gets half of the rest. A run that is lost in a crash counts with its share, and this must not use up the budget.
 const PART: u64 = 2;
 
 /// No run starts with less time than this, in milliseconds.
@@ -128,7 +127,8 @@ pub struct Call {
     pub cost_reporting: CostReporting,
 }
 
-/// The share of the budget that one run gets.
+/// The share of the budget that one run gets. A run that nobody saw to its end counts with its share, though it may have
+/// used more, up to what was reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Millionths of a US dollar that the program is told to stay within; `None` without a limit.
