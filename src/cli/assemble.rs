@@ -4,8 +4,8 @@ use crate::{
     agents::{Access, Backend, Definitions},
     config::{AgentCommand, ByRole},
     engine::{
-        Engine, coach_installations::CoachInstallations, data_folder::DataFolder, roster::Roster, running::Running,
-        settings::EngineSettings,
+        Engine, coach_installations::CoachInstallations, data_folder::DataFolder, label_looks::LabelLooks,
+        roster::Roster, running::Running, settings::EngineSettings,
     },
     gates::Places,
     github::{App, Caps, Client, GithubUrls, WriteSpacing},
@@ -27,7 +27,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-use tokio::sync::Semaphore;
 
 /// The credentials of an App.
 pub struct AppKey {
@@ -177,7 +176,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         sandbox,
         agents,
         spacing: WriteSpacing::new(gap, blueprint.caps),
-        label_looks: Semaphore::new(blueprint.settings.slots.label_looks()),
+        label_looks: LabelLooks::new(blueprint.settings.slots.label_looks()),
         settings: blueprint.settings,
         secrets,
         coach_installations: CoachInstallations::default(),

@@ -12,6 +12,7 @@ pub mod figures;
 mod in_flight;
 pub mod ingest;
 pub mod job;
+pub mod label_looks;
 mod lease;
 pub mod onboarding;
 mod perform;
@@ -30,8 +31,8 @@ pub mod worker;
 
 use crate::{
     engine::{
-        coach_installations::CoachInstallations, data_folder::DataFolder, roster::Roster, running::Running,
-        settings::EngineSettings,
+        coach_installations::CoachInstallations, data_folder::DataFolder, label_looks::LabelLooks, roster::Roster,
+        running::Running, settings::EngineSettings,
     },
     gates::Places,
     github::{Client, WriteSpacing},
@@ -43,7 +44,6 @@ use domain::{
 };
 use git::Mirrors;
 use sandbox::Sandbox;
-use tokio::sync::Semaphore;
 
 /// Everything that the work needs. There is one per process.
 pub struct Engine {
@@ -72,7 +72,7 @@ pub struct Engine {
     /// The folder of each repository in which commands run without isolation. Only one holder uses it at a time.
     pub places: Places,
     /// The permits to ask GitHub about labels that may not be ours.
-    pub label_looks: Semaphore,
+    pub label_looks: LabelLooks,
     /// The proof that no other process uses the data folder.
     pub data_folder: DataFolder,
 }

@@ -39,17 +39,13 @@ pub async fn may_be_ours(engine: &Engine, place: &Place, issue: &Issue, label: &
     Ok(known.is_none_or(|labels| labels.wanted(label).is_some()))
 }
 
-/// How long a label waits if too many others are being looked up, in milliseconds.
-const LOOK_WAIT_MS: i64 = 2_000;
-
 /// Returns a permit to ask GitHub about a label that may not be ours; `None` if the labels are known without asking.
 async fn look<'a>(engine: &'a Engine, place: &Place) -> Result<Option<SemaphorePermit<'a>>, EffectError> {
     if engine.certain_labels(place.repo.id).await?.is_some() {
         return Ok(None);
     }
-    let until = engine.now().plus(LOOK_WAIT_MS);
-    let look = engine.label_looks.try_acquire();
-    look.map(Some).map_err(|_| EffectError::Waiting { until })
+    let look = engine.label_looks.ask(engine.now());
+    look.map(Some).map_err(|until| EffectError::Waiting { until })
 }
 
 /// Handles an issue that got `label`. Nothing is cloned. API calls find out whether the label is ours, whether the
