@@ -82,7 +82,8 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
     let mut known = service::known_secrets(&settings);
     known.extend(collector.iter().flat_map(TelemetrySettings::secrets));
     let secrets = Secrets::new(&known);
-    start_log(&settings.log, settings.log_format, secrets.clone(), |part| {
+    let format = (settings.log_format, LogOutput::StandardError);
+    start_log(&settings.log, format, secrets.clone(), |part| {
         io::stderr().write_all(part.as_bytes())
     });
     match run(&flags, settings, collector, &secrets).await {
@@ -101,10 +102,27 @@ fn flags(serve: Serve) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Where the log goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LogOutput {
+    /// Standard error, in colours if it is a terminal.
+    StandardError,
+    /// A file.
+    File,
+}
+
+impl LogOutput {
+    fn has_colours(self) -> bool {
+        self == Self::StandardError
+            && io::stderr().is_terminal()
+            && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty())
+    }
+}
+
 /// Sends the log to `out`, masking the `secrets` and everything that looks like a credential.
 pub(super) fn start_log(
     filter: &str,
-    format: LogFormat,
+    (format, output): (LogFormat, LogOutput),
     secrets: Secrets,
     out: impl Fn(&str) -> io::Result<()> + Clone + Send + Sync + 'static,
 ) {
@@ -112,7 +130,7 @@ pub(super) fn start_log(
         tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty()))
+        .with_ansi(output.has_colours())
         .with_writer(move || Masked(secrets.clone(), out.clone()));
     let _ = match format {
         LogFormat::Text => log.try_init(),
@@ -124,10 +142,15 @@ pub(super) fn start_log(
 /// Sends panics to the masked log instead of the unmasked standard error.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map_or_else(String::new, ToString::to_string);
-        let said = panic.payload_as_str().unwrap_or("it did not say why");
+        let (place, said) = place_and_cause(panic);
         tracing::error!(%place, "a panic at {place}: {said}");
     }));
+}
+
+/// Returns where a panic happened and its message, which is not masked.
+pub(super) fn place_and_cause<'a>(panic: &'a std::panic::PanicHookInfo<'_>) -> (String, &'a str) {
+    let place = panic.location().map_or_else(String::new, ToString::to_string);
+    (place, panic.payload_as_str().unwrap_or("it did not say why"))
 }
 
 /// A writer that masks the log. The log writes one whole event at a time.

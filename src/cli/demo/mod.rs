@@ -12,7 +12,7 @@ use crate::{
         },
         local, models, open,
         own_agent::KEYS,
-        serve::start_log,
+        serve::{LogOutput, start_log},
         stage::{
             Filed, LABEL, Setup, Stage,
             human::{Human, Part},
@@ -88,7 +88,8 @@ pub(super) async fn demo(demo: Demo) -> ExitCode {
     let filter = if demo.verbose { "info" } else { "error" };
     let terminal = Terminal::open(demo.json);
     let below = terminal.clone();
-    start_log(filter, LogFormat::Text, secrets.clone(), move |part| below.log(part));
+    let format = (LogFormat::Text, LogOutput::StandardError);
+    start_log(filter, format, secrets.clone(), move |part| below.log(part));
     let code = run(&demo, &terminal, &secrets).await.unwrap_or_else(|error| {
         terminal.clear();
         eprintln!("autobuild demo: {}", secrets.mask(&format!("{error:#}")));

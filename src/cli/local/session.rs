@@ -13,7 +13,7 @@ use crate::{
         models,
         own_agent::KEYS,
         place::{Place, own_file},
-        serve::start_log,
+        serve::{LogOutput, place_and_cause, start_log},
         stage::{stop::Stop, terminal, terminal::Terminal},
     },
     config::{KNOWN_AGENTS, LogFormat},
@@ -24,7 +24,6 @@ use domain::secret::Secrets;
 use git::InstalledGit;
 use std::{
     io::{ErrorKind, Write},
-    path::PathBuf,
     process::ExitCode,
 };
 
@@ -164,33 +163,32 @@ impl Session {
 fn start(who: &Who, place: &Place, terminal: &Terminal, secrets: &Secrets) {
     let (terminal, file) = (terminal.clone(), place.folder.join("log.txt"));
     if who.verbose {
-        start_log("info", LogFormat::Text, secrets.clone(), move |part| terminal.log(part));
+        let format = (LogFormat::Text, LogOutput::StandardError);
+        start_log("info", format, secrets.clone(), move |part| terminal.log(part));
         return;
     }
-    let log = file.clone();
-    start_log("error", LogFormat::Text, secrets.clone(), move |part| {
-        match own_file().create(true).append(true).open(&log) {
+    let format = (LogFormat::Text, LogOutput::File);
+    start_log("error", format, secrets.clone(), move |part| {
+        match own_file().create(true).append(true).open(&file) {
             Ok(mut file) => file.write_all(part.as_bytes()),
             // Nothing was ordered here yet.
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) if error.kind() == ErrorKind::NotFound => terminal.log(part),
             Err(error) => Err(error),
         }
     });
-    say_where_panics_are_logged(file);
+    say_what_ended_the_command(secrets.clone());
 }
 
-/// Makes a panic that ends the command say on standard error where its cause is. The cause itself may hold secrets, which
-/// only the log masks.
-fn say_where_panics_are_logged(log: PathBuf) {
-    let logged = std::panic::take_hook();
+/// Makes a panic that ends the command say its cause on standard error. Other panics only go to the log.
+fn say_what_ended_the_command(secrets: Secrets) {
+    let log = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        logged(panic);
-        if std::thread::current().name() == Some("main") {
-            eprintln!(
-                "autobuild: a fault of AutoBuild itself ended this command; {} has the cause",
-                log.display()
-            );
+        if std::thread::current().name() != Some("main") {
+            return log(panic);
         }
+        let (place, cause) = place_and_cause(panic);
+        let cause = secrets.mask(cause);
+        eprintln!("autobuild: a fault of AutoBuild itself ended this command, at {place}: {cause}");
     }));
 }
 
