@@ -187,13 +187,19 @@ impl Bystander {
     }
 
     /// Starts a thread whose number is higher than `number`. The threads with lower numbers stay alive meanwhile, so
-    /// that no number is given out twice.
+    /// that no number is given out twice. Fails if the numbers start again from the lowest.
     fn beyond(number: i32) -> io::Result<Self> {
-        let mut lower = Vec::new();
+        let mut lower: Vec<Self> = Vec::new();
         loop {
             let one = Self::start()?;
             if one.number > number {
                 return Ok(one);
+            }
+            if lower.last().is_some_and(|last| last.number > one.number) {
+                let (last, one) = (lower.len(), one.number);
+                return Err(io::Error::other(format!(
+                    "no thread has a number above {number}: after {last} threads, the numbers started again at {one}"
+                )));
             }
             lower.push(one);
         }
@@ -251,7 +257,10 @@ mod tests {
     fn a_bystander_lives_under_a_number_that_no_sandbox_has() {
         let own = rustix::thread::gettid().as_raw_nonzero().get();
         let number = own.max(HIGHEST_INSIDE) + 10;
-        let bystander = Bystander::beyond(number).unwrap();
+        let Ok(bystander) = Bystander::beyond(number) else {
+            let started_again = Bystander::start().unwrap().number < own;
+            return assert!(started_again, "only this keeps a thread from a higher number");
+        };
         assert!(bystander.number > number);
         let place = Path::new("/proc").join(bystander.number.to_string());
         assert!(place.exists());
