@@ -33,7 +33,7 @@ use crate::{
         coach_installations::CoachInstallations, data_folder::DataFolder, roster::Roster, running::Running,
         settings::EngineSettings,
     },
-    gates::Places,
+    gates::CheckoutLocks,
     github::{Client, WriteSpacing},
     store::Store,
 };
@@ -70,7 +70,7 @@ pub struct Engine {
     /// The effects that this process performs now.
     pub running: Running,
     /// The folder of each repository in which commands run without isolation. Only one holder uses it at a time.
-    pub places: Places,
+    pub checkout_locks: CheckoutLocks,
     /// Labels that may be none of ours and are looked at.
     pub label_looks: Semaphore,
     /// Nobody else uses the data folder.

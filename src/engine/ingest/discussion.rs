@@ -30,7 +30,7 @@ pub struct Writers<'a> {
 impl<'a> Writers<'a> {
     /// Creates the list with the sender on it, whose permission was checked before.
     pub fn beside_sender(context: &'a InboundContext<'a>) -> Self {
-        let sender = context.place.sender.user.login.clone();
+        let sender = context.origin.sender.user.login.clone();
         Self {
             context,
             known: BTreeMap::from([(sender, Right::Yes)]),
@@ -61,8 +61,12 @@ impl<'a> Writers<'a> {
 
 /// Returns the discussion of the issue as it was at `labelled_at`.
 pub async fn before(writers: &mut Writers<'_>, issue: &Issue, labelled_at: Millis) -> Result<Discussion, EffectError> {
-    let place = writers.context.place;
-    let repo = writers.context.engine.autobuild.repo(place.installation, place.repo.id);
+    let origin = writers.context.origin;
+    let repo = writers
+        .context
+        .engine
+        .autobuild
+        .repo(origin.installation, origin.repo.id);
     let mut discussion = Discussion::default();
     let last = repo.comment_pages(issue.comments);
     let first = last.saturating_sub(MOST_PAGES) + 1;

@@ -100,8 +100,14 @@ async fn missing_programs(
     }
     let lines: Vec<String> = commands.iter().map(|(_, command)| (*command).clone()).collect();
     let of = (mirror, commit);
-    let missing =
-        gates::missing_programs(&context.bench(), of, &context.settings(), &lines, &context.job.cancel).await?;
+    let missing = gates::missing_programs(
+        &context.gate_context(),
+        of,
+        &context.settings(),
+        &lines,
+        &context.job.cancel,
+    )
+    .await?;
     let doubt = |(command, program): (String, String)| {
         let task = commands.iter().find(|(_, own)| **own == command)?.0;
         Some(Doubt::MissingProgram { task, command, program })

@@ -9,7 +9,7 @@ use crate::{
             cache,
             cache::{Leavings, Made, Times},
             checkout::{Order, SandboxedCheckout},
-            context::{Bench, GateError},
+            context::{GateContext, GateError},
             overlay::Overlay,
             used::Stamps,
         },
@@ -63,7 +63,7 @@ pub(crate) struct Ready<'a> {
 
 impl<'a> Ready<'a> {
     pub(super) fn new(
-        (bench, settings): (&'a Bench, &'a RepositorySettings),
+        (context, settings): (&'a GateContext, &'a RepositorySettings),
         (chosen, additions): (Arc<Chosen>, Additions),
         (checkout, overlay): (SandboxedCheckout, Option<&Overlay>),
     ) -> Self {
@@ -80,7 +80,7 @@ impl<'a> Ready<'a> {
                 .collect(),
             stamps: None,
             executable: Vec::new(),
-            deadline: bench.deadlines.test,
+            deadline: context.deadlines.test,
             times: Times::new(),
             additions,
         }

@@ -16,7 +16,7 @@ mod tests;
 pub use door::{Door, DropReason, OwnApps, Summary, door};
 pub use headers::{DeliveryHeaders, HeaderError};
 pub use inbound::{
-    Inbound, InstallationEvent, IssueEvent, Place, PressedCheckRun, PullEvent, Push, PushKind, RepositoryEvent,
+    EventOrigin, Inbound, InstallationEvent, IssueEvent, PressedCheckRun, PullEvent, Push, PushKind, RepositoryEvent,
     ReviewChange,
 };
 pub use parse::{WebhookError, parse};

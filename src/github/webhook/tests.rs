@@ -128,11 +128,11 @@ fn every_event_that_we_act_on_is_read() {
             "{event} {}",
             payload["action"]
         );
-        if let Some(place) = inbound.place() {
-            assert_eq!(place.installation, InstallationId(11));
-            assert_eq!(place.repo.id, RepoId(22));
-            assert_eq!(place.repo.name.to_string(), "Acme/shop");
-            assert_eq!(place.sender.kind, ActorKind::Person);
+        if let Some(origin) = inbound.origin() {
+            assert_eq!(origin.installation, InstallationId(11));
+            assert_eq!(origin.repo.id, RepoId(22));
+            assert_eq!(origin.repo.name.to_string(), "Acme/shop");
+            assert_eq!(origin.sender.kind, ActorKind::Person);
         }
     }
 }
@@ -349,7 +349,7 @@ fn a_push_without_a_sender_is_of_who_pushed() {
     let push = json!({"ref": "refs/heads/autobuild/42/x", "before": SHA, "after": NEXT, "pusher": {"name": "ada", "email": null}});
     let push = without(with("", push), &["sender"]);
     let told = read("push", &push).unwrap();
-    let sender = &told.place().unwrap().sender;
+    let sender = &told.origin().unwrap().sender;
     assert_eq!((sender.user.login.as_str(), sender.kind), ("ada", ActorKind::Person));
     assert!(dropped(&at_door("push", &push)).is_none());
     let mut ours = push.clone();

@@ -17,7 +17,7 @@ use domain::{
         unsaid::{Instead, Saying, Unsaid},
     },
     ids::{Emission, FeatureKey, Millis, PullNumber, TaskId, TurnNumber},
-    mistake::{Place, SettingsMistake},
+    mistake::{Position, SettingsMistake},
     task,
     task::{Approval, MergeState, MergedBy, Stage},
 };
@@ -366,7 +366,7 @@ fn every_other_reply() {
     let mistakes = vec![
         SettingsMistake::Stored(text("line 2, column 1: unknown key `max_turn`; nearest is `max_turns`")),
         SettingsMistake::Invalid {
-            place: Place { line: 3, column: 12 },
+            place: Position { line: 3, column: 12 },
             key: text("max_turns"),
             said: text("99 is not valid here"),
             valid: text("a whole number from 1 to 50"),

@@ -9,16 +9,16 @@ use crate::language::{
 };
 
 /// The way to make an assertion fail.
-pub struct MadeToFail {
+pub struct FailureTemplate {
     /// The replacement; `{}` stands for the assertion itself.
     pub text: &'static str,
     /// The code that is replaced.
-    pub place: Place,
+    pub replaces: ReplacedCode,
 }
 
 /// The code that a failure replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ReplacedCode {
     /// The statement that consists of the assertion; an assertion within another statement cannot be replaced.
     Statement,
     /// The assertion itself.
@@ -85,10 +85,10 @@ fn tolerance(words: &[String]) -> Option<f64> {
 
 fn failing(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Option<Failing> {
     let made = &vocabulary.made_to_fail;
-    let place = match made.place {
-        Place::Itself => Some(at),
-        Place::Statement if at.is(vocabulary.statements) => Some(at),
-        Place::Statement => at.parent().filter(|outer| outer.is(vocabulary.statements)),
+    let place = match made.replaces {
+        ReplacedCode::Itself => Some(at),
+        ReplacedCode::Statement if at.is(vocabulary.statements) => Some(at),
+        ReplacedCode::Statement => at.parent().filter(|outer| outer.is(vocabulary.statements)),
     }?;
     // An assertion of a constant, such as `assert false`, marks code that must not be reached, so it must not be
     // replaced.

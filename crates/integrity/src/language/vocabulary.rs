@@ -26,7 +26,7 @@ pub struct Vocabulary {
     /// The language's words for comparisons.
     pub asking: assertions::Asking,
     /// The way to make an assertion fail.
-    pub made_to_fail: assertions::MadeToFail,
+    pub made_to_fail: assertions::FailureTemplate,
     /// The kinds of nodes that are literals.
     pub literals: &'static [&'static str],
     /// Empty values, as they are written.

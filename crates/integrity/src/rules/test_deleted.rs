@@ -5,7 +5,7 @@ use crate::{
     changed_file::{Placed, Reading},
     language::Role,
     rules::{
-        rule::{Place, ReadingRule, in_file},
+        rule::{ReadingRule, Violation, in_file},
         test_renamed_away, unknown_language,
     },
 };
@@ -22,7 +22,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let mut found = lost_files(reading);
     let unexplained = vanished(reading).into_iter().filter(|one| !is_explained(reading, *one));
     found.extend(by_file(unexplained.collect()));
@@ -31,7 +31,7 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
 }
 
 /// Finds files that contained tests and can no longer be parsed.
-fn lost_files(reading: &Reading<'_>) -> Vec<Place> {
+fn lost_files(reading: &Reading<'_>) -> Vec<Violation> {
     let lost = reading
         .files
         .iter()
@@ -68,8 +68,8 @@ fn is_said_elsewhere(reading: &Reading<'_>, one: Placed<'_>) -> bool {
     checks.peek().is_some() && checks.all(|check| reading.still_says(&check.words))
 }
 
-/// Returns one place for each file that lost tests, with the number of further tests.
-pub(super) fn by_file(gone: Vec<Placed<'_>>) -> Vec<Place> {
+/// Returns one violation for each file that lost tests, with the number of further tests.
+pub(super) fn by_file(gone: Vec<Placed<'_>>) -> Vec<Violation> {
     let mut counted: Vec<(Placed<'_>, usize)> = Vec::new();
     for one in gone {
         match counted.iter_mut().find(|(known, _)| known.path == one.path) {
@@ -77,7 +77,7 @@ pub(super) fn by_file(gone: Vec<Placed<'_>>) -> Vec<Place> {
             None => counted.push((one, 0)),
         }
     }
-    let place = |(one, more): (Placed<'_>, usize)| {
+    let violation = |(one, more): (Placed<'_>, usize)| {
         in_file(
             one.path,
             Detail::Tests {
@@ -86,5 +86,5 @@ pub(super) fn by_file(gone: Vec<Placed<'_>>) -> Vec<Place> {
             },
         )
     };
-    counted.into_iter().map(place).collect()
+    counted.into_iter().map(violation).collect()
 }

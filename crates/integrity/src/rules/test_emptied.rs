@@ -6,7 +6,7 @@ use crate::{
         Role,
         outline::{Strength, Work},
     },
-    rules::rule::{Place, ReadingRule, at},
+    rules::rule::{ReadingRule, Violation, at},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -33,14 +33,14 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let both = reading.pairs.both.iter();
     let changed = both
         .filter(|(one, other)| is_emptied(reading, *one, *other))
         .map(|(_, other)| other);
     let new = reading.pairs.new.iter().filter(|other| other.test.work == Work::None);
-    let places = changed.chain(new);
-    places
+    let violations = changed.chain(new);
+    violations
         .map(|other| at(other.path, other.test.line, Detail::Test(other.title())))
         .collect()
 }

@@ -13,7 +13,7 @@ use crate::{
         role,
         settings::{Less, Purpose, Watched},
     },
-    rules::rule::{Place, at, in_file},
+    rules::rule::{Violation, at, in_file},
 };
 use domain::integrity::{Detail, SettingChange};
 use ignore::gitignore::GitignoreBuilder;
@@ -26,7 +26,7 @@ pub(super) fn judge(
     watched: &Watched,
     old: Option<&Setting>,
     new: Option<&Setting>,
-) -> Option<Place> {
+) -> Option<Violation> {
     let (before, after) = (values(old), values(new));
     let less = match watched.how {
         Less::Lowered => lowered(before, after),

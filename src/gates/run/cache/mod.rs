@@ -33,7 +33,7 @@ use crate::gates::{
             packages::{Packages, Since},
         },
         checkout::SandboxedCheckout,
-        context::{Bench, GateError, host},
+        context::{GateContext, GateError, host},
         overlay::Overlay,
     },
 };
@@ -64,7 +64,7 @@ pub(crate) enum Warmed {
 /// Copies what pre-flight built into a fresh checkout, if an entry fits: that of this commit, else the newest with the
 /// same lock files and commands. Files that the overlay will replace count as changed.
 pub(crate) async fn warm(
-    bench: &Bench,
+    context: &GateContext,
     mirror: &Mirror,
     chosen: &Chosen,
     overlay: Option<&Overlay>,
@@ -72,7 +72,7 @@ pub(crate) async fn warm(
 ) -> Result<Warmed, GateError> {
     let commit = place.head();
     let key = Key::of(mirror, commit, chosen, &place.seen()).await?;
-    let Some(entry) = key.find(&bench.caches, commit) else {
+    let Some(entry) = key.find(&context.caches, commit) else {
         return Ok(Warmed::No);
     };
     fill(mirror, entry, overlay, place).await
@@ -160,7 +160,7 @@ pub(crate) async fn times(mirror: &Mirror, place: &SandboxedCheckout) -> Result<
 
 /// Caches what set-up and tests left in a checkout of a default-branch commit. A failure only costs time later.
 pub(crate) async fn keep(
-    bench: &Bench,
+    context: &GateContext,
     mirror: &Mirror,
     chosen: &Chosen,
     place: &SandboxedCheckout,
@@ -168,7 +168,7 @@ pub(crate) async fn keep(
 ) -> Result<(), GateError> {
     let commit = place.head().clone();
     let key = Key::of(mirror, &commit, chosen, &place.seen()).await?;
-    let caches = bench.caches.clone();
+    let caches = context.caches.clone();
     let (work, home) = (place.path().to_path_buf(), place.home());
     let keeping = blocking(move || {
         let entry = key.entry(&caches, &commit);
@@ -215,11 +215,11 @@ enum Folder {
 impl Snapshot {
     /// Copies what set-up left in a checkout; `None` if that fails, which only costs more set-ups.
     pub(crate) async fn of(
-        bench: &Bench,
+        context: &GateContext,
         place: &SandboxedCheckout,
         (before, leavings): (Times, Vec<PathBuf>),
     ) -> Option<Self> {
-        let (below, commit) = (bench.folder.clone(), place.head().clone());
+        let (below, commit) = (context.folder.clone(), place.head().clone());
         let (work, home) = (place.path().to_path_buf(), place.home());
         let copying = blocking(move || {
             std::fs::create_dir_all(&below)?;
@@ -243,13 +243,13 @@ impl Snapshot {
     /// Returns what pre-flight's set-up left on a commit, if it is only packages. `seen` is the path at which commands
     /// see every checkout.
     pub(crate) async fn of_packages(
-        bench: &Bench,
+        context: &GateContext,
         (mirror, commit): (&Mirror, &Sha),
         chosen: &Chosen,
         seen: &Path,
     ) -> Result<Option<Self>, GateError> {
         let key = Key::of(mirror, commit, chosen, seen).await?;
-        let entry = key.entry(&bench.caches, commit);
+        let entry = key.entry(&context.caches, commit);
         let is_packages = Notes::read(&entry).is_ok_and(|notes| notes.made == Made::Packages);
         Ok(is_packages.then(|| Self {
             folder: Folder::Kept(entry),

@@ -4,7 +4,7 @@ mod bodies;
 mod otherwise;
 
 use crate::language::{
-    assertions::{Asking, MadeToFail, Place},
+    assertions::{Asking, FailureTemplate, ReplacedCode},
     outline::RepeatedNames,
     reachability::Flow,
     role::{Role, file_name, folders},
@@ -44,9 +44,9 @@ pub static GO: Vocabulary = Vocabulary {
         truths: &["true"],
         falsities: &["false", "nil"],
     },
-    made_to_fail: MadeToFail {
+    made_to_fail: FailureTemplate {
         text: "if true { panic(\"made to fail\") } else { {} }",
-        place: Place::Statement,
+        replaces: ReplacedCode::Statement,
     },
     literals: &[
         "int_literal",

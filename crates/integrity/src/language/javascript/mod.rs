@@ -4,7 +4,7 @@ mod bodies;
 mod otherwise;
 
 use crate::language::{
-    assertions::{Asking, MadeToFail, Place},
+    assertions::{Asking, FailureTemplate, ReplacedCode},
     outline::RepeatedNames,
     reachability::Flow,
     role::{Role, file_name, folders, in_support_folder, in_test_folder},
@@ -50,9 +50,9 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
         truths: &["true"],
         falsities: &["false", "null", "undefined", "0"],
     },
-    made_to_fail: MadeToFail {
+    made_to_fail: FailureTemplate {
         text: "void (() => { throw new Error('made to fail'); })()",
-        place: Place::Itself,
+        replaces: ReplacedCode::Itself,
     },
     literals: &[
         "number",

@@ -4,7 +4,7 @@ mod bodies;
 mod otherwise;
 
 use crate::language::{
-    assertions::{Asking, MadeToFail, Place},
+    assertions::{Asking, FailureTemplate, ReplacedCode},
     outline::RepeatedNames,
     reachability::Flow,
     role::{Role, file_name, in_test_folder},
@@ -45,9 +45,9 @@ pub static PYTHON: Vocabulary = Vocabulary {
         truths: &["True"],
         falsities: &["False", "None", "0"],
     },
-    made_to_fail: MadeToFail {
+    made_to_fail: FailureTemplate {
         text: "raise AssertionError('made to fail')",
-        place: Place::Statement,
+        replaces: ReplacedCode::Statement,
     },
     literals: &[
         "integer",

@@ -5,7 +5,7 @@ mod bodies;
 mod otherwise;
 
 use crate::language::{
-    assertions::{Asking, MadeToFail, Place},
+    assertions::{Asking, FailureTemplate, ReplacedCode},
     outline::{RepeatedNames, Source},
     reachability::Flow,
     role::{Role, file_name, folders, in_support_folder},
@@ -55,9 +55,9 @@ pub static RUST: Vocabulary = Vocabulary {
         truths: &["true"],
         falsities: &["false"],
     },
-    made_to_fail: MadeToFail {
+    made_to_fail: FailureTemplate {
         text: "if true { panic!(\"made to fail\") } else { {} }",
-        place: Place::Statement,
+        replaces: ReplacedCode::Statement,
     },
     literals: &[
         "integer_literal",
