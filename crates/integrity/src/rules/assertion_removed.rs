@@ -3,7 +3,7 @@
 
 use super::unknown_language;
 use crate::{
-    changed_file::{ChangedFile, Placed, Reading},
+    changed_file::{ChangedFile, LocatedTest, Reading},
     language::outline::{Check, Function, Of, Strength, quoted},
     rules::rule::{ANYWHERE, ReadingRule, Violation, at},
     words::{added, likeness, names, values},
@@ -47,7 +47,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 }
 
 /// Counts the assertions of a test that check a value.
-fn weight(one: Placed<'_>) -> usize {
+fn weight(one: LocatedTest<'_>) -> usize {
     one.test
         .checks
         .iter()
@@ -69,7 +69,7 @@ fn apart<'t>(before: &'t [Check], after: &'t [Check]) -> (Vec<&'t Check>, Vec<&'
     (lost, left)
 }
 
-fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option<Violation> {
+fn compared(reading: &Reading<'_>, one: LocatedTest<'_>, other: LocatedTest<'_>) -> Option<Violation> {
     let violation = |what| Some(at(other.path, other.test.line, what));
     let in_test = |code: String| Detail::InTest {
         test: other.title(),
@@ -138,7 +138,7 @@ fn shown(check: &Check) -> String {
 
 /// `true` if a new check of the test covers the old one indirectly: it checks each item of a list, or calls a function
 /// that does.
-fn is_gone_through(old: &Check, (one, other): (Placed<'_>, Placed<'_>)) -> bool {
+fn is_gone_through(old: &Check, (one, other): (LocatedTest<'_>, LocatedTest<'_>)) -> bool {
     let there = values(&other.test.words);
     let own = values(&old.words);
     let called = |check: &Check| -> Vec<String> {
@@ -202,17 +202,17 @@ fn asks_less(old: &Check, new: &Check) -> bool {
 }
 
 /// Returns a row that a test no longer covers, if its checks are the same and no row was added.
-fn fewer_rows(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option<String> {
-    let checks = |placed: Placed<'_>| {
-        placed
+fn fewer_rows(reading: &Reading<'_>, one: LocatedTest<'_>, other: LocatedTest<'_>) -> Option<String> {
+    let checks = |located: LocatedTest<'_>| {
+        located
             .test
             .checks
             .iter()
             .map(|check| check.words.clone())
             .collect::<Vec<_>>()
     };
-    let plain = |placed: Placed<'_>| {
-        values(&placed.test.words)
+    let plain = |located: LocatedTest<'_>| {
+        values(&located.test.words)
             .into_iter()
             .map(str::to_owned)
             .collect::<Vec<_>>()
@@ -221,8 +221,8 @@ fn fewer_rows(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Opti
     let lost = added(&after, &before);
     let first = lost.first()?;
     let is_less = !one.test.checks.is_empty() && checks(one) == checks(other) && added(&before, &after).is_empty();
-    let calls = |placed: Placed<'_>| -> Vec<String> {
-        let called = names(&placed.test.words)
+    let calls = |located: LocatedTest<'_>| -> Vec<String> {
+        let called = names(&located.test.words)
             .into_iter()
             .filter(|name| name.starts_with(char::is_lowercase));
         called.map(str::to_owned).collect()

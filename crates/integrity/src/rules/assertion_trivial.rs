@@ -2,7 +2,7 @@
 
 use super::unknown_language;
 use crate::{
-    changed_file::{Placed, Reading},
+    changed_file::{LocatedTest, Reading},
     language::outline::{Check, Strength, quoted},
     rules::rule::{ANYWHERE, ReadingRule, Violation, at},
 };
@@ -17,7 +17,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let violation = |other: Placed<'_>, check: &Check| {
+    let violation = |other: LocatedTest<'_>, check: &Check| {
         let what = Detail::InTest {
             test: other.title(),
             code: quoted(&check.words.join(" ")),
@@ -44,8 +44,8 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
             .iter()
             .filter(|check| check.strength == Strength::Trivial);
         let first = trivial.find(is_new)?;
-        let strong = |placed: &Placed<'_>| {
-            let checks = placed.test.checks.iter();
+        let strong = |located: &LocatedTest<'_>| {
+            let checks = located.test.checks.iter();
             checks.filter(|check| check.strength == Strength::Strong).count()
         };
         (strong(other) < strong(one) || is_let_off(first)).then(|| violation(*other, first))

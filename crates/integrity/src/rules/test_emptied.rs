@@ -1,7 +1,7 @@
 //! A test is empty, or lost all its assertions although no existing product code changed.
 
 use crate::{
-    changed_file::{Placed, Reading},
+    changed_file::{LocatedTest, Reading},
     language::{
         Role,
         outline::{Strength, Work},
@@ -45,7 +45,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         .collect()
 }
 
-fn is_emptied(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> bool {
+fn is_emptied(reading: &Reading<'_>, one: LocatedTest<'_>, other: LocatedTest<'_>) -> bool {
     let does_nothing = one.test.work == Work::Some && other.test.work == Work::None;
     let asserted = one.test.checks.iter().any(|check| check.strength == Strength::Strong);
     let calls_helper = reading.helpers().any(|(_, helper)| {

@@ -2,7 +2,7 @@
 
 use super::unknown_language;
 use crate::{
-    changed_file::{ChangedFile, Placed, Reading},
+    changed_file::{ChangedFile, LocatedTest, Reading},
     language,
     language::{Role, role},
     rules::rule::{ANYWHERE, ReadingRule, Violation, at, in_file},
@@ -55,7 +55,7 @@ fn is_marked(path: &str) -> bool {
 }
 
 /// Returns the place where a removed test still exists in a form, or in a file, that the runner does not find.
-pub(super) fn hidden<'a>(reading: &Reading<'a>, one: Placed<'a>) -> Option<(&'a str, u32)> {
+pub(super) fn hidden<'a>(reading: &Reading<'a>, one: LocatedTest<'a>) -> Option<(&'a str, u32)> {
     let plain = |name: &str| name.to_lowercase().replace("test", "").replace(['_', '-', ' '], "");
     let own = plain(&one.test.name);
     let alike = |words: &[String], name: &str| {
