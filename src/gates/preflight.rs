@@ -6,7 +6,7 @@ use crate::{
         commands,
         run::{
             cache,
-            cache::{Leavings, Made},
+            cache::{Made, UntrackedFiles},
             checkout::SandboxedCheckout,
             context::{GateContext, GateError},
             prepared::Prepared,
@@ -48,12 +48,12 @@ pub async fn preflight(
     let known = prepared.known_with_additions().await?;
     let ready = prepared.to_be_kept().await?;
     let tracked: BTreeSet<String> = commands::paths(mirror, commit).await?.into_iter().collect();
-    let keep = async |ready: &Ready<'_>, (setup, tests): (&Leavings, &Leavings), made| {
-        let kept = Leavings::worth_keeping(setup, tests, ready.checkout.path());
+    let keep = async |ready: &Ready<'_>, (setup, tests): (&UntrackedFiles, &UntrackedFiles), made| {
+        let kept = UntrackedFiles::worth_keeping(setup, tests, ready.checkout.path());
         let kept = (ready.times().clone(), kept, made);
         cache::keep(context, mirror, &prepared.chosen, &ready.checkout, kept).await
     };
-    let after_setup = ready.leavings(&tracked).await?;
+    let after_setup = ready.untracked_files(&tracked).await?;
     let made = ready.made(&after_setup, &tracked).await;
     // If set-up left only packages, they are kept as they are; otherwise they are kept with what the tests built and
     // wrote.
@@ -65,7 +65,7 @@ pub async fn preflight(
     let plain = ready.tests().await?;
     let (tests, additions) = tried(&prepared, &ready, plain, known).await?;
     if !is_kept_as_it_is && ready.is_ready() {
-        let after_tests = ready.leavings(&tracked).await?;
+        let after_tests = ready.untracked_files(&tracked).await?;
         keep(&ready, (&after_setup, &after_tests), Made::OfFiles).await?;
     }
     Ok(Baseline {

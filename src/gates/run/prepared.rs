@@ -579,7 +579,7 @@ impl<'a> Prepared<'a> {
         let ready = self.on(self.commit, None, Start::Cache).await?;
         let tracked = commands::paths(self.mirror, self.commit).await?.into_iter().collect();
         let made = match ready.is_ready() && self.chosen.setup.is_some() {
-            true => match ready.leavings(&tracked).await {
+            true => match ready.untracked_files(&tracked).await {
                 Ok(left) => ready.made(&left, &tracked).await,
                 Err(_) => Made::OfFiles,
             },
@@ -591,7 +591,7 @@ impl<'a> Prepared<'a> {
         let snapshot = match ready.is_ready() && (is_built || self.chosen.setup.is_some()) {
             true => {
                 // If a command made folders unreadable, they cannot be copied either.
-                match ready.leavings(&tracked).await {
+                match ready.untracked_files(&tracked).await {
                     Ok(left) => {
                         let left = (ready.times.clone(), left.for_the_turn());
                         Snapshot::of(self.context, &ready.checkout, left).await

@@ -11,16 +11,16 @@
 mod builds;
 mod copy;
 mod key;
-mod leavings;
 mod made;
 mod notes;
 mod packages;
 mod room;
 mod times;
+mod untracked_files;
 
-pub(crate) use leavings::Leavings;
 pub(crate) use made::Made;
 pub(crate) use times::Times;
+pub(crate) use untracked_files::UntrackedFiles;
 
 use crate::gates::{
     commands,
@@ -164,7 +164,7 @@ pub(crate) async fn keep(
     mirror: &Mirror,
     chosen: &Chosen,
     place: &SandboxedCheckout,
-    (before, leavings, made): (Times, Vec<PathBuf>, Made),
+    (before, untracked_files, made): (Times, Vec<PathBuf>, Made),
 ) -> Result<(), GateError> {
     let commit = place.head().clone();
     let key = Key::of(mirror, &commit, chosen, &place.seen()).await?;
@@ -175,8 +175,8 @@ pub(crate) async fn keep(
         if entry.exists() {
             return Ok(());
         }
-        let notes = Notes::of(&work, before, &leavings, made)?;
-        put_in(&key.folder(&caches), &entry, (&work, &home), &leavings, notes)?;
+        let notes = Notes::of(&work, before, &untracked_files, made)?;
+        put_in(&key.folder(&caches), &entry, (&work, &home), &untracked_files, notes)?;
         room::make(&caches, &entry);
         Ok(())
     });
@@ -187,7 +187,7 @@ pub(crate) async fn keep(
 }
 
 /// Returns the kind of files that set-up left in a checkout; `Made::OfFiles` if that cannot be examined.
-pub(crate) async fn made(place: &SandboxedCheckout, left: &Leavings, tracked: &BTreeSet<String>) -> Made {
+pub(crate) async fn made(place: &SandboxedCheckout, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> Made {
     let (work, home) = (place.path().to_path_buf(), place.home());
     let (left, tracked) = (left.clone(), tracked.clone());
     let looking = blocking(move || Made::look(&work, &home, &left, &tracked));
@@ -217,16 +217,16 @@ impl Snapshot {
     pub(crate) async fn of(
         context: &GateContext,
         place: &SandboxedCheckout,
-        (before, leavings): (Times, Vec<PathBuf>),
+        (before, untracked_files): (Times, Vec<PathBuf>),
     ) -> Option<Self> {
         let (below, commit) = (context.folder.clone(), place.head().clone());
         let (work, home) = (place.path().to_path_buf(), place.home());
         let copying = blocking(move || {
             std::fs::create_dir_all(&below)?;
             let folder = tempfile::Builder::new().prefix("prepared-").tempdir_in(below)?;
-            let notes = Notes::of(&work, before, &leavings, Made::OfFiles)?;
+            let notes = Notes::of(&work, before, &untracked_files, Made::OfFiles)?;
             let entry = folder.path().join(commit.as_str());
-            put_in(folder.path(), &entry, (&work, &home), &leavings, notes)?;
+            put_in(folder.path(), &entry, (&work, &home), &untracked_files, notes)?;
             Ok(Self {
                 folder: Folder::Own(Some(folder)),
                 commit,
@@ -318,7 +318,7 @@ fn put_in(
     folder: &Path,
     entry: &Path,
     (work, home): (&Path, &Path),
-    leavings: &[PathBuf],
+    untracked_files: &[PathBuf],
     notes: Notes,
 ) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
@@ -326,7 +326,7 @@ fn put_in(
     let checkout = making.path().join(CHECKOUT);
     std::fs::create_dir(&checkout)?;
     let mut copier = Copier::default();
-    for left in leavings {
+    for left in untracked_files {
         let to = checkout.join(left);
         if let Some(above) = to.parent() {
             std::fs::create_dir_all(above)?;
