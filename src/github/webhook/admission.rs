@@ -53,7 +53,7 @@ pub struct Summary {
 
 /// Whether a delivery is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Door {
+pub enum Admission {
     /// Store it and act on it.
     Keep(Summary),
     /// Acknowledge it and forget it.
@@ -70,15 +70,15 @@ pub enum DropReason {
 }
 
 /// Decides if a delivery of `event` is stored. A payload that cannot be read is an error of the sender.
-pub fn door(event: &str, body: &[u8], own: &OwnApps) -> Result<Door, WebhookError> {
+pub fn admit(event: &str, body: &[u8], own: &OwnApps) -> Result<Admission, WebhookError> {
     let inbound = parse(event, body)?;
     let summary = summary(event, &inbound);
     Ok(if is_own(&inbound, own) {
-        Door::Drop(summary, DropReason::Own)
+        Admission::Drop(summary, DropReason::Own)
     } else if is_needed(&inbound) {
-        Door::Keep(summary)
+        Admission::Keep(summary)
     } else {
-        Door::Drop(summary, DropReason::Unneeded)
+        Admission::Drop(summary, DropReason::Unneeded)
     })
 }
 
