@@ -20,7 +20,7 @@ use crate::{
 use domain::{
     command::{Command, Parsed, parse},
     effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread, answer},
-    feature::{Feature, SaidBefore, command::Refusal, event::Target},
+    feature::{EarlierComment, Feature, command::Refusal, event::Target},
     ids::{FeatureKey, PullNumber},
 };
 
@@ -110,11 +110,11 @@ async fn first_plan(
 }
 
 /// Returns the text that came with a `plan` command.
-fn words(context: &InboundContext<'_>, comment: &Comment, command: &Command) -> Option<SaidBefore> {
+fn words(context: &InboundContext<'_>, comment: &Comment, command: &Command) -> Option<EarlierComment> {
     let Command::Plan { words: Some(words), .. } = command else {
         return None;
     };
-    Some(SaidBefore {
+    Some(EarlierComment {
         by: context.origin.sender.user.clone(),
         at: comment.created_at.unwrap_or_else(|| context.engine.now()),
         text: words.clone(),

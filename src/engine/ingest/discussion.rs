@@ -10,7 +10,7 @@ use crate::{
     github::model::{ActorKind, Comment, Issue},
 };
 use domain::{
-    feature::{Discussion, Older, SaidBefore, discussion::said},
+    feature::{Discussion, EarlierComment, Older, discussion::said},
     ids::Millis,
 };
 use std::collections::BTreeMap;
@@ -104,14 +104,14 @@ async fn add(
 
 /// Returns the comment if a person wrote it, not through an App, and it was neither written nor edited after the label.
 /// It counts if its author has write access.
-fn candidate(comment: Comment, labelled_at: Millis) -> Option<SaidBefore> {
+fn candidate(comment: Comment, labelled_at: Millis) -> Option<EarlierComment> {
     let author = comment.author.filter(|author| author.kind == ActorKind::Person)?;
     let at = comment.created_at?;
     let edited = comment.updated_at.unwrap_or(at);
     if comment.via_app.is_some() || at > labelled_at || edited > labelled_at {
         return None;
     }
-    Some(SaidBefore {
+    Some(EarlierComment {
         by: author.user,
         at,
         text: said(&comment.body)?,

@@ -25,7 +25,7 @@ use domain::{
     check_boxes::check_boxes,
     design, effect,
     effect::{Reply, ReplyTo, Thread},
-    feature::{SaidBefore, Snapshot, Trust, Wanted, command::Refusal, event::Event},
+    feature::{EarlierComment, Snapshot, Trust, Wanted, command::Refusal, event::Event},
     ids::{FeatureKey, IssueNumber, Millis, User, UserId},
 };
 use tokio::sync::SemaphorePermit;
@@ -94,7 +94,7 @@ enum Asked {
     /// By the label.
     Label,
     /// By a command on an issue without the label, with this text for the planner. The label is added first.
-    Command(Option<SaidBefore>),
+    Command(Option<EarlierComment>),
 }
 
 /// The result of a request for a Feature.
@@ -110,7 +110,7 @@ pub enum Begun {
 pub async fn asked_for(
     context: &InboundContext<'_>,
     issue: &Issue,
-    words: Option<SaidBefore>,
+    words: Option<EarlierComment>,
 ) -> Result<Begun, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
     let read = engine.settings_now(origin.installation, &origin.repo).await?;

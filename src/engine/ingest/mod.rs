@@ -1,13 +1,13 @@
 //! Turns deliveries into facts: what a delivery means, for which Feature, and whether the sender has the right.
 
+mod branches_and_pulls;
 pub(super) mod button;
 mod comment;
 mod context;
 mod default_branch;
 mod discussion;
-mod hands;
 mod label;
-mod life;
+mod lifecycle;
 mod rerun;
 mod review;
 mod right;
@@ -116,7 +116,7 @@ async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: 
         delivery,
     };
     match &inbound {
-        Inbound::Issue { origin, issue, event } => life::issue(&context(origin), issue, event).await,
+        Inbound::Issue { origin, issue, event } => lifecycle::issue(&context(origin), issue, event).await,
         Inbound::CommentCreated { origin, issue, comment } => comment::created(&context(origin), issue, comment).await,
         Inbound::Review {
             origin,
@@ -130,12 +130,12 @@ async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: 
             identifier,
         } => button::pressed(&context(origin), run, identifier).await,
         Inbound::Rerun { origin, head, app } => rerun::wanted(&context(origin), head, *app).await,
-        Inbound::Pull { origin, pull, event } => hands::pull(&context(origin), pull, event).await,
-        Inbound::Push { origin, push } => hands::push(engine, origin, push).await,
-        Inbound::Repository { origin, event } => life::repository(engine, origin, *event).await,
+        Inbound::Pull { origin, pull, event } => branches_and_pulls::pull(&context(origin), pull, event).await,
+        Inbound::Push { origin, push } => branches_and_pulls::push(engine, origin, push).await,
+        Inbound::Repository { origin, event } => lifecycle::repository(engine, origin, *event).await,
         Inbound::Installation {
             installation, event, ..
-        } => life::installation(engine, *installation, event).await,
+        } => lifecycle::installation(engine, *installation, event).await,
         Inbound::Ping | Inbound::Ignored { .. } => Ok(Done::Nothing),
     }
 }

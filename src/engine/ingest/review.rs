@@ -5,8 +5,9 @@ use crate::{
     config::Permission,
     engine::{
         ingest::{
+            branches_and_pulls,
             context::{InboundContext, fact},
-            hands, right,
+            right,
             right::{Right, no_permission},
             saying::{Saying, permission},
         },
@@ -60,7 +61,7 @@ pub async fn happened(
     change: ReviewChange,
 ) -> Result<Done, EffectError> {
     let author = review.author.as_ref().filter(|author| author.kind == ActorKind::Person);
-    let Some((feature, task)) = hands::of_pull(context, pull).await? else {
+    let Some((feature, task)) = branches_and_pulls::of_pull(context, pull).await? else {
         return Ok(Done::Nothing);
     };
     let Some(author) = author else { return Ok(Done::Nothing) };
