@@ -536,7 +536,7 @@ const OF_A_LANGUAGE: [&str; 11] = [
     "coverage.scm",
     "mod.rs",
     "bodies.rs",
-    "otherwise.rs",
+    "return_values.rs",
 ];
 
 /// Rules of integrity know no language, and languages know no rule.

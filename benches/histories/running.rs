@@ -12,7 +12,7 @@ use crate::{
 use autobuild::{
     config::{NetworkCeiling, Offer, RepositorySettings},
     gates,
-    gates::{Bench, Deadlines, Places, Subject},
+    gates::{CheckoutLocks, Deadlines, GateContext, Subject},
     messages::word_findings,
 };
 use domain::{
@@ -38,7 +38,7 @@ use tokio_util::sync::CancellationToken;
 /// The things that all commits share: a sandbox, and a folder for mirrors, checkouts and build caches.
 pub struct Running {
     runtime: Runtime,
-    bench: Bench,
+    context: GateContext,
     folder: PathBuf,
     /// The folder of the table, where the settings files are.
     beside: PathBuf,
@@ -52,7 +52,7 @@ impl Running {
         let network = NetworkCeiling::of_process().map_err(|mistakes| format!("{mistakes:?}"))?;
         let launcher = SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild")));
         let sandbox = runtime.block_on(Sandbox::probe(launcher, Level::L0.or_more()));
-        let bench = Bench {
+        let context = GateContext {
             sandbox: sandbox.map_err(said)?,
             network: Ceiling {
                 hosts: network.allow,
@@ -62,12 +62,12 @@ impl Running {
             caches: folder.join("caches"),
             secrets: Secrets::default(),
             deadlines: Deadlines::default(),
-            places: Places::default(),
+            checkout_locks: CheckoutLocks::default(),
         };
-        fs::create_dir_all(&bench.folder).map_err(said)?;
+        fs::create_dir_all(&context.folder).map_err(said)?;
         Ok(Self {
             runtime,
-            bench,
+            context,
             folder,
             beside: table.parent().map(Path::to_path_buf).unwrap_or_default(),
         })
@@ -98,15 +98,15 @@ impl Running {
             files.into_iter().map(|file| file.path).collect(),
         )?;
         let settings = self.settings(project)?;
-        let bench = Bench {
+        let context = GateContext {
             deadlines: Deadlines {
                 setup: project.patience,
                 test: project.patience,
             },
-            ..self.bench.clone()
+            ..self.context.clone()
         };
         let turn = Turn {
-            bench: &bench,
+            context: &context,
             mirror: repository.mirror(),
             base: work.base.parse().map_err(said)?,
             head: work.head.parse().map_err(said)?,
@@ -139,7 +139,7 @@ impl Running {
 
 /// One turn whose Player made the commit.
 struct Turn<'a> {
-    bench: &'a Bench,
+    context: &'a GateContext,
     mirror: &'a Mirror,
     base: Sha,
     head: Sha,
@@ -153,7 +153,7 @@ impl Turn<'_> {
     async fn run(&self) -> Outcome<(GateReport, f64, f64)> {
         let cancel = CancellationToken::new();
         let begun = plain::processor_time();
-        let baseline = gates::preflight(self.bench, self.mirror, &self.base, self.settings, &cancel);
+        let baseline = gates::preflight(self.context, self.mirror, &self.base, self.settings, &cancel);
         let baseline = baseline.await.map_err(said)?;
         let preflight = plain::processor_time() - begun;
         let subject = Subject {
@@ -169,7 +169,7 @@ impl Turn<'_> {
             people: &[],
         };
         let begun = plain::processor_time();
-        let mut report = gates::verify(self.bench, &subject, &cancel).await.map_err(said)?;
+        let mut report = gates::verify(self.context, &subject, &cancel).await.map_err(said)?;
         let gates = plain::processor_time() - begun;
         word_findings(&mut report);
         Ok((report, preflight, gates))

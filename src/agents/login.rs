@@ -18,8 +18,8 @@ use std::{
 /// The largest log-in file that is copied, in bytes.
 const MAX_FILE: u64 = 16 << 20;
 
-/// The place in which a provider's program keeps a person's log-in and settings.
-struct Place {
+/// The folder, files and variables in which a provider's program keeps a person's log-in and settings.
+struct LoginStorage {
     /// The variable that names the folder.
     variable: &'static str,
     /// The folder in the home if the variable is not set.
@@ -40,9 +40,9 @@ struct Place {
 }
 
 impl Provider {
-    fn place(self) -> Place {
+    fn storage(self) -> LoginStorage {
         match self {
-            Self::Anthropic => Place {
+            Self::Anthropic => LoginStorage {
                 variable: "CLAUDE_CONFIG_DIR",
                 usual: ".claude",
                 copied: &[".credentials.json", ".claude.json", "settings.json", "CLAUDE.md"],
@@ -56,7 +56,7 @@ impl Provider {
                 ],
                 managed: "/etc/claude-code",
             },
-            Self::OpenAi => Place {
+            Self::OpenAi => LoginStorage {
                 variable: "CODEX_HOME",
                 usual: ".codex",
                 copied: &["auth.json", "config.toml", "AGENTS.md"],
@@ -84,13 +84,13 @@ const OURS: [&str; 7] = [
 /// `true` if a provider's program may be logged in, as far as this shows without starting it.
 pub(crate) fn may_be_there(provider: Provider) -> bool {
     // On macOS the log-in can be in the key chain, which is not searched.
-    cfg!(target_os = "macos") || is_there(&provider.place(), &std::env::vars_os().collect())
+    cfg!(target_os = "macos") || is_there(&provider.storage(), &std::env::vars_os().collect())
 }
 
 /// Settings of an administrator are not read, since they can stand in several files that only root may read. If there are
 /// any, the program decides.
-fn is_there(place: &Place, variables: &BTreeMap<OsString, OsString>) -> bool {
-    if Path::new(place.managed).exists() {
+fn is_there(storage: &LoginStorage, variables: &BTreeMap<OsString, OsString>) -> bool {
+    if Path::new(storage.managed).exists() {
         return true;
     }
     let value = |name: &str| variables.get(OsStr::new(name)).filter(|value| !value.is_empty());
@@ -99,17 +99,17 @@ fn is_there(place: &Place, variables: &BTreeMap<OsString, OsString>) -> bool {
     };
     let of_account = |name: &OsString| {
         let name = name.to_string_lossy();
-        place.account.iter().any(|prefix| name.starts_with(prefix))
+        storage.account.iter().any(|prefix| name.starts_with(prefix))
     };
-    let named = value(place.variable).map(Path::new);
+    let named = value(storage.variable).map(Path::new);
     let holds_one = |(name, words): &(&str, &[&str])| {
-        let text = std::fs::read_to_string(place.file(home, named, name));
+        let text = std::fs::read_to_string(storage.file(home, named, name));
         text.is_ok_and(|text| words.is_empty() || words.iter().any(|word| text.contains(word)))
     };
-    variables.keys().any(of_account) || place.accounts.iter().any(holds_one)
+    variables.keys().any(of_account) || storage.accounts.iter().any(holds_one)
 }
 
-impl Place {
+impl LoginStorage {
     /// Returns the path of a file; `named` is the folder that the variable names.
     fn file(&self, home: &Path, named: Option<&Path>, name: &str) -> PathBuf {
         match named {
@@ -127,16 +127,16 @@ pub(crate) fn as_the_host(order: &mut Spec, private: &Private, provider: Provide
     let Some(home) = own("HOME").map(PathBuf::from) else {
         return Ok(());
     };
-    let place = provider.place();
-    let named = own(place.variable).map(PathBuf::from);
-    let folder = named.clone().unwrap_or_else(|| home.join(place.usual));
-    let mine = private.folder(&format!("login{}", place.usual))?;
-    let handed_on = place
+    let storage = provider.storage();
+    let named = own(storage.variable).map(PathBuf::from);
+    let folder = named.clone().unwrap_or_else(|| home.join(storage.usual));
+    let mine = private.folder(&format!("login{}", storage.usual))?;
+    let handed_on = storage
         .copied
         .iter()
-        .try_for_each(|name| copy(&place.file(&home, named.as_deref(), name), &mine.join(name)));
+        .try_for_each(|name| copy(&storage.file(&home, named.as_deref(), name), &mine.join(name)));
     handed_on
-        .and_then(|()| link(&folder, &mine, place.linked))
+        .and_then(|()| link(&folder, &mine, storage.linked))
         .map_err(host("handing on the log-in"))?;
     if folder.is_dir() {
         order.confine.read.push(folder);
@@ -146,9 +146,9 @@ pub(crate) fn as_the_host(order: &mut Spec, private: &Private, provider: Provide
         order.env.push((name, value));
     };
     give("HOME".into(), home.into_os_string());
-    give(place.variable.into(), mine.into_os_string());
+    give(storage.variable.into(), mine.into_os_string());
     for (name, value) in std::env::vars_os() {
-        let of_account = |name: &str| place.passed.iter().any(|prefix| name.starts_with(prefix));
+        let of_account = |name: &str| storage.passed.iter().any(|prefix| name.starts_with(prefix));
         let passes = name
             .to_str()
             .is_some_and(|name| of_account(name) && !OURS.contains(&name));
@@ -185,11 +185,11 @@ mod tests {
             let mut variables: BTreeMap<OsString, OsString> =
                 all.map(|(name, value)| (name.into(), value.into())).collect();
             variables.insert("HOME".into(), home.path().into());
-            let place = Place {
+            let storage = LoginStorage {
                 managed: "/nowhere",
-                ..Provider::Anthropic.place()
+                ..Provider::Anthropic.storage()
             };
-            is_there(&place, &variables)
+            is_there(&storage, &variables)
         };
         assert!(!with(&[]));
         assert!(with(&[("ANTHROPIC_API_KEY", "key")]) && with(&[("CLAUDE_CODE_OAUTH_TOKEN", "token")]));
@@ -209,7 +209,7 @@ mod tests {
     fn settings_of_an_administrator_may_hold_an_account() {
         let place = Place {
             managed: "/proc",
-            ..Provider::Anthropic.place()
+            ..Provider::Anthropic.storage()
         };
         assert!(is_there(&place, &BTreeMap::new()));
     }

@@ -9,7 +9,7 @@ use crate::{
         prompt::Prompt,
         record::Record,
         session,
-        session::{Ended, Listener, Patience, Speech},
+        session::{Ended, InputMode, Listener, Patience},
     },
     config::Role,
 };
@@ -152,7 +152,7 @@ impl RunContext {
     pub(crate) async fn hear(
         &self,
         (program, order, spec): (&str, &Spec, &RunSpec),
-        (speech, last): (Speech, Duration),
+        (input_mode, last): (InputMode, Duration),
         (listener, journal): (&mut dyn Listener, &mut Journal),
         cancel: &CancellationToken,
     ) -> Result<Ended, RunError> {
@@ -162,7 +162,7 @@ impl RunContext {
             tool: model.max(COMMAND.saturating_add(Duration::from_secs(60))),
             last,
         };
-        let ended = session::run(&self.sandbox, order, speech, patience, (listener, journal), cancel).await;
+        let ended = session::run(&self.sandbox, order, input_mode, patience, (listener, journal), cancel).await;
         started(ended, program)
     }
 }

@@ -4,7 +4,7 @@ use crate::config::Role;
 use domain::{
     blocked::AgentFailure,
     ids::TaskId,
-    mistake::Place,
+    mistake::Position,
     nearest::nearest,
     node::{Key, Node, Shape as Value},
     usage::Usage,
@@ -59,7 +59,7 @@ pub(crate) enum ScriptedFailure {
 #[error("{place}: {problem}")]
 pub struct ScriptMistake {
     /// The position of the mistake.
-    pub place: Place,
+    pub place: Position,
     /// The problem, and what would be valid.
     pub problem: String,
 }
@@ -76,7 +76,7 @@ impl ScriptStep {
 /// Parses a script.
 pub(crate) fn read(text: &str) -> Result<Vec<ScriptStep>, ScriptMistake> {
     let node = Node::from_yaml(text, MAX_BYTES).map_err(|error| ScriptMistake {
-        place: error.place.unwrap_or(Place::START),
+        place: error.place.unwrap_or(Position::START),
         problem: error.sentence,
     })?;
     match node.items() {
@@ -201,7 +201,7 @@ fn paths(node: &Node) -> Result<Vec<PathBuf>, ScriptMistake> {
 }
 
 /// Checks that a path stays inside the checkout and outside `.git`.
-fn path(name: &str, place: Place) -> Result<PathBuf, ScriptMistake> {
+fn path(name: &str, place: Position) -> Result<PathBuf, ScriptMistake> {
     let fine = |part: &str| {
         !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git") && !part.contains(['\0', '\\'])
     };

@@ -62,7 +62,7 @@ pub(crate) struct Ended {
 
 /// Whether the program gets input while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Speech {
+pub(crate) enum InputMode {
     /// No, all of its input is there from the start.
     Once,
     /// Yes, answers follow.
@@ -73,23 +73,23 @@ pub(crate) enum Speech {
 pub(crate) async fn run(
     sandbox: &Sandbox,
     order: &Spec,
-    speech: Speech,
+    input_mode: InputMode,
     patience: Patience,
     (listener, journal): (&mut dyn Listener, &mut Journal),
     cancel: &CancellationToken,
 ) -> Result<Ended, StartError> {
     let stop = cancel.child_token();
-    let (live, talk) = match speech {
-        Speech::Once => Live::listening(),
-        Speech::Dialogue => Live::talking(),
+    let (live, talk) = match input_mode {
+        InputMode::Once => Live::listening(),
+        InputMode::Dialogue => Live::talking(),
     };
     let listening = async {
-        let mut ear = Ear::new(talk, patience);
-        let stopped = ear.listen(listener, journal).await;
+        let mut reader = OutputReader::new(talk, patience);
+        let stopped = reader.listen(listener, journal).await;
         if stopped.is_some() {
             stop.cancel();
         }
-        ear.drain().await;
+        reader.drain().await;
         stopped
     };
     let (finished, stopped) = tokio::join!(sandbox.run_live(order, live, &stop), listening);
@@ -99,7 +99,7 @@ pub(crate) async fn run(
     })
 }
 
-struct Ear {
+struct OutputReader {
     heard: mpsc::Receiver<Vec<u8>>,
     said: Option<mpsc::Sender<Vec<u8>>>,
     lines: Lines,
@@ -108,7 +108,7 @@ struct Ear {
     finished: Option<Instant>,
 }
 
-impl Ear {
+impl OutputReader {
     fn new(talk: Talk, patience: Patience) -> Self {
         Self {
             heard: talk.heard,

@@ -7,7 +7,7 @@ use crate::{
         Engine, coach_installations::CoachInstallations, data_folder::DataFolder, label_looks::LabelLooks,
         roster::Roster, running::Running, settings::EngineSettings,
     },
-    gates::Places,
+    gates::CheckoutLocks,
     github::{App, Caps, Client, GithubUrls, WriteSpacing},
     store::{OpenOptions, Store},
     telemetry::{Telemetry, TelemetrySettings},
@@ -181,7 +181,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         secrets,
         coach_installations: CoachInstallations::default(),
         running: Running::default(),
-        places: Places::default(),
+        checkout_locks: CheckoutLocks::default(),
         data_folder,
     }))
 }

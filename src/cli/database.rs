@@ -2,7 +2,7 @@
 //! folder, or else the one that `autobuild serve` would use.
 
 use crate::{
-    cli::{place::Place, service::known_secrets},
+    cli::{local_repository::LocalRepository, service::known_secrets},
     config::{ServerMistake, ServerSettings},
     store::{OpenError, OpenOptions, Store},
 };
@@ -96,6 +96,6 @@ impl Which {
 
 /// Returns the database of the repository around the current folder, if there is one.
 async fn own_database() -> Option<String> {
-    let place = Place::here().await.ok()?;
-    place.has_database().then(|| place.database())
+    let repository = LocalRepository::here().await.ok()?;
+    repository.has_database().then(|| repository.database())
 }

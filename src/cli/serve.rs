@@ -13,7 +13,7 @@ use crate::{
     github::{Caps, OAuthApp},
     telemetry::TelemetrySettings,
     web,
-    web::{Face, Inbox, Listener, Setup},
+    web::{FrontRouter, Inbox, Listener, Setup},
 };
 use anyhow::Context;
 use clap::Args;
@@ -180,13 +180,13 @@ async fn run(
     let folder = DataFolder::take(&settings.data_dir)?;
     let (setup, _leading) = setup::open(&settings, address, secrets)?;
     let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let (face, closed) = (Face::new(setup.clone()), CancellationToken::new());
+    let (front, closed) = (FrontRouter::new(setup.clone()), CancellationToken::new());
     let mut open = Open {
         admin: admin_token(&settings, secrets)?,
-        server: tokio::spawn(web::serve(listener, face.router(), closed.clone())),
+        server: tokio::spawn(web::serve(listener, front.router(), closed.clone())),
         changes: setup.as_ref().map(|setup| setup.changes()),
         goes_on: setup.as_ref().is_some_and(|setup| setup.is_open()),
-        face,
+        front,
         setup,
         terminate,
         interrupt,
@@ -300,7 +300,7 @@ async fn session_key(engine: &Engine, secrets: &Secrets) -> anyhow::Result<Secre
 
 /// The part that stays while the service behind it is replaced.
 struct Open {
-    face: Face,
+    front: FrontRouter,
     setup: Option<Arc<Setup>>,
     changes: Option<watch::Receiver<u64>>,
     admin: SecretString,
@@ -414,7 +414,8 @@ impl Open {
             secret: client.secret,
         });
         let inbox = inbox.with_admin(self.admin.clone(), own).with_doctor(doctor);
-        self.face.show(Some(web::router(Arc::new(inbox.with_sign_in(sign_in)))));
+        self.front
+            .show(Some(web::router(Arc::new(inbox.with_sign_in(sign_in)))));
         if let Some(setup) = &self.setup {
             setup.service_works(engine.clone());
         }
@@ -433,7 +434,7 @@ impl Open {
             setup.service_ends();
         }
         let drained = worker.await.context("the worker");
-        self.face.show(None);
+        self.front.show(None);
         match (next, drained) {
             (Next::End, drained) => {
                 self.close().await;

@@ -11,7 +11,7 @@ use crate::config::{
 };
 use domain::{
     feature::{Mode, Records},
-    mistake::{Place, SettingsMistake},
+    mistake::{Position, SettingsMistake},
     node::{Node, Shape as Value},
     shell_command::ShellCommand,
 };
@@ -140,7 +140,7 @@ impl RepositorySettings {
     ///
     /// Every mistake with its place and the valid values, in the order of the file.
     pub fn parse(text: &str, offered: &Offer) -> Result<Self, Vec<SettingsMistake>> {
-        let whole_file = |place: Place, said: String| {
+        let whole_file = |place: Position, said: String| {
             vec![SettingsMistake::Invalid {
                 place,
                 key: String::new(),
@@ -149,7 +149,7 @@ impl RepositorySettings {
             }]
         };
         let node = Node::from_yaml(text, MAX_BYTES)
-            .map_err(|wrong| whole_file(wrong.place.unwrap_or(Place::START), wrong.sentence))?;
+            .map_err(|wrong| whole_file(wrong.place.unwrap_or(Position::START), wrong.sentence))?;
         if node.value == Value::Null {
             return Ok(Self::default());
         }
@@ -161,7 +161,7 @@ impl RepositorySettings {
         if !reading.mistakes.is_empty() {
             return Err(reading.mistakes);
         }
-        serde_json::from_value(found).map_err(|error| whole_file(Place::START, error.to_string()))
+        serde_json::from_value(found).map_err(|error| whole_file(Position::START, error.to_string()))
     }
 
     /// Returns the label that a settings file names, even if the file has mistakes elsewhere: the person who sets that

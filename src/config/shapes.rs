@@ -2,7 +2,7 @@
 //! JSON Schema.
 
 use domain::{
-    mistake::{Place, SettingsMistake},
+    mistake::{Position, SettingsMistake},
     nearest::nearest,
     network::HostRule,
     node::{Node, Shape as Value},
@@ -53,7 +53,7 @@ pub(crate) enum Shape {
 
 /// A mistake in one value.
 pub(crate) struct Problem {
-    pub(crate) place: Place,
+    pub(crate) place: Position,
     pub(crate) text: String,
 }
 

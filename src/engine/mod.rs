@@ -34,7 +34,7 @@ use crate::{
         coach_installations::CoachInstallations, data_folder::DataFolder, label_looks::LabelLooks, roster::Roster,
         running::Running, settings::EngineSettings,
     },
-    gates::Places,
+    gates::CheckoutLocks,
     github::{Client, WriteSpacing},
     store::Store,
 };
@@ -70,7 +70,7 @@ pub struct Engine {
     /// The effects that this process performs now.
     pub running: Running,
     /// The folder of each repository in which commands run without isolation. Only one holder uses it at a time.
-    pub places: Places,
+    pub checkout_locks: CheckoutLocks,
     /// The permits to ask GitHub about labels that may not be ours.
     pub label_looks: LabelLooks,
     /// The proof that no other process uses the data folder.

@@ -85,7 +85,7 @@ pub struct ReadSettings {
 }
 
 /// A repository whose settings file is read.
-struct Place<'a> {
+struct SettingsSource<'a> {
     installation: InstallationId,
     repo: RepoId,
     name: &'a RepoName,
@@ -100,24 +100,24 @@ impl Engine {
         installation: InstallationId,
         repository: &Repository,
     ) -> Result<ReadSettings, EffectError> {
-        let place = Place {
+        let source = SettingsSource {
             installation,
             repo: repository.id,
             name: &repository.name,
             commit: self.default_head(installation, repository).await?,
         };
-        Ok(self.read_settings(place.repo, &self.settings_file(&place).await?))
+        Ok(self.read_settings(source.repo, &self.settings_file(&source).await?))
     }
 
     /// Reads the settings at the commit that was fetched.
     pub async fn settings_at(&self, branch: &DefaultBranch) -> Result<ReadSettings, EffectError> {
-        let place = Place {
+        let source = SettingsSource {
             installation: branch.installation,
             repo: branch.repo,
             name: &branch.repository,
             commit: Some(branch.head.clone()),
         };
-        Ok(self.read_settings(place.repo, &self.settings_file(&place).await?))
+        Ok(self.read_settings(source.repo, &self.settings_file(&source).await?))
     }
 
     /// Returns the labels of a repository if they are known for certain without asking GitHub.
@@ -173,44 +173,44 @@ impl Engine {
 
     /// Returns the repository's file, or that of the organisation's `.github` repository if the repository has none and
     /// the App is installed on `.github` too.
-    async fn settings_file(&self, place: &Place<'_>) -> Result<SettingsFile, EffectError> {
+    async fn settings_file(&self, source: &SettingsSource<'_>) -> Result<SettingsFile, EffectError> {
         let asked_at = self.now();
-        let own = self.own_file(place).await?;
+        let own = self.own_file(source).await?;
         let shared = match own {
-            SettingsFile::Missing => self.shared_file(place).await?,
+            SettingsFile::Missing => self.shared_file(source).await?,
             SettingsFile::Text(_) | SettingsFile::TooLarge | SettingsFile::NoFile => None,
         };
         let of = shared.as_ref().map(|(repo, _)| *repo);
-        self.keep_file(place, &own, of, asked_at).await?;
+        self.keep_file(source, &own, of, asked_at).await?;
         Ok(shared.map_or(own, |(_, file)| file))
     }
 
     async fn keep_file(
         &self,
-        place: &Place<'_>,
+        source: &SettingsSource<'_>,
         file: &SettingsFile,
         shared: Option<RepoId>,
         asked_at: Millis,
     ) -> Result<(), StoreError> {
         let known = KnownSettings {
-            commit: place.commit.clone(),
+            commit: source.commit.clone(),
             file: serde_json::to_string(file).unwrap_or_default(),
             shared,
             asked_at,
         };
-        self.store.keep_settings(place.repo, &place.name.owner, &known).await
+        self.store.keep_settings(source.repo, &source.name.owner, &known).await
     }
 
-    async fn own_file(&self, place: &Place<'_>) -> Result<SettingsFile, EffectError> {
-        let Some(commit) = &place.commit else {
+    async fn own_file(&self, source: &SettingsSource<'_>) -> Result<SettingsFile, EffectError> {
+        let Some(commit) = &source.commit else {
             return Ok(SettingsFile::Missing);
         };
-        let known = self.store.known_settings(place.repo).await?;
+        let known = self.store.known_settings(source.repo).await?;
         let same = known.filter(|(known, _)| known.commit.as_ref() == Some(commit));
         if let Some(file) = same.and_then(|(known, _)| decoded(&known)) {
             return Ok(file);
         }
-        let repo = self.autobuild.repo(place.installation, place.repo);
+        let repo = self.autobuild.repo(source.installation, source.repo);
         Ok(match repo.content(SETTINGS_FILE, commit, MAX_SETTINGS).await? {
             Content::Missing => SettingsFile::Missing,
             Content::File(bytes) => SettingsFile::Text(String::from_utf8_lossy(&bytes).into_owned()),
@@ -219,23 +219,23 @@ impl Engine {
         })
     }
 
-    async fn shared_file(&self, place: &Place<'_>) -> Result<Option<(RepoId, SettingsFile)>, EffectError> {
-        if is_shared(place.name) {
+    async fn shared_file(&self, source: &SettingsSource<'_>) -> Result<Option<(RepoId, SettingsFile)>, EffectError> {
+        if is_shared(source.name) {
             return Ok(None);
         }
         let name = RepoName {
-            owner: place.name.owner.clone(),
+            owner: source.name.owner.clone(),
             name: SHARED.to_owned(),
         };
-        let Some(repository) = self.autobuild.repository_named(place.installation, &name).await? else {
+        let Some(repository) = self.autobuild.repository_named(source.installation, &name).await? else {
             return Ok(None);
         };
         let asked_at = self.now();
-        let shared = Place {
-            installation: place.installation,
+        let shared = SettingsSource {
+            installation: source.installation,
             repo: repository.id,
             name: &repository.name,
-            commit: self.default_head(place.installation, &repository).await?,
+            commit: self.default_head(source.installation, &repository).await?,
         };
         let file = self.own_file(&shared).await?;
         self.keep_file(&shared, &file, None, asked_at).await?;

@@ -58,9 +58,11 @@ pub(crate) fn named_words(words: &[String]) -> impl Iterator<Item = &String> {
 /// Returns the functions and named values of a file, each with its words.
 fn named(path: &str, version: &Version) -> BTreeSet<(String, Vec<String>)> {
     let text = version.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok());
-    let doing = text.and_then(|text| language::doing(path, text)).unwrap_or_default();
-    let functions = doing.bodies.into_iter().map(|body| (body.name, body.words));
-    let values = doing
+    let code = text
+        .and_then(|text| language::executable_code(path, text))
+        .unwrap_or_default();
+    let functions = code.bodies.into_iter().map(|body| (body.name, body.words));
+    let values = code
         .values
         .into_iter()
         .filter_map(|value| Some((value.name?, value.words)));

@@ -8,8 +8,8 @@ const MARK: &str = concat!("#[cfg(", "test)]");
 /// Returns a source file's text with its inline tests replaced by those of another version; `None` if no grammar
 /// supports that.
 pub(crate) fn with_tests_of(path: &str, code: &str, tests: &str) -> Option<String> {
-    let mut own = language::doing(path, code)?.modules;
-    let others = language::doing(path, tests)?.modules;
+    let mut own = language::executable_code(path, code)?.modules;
+    let others = language::executable_code(path, tests)?.modules;
     own.sort_by_key(|module| std::cmp::Reverse(module.range.start));
     let mut text = code.to_owned();
     for module in &own {
@@ -42,8 +42,8 @@ fn declared(text: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the text of each inline test module.
 pub(crate) fn modules(path: &str, text: &str) -> Vec<String> {
-    let modules = language::doing(path, text)
-        .map(|doing| doing.modules)
+    let modules = language::executable_code(path, text)
+        .map(|code| code.modules)
         .unwrap_or_default();
     let of = |module: TestModule| text.get(module.range).map(str::to_owned);
     modules.into_iter().filter_map(of).collect()
@@ -51,8 +51,8 @@ pub(crate) fn modules(path: &str, text: &str) -> Vec<String> {
 
 /// Empties every line outside the inline test modules, so that the other lines keep their numbers.
 pub(crate) fn only_modules(path: &str, text: &str) -> String {
-    let modules = language::doing(path, text)
-        .map(|doing| doing.modules)
+    let modules = language::executable_code(path, text)
+        .map(|code| code.modules)
         .unwrap_or_default();
     let mut next = 0_usize;
     let kept = text.split_inclusive('\n').map(|line| {

@@ -45,7 +45,7 @@ pub use commands::{Chosen, choose};
 pub use detect::{Repository, runners_here, telling};
 pub use preflight::{missing_programs, preflight};
 pub use probe::probe;
-pub use run::context::{Bench, Deadlines, GateError, Places};
+pub use run::context::{CheckoutLocks, Deadlines, GateContext, GateError};
 pub use subject::{Subject, Suspects, WaveSubject};
 pub use verify::verify;
 pub use wave::{blame, verify_wave};

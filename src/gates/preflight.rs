@@ -6,9 +6,9 @@ use crate::{
         commands,
         run::{
             cache,
-            cache::{Leavings, Made},
+            cache::{Made, UntrackedFiles},
             checkout::SandboxedCheckout,
-            context::{Bench, GateError},
+            context::{GateContext, GateError},
             prepared::Prepared,
             ready::Ready,
         },
@@ -36,24 +36,24 @@ const PAIRS: u32 = 2;
 ///
 /// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
 pub async fn preflight(
-    bench: &Bench,
+    context: &GateContext,
     mirror: &Mirror,
     commit: &Sha,
     settings: &RepositorySettings,
     cancel: &CancellationToken,
 ) -> Result<Baseline, GateError> {
-    let prepared = Prepared::new(bench, (mirror, commit), settings, cancel)
+    let prepared = Prepared::new(context, (mirror, commit), settings, cancel)
         .await?
         .adding(Additions::None);
     let known = prepared.known_with_additions().await?;
     let ready = prepared.to_be_kept().await?;
     let tracked: BTreeSet<String> = commands::paths(mirror, commit).await?.into_iter().collect();
-    let keep = async |ready: &Ready<'_>, (setup, tests): (&Leavings, &Leavings), made| {
-        let kept = Leavings::worth_keeping(setup, tests, ready.checkout.path());
+    let keep = async |ready: &Ready<'_>, (setup, tests): (&UntrackedFiles, &UntrackedFiles), made| {
+        let kept = UntrackedFiles::worth_keeping(setup, tests, ready.checkout.path());
         let kept = (ready.times().clone(), kept, made);
-        cache::keep(bench, mirror, &prepared.chosen, &ready.checkout, kept).await
+        cache::keep(context, mirror, &prepared.chosen, &ready.checkout, kept).await
     };
-    let after_setup = ready.leavings(&tracked).await?;
+    let after_setup = ready.untracked_files(&tracked).await?;
     let made = ready.made(&after_setup, &tracked).await;
     // If set-up left only packages, they are kept as they are; otherwise they are kept with what the tests built and
     // wrote.
@@ -65,7 +65,7 @@ pub async fn preflight(
     let plain = ready.tests().await?;
     let (tests, additions) = tried(&prepared, &ready, plain, known).await?;
     if !is_kept_as_it_is && ready.is_ready() {
-        let after_tests = ready.leavings(&tracked).await?;
+        let after_tests = ready.untracked_files(&tracked).await?;
         keep(&ready, (&after_setup, &after_tests), Made::OfFiles).await?;
     }
     Ok(Baseline {
@@ -84,17 +84,17 @@ pub async fn preflight(
 ///
 /// A cancellation, or a failure of the service itself.
 pub async fn missing_programs(
-    bench: &Bench,
+    context: &GateContext,
     (mirror, commit): (&Mirror, &Sha),
     settings: &RepositorySettings,
     lines: &[String],
     cancel: &CancellationToken,
 ) -> Result<Vec<(String, String)>, GateError> {
-    let checkout = SandboxedCheckout::new(bench, mirror, commit, cancel).await?;
+    let checkout = SandboxedCheckout::new(context, mirror, commit, cancel).await?;
     let mut missing = missing_in(&checkout, lines).await?;
     drop(checkout);
     if !missing.is_empty() {
-        let prepared = Prepared::new(bench, (mirror, commit), settings, cancel).await?;
+        let prepared = Prepared::new(context, (mirror, commit), settings, cancel).await?;
         missing = missing_in(&prepared.ready().await?.checkout, lines).await?;
     }
     Ok(missing)

@@ -4,7 +4,7 @@ use crate::{
     config::RepositorySettings,
     gates::{
         run::{
-            context::{Bench, GateError},
+            context::{GateContext, GateError},
             prepared::Prepared,
         },
         said,
@@ -24,14 +24,14 @@ use tokio_util::sync::CancellationToken;
 ///
 /// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
 pub async fn probe(
-    bench: &Bench,
+    context: &GateContext,
     mirror: &Mirror,
     head: &Sha,
     settings: &RepositorySettings,
     commands: &[String],
     cancel: &CancellationToken,
 ) -> Result<Vec<GateResult>, GateError> {
-    let prepared = Prepared::new(bench, (mirror, head), settings, cancel).await?;
+    let prepared = Prepared::new(context, (mirror, head), settings, cancel).await?;
     let ready = prepared.ready().await?;
     let mut results = Vec::new();
     for (at, command) in commands.iter().enumerate() {

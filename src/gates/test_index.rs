@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(crate) struct TestIndex {
     /// The tests by their own names.
-    tests: BTreeMap<String, Vec<Site>>,
+    tests: BTreeMap<String, Vec<TestSite>>,
     /// The files that could be parsed, each with the lines where its tests and other functions begin.
     read: BTreeMap<String, BTreeMap<u32, Begins>>,
 }
@@ -22,7 +22,7 @@ enum Begins {
 
 /// One test in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Site {
+pub(crate) struct TestSite {
     /// The file's path.
     pub(crate) path: String,
     /// The names of the enclosing classes, modules or suites, outermost first.
@@ -49,7 +49,7 @@ impl TestIndex {
             let tests = outline.tests.iter().map(|test| (test.line, Begins::Test));
             sites.read.insert(path.to_owned(), functions.chain(tests).collect());
             for test in outline.tests {
-                let site = Site {
+                let site = TestSite {
                     path: path.to_owned(),
                     scope: test.scope,
                     line: test.line,
@@ -70,7 +70,7 @@ impl TestIndex {
     }
 
     /// Returns the lines of a test in its file's text.
-    pub(crate) fn lines<'a>(&self, site: &Site, text: &'a str) -> Vec<&'a str> {
+    pub(crate) fn lines<'a>(&self, site: &TestSite, text: &'a str) -> Vec<&'a str> {
         let begins = self.read.get(&site.path);
         let next = begins.and_then(|begins| begins.range(site.line.saturating_add(1)..).next());
         let next = next.map_or(u32::MAX, |(line, _)| *line);
@@ -115,7 +115,7 @@ impl TestIndex {
     }
 
     /// Returns the tests that a runner may call `name`; empty for a documentation test.
-    pub(crate) fn find(&self, name: &str) -> Vec<&Site> {
+    pub(crate) fn find(&self, name: &str) -> Vec<&TestSite> {
         if is_documented(name) {
             return Vec::new();
         }
@@ -126,12 +126,12 @@ impl TestIndex {
             spellings.into_iter().any(is_its)
         });
         let longest = named.clone().map(|(own, _)| own.len()).max();
-        let found: Vec<&Site> = named
+        let found: Vec<&TestSite> = named
             .filter(|(own, _)| Some(own.len()) == longest)
             .flat_map(|(_, sites)| sites)
             .collect();
-        let in_scope = |site: &&&Site| site.scope.iter().all(|part| name.contains(part.as_str()));
-        let scoped: Vec<&Site> = found.iter().filter(in_scope).copied().collect();
+        let in_scope = |site: &&&TestSite| site.scope.iter().all(|part| name.contains(part.as_str()));
+        let scoped: Vec<&TestSite> = found.iter().filter(in_scope).copied().collect();
         match scoped.is_empty() {
             // A class may have inherited the test, and a title may be computed.
             true => found.into_iter().filter(|site| !site.is_elsewhere(name)).collect(),
@@ -150,7 +150,7 @@ impl TestIndex {
     }
 
     /// Returns every test with its own name.
-    pub(crate) fn tests(&self) -> impl Iterator<Item = (&str, &Site)> {
+    pub(crate) fn tests(&self) -> impl Iterator<Item = (&str, &TestSite)> {
         let all = self.tests.iter();
         all.flat_map(|(name, sites)| sites.iter().map(|site| (name.as_str(), site)))
     }
@@ -172,7 +172,7 @@ impl TestIndex {
     }
 }
 
-impl Site {
+impl TestSite {
     /// `true` if the name consists of the titles of all suites and of the test, with or without the file before them.
     fn is_spelled(&self, own: &str, name: &str) -> bool {
         let name = match name.split_once(" › ") {

@@ -6,9 +6,9 @@ use crate::gates::{
     results,
     results::{
         RUNNERS,
-        runner::{Arguments, Asked, Place, Runner, starts},
+        runner::{ArgumentPosition, Arguments, Asked, Runner, starts},
     },
-    test_index::{Site, TestIndex},
+    test_index::{TestIndex, TestSite},
 };
 use domain::{
     evidence::{Additions, Evidence},
@@ -94,7 +94,7 @@ pub(crate) struct Named {
 impl Selection {
     /// Selects the tests of these names; the index `tests` may know their files.
     pub(crate) fn of(names: Vec<String>, tests: &TestIndex) -> Self {
-        let sites: Vec<Vec<&Site>> = names.iter().map(|name| tests.find(name)).collect();
+        let sites: Vec<Vec<&TestSite>> = names.iter().map(|name| tests.find(name)).collect();
         let are_known = sites.iter().all(|sites| !sites.is_empty());
         let files = sites.into_iter().flatten().map(|site| site.path.clone());
         Self::Named(Named {
@@ -278,7 +278,7 @@ impl Call {
         }
         let arguments = naming.arguments.iter().map(|argument| (*argument).to_owned());
         self.with(Arguments {
-            place: naming.place,
+            position: naming.position,
             words: arguments.collect(),
         })
     }
@@ -301,26 +301,28 @@ impl Call {
         let own = self.words();
         let dashes = own.iter().position(|word| *word == "--");
         let words = &mut command.words;
-        match (&self.way, arguments.place) {
-            (Way::Script(_, separator), Place::End) if dashes.is_none() => {
+        match (&self.way, arguments.position) {
+            (Way::Script(_, separator), ArgumentPosition::End) if dashes.is_none() => {
                 let before = separator.iter().filter(|_| !words.iter().any(|word| word == "--"));
                 let before: Vec<String> = before.map(|word| (*word).to_owned()).collect();
                 words.extend(before);
                 words.extend(arguments.words);
             }
             // Arguments end up after the script's words, so they come after its options only if it has nothing else.
-            (Way::Script(own, separator), Place::Options) if own.iter().skip(1).all(|word| word.starts_with('-')) => {
+            (Way::Script(own, separator), ArgumentPosition::Options)
+                if own.iter().skip(1).all(|word| word.starts_with('-')) =>
+            {
                 words.extend(separator.iter().map(|word| (*word).to_owned()));
                 words.extend(arguments.words);
             }
             (Way::Script(..), _) => return None,
-            (Way::Direct(at), place) => {
+            (Way::Direct(at), position) => {
                 let end = words.len();
                 let dashes = dashes.map(|dashes| at.saturating_add(dashes));
-                let index = match place {
-                    Place::End => dashes.unwrap_or(end),
-                    Place::Options => at.saturating_add(1),
-                    Place::Binary => {
+                let index = match position {
+                    ArgumentPosition::End => dashes.unwrap_or(end),
+                    ArgumentPosition::Options => at.saturating_add(1),
+                    ArgumentPosition::Binary => {
                         if dashes.is_none() {
                             words.push("--".to_owned());
                         }

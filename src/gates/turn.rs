@@ -3,7 +3,7 @@
 use crate::gates::{
     change::Change,
     run::{
-        context::{Bench, GateError},
+        context::{GateContext, GateError},
         prepared::Prepared,
     },
     subject::Subject,
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// One run of all Gates.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
-    pub(crate) bench: &'a Bench,
+    pub(crate) context: &'a GateContext,
     pub(crate) subject: &'a Subject<'a>,
     pub(crate) change: &'a Arc<Change>,
     pub(crate) prepared: &'a Prepared<'a>,

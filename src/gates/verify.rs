@@ -15,7 +15,7 @@ use crate::gates::{
     overruled::Ran,
     rerun, rewritten,
     run::{
-        context::{Bench, GateError},
+        context::{GateContext, GateError},
         prepared::{Coverage, Prepared},
         result_cache::Tested,
     },
@@ -33,14 +33,18 @@ use tokio_util::sync::CancellationToken;
 /// # Errors
 ///
 /// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
-pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationToken) -> Result<GateReport, GateError> {
+pub async fn verify(
+    context: &GateContext,
+    subject: &Subject<'_>,
+    cancel: &CancellationToken,
+) -> Result<GateReport, GateError> {
     let change = Arc::new(Change::read(subject.mirror, subject.fork, subject.head).await?);
-    let prepared = Prepared::new(bench, (subject.mirror, subject.head), subject.settings, cancel)
+    let prepared = Prepared::new(context, (subject.mirror, subject.head), subject.settings, cancel)
         .await?
         .after(subject.baseline)
         .await?;
     let run = Run {
-        bench,
+        context,
         subject,
         change: &change,
         prepared: &prepared,
@@ -76,7 +80,7 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
     report.more.push(integrity);
     report.more.extend(tried.result);
     report.more.extend(checks.into_iter().map(Checked::told));
-    report.isolation = Some(bench.sandbox.level());
+    report.isolation = Some(context.sandbox.level());
     report.tests = said::with_origin(report.tests, tested.origin);
     Ok(report)
 }

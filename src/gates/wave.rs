@@ -3,7 +3,7 @@
 use crate::gates::{
     compare, rerun,
     run::{
-        context::{Bench, GateError},
+        context::{GateContext, GateError},
         prepared::{Coverage, Prepared},
     },
     said,
@@ -25,11 +25,11 @@ const MOST_SUSPECTS: usize = 200;
 ///
 /// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
 pub async fn verify_wave(
-    bench: &Bench,
+    context: &GateContext,
     subject: &WaveSubject<'_>,
     cancel: &CancellationToken,
 ) -> Result<GateReport, GateError> {
-    let prepared = Prepared::new(bench, (subject.mirror, subject.head), subject.settings, cancel)
+    let prepared = Prepared::new(context, (subject.mirror, subject.head), subject.settings, cancel)
         .await?
         .after(subject.baseline)
         .await?;
@@ -40,7 +40,7 @@ pub async fn verify_wave(
     let tests = compare::against(tested.tests, subject.baseline);
     let mut report = GateReport::new(tested.setup, tests);
     report.excused = excused;
-    report.isolation = Some(bench.sandbox.level());
+    report.isolation = Some(context.sandbox.level());
     let held = compare::held(&report.tests, &report.excused);
     report.excused.extend(rerun::flaky(&prepared, &held, None).await?);
     report.tests = said::with_origin(report.tests, tested.origin);
@@ -58,7 +58,7 @@ pub async fn verify_wave(
 ///
 /// A cancellation, or a failure of the service itself.
 pub async fn blame(
-    bench: &Bench,
+    context: &GateContext,
     suspects: &Suspects<'_>,
     cancel: &CancellationToken,
 ) -> Result<Option<Sha>, GateError> {
@@ -72,7 +72,7 @@ pub async fn blame(
         let Some(commit) = since.get(middle) else {
             return Ok(None);
         };
-        match state(bench, suspects, commit, cancel).await? {
+        match state(context, suspects, commit, cancel).await? {
             State::Broken => bad = middle,
             State::Sound => low = middle.saturating_add(1),
             State::Unknown => return Ok(None),
@@ -107,12 +107,12 @@ enum State {
 }
 
 async fn state(
-    bench: &Bench,
+    context: &GateContext,
     suspects: &Suspects<'_>,
     commit: &Sha,
     cancel: &CancellationToken,
 ) -> Result<State, GateError> {
-    let prepared = Prepared::new(bench, (suspects.mirror, commit), suspects.settings, cancel)
+    let prepared = Prepared::new(context, (suspects.mirror, commit), suspects.settings, cancel)
         .await?
         .adding(suspects.additions);
     let evidence = match suspects.smoke {

@@ -42,8 +42,6 @@ pub enum Conclusion {
     ActionRequired,
 }
 
-impl Conclusion {}
-
 /// Returns the check run `AutoBuild` on a turn's commit; `None` before there is a decision.
 pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> Option<CheckRun> {
     let newest = task.standing_turn().is_some_and(|newest| newest.number == turn.number);

@@ -7,7 +7,7 @@ use crate::messages::{
 };
 use domain::feature::{
     Feature,
-    unsaid::{Instead, Saying, Unsaid},
+    unsaid::{Replacement, Saying, Unsaid},
 };
 
 /// Returns one line for each, the newest first.
@@ -52,11 +52,11 @@ fn what_failed(unsaid: &Unsaid, links: &Links) -> String {
     }
 }
 
-fn in_place(instead: Instead) -> &'static str {
+fn in_place(instead: Replacement) -> &'static str {
     match instead {
-        Instead::CommentReview => " as it should; a comment review says the same",
-        Instead::PullComment => " as it should; a comment on the pull request says the same",
-        Instead::IssueComment => " as it should; a comment on this issue says the same",
-        Instead::Nothing => " in any form",
+        Replacement::CommentReview => " as it should; a comment review says the same",
+        Replacement::PullComment => " as it should; a comment on the pull request says the same",
+        Replacement::IssueComment => " as it should; a comment on this issue says the same",
+        Replacement::Nothing => " in any form",
     }
 }

@@ -14,23 +14,23 @@ const PLAIN_BREAK: char = '\u{200B}';
 const TICKS: &str = "✅✔✓☑🗸🗹👍";
 const CROSSES: &str = "❌✖✗✘❎☒🗙🗴🗵🗶🗷👎";
 
-/// The place of prose: in a table cell, a pipe ends the cell even inside code.
+/// The Markdown that surrounds prose: in a table cell, a pipe ends the cell even inside code.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Flow,
-    Cell,
+enum MarkdownBlock {
+    Paragraph,
+    TableCell,
 }
 
 /// Returns one line of prose. Pairs of backticks stay code.
 pub fn inline(text: &str, max: usize) -> String {
-    within(&one_line(text, max), max, |line| prose(line, Place::Flow))
+    within(&one_line(text, max), max, |line| prose(line, MarkdownBlock::Paragraph))
 }
 
 /// Returns one line of prose for a table cell; a dash if it is empty.
 pub fn cell(text: &str, max: usize) -> String {
     match one_line(text, max) {
         line if line.is_empty() => "–".to_owned(),
-        line => within(&line, max, |line| prose(line, Place::Cell)),
+        line => within(&line, max, |line| prose(line, MarkdownBlock::TableCell)),
     }
 }
 
@@ -45,12 +45,12 @@ pub fn sentence(text: &str, max: usize) -> String {
 
 /// Returns a command, path or name as code within a sentence.
 pub fn code(text: &str, max: usize) -> String {
-    within(&one_line(text, max), max, |line| span(line, Place::Flow))
+    within(&one_line(text, max), max, |line| span(line, MarkdownBlock::Paragraph))
 }
 
 /// Returns a command, path or name as code within a table cell.
 pub fn cell_code(text: &str, max: usize) -> String {
-    within(&one_line(text, max), max, |line| span(line, Place::Cell))
+    within(&one_line(text, max), max, |line| span(line, MarkdownBlock::TableCell))
 }
 
 /// Returns prose of several lines as a block quote, without a final line end. The caller must put it on lines of its
@@ -60,7 +60,7 @@ pub fn quote(text: &str, max: usize) -> String {
     let render = |text: &str| {
         text.trim_matches('\n')
             .lines()
-            .map(|line| match prose(line.trim(), Place::Flow) {
+            .map(|line| match prose(line.trim(), MarkdownBlock::Paragraph) {
                 line if line.is_empty() => ">".to_owned(),
                 line => format!("> {line}"),
             })
@@ -182,7 +182,7 @@ fn without_mark(line: &str) -> String {
 }
 
 /// Formats the text between pairs of backticks as code, and escapes the rest.
-fn prose(line: &str, place: Place) -> String {
+fn prose(line: &str, block: MarkdownBlock) -> String {
     let parts: Vec<&str> = line.split('`').collect();
     let paired = parts.len() % 2 == 1 && !line.contains("``");
     if !paired {
@@ -191,16 +191,16 @@ fn prose(line: &str, place: Place) -> String {
     let render = |(index, part): (usize, &&str)| match index % 2 {
         0 if index == 0 => escaped(part),
         0 => escaped_inside(part),
-        _ => span(part, place),
+        _ => span(part, block),
     };
     parts.iter().enumerate().map(render).collect()
 }
 
-fn span(line: &str, place: Place) -> String {
+fn span(line: &str, block: MarkdownBlock) -> String {
     let line = line.replace("<!--", "<!\u{200B}--");
-    let text = match place {
-        Place::Flow => line,
-        Place::Cell => line.replace('|', "\\|"),
+    let text = match block {
+        MarkdownBlock::Paragraph => line,
+        MarkdownBlock::TableCell => line.replace('|', "\\|"),
     };
     let marks = "`".repeat(longest_run(&text, '`') + 1);
     let blank = if text.is_empty() || text.starts_with('`') || text.ends_with('`') || text.starts_with(' ') {

@@ -34,8 +34,8 @@ enum State {
     Works,
 }
 
-/// The place of an open connection; it becomes free when this is dropped.
-pub(super) struct Place {
+/// The right to keep a connection open; it ends when this is dropped.
+pub(super) struct ConnectionPermit {
     number: u64,
     cut: CancellationToken,
     connections: Arc<Connections>,
@@ -50,8 +50,8 @@ impl Connections {
         })
     }
 
-    /// Returns a place for one more connection; `None` if requests that are being answered take all places.
-    pub(super) fn admit(self: &Arc<Self>) -> Option<Place> {
+    /// Returns a permit for one more connection; `None` if requests that are being answered hold all permits.
+    pub(super) fn admit(self: &Arc<Self>) -> Option<ConnectionPermit> {
         let mut open = self.open();
         if open.by_number.len() >= self.most {
             let slowest = open.slowest()?;
@@ -66,7 +66,7 @@ impl Connections {
             cut: cut.clone(),
         };
         open.by_number.insert(number, connection);
-        Some(Place {
+        Some(ConnectionPermit {
             number,
             cut,
             connections: Arc::clone(self),
@@ -97,8 +97,8 @@ impl Open {
     }
 }
 
-impl Place {
-    /// Waits until another connection needs the place.
+impl ConnectionPermit {
+    /// Waits until another connection needs the permit.
     pub(super) async fn taken(&self) {
         self.cut.cancelled().await;
     }
@@ -120,7 +120,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         self.connections.open().by_number.remove(&self.number);
     }
@@ -128,10 +128,10 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
-    use super::{Connections, Place};
+    use super::{ConnectionPermit, Connections};
 
-    fn is_taken(place: &Place) -> bool {
-        place.cut.is_cancelled()
+    fn is_taken(permit: &ConnectionPermit) -> bool {
+        permit.cut.is_cancelled()
     }
 
     #[test]

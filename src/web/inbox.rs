@@ -4,14 +4,14 @@ use crate::{
     engine::{Engine, ingest::Ingest},
     github::{
         OAuthApp,
-        webhook::{DeliveryHeaders, Door, HeaderError, OwnApps, Signature, SignatureError, door, verify},
+        webhook::{Admission, DeliveryHeaders, HeaderError, OwnApps, Signature, SignatureError, admit, verify},
     },
     store::{NewDelivery, Source, Store},
     web::{
         admin::Admin,
         bodies::{BODY_PATIENCE, Bodies, Unread, Whole},
         dashboard::readings::OpenPages,
-        seldom::Seldom,
+        log_throttle::LogThrottle,
     },
 };
 use axum::{
@@ -47,8 +47,8 @@ pub struct Inbox {
     draining: CancellationToken,
     patience: Duration,
     bodies: Bodies,
-    unsigned: Seldom,
-    crowded_out: Seldom,
+    unsigned: LogThrottle,
+    crowded_out: LogThrottle,
     admin: Option<Admin>,
     viewers: Viewers,
     doctor: Option<Doctor>,
@@ -78,8 +78,8 @@ impl Inbox {
             draining,
             patience: BODY_PATIENCE,
             bodies: Bodies::new(),
-            unsigned: Seldom::default(),
-            crowded_out: Seldom::default(),
+            unsigned: LogThrottle::default(),
+            crowded_out: LogThrottle::default(),
             admin: None,
             viewers: Viewers::SignedIn,
             doctor: None,
@@ -256,9 +256,9 @@ async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Refusal> {
 
 /// Stores a signed delivery, if it is of use.
 async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> Result<Answer, Answer> {
-    let summary = match door(&headers.event, &body, &inbox.own_apps()) {
-        Ok(Door::Keep(summary)) => summary,
-        Ok(Door::Drop(..)) => return Ok((StatusCode::ACCEPTED, "not needed\n".to_owned())),
+    let summary = match admit(&headers.event, &body, &inbox.own_apps()) {
+        Ok(Admission::Keep(summary)) => summary,
+        Ok(Admission::Drop(..)) => return Ok((StatusCode::ACCEPTED, "not needed\n".to_owned())),
         Err(error) => return Err((StatusCode::BAD_REQUEST, format!("{error}\n"))),
     };
     let payload =

@@ -1,6 +1,6 @@
 //! Accepts connections up to a limit, cuts off slow headers, and finishes requests in progress before the process ends.
 
-use crate::web::connections::{Connections, Place};
+use crate::web::connections::{ConnectionPermit, Connections};
 use axum::Router;
 use hyper::{
     Request,
@@ -106,12 +106,12 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
                 continue;
             }
         };
-        let Some(place) = connections.admit().map(Arc::new) else {
+        let Some(permit) = connections.admit().map(Arc::new) else {
             tracing::warn!("a connection is refused: {} requests are being answered", listener.most);
             continue;
         };
         let _ = stream.set_nodelay(true);
-        let (router, held) = (TowerToHyperService::new(router.clone()), Arc::clone(&place));
+        let (router, held) = (TowerToHyperService::new(router.clone()), Arc::clone(&permit));
         let service = service_fn(move |request| answer(router.clone(), request, Arc::clone(&held)));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -124,7 +124,7 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
                 ended = watched => if let Err(error) = ended {
                     tracing::debug!(%error, "a connection ended badly");
                 },
-                () = place.taken() => tracing::debug!("a connection was cut off for another"),
+                () = permit.taken() => tracing::debug!("a connection was cut off for another"),
             }
         });
     }
@@ -134,28 +134,32 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
     }
 }
 
-async fn answer<S>(router: S, request: Request<Incoming>, place: Arc<Place>) -> Result<S::Response, S::Error>
+async fn answer<S>(
+    router: S,
+    request: Request<Incoming>,
+    permit: Arc<ConnectionPermit>,
+) -> Result<S::Response, S::Error>
 where
     S: Service<Request<Arriving>>,
 {
-    let request = request.map(|body| Arriving::new(body, Arc::clone(&place)));
+    let request = request.map(|body| Arriving::new(body, Arc::clone(&permit)));
     let answered = router.call(request).await;
-    place.waits();
+    permit.waits();
     answered
 }
 
 /// A request's body, which records when the sender has sent all of it.
 struct Arriving {
     body: Incoming,
-    place: Arc<Place>,
+    permit: Arc<ConnectionPermit>,
 }
 
 impl Arriving {
-    fn new(body: Incoming, place: Arc<Place>) -> Self {
+    fn new(body: Incoming, permit: Arc<ConnectionPermit>) -> Self {
         if body.is_end_stream() {
-            place.works();
+            permit.works();
         }
-        Self { body, place }
+        Self { body, permit }
     }
 }
 
@@ -166,7 +170,7 @@ impl Body for Arriving {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
         if matches!(polled, Poll::Ready(None)) {
-            self.place.works();
+            self.permit.works();
         }
         polled
     }

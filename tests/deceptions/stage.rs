@@ -9,7 +9,7 @@ use crate::{
 use autobuild::{
     config::{Offer, RepositorySettings},
     gates,
-    gates::{Bench, Deadlines, Places, Subject},
+    gates::{CheckoutLocks, Deadlines, GateContext, Subject},
     messages::word_findings,
 };
 use domain::{
@@ -38,7 +38,7 @@ use tokio_util::sync::CancellationToken;
 /// Everything that the cases of one run share.
 pub struct Stage {
     _folder: TempDir,
-    bench: Bench,
+    context: GateContext,
     mirror: Mirror,
     bases: BTreeMap<String, Base>,
     changes: BTreeMap<usize, Change>,
@@ -130,7 +130,7 @@ impl Stage {
         }
         let commits = import.into_mirror(mirror.dir());
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
-        let bench = Bench {
+        let context = GateContext {
             sandbox: Sandbox::probe(SandboxOptions::with_launcher(launcher), Level::L0.or_more())
                 .await
                 .unwrap(),
@@ -139,20 +139,20 @@ impl Stage {
             caches: folder.path().join("caches"),
             secrets: Secrets::default(),
             deadlines: Deadlines::default(),
-            places: Places::default(),
+            checkout_locks: CheckoutLocks::default(),
         };
         Self {
             bases: bases.into_iter().map(|base| Base::of(base, &commits)).collect(),
             changes: changes.into_iter().map(|change| Change::of(change, &commits)).collect(),
             _folder: folder,
-            bench,
+            context,
             mirror,
         }
     }
 
     /// The same stage, whose Gates keep and look for build caches and results in another folder.
     pub fn with_caches(mut self, folder: PathBuf) -> Self {
-        self.bench.caches = folder;
+        self.context.caches = folder;
         self
     }
 
@@ -160,9 +160,9 @@ impl Stage {
     pub async fn preflight(&self, case: &Case) -> &Baseline {
         let base = &self.bases[&self.changes[&case.number].base];
         let cancel = CancellationToken::new();
-        let bench = self.bench(base);
+        let context = self.context(base);
         let preflight = || async {
-            gates::preflight(&bench, &self.mirror, &base.commit, &base.settings, &cancel)
+            gates::preflight(&context, &self.mirror, &base.commit, &base.settings, &cancel)
                 .await
                 .unwrap()
         };
@@ -175,14 +175,14 @@ impl Stage {
         (&self.bases[&change.base].tree, &change.tree)
     }
 
-    fn bench(&self, base: &Base) -> Bench {
+    fn context(&self, base: &Base) -> GateContext {
         let deadlines = Deadlines {
             setup: base.patience,
             test: base.patience,
         };
-        Bench {
+        GateContext {
             deadlines,
-            ..self.bench.clone()
+            ..self.context.clone()
         }
     }
 
@@ -191,7 +191,7 @@ impl Stage {
         let change = &self.changes[&case.number];
         let base = &self.bases[&change.base];
         let cancel = CancellationToken::new();
-        let bench = self.bench(base);
+        let context = self.context(base);
         let baseline = self.preflight(case).await;
         let task = planned(case);
         let waived: Vec<WaivedTest> = case.waived.iter().map(|test| waived(test)).collect();
@@ -213,7 +213,7 @@ impl Stage {
             people: &people,
         };
         let begun = Instant::now();
-        let mut report = gates::verify(&bench, &subject, &cancel).await.unwrap();
+        let mut report = gates::verify(&context, &subject, &cancel).await.unwrap();
         let took = begun.elapsed();
         word_findings(&mut report);
         let lines_of = |path: &str| change.tree.contains_key(path).then_some(u32::MAX);

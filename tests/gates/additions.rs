@@ -110,7 +110,7 @@ async fn another_version_of_a_program_behind_the_same_name_is_asked_again() {
             settings: &case.settings,
             waived: &[],
         };
-        verify_wave(&stage.bench, &subject, &CancellationToken::new())
+        verify_wave(&stage.context, &subject, &CancellationToken::new())
             .await
             .unwrap();
         runs(&stage) - before

@@ -417,7 +417,7 @@ async fn red_before_green_of(files: &[File<'_>]) -> Evidence {
     let head = stage.commit(Some(&fork), files);
     let case = Case::new(TaskType::Feature, TESTS);
     let baseline = stage.baseline(&fork, &case.settings).await;
-    stage.bench.deadlines.test = Duration::from_secs(10);
+    stage.context.deadlines.test = Duration::from_secs(10);
     let report = stage.verified_on(&baseline, &fork, &head, &case).await;
     report.result(Gate::RedBeforeGreen).unwrap().evidence.clone()
 }

@@ -123,7 +123,7 @@ async fn what_cannot_start_is_absent() {
 async fn an_endless_run_is_absent_and_a_killed_one_failed() {
     let mut stage = Stage::new().await;
     assert_eq!(finding(&tests(&stage, "sh -c 'kill -9 $$'").await).exit_code, None);
-    stage.bench.deadlines.test = Duration::from_millis(300);
+    stage.context.deadlines.test = Duration::from_millis(300);
     let timed_out = Absence::TimedOut {
         command: "sleep 600".to_owned(),
         seconds: 0,
@@ -152,6 +152,6 @@ async fn a_cancelled_run_is_no_evidence() {
     };
     let cancel = CancellationToken::new();
     cancel.cancel();
-    let ended = preflight(&stage.bench, &stage.mirror, &head, &settings, &cancel).await;
+    let ended = preflight(&stage.context, &stage.mirror, &head, &settings, &cancel).await;
     assert!(matches!(ended, Err(GateError::Cancelled)));
 }

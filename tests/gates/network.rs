@@ -24,7 +24,7 @@ async fn preflight(ceiling: &[&str], settings: &str) -> Baseline {
     let answering = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = answering.local_addr().unwrap();
     let hosts = ["registry.npmjs.org", "own.test", "other.test"];
-    stage.bench.network = Ceiling {
+    stage.context.network = Ceiling {
         hosts: ceiling.iter().map(|host| host.parse().unwrap()).collect(),
         pinned: hosts.iter().map(|host| (host.parse().unwrap(), address)).collect(),
     };

@@ -145,7 +145,7 @@ async fn waved(stage: &Stage, head: &Sha, baseline: &Baseline, case: &Case) -> G
         settings: &case.settings,
         waived: &[],
     };
-    verify_wave(&stage.bench, &subject, &CancellationToken::new())
+    verify_wave(&stage.context, &subject, &CancellationToken::new())
         .await
         .unwrap()
 }

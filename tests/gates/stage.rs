@@ -1,8 +1,8 @@
-//! A real repository with commits, and a bench that runs real commands on them.
+//! A real repository with commits, and a context in which Gates run real commands on them.
 
 use autobuild::{
     config::{Offer, RepositorySettings},
-    gates::{Bench, Deadlines, Places, Subject, preflight, verify},
+    gates::{CheckoutLocks, Deadlines, GateContext, Subject, preflight, verify},
     messages::word_findings,
 };
 use domain::{
@@ -25,10 +25,10 @@ use std::{
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// A repository, its mirror, and a bench.
+/// A repository, its mirror, and the context of its Gates.
 pub struct Stage {
     pub dir: TempDir,
-    pub bench: Bench,
+    pub context: GateContext,
     pub mirror: Mirror,
 }
 
@@ -40,7 +40,7 @@ impl Stage {
     pub async fn without_isolation() -> Self {
         let mut stage = Self::new().await;
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
-        stage.bench.sandbox = Sandbox::at(SandboxOptions::with_launcher(launcher), Level::L0);
+        stage.context.sandbox = Sandbox::at(SandboxOptions::with_launcher(launcher), Level::L0);
         stage
     }
 
@@ -56,7 +56,7 @@ impl Stage {
         fs::create_dir(dir.path().join("people")).unwrap();
         git(&dir.path().join("people"), &["init", "-q", "-b", "main"]);
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
-        let bench = Bench {
+        let context = GateContext {
             sandbox: Sandbox::probe(SandboxOptions::with_launcher(launcher), Level::L0.or_more())
                 .await
                 .unwrap(),
@@ -68,9 +68,9 @@ impl Stage {
                 setup: Duration::from_secs(300),
                 test: Duration::from_secs(300),
             },
-            places: Places::default(),
+            checkout_locks: CheckoutLocks::default(),
         };
-        Self { dir, bench, mirror }
+        Self { dir, context, mirror }
     }
 
     /// Commits these changes on top of `parent`, or as the first commit.
@@ -99,7 +99,7 @@ impl Stage {
 
     pub async fn baseline(&self, commit: &Sha, settings: &RepositorySettings) -> Baseline {
         let cancel = CancellationToken::new();
-        preflight(&self.bench, &self.mirror, commit, settings, &cancel)
+        preflight(&self.context, &self.mirror, commit, settings, &cancel)
             .await
             .unwrap()
     }
@@ -124,7 +124,7 @@ impl Stage {
             people: &[],
         };
         let cancel = CancellationToken::new();
-        let mut report = verify(&self.bench, &subject, &cancel).await.unwrap();
+        let mut report = verify(&self.context, &subject, &cancel).await.unwrap();
         word_findings(&mut report);
         report
     }

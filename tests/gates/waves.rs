@@ -35,7 +35,7 @@ async fn the_commit_that_broke_the_tests_is_found_by_halving() {
         settings: &settings,
         waived: &[],
     };
-    let report = verify_wave(&stage.bench, &subject, &cancel).await.unwrap();
+    let report = verify_wave(&stage.context, &subject, &cancel).await.unwrap();
     assert!(matches!(report.tests, Evidence::Failed(_)) && report.excused.is_empty());
     assert_eq!(report.result(Gate::Smoke).unwrap().evidence.word(), "passed");
     let suspects = Suspects {
@@ -47,11 +47,11 @@ async fn the_commit_that_broke_the_tests_is_found_by_halving() {
         additions: baseline.additions,
         settings: &settings,
     };
-    let broke = blame(&stage.bench, &suspects, &cancel).await.unwrap();
+    let broke = blame(&stage.context, &suspects, &cancel).await.unwrap();
     assert_eq!(broke.as_ref(), commits.get(3));
     let nothing = Suspects {
         green: &head,
         ..suspects
     };
-    assert_eq!(blame(&stage.bench, &nothing, &cancel).await.unwrap(), None);
+    assert_eq!(blame(&stage.context, &nothing, &cancel).await.unwrap(), None);
 }

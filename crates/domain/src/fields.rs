@@ -2,7 +2,7 @@
 //! that one reply names all mistakes.
 
 use crate::{
-    mistake::{Mistakes, Place},
+    mistake::{Mistakes, Position},
     node::{Key, Node, Shape},
     shorten,
 };
@@ -25,13 +25,13 @@ pub struct UnknownKey {
     pub name: String,
     /// The keys that are known at this place.
     pub known: String,
-    /// The key's place in the text.
-    pub place: Option<Place>,
+    /// The key's position in the text.
+    pub place: Option<Position>,
 }
 
 impl Reading {
     /// Notes a mistake.
-    pub fn note(&self, sentence: impl Into<String>, place: Option<Place>) {
+    pub fn note(&self, sentence: impl Into<String>, place: Option<Position>) {
         self.mistakes.borrow_mut().add(sentence, place);
     }
 

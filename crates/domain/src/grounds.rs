@@ -8,7 +8,7 @@ use crate::{
     contract::TurnFacts,
     decision::{CoachDecision, CriterionFinding, CriterionMet, Issue},
     evidence::{Evidence, Finding, Gate, Weight},
-    grounds::words::{Place, Word, is_marked, mentions, words},
+    grounds::words::{FileReference, Word, is_marked, mentions, words},
     plan::{Check, Criterion},
     shorten,
 };
@@ -43,10 +43,10 @@ pub fn wrong_numbers(decision: &CoachDecision, criteria: &[Criterion]) -> Vec<St
 /// Returns the paths that a decision's evidence may name together with a line. Judging it needs the line counts of
 /// these files.
 pub fn cited_with_lines(decision: &CoachDecision) -> BTreeSet<String> {
-    let places = decision.criteria.iter().flat_map(|finding| words(&finding.evidence));
-    places
-        .flat_map(|word| word.places())
-        .filter_map(|place| place.line.map(|_| place.path))
+    let cited = decision.criteria.iter().flat_map(|finding| words(&finding.evidence));
+    cited
+        .flat_map(|word| word.file_references())
+        .filter_map(|reference| reference.line.map(|_| reference.path))
         .collect()
 }
 
@@ -130,7 +130,7 @@ fn is_real(evidence: &str, number: usize, criterion: &Criterion, facts: &TurnFac
 /// add a file of that name. So it counts only if the file is older than the change.
 fn is_file(word: &Word<'_>, facts: &TurnFacts<'_>) -> bool {
     let is_path = word.marked || word.bare().contains(['.', '/']);
-    word.places().into_iter().any(|Place { path, line }| {
+    word.file_references().into_iter().any(|FileReference { path, line }| {
         let is_meant = is_path || line.is_some() || (facts.is_on_base)(&path);
         is_meant && (facts.lines_of)(&path).is_some_and(|lines| line.is_none_or(|line| (1..=lines).contains(&line)))
     })

@@ -6,33 +6,33 @@ use std::fmt;
 /// The most mistakes shown at once. Once these are corrected, the next reading shows the others.
 const MOST_SHOWN: usize = 20;
 
-/// A place in a text; line and column count from 1.
+/// A position in a text; line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Place {
+pub struct Position {
     /// The line.
     pub line: u64,
     /// The column.
     pub column: u64,
 }
 
-impl Place {
+impl Position {
     /// The start of the text.
     pub const START: Self = Self { line: 1, column: 1 };
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
     }
 }
 
-/// One mistake: a sentence that names the key or the task and the rule, and the place in the text.
+/// One mistake: a sentence that names the key or the task and the rule, and the position in the text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mistake {
     /// For example "TASK-002: `type` is missing".
     pub sentence: String,
-    /// The place; `None` for JSON, which is read without places.
-    pub place: Option<Place>,
+    /// The position; `None` for JSON, which is read without positions.
+    pub place: Option<Position>,
 }
 
 impl fmt::Display for Mistake {
@@ -58,8 +58,8 @@ pub enum SettingsMistake {
     NoFile,
     /// Something in the file is not valid.
     Invalid {
-        /// The place in the file.
-        place: Place,
+        /// The position in the file.
+        place: Position,
         /// The key with its parents, for example `budget.usd_per_task`; empty for the file as a whole.
         key: String,
         /// The parser's message.
@@ -78,7 +78,7 @@ pub struct Mistakes(pub Vec<Mistake>);
 
 impl Mistakes {
     /// Returns a list of one mistake.
-    pub fn one(sentence: impl Into<String>, place: Option<Place>) -> Self {
+    pub fn one(sentence: impl Into<String>, place: Option<Position>) -> Self {
         Self(vec![Mistake {
             sentence: sentence.into(),
             place,
@@ -86,7 +86,7 @@ impl Mistakes {
     }
 
     /// Adds a mistake.
-    pub fn add(&mut self, sentence: impl Into<String>, place: Option<Place>) {
+    pub fn add(&mut self, sentence: impl Into<String>, place: Option<Position>) {
         self.0.push(Mistake {
             sentence: sentence.into(),
             place,

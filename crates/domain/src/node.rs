@@ -1,7 +1,7 @@
-//! A JSON or YAML value as it was written, with its place. It enforces the limits of reading and no other rule.
+//! A JSON or YAML value as it was written, with its position. It enforces the limits of reading and no other rule.
 
 use crate::{
-    mistake::{Mistake, Place, quoted},
+    mistake::{Mistake, Position, quoted},
     shorten,
 };
 use serde::{
@@ -11,13 +11,13 @@ use serde::{
 use serde_saphyr::{Spanned, options::DuplicateKeyPolicy};
 use std::fmt;
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// The value.
     pub value: Shape,
-    /// The place; `None` for JSON.
-    pub place: Option<Place>,
+    /// The position; `None` for JSON.
+    pub place: Option<Position>,
 }
 
 /// The kinds of values that JSON and YAML share.
@@ -39,19 +39,19 @@ pub enum Shape {
     Map(Vec<(Key, Node)>),
 }
 
-/// A key of a map and its place.
+/// A key of a map and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// The key's text.
     pub name: String,
-    /// The place; `None` for JSON.
-    pub place: Option<Place>,
+    /// The position; `None` for JSON.
+    pub place: Option<Position>,
 }
 
 impl Key {
-    /// Returns its place, or the start of the text.
-    pub fn at(&self) -> Place {
-        self.place.unwrap_or(Place::START)
+    /// Returns its position, or the start of the text.
+    pub fn at(&self) -> Position {
+        self.place.unwrap_or(Position::START)
     }
 }
 
@@ -64,7 +64,7 @@ impl Node {
     /// Returns the mistake if the text is not YAML, repeats a key in a map, or is longer, deeper or more repetitive
     /// than allowed.
     pub fn from_yaml(text: &str, max_bytes: usize) -> Result<Self, Mistake> {
-        let start = Some(Place::START);
+        let start = Some(Position::START);
         if text.len() > max_bytes {
             let sentence = format!("the file is larger than {max_bytes} bytes");
             return Err(Mistake { sentence, place: start });
@@ -94,9 +94,9 @@ impl Node {
         serde_saphyr::from_str_with_options(text, options).map_err(|error| unreadable(&error))
     }
 
-    /// Returns its place, or the start of the text.
-    pub fn at(&self) -> Place {
-        self.place.unwrap_or(Place::START)
+    /// Returns its position, or the start of the text.
+    pub fn at(&self) -> Position {
+        self.place.unwrap_or(Position::START)
     }
 
     /// Returns the value, if it is text.
@@ -255,7 +255,7 @@ fn number_shape(number: f64) -> Shape {
     whole.map_or(Shape::Number(number), Shape::Whole)
 }
 
-/// Returns the YAML reader's message without the place, which is shown separately, and without its advice to
+/// Returns the YAML reader's message without the position, which is shown separately, and without its advice to
 /// programmers.
 fn plain_cause(complaint: &str) -> &str {
     let ends = [
@@ -273,7 +273,7 @@ fn plain_cause(complaint: &str) -> &str {
 }
 
 fn unreadable(error: &serde_saphyr::Error) -> Mistake {
-    let place = error.location().map(place_of);
+    let place = error.location().map(position_of);
     let text = error.without_snippet().to_string();
     let line = text.lines().next().unwrap_or("not readable as YAML");
     let cause = plain_cause(line).chars().take(200);
@@ -283,8 +283,8 @@ fn unreadable(error: &serde_saphyr::Error) -> Mistake {
     }
 }
 
-fn place_of(location: serde_saphyr::Location) -> Place {
-    Place {
+fn position_of(location: serde_saphyr::Location) -> Position {
+    Position {
         line: location.line().max(1),
         column: location.column().max(1),
     }
@@ -299,7 +299,7 @@ impl<'de> Deserialize<'de> for Node {
         } = Spanned::deserialize(deserializer)?;
         Ok(Self {
             value,
-            place: Some(place_of(referenced)),
+            place: Some(position_of(referenced)),
         })
     }
 }
@@ -364,7 +364,7 @@ impl<'de> Visitor<'de> for AnyShape {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Shape, A::Error> {
         let mut map = Vec::new();
         while let Some((key, node)) = entries.next_entry::<Spanned<String>, Node>()? {
-            let place = Some(place_of(key.referenced));
+            let place = Some(position_of(key.referenced));
             let name = key.value;
             map.push((Key { name, place }, node));
         }
@@ -406,12 +406,12 @@ mod tests {
         let Shape::Map(entries) = &node.value else {
             panic!("{node:?}")
         };
-        assert_eq!(entries[1].0.place, Some(Place { line: 2, column: 1 }));
-        assert_eq!(entries[0].1.place, Some(Place { line: 1, column: 4 }));
+        assert_eq!(entries[1].0.place, Some(Position { line: 2, column: 1 }));
+        assert_eq!(entries[0].1.place, Some(Position { line: 1, column: 4 }));
         let Shape::Map(inner) = &entries[1].1.value else {
             panic!("{node:?}")
         };
-        assert_eq!(inner[0].1.place, Some(Place { line: 2, column: 10 }));
+        assert_eq!(inner[0].1.place, Some(Position { line: 2, column: 10 }));
     }
 
     #[test]

@@ -33,19 +33,19 @@ pub(crate) struct Reading<'a> {
     /// Each test of the base and its counterpart.
     pub(crate) pairs: Pairs<'a>,
     /// Tests in places where the runner does not look.
-    pub(crate) uncollected: Vec<Placed<'a>>,
+    pub(crate) uncollected: Vec<LocatedTest<'a>>,
     /// The removals that the change and its task explain.
     pub(crate) explained: Explained,
 }
 
 /// A test and the path of its file.
 #[derive(Clone, Copy)]
-pub(crate) struct Placed<'a> {
+pub(crate) struct LocatedTest<'a> {
     pub(crate) path: &'a str,
     pub(crate) test: &'a Test,
 }
 
-impl Placed<'_> {
+impl LocatedTest<'_> {
     /// Returns the test's name after the names of its suites.
     pub(crate) fn title(&self) -> String {
         let names = self.test.scope.iter().chain([&self.test.name]);
@@ -117,7 +117,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Returns the tests of the base that have no counterpart and were not empty.
-    pub(crate) fn gone(&self) -> impl Iterator<Item = Placed<'a>> {
+    pub(crate) fn gone(&self) -> impl Iterator<Item = LocatedTest<'a>> {
         let gone = self.pairs.gone.iter();
         gone.filter(|one| one.test.work != Work::None).copied()
     }
@@ -127,7 +127,7 @@ impl<'a> Reading<'a> {
 fn tests<'a>(
     files: &'a [ChangedFile<'a>],
     side: fn(&'a ChangedFile<'a>) -> &'a Outline,
-) -> (Vec<Placed<'a>>, Vec<Placed<'a>>) {
+) -> (Vec<LocatedTest<'a>>, Vec<LocatedTest<'a>>) {
     let includes: Vec<String> = files
         .iter()
         .flat_map(|file| side(file).includes.iter().cloned())
@@ -139,7 +139,12 @@ fn tests<'a>(
             true => &mut found,
             false => &mut lost,
         };
-        list.extend(side(file).tests.iter().map(|test| Placed { path: file.path, test }));
+        list.extend(
+            side(file)
+                .tests
+                .iter()
+                .map(|test| LocatedTest { path: file.path, test }),
+        );
     }
     (found, lost)
 }

@@ -1,23 +1,23 @@
 //! Finds the counterpart of each test of the base: unchanged, moved, renamed, or rewritten.
 
-use crate::{changed_file::Placed, language::outline::Strength, words::likeness};
+use crate::{changed_file::LocatedTest, language::outline::Strength, words::likeness};
 use std::collections::BTreeSet;
 
 /// The tests of both sides, paired.
 pub(crate) struct Pairs<'a> {
     /// The tests that exist on both sides.
-    pub(crate) both: Vec<(Placed<'a>, Placed<'a>)>,
+    pub(crate) both: Vec<(LocatedTest<'a>, LocatedTest<'a>)>,
     /// The tests that no longer exist.
-    pub(crate) gone: Vec<Placed<'a>>,
+    pub(crate) gone: Vec<LocatedTest<'a>>,
     /// The new tests.
-    pub(crate) new: Vec<Placed<'a>>,
+    pub(crate) new: Vec<LocatedTest<'a>>,
 }
 
 /// The most comparisons of a removed test with a new one that are worth the time.
 const MOST_COMPARED: usize = 40_000;
 
 /// Pairs the tests of both sides, by the most reliable criterion first.
-pub(crate) fn pair<'a>(before: Vec<Placed<'a>>, after: Vec<Placed<'a>>) -> Pairs<'a> {
+pub(crate) fn pair<'a>(before: Vec<LocatedTest<'a>>, after: Vec<LocatedTest<'a>>) -> Pairs<'a> {
     let mut pairs = Pairs {
         both: Vec::new(),
         gone: before,
@@ -35,7 +35,7 @@ pub(crate) fn pair<'a>(before: Vec<Placed<'a>>, after: Vec<Placed<'a>>) -> Pairs
 }
 
 impl<'a> Pairs<'a> {
-    fn take(&mut self, is_same: fn(&Placed<'a>, &Placed<'a>) -> bool) {
+    fn take(&mut self, is_same: fn(&LocatedTest<'a>, &LocatedTest<'a>) -> bool) {
         if self.gone.len().saturating_mul(self.new.len()) > MOST_COMPARED.saturating_mul(100) {
             return;
         }
@@ -80,9 +80,9 @@ impl<'a> Pairs<'a> {
 }
 
 /// `true` if two similar tests are the same one: only names changed, or the checks stayed, or the titles are similar.
-fn is_rewritten(one: Placed<'_>, other: Placed<'_>) -> bool {
-    let strong = |placed: Placed<'_>| -> Vec<Vec<String>> {
-        let checks = placed
+fn is_rewritten(one: LocatedTest<'_>, other: LocatedTest<'_>) -> bool {
+    let strong = |test: LocatedTest<'_>| -> Vec<Vec<String>> {
+        let checks = test
             .test
             .checks
             .iter()
@@ -131,10 +131,10 @@ fn are_akin(one: &str, other: &str) -> bool {
         && shared.saturating_mul(3) >= one.len().max(other.len())
 }
 
-fn without<'a>(list: &[Placed<'a>], taken: &BTreeSet<usize>) -> Vec<Placed<'a>> {
+fn without<'a>(list: &[LocatedTest<'a>], taken: &BTreeSet<usize>) -> Vec<LocatedTest<'a>> {
     list.iter()
         .enumerate()
         .filter(|(at, _)| !taken.contains(at))
-        .map(|(_, placed)| *placed)
+        .map(|(_, test)| *test)
         .collect()
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     choice::{Sandbox, SandboxOptions},
-    launcher::{CANARY, LAUNCHER_COMMAND, Song},
+    launcher::{CANARY, CanaryReport, LAUNCHER_COMMAND},
     spec::{Exit, Spec, StartError},
 };
 use domain::isolation::{Bounds, Level};
@@ -89,9 +89,9 @@ impl Sandbox {
         // A canary that already fails without isolation proves nothing.
         let mut offered = Level::L0;
         match trial.at(&options, Level::L0).await {
-            Ok(song) if song.read && song.connected && song.saw && song.signalled => {
+            Ok(report) if report.read && report.connected && report.saw && report.signalled => {
                 for level in LEVELS.into_iter().filter(|level| *level <= bounds.most) {
-                    match trial.at(&options, level).await.and_then(|song| blocks(level, song)) {
+                    match trial.at(&options, level).await.and_then(|report| blocks(level, report)) {
                         Ok(lacks) => {
                             offered = level;
                             refused.extend(lacks.map(|lacks| (level, lacks.to_owned())));
@@ -101,7 +101,7 @@ impl Sandbox {
                     }
                 }
             }
-            Ok(song) => missing.push(format!("without isolation already the canary was held: {song:?}")),
+            Ok(report) => missing.push(format!("without isolation already the canary was held: {report:?}")),
             Err(_) if !Path::new("/proc/self/exe").exists() => missing.push(NO_PROC.to_owned()),
             Err(reason) => missing.push(format!("the canary did not run: {reason}")),
         }
@@ -135,7 +135,7 @@ impl Trial {
     }
 
     /// Returns what the canary can do at this level.
-    async fn at(&self, options: &SandboxOptions, level: Level) -> Result<Song, String> {
+    async fn at(&self, options: &SandboxOptions, level: Level) -> Result<CanaryReport, String> {
         let port = self.listener.local_addr().map_err(|error| error.to_string())?.port();
         // `own` replaces the program by our binary, so this name only has to exist.
         let mut spec = Spec::new("/usr/bin/env", "/").args([
@@ -207,19 +207,22 @@ impl Bystander {
 }
 
 /// Checks that the canary could do no more than the level allows. Returns what this machine lacks of the full level.
-fn blocks(level: Level, song: Song) -> Result<Option<&'static str>, String> {
+fn blocks(level: Level, report: CanaryReport) -> Result<Option<&'static str>, String> {
     let misses = [
-        (song.read, "a file that was not given was read"),
-        (song.connected, "a listener of the machine was reached"),
+        (report.read, "a file that was not given was read"),
+        (report.connected, "a listener of the machine was reached"),
         // L1 and L2 share the machine's process list.
-        (song.saw && level == Level::L3, "a process outside was seen"),
-        (song.signalled && level >= Level::L2, "a process outside was signalled"),
-        (song.steered, "a limit of a process outside was set"),
+        (report.saw && level == Level::L3, "a process outside was seen"),
+        (
+            report.signalled && level >= Level::L2,
+            "a process outside was signalled",
+        ),
+        (report.steered, "a limit of a process outside was set"),
     ];
     match misses.into_iter().find(|(missed, _)| *missed) {
         Some((_, what)) => Err(format!("{what} in spite of it")),
         // Landlock restricts signals since Linux 6.12.
-        None => Ok(song.signalled.then_some(UNBOUND_SIGNALS)),
+        None => Ok(report.signalled.then_some(UNBOUND_SIGNALS)),
     }
 }
 
@@ -279,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_canary_that_sings_too_well_does_not_prove_a_level() {
-        let quiet = Song {
+        let quiet = CanaryReport {
             read: false,
             connected: false,
             saw: true,
@@ -287,14 +290,14 @@ mod tests {
             steered: false,
         };
         assert!(blocks(Level::L1, quiet) == Ok(None) && blocks(Level::L3, quiet).is_err());
-        let loud = Song {
+        let loud = CanaryReport {
             signalled: true,
             ..quiet
         };
         assert!(blocks(Level::L1, loud).is_ok_and(|lacks| lacks.is_some()) && blocks(Level::L2, loud).is_err());
-        assert!(blocks(Level::L1, Song { read: true, ..quiet }).is_err());
-        assert!(blocks(Level::L1, Song { steered: true, ..quiet }).is_err());
-        let reached = Song {
+        assert!(blocks(Level::L1, CanaryReport { read: true, ..quiet }).is_err());
+        assert!(blocks(Level::L1, CanaryReport { steered: true, ..quiet }).is_err());
+        let reached = CanaryReport {
             connected: true,
             ..quiet
         };

@@ -153,14 +153,14 @@ struct Running {
 }
 
 /// The launcher's reports, and the reason for which we stopped it, if we did.
-struct ObservedBody {
+struct LauncherReports {
     reports: Vec<Report>,
     stopped: Option<Exit>,
 }
 
 impl Running {
     /// Sends the order, reads the reports, and orders the launcher to stop if there is a reason.
-    async fn converse(&mut self, spec: &Spec, frame: &[u8], cancel: &CancellationToken) -> ObservedBody {
+    async fn converse(&mut self, spec: &Spec, frame: &[u8], cancel: &CancellationToken) -> LauncherReports {
         let (reading, mut writing) = self.lifeline.split();
         let (mut reports, mut stopped) = (Vec::new(), None);
         {
@@ -183,11 +183,11 @@ impl Running {
                 }
             }
         }
-        ObservedBody { reports, stopped }
+        LauncherReports { reports, stopped }
     }
 
     /// Makes sure that no process is left, and collects the last output.
-    async fn end(&mut self, heard: &ObservedBody) {
+    async fn end(&mut self, heard: &LauncherReports) {
         if !heard.reports.contains(&Report::Swept) {
             let _ = self.child.start_kill();
             if let Some(group) = &self.group {

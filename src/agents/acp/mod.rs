@@ -24,7 +24,7 @@ use crate::{
         private::{Account, Private},
         run::{Printed, RunContext, RunError, RunSpec, limit},
         schema,
-        session::{Ended, Speech},
+        session::{Ended, InputMode},
         unreported_usage,
     },
     config::Role,
@@ -109,7 +109,7 @@ impl AcpAgent {
         let what = (self.command.program(), &order, spec);
         let ended = self
             .context
-            .hear(what, (Speech::Dialogue, LAST), (&mut stream, &mut journal), cancel)
+            .hear(what, (InputMode::Dialogue, LAST), (&mut stream, &mut journal), cancel)
             .await?;
         let concluded = conclude(spec, stream, journal, &ended);
         unreported_usage::counted(concluded, unreported_usage::Model::Perhaps, None, &order, spec).await

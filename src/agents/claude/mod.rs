@@ -13,7 +13,7 @@ use crate::agents::{
     private::Private,
     program::{Program, Version},
     run::{Printed, RunContext, RunError, RunSpec},
-    session::Speech,
+    session::InputMode,
     unreported_usage,
 };
 use domain::{blocked::AgentFailure, trace::TraceKind};
@@ -57,7 +57,7 @@ impl ClaudeAgent {
         let what = (self.program.name, &order, spec);
         let ended = self
             .context
-            .hear(what, (Speech::Once, LAST), (&mut stream, &mut journal), cancel)
+            .hear(what, (InputMode::Once, LAST), (&mut stream, &mut journal), cancel)
             .await;
         drop(private);
         let ended = ended?;

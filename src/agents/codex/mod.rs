@@ -15,7 +15,7 @@ use crate::{
         program::{Program, Version},
         run::{Printed, RunContext, RunError, RunSpec, limit},
         schema,
-        session::Speech,
+        session::InputMode,
         unreported_usage,
     },
     config::Role,
@@ -67,7 +67,7 @@ impl CodexAgent {
         let what = (self.program.name, &order, spec);
         let ended = self
             .context
-            .hear(what, (Speech::Once, LAST), (&mut stream, &mut journal), cancel)
+            .hear(what, (InputMode::Once, LAST), (&mut stream, &mut journal), cancel)
             .await?;
         unreported_usage::counted(
             answer::conclude(spec, stream, journal, &ended),

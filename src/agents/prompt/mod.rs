@@ -16,7 +16,7 @@ pub use planner::PlannerInput;
 pub use player::{Delivered, Demands, PlayerInput};
 
 use crate::agents::fence::{fenced, marked, notice};
-use domain::{blocked::Cut, feature::SaidBefore};
+use domain::{blocked::Cut, feature::EarlierComment};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -32,7 +32,7 @@ pub struct Snapshot<'a> {
     /// The body.
     pub body: &'a str,
     /// The comments below it by people with write access, newest first.
-    pub comments: &'a [SaidBefore],
+    pub comments: &'a [EarlierComment],
 }
 
 /// A file of the repository's default branch that tells agents how to work there.

@@ -7,7 +7,7 @@ use crate::agents::{
 use chrono::DateTime;
 use domain::{
     decision::{Issue, Severity},
-    feature::{SaidBefore, discussion::MOST_CHARACTERS},
+    feature::{EarlierComment, discussion::MOST_CHARACTERS},
     markdown::with_named_images,
     plan::{Check, PlannedTask, TaskType},
     shorten,
@@ -108,7 +108,7 @@ impl Prompt {
 }
 
 /// Returns the comments of an issue's snapshot; empty if there are none.
-fn comments(comments: &[SaidBefore]) -> String {
+fn comments(comments: &[EarlierComment]) -> String {
     if comments.is_empty() {
         return String::new();
     }

@@ -13,7 +13,7 @@ use domain::{
     decision_parse::schema as decision_schema,
     design::{Asked, Design, schema as design_schema},
     evidence::{Absence, Counts, Evidence, Excuse, Excused, Finding, Gate, GateReport, GateResult, Weight},
-    feature::SaidBefore,
+    feature::EarlierComment,
     ids::{Millis, TaskId, TurnNumber, User, UserId},
     plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort, schema::schema as plan_schema},
     report::{Discrepancy, PlayerReport, schema as report_schema},
@@ -261,8 +261,8 @@ fn nothing_ran() -> GateReport {
 }
 
 /// Returns the comments in which questions were settled below the issue.
-fn comments() -> Vec<SaidBefore> {
-    let said = |login: &str, at: i64, text: &str| SaidBefore {
+fn comments() -> Vec<EarlierComment> {
+    let said = |login: &str, at: i64, text: &str| EarlierComment {
         by: User {
             id: UserId(7),
             login: login.to_owned(),

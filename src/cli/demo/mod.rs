@@ -1,13 +1,13 @@
 //! `autobuild demo`: runs the whole service against the local forge and shows everything that happens.
 
-mod places;
+mod files;
 mod sample;
 
 use crate::{
     cli::{
         assemble::agents_secrets,
         demo::{
-            places::{Places, Staying, tidy},
+            files::{DemoFiles, Staying, tidy},
             sample::Material,
         },
         local, models, open,
@@ -102,7 +102,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     let mut material = Material::gather(demo.repo.as_deref(), demo.issue.as_deref(), demo.agent.as_deref())?;
     material.can_be_imported().await?;
     material.access = models::access(demo.use_my_login)?;
-    let folder = places::private_folder()?;
+    let folder = files::private_folder()?;
     let mut stage = Stage::build(Setup {
         cast: material.cast().await,
         folder: folder.path(),
@@ -118,8 +118,8 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     let repository = stage.repository(&material.name(), material.source()).await?;
     stage.hold(RepoId(stage.forge.repo_id(&repository)?), &Map::new());
     // From here on, the end of the demo decides which files remain.
-    let mut places = Places::new(folder.keep(), &stage, &repository, &material)?;
-    let transcript = Transcript::open(&stage, &repository, &places.transcript)?;
+    let mut files = DemoFiles::new(folder.keep(), &stage, &repository, &material)?;
+    let transcript = Transcript::open(&stage, &repository, &files.transcript)?;
     let mut transcript = transcript.shown_on(terminal, demo.json, demo.verbose);
     transcript.opening(&stage.engine.sandbox, &stage.dashboard);
     let _leading = demo.open.then(|| open::open(&stage.dashboard));
@@ -135,16 +135,8 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
         () = stop.told() => interrupted(terminal),
     };
     let ended = rest.report(&stage, &filed, &approving(demo, &stage, &filed)).await?;
-    places.staying = staying(demo, &material, &ended);
-    finish(
-        demo,
-        terminal,
-        (stage, filed),
-        (ended, places),
-        (seen, shown),
-        &mut stop,
-    )
-    .await
+    files.staying = staying(demo, &material, &ended);
+    finish(demo, terminal, (stage, filed), (ended, files), (seen, shown), &mut stop).await
 }
 
 /// Returns how long the demo's files remain. The sample is nobody's work: its files remain only with `--once`, for a look
@@ -183,30 +175,30 @@ async fn finish(
     demo: &Demo,
     terminal: &Terminal,
     (stage, filed): (Stage, Filed),
-    (mut ended, mut places): (Ended, Places),
+    (mut ended, mut files): (Ended, DemoFiles),
     (mut seen, shown): (watch::Receiver<u64>, JoinHandle<()>),
     stop: &mut Stop,
 ) -> anyhow::Result<ExitCode> {
-    places.traced = traces::first(&stage, filed.repo).await?;
+    files.traced = traces::first(&stage, filed.repo).await?;
     let serves = !demo.once && ended.may_go_on();
     if serves {
         // The events are shown before the result.
         let last = stage.forge.events().last().map_or(0, |event| event.seq);
         let _ = seen.wait_for(|shown| *shown >= last).await;
         terminal.clear();
-        places.print(&ended, terminal, demo.json);
+        files.print(&ended, terminal, demo.json);
         if !demo.json {
-            places.announce_pages(terminal);
+            files.announce_pages(terminal);
         }
         stop.told().await;
         // People may have continued the work on the pages.
         if let Some(rest) = Rest::now(&stage, &filed).await? {
             let now = rest.report(&stage, &filed, &approving(demo, &stage, &filed)).await?;
-            places.traced = traces::first(&stage, filed.repo).await?;
+            files.traced = traces::first(&stage, filed.repo).await?;
             match now.how == ended.how {
-                false => places.print(&now, terminal, demo.json),
+                false => files.print(&now, terminal, demo.json),
                 // The first report has long scrolled away.
-                true => places.remind(&now, terminal, demo.json),
+                true => files.remind(&now, terminal, demo.json),
             }
             ended = now;
         }
@@ -215,16 +207,16 @@ async fn finish(
     stage.close().await?;
     shown.await?;
     if !demo.json {
-        traces::tell(&places.transcript, &ended.lines(), &did, demo.verbose)?;
+        traces::tell(&files.transcript, &ended.lines(), &did, demo.verbose)?;
     }
     if !serves {
-        places.print(&ended, terminal, demo.json);
-        if !demo.json && places.staying == Staying::Kept {
+        files.print(&ended, terminal, demo.json);
+        if !demo.json && files.staying == Staying::Kept {
             let gone = "The pages are gone with this process; what was said on them stands in the transcript.";
             terminal.line("", "", gone, Tone::Quiet);
         }
     }
-    tidy(&places);
+    tidy(&files);
     Ok(ended.code())
 }
 

@@ -7,7 +7,7 @@ use crate::{
             workflows,
             workflows::Started,
         },
-        place::Place,
+        local_repository::LocalRepository,
     },
     config::{CommitsBy, Offer, RepositorySettings, SETTINGS_FILE},
     engine::repository_settings::TASK_LABEL,
@@ -411,8 +411,8 @@ fn missing_program(command: &ShellCommand, paths: &[String]) -> Option<String> {
 }
 
 /// Returns the repository around the current folder, or the row that says why there is none.
-async fn own_repository() -> Result<(Place, Row), Row> {
-    let place = Place::here().await.map_err(|error| {
+async fn own_repository() -> Result<(LocalRepository, Row), Row> {
+    let local_repository = LocalRepository::here().await.map_err(|error| {
         let is_gits = matches!(error.downcast_ref(), Some(NoRepository::Git(_)));
         let remedy = if is_gits {
             "do what git says"
@@ -421,27 +421,27 @@ async fn own_repository() -> Result<(Place, Row), Row> {
         };
         Row::warning(Topic::OwnRepository, format!("{error:#}"), remedy)
     })?;
-    let head = place.head().await.map_err(|error| {
+    let head = local_repository.head().await.map_err(|error| {
         let remedy = "git add -A && git commit -m Begin";
         Row::broken(Topic::OwnRepository, format!("{error:#}"), remedy)
     })?;
-    let copied = place.own.can_be_copied().await;
+    let copied = local_repository.own.can_be_copied().await;
     copied.map_err(|why| {
         let remedy = "do that, or work in a whole clone";
         Row::broken(Topic::OwnRepository, why.to_string(), remedy)
     })?;
     let branch = head.branch.map(|branch| format!(", on {branch}")).unwrap_or_default();
-    let found = format!("{}{branch}", place.own.work_tree.display());
-    Ok((place, Row::ok(Topic::OwnRepository, found)))
+    let found = format!("{}{branch}", local_repository.own.work_tree.display());
+    Ok((local_repository, Row::ok(Topic::OwnRepository, found)))
 }
 
 /// Returns the rows of the repository around the current folder. Nothing about it goes to GitHub.
 pub(super) async fn in_front() -> Vec<Row> {
-    let (place, row) = match own_repository().await {
+    let (local_repository, row) = match own_repository().await {
         Ok(found) => found,
         Err(row) => return vec![row],
     };
-    let paths = match place.own.files().await {
+    let paths = match local_repository.own.files().await {
         Ok(paths) => paths,
         Err(error) => {
             return vec![
@@ -451,7 +451,7 @@ pub(super) async fn in_front() -> Vec<Row> {
         }
     };
     let text = |path: &str| {
-        let file = place.own.work_tree.join(path);
+        let file = local_repository.own.work_tree.join(path);
         std::fs::metadata(&file)
             .is_ok_and(|found| found.is_file() && found.len() <= 256 * 1024)
             .then(|| std::fs::read_to_string(&file).ok())?

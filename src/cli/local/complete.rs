@@ -66,7 +66,7 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
     if !is_done {
         report = session.cancel(&mut order, report, &complete.who).await?;
     }
-    let lock = match Lock::ask(&session.place.folder, session.command, &order.agent)? {
+    let lock = match Lock::ask(&session.repository.folder, session.command, &order.agent)? {
         Asked::Taken(lock) => lock,
         Asked::Held(Holder { command, process, .. }) => anyhow::bail!(
             "`autobuild {command}` (process {process}) works on this repository: wait for it, or end it with `kill {process}`"
@@ -129,12 +129,12 @@ impl Session {
 
 /// Removes an order's repository from the forge, and its mirror from the caches.
 async fn remove(session: &Session, order: &Order) -> anyhow::Result<()> {
-    let options = ForgeOptions::new(session.place.folder.join("forge"));
+    let options = ForgeOptions::new(session.repository.folder.join("forge"));
     let forge = Forge::start(options).await.context("starting the local forge")?;
     let full_name = own_full_name(&forge, &order.on_forge());
     if let Ok(id) = forge.repo_id(&full_name) {
         forge.forget_repo(&full_name)?;
-        git::delete(&Mirrors::folder(&session.place.cache, RepoId(id)));
+        git::delete(&Mirrors::folder(&session.repository.cache, RepoId(id)));
     }
     forge.shutdown().await?;
     Ok(())

@@ -1,6 +1,6 @@
 //! A lock that lets one process at a time work on a repository. Others can read who holds it.
 
-use crate::cli::place::own_file;
+use crate::cli::local_repository::own_file;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use std::{

@@ -3,7 +3,7 @@
 
 use crate::cli::{
     local::{report::Report, standing::Standing},
-    place,
+    local_repository,
 };
 use anyhow::Context;
 use domain::ids::TaskId;
@@ -172,7 +172,7 @@ pub struct Orders {
 }
 
 impl Orders {
-    /// Returns the orders in a place's folder.
+    /// Returns the orders in a repository's folder.
     pub fn at(folder: &Path) -> Self {
         Self {
             folder: folder.join("features"),
@@ -204,7 +204,7 @@ impl Orders {
 
     /// Saves an order under the next free number, which is set in the result.
     pub fn file(&self, mut order: Order) -> anyhow::Result<Order> {
-        place::make_own(&self.folder)?;
+        local_repository::make_own(&self.folder)?;
         order.number = self.all()?.last().map_or(0, |last| last.number) + 1;
         loop {
             let path = self.path(order.number, "order");

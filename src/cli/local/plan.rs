@@ -246,8 +246,8 @@ impl Session {
         if design::are_enough(&boxes) {
             return Ok(());
         }
-        let head = self.place.head().await?.sha;
-        let file = BareRepo::at(self.place.own.git_folder.clone())
+        let head = self.repository.head().await?.sha;
+        let file = BareRepo::at(self.repository.own.git_folder.clone())
             .file(&head, SETTINGS_FILE)
             .await?;
         let file = file.unwrap_or_default();

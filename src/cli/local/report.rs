@@ -5,7 +5,7 @@ use crate::cli::{
         orders::{End, Order, Wish},
         standing::{Standing, Verdict},
     },
-    place::short,
+    local_repository::short,
     stage::{
         excerpt,
         terminal::{Terminal, Tone},

@@ -7,7 +7,7 @@ use std::path::Path;
 impl Session {
     /// Returns the report after making its branch again, if the branch is gone and its commits are not in HEAD.
     pub async fn with_branch(&self, order: &Order, mut report: Report) -> anyhow::Result<Report> {
-        let own = &self.place.own;
+        let own = &self.repository.own;
         let (Some(branch), Some(head)) = (report.branch.clone(), report.head.clone()) else {
             return Ok(report);
         };

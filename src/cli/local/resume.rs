@@ -62,8 +62,8 @@ impl Session {
     /// Takes new commits of the person into the order, if HEAD contains the work's base, or if there is no work yet.
     /// Returns whether the base changed.
     pub async fn take_in(&self, order: &mut Order, report: &Report) -> anyhow::Result<bool> {
-        let head = self.place.head().await?;
-        let fits = report.all.turns == 0 || self.place.own.holds(&order.base.sha).await?;
+        let head = self.repository.head().await?;
+        let fits = report.all.turns == 0 || self.repository.own.holds(&order.base.sha).await?;
         let is_news = fits && head.sha != order.base.sha;
         if is_news {
             order.stand_on(head);

@@ -59,7 +59,7 @@ impl Session {
         (wish, kind, settings): (Wish, Kind, Map<String, Value>),
         who: &Who,
     ) -> anyhow::Result<(Order, Vec<String>)> {
-        let head = self.place.head().await?;
+        let head = self.repository.head().await?;
         let (title, body) = issue.parts();
         let is_it = |order: &&Order| order.ended.is_none() && (&order.title, &order.body) == (&title, &body);
         let orders = self.orders.all()?;
@@ -78,9 +78,9 @@ impl Session {
             return Ok((order, Vec::new()));
         }
         let agent = agent(who.agent.as_deref())?.to_string();
-        self.place.own.can_be_copied().await?;
-        let left_out = git::uncommitted(&self.place.own.work_tree).await?;
-        self.place.make()?;
+        self.repository.own.can_be_copied().await?;
+        let left_out = git::uncommitted(&self.repository.own.work_tree).await?;
+        self.repository.make()?;
         let order = self.orders.file(Order {
             number: 0,
             branch: self.free_branch(&branch_of(&title), &orders).await?,
@@ -90,7 +90,7 @@ impl Session {
             kind,
             base: head.into(),
             repository: self
-                .place
+                .repository
                 .own
                 .git_folder
                 .parent()
@@ -116,7 +116,7 @@ impl Session {
 
     /// Returns a branch name that the repository does not have and no other order wants.
     async fn free_branch(&self, wanted: &str, orders: &[Order]) -> anyhow::Result<String> {
-        let own = &self.place.own;
+        let own = &self.repository.own;
         let wanted = match own.name(wanted).await? {
             NameIs::Below(_) => without_folder(wanted),
             NameIs::Free | NameIs::Taken => wanted.to_owned(),

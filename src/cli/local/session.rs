@@ -10,9 +10,9 @@ use crate::{
             report::Report,
             work::{Job, Screen, Worked},
         },
+        local_repository::{LocalRepository, own_file},
         models,
         own_agent::KEYS,
-        place::{Place, own_file},
         serve::{LogOutput, place_and_cause, start_log},
         stage::{stop::Stop, terminal, terminal::Terminal},
     },
@@ -69,7 +69,7 @@ impl Who {
 /// A command that runs in a repository.
 pub(super) struct Session {
     pub(super) command: &'static str,
-    pub(super) place: Place,
+    pub(super) repository: LocalRepository,
     pub(super) orders: Orders,
     pub(super) screen: Screen,
     pub(super) secrets: Secrets,
@@ -83,12 +83,12 @@ impl Session {
         }
         let secrets = Secrets::new(&agents_secrets(&KEYS.map(str::to_owned)));
         let terminal = Terminal::open(who.json);
-        let place = Place::here().await?;
-        start(who, &place, &terminal, &secrets);
+        let repository = LocalRepository::here().await?;
+        start(who, &repository, &terminal, &secrets);
         Ok(Self {
             command,
-            orders: Orders::at(&place.folder),
-            place,
+            orders: Orders::at(&repository.folder),
+            repository,
             screen: Screen {
                 terminal,
                 json: who.json,
@@ -116,11 +116,11 @@ impl Session {
             return self.tell_again(&order, known).await;
         }
         let mut stop = Stop::listen()?;
-        let lock = match Lock::ask(&self.place.folder, self.command, &order.agent)? {
+        let lock = match Lock::ask(&self.repository.folder, self.command, &order.agent)? {
             Asked::Taken(lock) => lock,
             Asked::Held(holder) => {
-                let (place, about) = (&self.place.folder, (&self.orders, &order));
-                match follow(place, about, (&holder, self.command), &self.screen, &mut stop).await? {
+                let (repository, about) = (&self.repository.folder, (&self.orders, &order));
+                match follow(repository, about, (&holder, self.command), &self.screen, &mut stop).await? {
                     Followed::Rests(report) => {
                         self.screen.tell(&order, &report);
                         return Ok(code(report.ok));
@@ -131,7 +131,7 @@ impl Session {
             }
         };
         let job = Job {
-            place: &self.place,
+            repository: &self.repository,
             orders: &self.orders,
             number: order.number,
             agent: order.agent.parse().context("--agent")?,
@@ -160,8 +160,8 @@ impl Session {
 }
 
 /// Starts the log: on the screen with `--verbose`, else in a file beside the work, if there is any work yet.
-fn start(who: &Who, place: &Place, terminal: &Terminal, secrets: &Secrets) {
-    let (terminal, file) = (terminal.clone(), place.folder.join("log.txt"));
+fn start(who: &Who, repository: &LocalRepository, terminal: &Terminal, secrets: &Secrets) {
+    let (terminal, file) = (terminal.clone(), repository.folder.join("log.txt"));
     if who.verbose {
         let format = (LogFormat::Text, LogOutput::StandardError);
         start_log("info", format, secrets.clone(), move |part| terminal.log(part));

@@ -38,7 +38,7 @@ pub async fn status(status: Status) -> ExitCode {
 async fn show(status: &Status) -> anyhow::Result<ExitCode> {
     let who = Who::silent(status.json);
     let session = Session::open("status", &who).await?;
-    let holder = Lock::holder(&session.place.folder);
+    let holder = Lock::holder(&session.repository.folder);
     if let Some(name) = &status.feature {
         let Found { order, .. } = session.find(name, None)?;
         let report = session.orders.report(order.number)?;
@@ -111,7 +111,7 @@ impl Session {
     /// Returns the report as it is now: its branch may be gone.
     async fn as_it_is(&self, order: &Order, mut report: Report, holder: Option<&Holder>) -> anyhow::Result<Report> {
         if let Some(branch) = &report.branch
-            && self.place.own.branch(branch).await?.is_none()
+            && self.repository.own.branch(branch).await?.is_none()
         {
             report.branch = None;
         }

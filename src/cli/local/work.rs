@@ -9,7 +9,7 @@ use crate::{
             orders::{Kind, ON_FORGE, Order, Orders, Wish, numbered, without_folder},
             report::Report,
         },
-        place::{Place, own_file},
+        local_repository::{LocalRepository, own_file},
         stage::{
             Cast, Filed, LABEL, Setup, Stage,
             human::{Human, Part},
@@ -66,7 +66,7 @@ pub struct Screen {
 /// The work for a person's command.
 pub struct Job<'a> {
     /// The repository and its folders.
-    pub place: &'a Place,
+    pub repository: &'a LocalRepository,
     /// The orders there.
     pub orders: &'a Orders,
     /// The order that is shown.
@@ -138,11 +138,11 @@ impl Job<'_> {
 
     /// Makes the stage of this repository. Its service does not work yet.
     async fn stage(&self) -> anyhow::Result<Stage> {
-        self.place.make()?;
+        self.repository.make()?;
         let stage = Stage::build(Setup {
-            cast: Cast::Own(self.place.own.person().await),
-            folder: &self.place.folder,
-            data_dir: self.place.cache.clone(),
+            cast: Cast::Own(self.repository.own.person().await),
+            folder: &self.repository.folder,
+            data_dir: self.repository.cache.clone(),
             port: self.port(),
             saving: Saving::First,
             agent: self.agent.clone(),
@@ -241,7 +241,7 @@ impl Job<'_> {
     fn port(&self) -> u16 {
         let mut text = String::new();
         // If the port cannot be read, any other will do.
-        let file = own_file().read(true).open(self.place.folder.join("port"));
+        let file = own_file().read(true).open(self.repository.folder.join("port"));
         let _ = file.and_then(|file| file.take(LONGEST_PORT).read_to_string(&mut text));
         let port = text.trim().parse().unwrap_or(0);
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
@@ -250,7 +250,7 @@ impl Job<'_> {
 
     fn keep_port(&self, url: &str) {
         let port = url.rsplit(':').next().unwrap_or_default();
-        let folder = &self.place.folder;
+        let folder = &self.repository.folder;
         let kept = NamedTempFile::new_in(folder).and_then(|mut file| {
             file.write_all(port.as_bytes())?;
             file.persist(folder.join("port")).map_err(|error| error.error)
@@ -324,7 +324,7 @@ struct Player {
 impl Player {
     /// Opens an order on the forge, if it is not open yet, and shows its events from now on.
     async fn enter(job: &Job<'_>, stage: &Stage, order: Order, mut report: Report) -> anyhow::Result<Self> {
-        let source = RepoSource::Commit(&job.place.own.work_tree, &order.base.sha, ON_FORGE);
+        let source = RepoSource::Commit(&job.repository.own.work_tree, &order.base.sha, ON_FORGE);
         let repository = stage.repository(&order.on_forge(), source).await?;
         let mut transcript = Transcript::open(stage, &repository, &job.orders.transcript(order.number))?
             .without_note()
@@ -424,7 +424,7 @@ impl Player {
             return Ok(());
         }
         let bare = BareRepo::at(stage.forge.repository_dir(repository)?);
-        bare.copy_commit(&job.place.own.work_tree.to_string_lossy(), &base.sha)
+        bare.copy_commit(&job.repository.own.work_tree.to_string_lossy(), &base.sha)
             .await?;
         let person = stage.forge.as_user(&stage.person)?;
         Ok(person.set_branch(repository, &branch, &base.sha).await?)
@@ -465,7 +465,7 @@ impl Player {
 
     /// Leaves the result as a branch. If somebody moved that branch, it stays, and another name is used.
     async fn give(&mut self, job: &Job<'_>, stage: &Stage, feature: &Feature) -> anyhow::Result<()> {
-        let (own, forge) = (&job.place.own, &stage.forge);
+        let (own, forge) = (&job.repository.own, &stage.forge);
         let integration = feature.key.integration_branch();
         let head = forge.head(&self.filed.repository, &integration)?;
         let head = head.with_context(|| format!("the forge has lost {integration}"))?;

@@ -2,7 +2,7 @@
 //! `autobuild trace` shows everything.
 
 use crate::cli::{
-    place::own_file,
+    local_repository::own_file,
     stage::Stage,
     trace::{readable, task_name},
 };

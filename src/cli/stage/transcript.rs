@@ -3,7 +3,7 @@
 
 use crate::{
     cli::{
-        place::own_file,
+        local_repository::own_file,
         stage::{
             Stage, at_work, excerpt,
             excerpt::{Change, Edited, Room},

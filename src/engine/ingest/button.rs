@@ -81,13 +81,13 @@ pub async fn pressed(
     run: &PressedCheckRun,
     identifier: &str,
 ) -> Result<Done, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
+    let InboundContext { engine, origin, .. } = *context;
     let known = Button::named(identifier);
     let about = run.external_id.as_deref().and_then(subject);
     let (Some(button), Some((key, id))) = (known, about) else {
         return Ok(Done::Nothing);
     };
-    if key.repo != place.repo.id || place.sender.kind != ActorKind::Person {
+    if key.repo != origin.repo.id || origin.sender.kind != ActorKind::Person {
         return Ok(Done::Nothing);
     }
     let Some(feature) = engine.feature(&key).await? else {
@@ -101,7 +101,7 @@ pub async fn pressed(
     let refusal = match refused(context, needed).await? {
         Some(refusal) => {
             // Each person without the right gets one refusal, and none of these blocks a person who has it.
-            cause = format!("{cause}/{}", place.sender.user.id);
+            cause = format!("{cause}/{}", origin.sender.user.id);
             Some(refusal)
         }
         None => out_of_date(task, button),

@@ -14,24 +14,24 @@ use crate::{
     },
     github::{
         model::{ActorKind, Comment, Conversation, Issue},
-        webhook::Place,
+        webhook::EventOrigin,
     },
 };
 use domain::{
     command::{Command, Parsed, parse},
     effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread, answer},
-    feature::{Feature, SaidBefore, command::Refusal, event::Target},
+    feature::{EarlierComment, Feature, command::Refusal, event::Target},
     ids::{FeatureKey, PullNumber},
 };
 
 /// Handles a comment that was just written.
 pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comment) -> Result<Done, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
+    let InboundContext { engine, origin, .. } = *context;
     let said = parse(&comment.body);
-    if said == Parsed::None || place.sender.kind != ActorKind::Person || comment.via_app.is_some() {
+    if said == Parsed::None || origin.sender.kind != ActorKind::Person || comment.via_app.is_some() {
         return Ok(Done::Nothing);
     }
-    let heard = heard(engine, place, issue).await?;
+    let heard = heard(engine, origin, issue).await?;
     let needed = heard
         .as_ref()
         .map_or(Permission::Write, |(feature, _)| permission(feature));
@@ -53,7 +53,7 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
                 (Parsed::Command(command), None) => (Some(command), Refusal::NoRun),
                 (Parsed::None, None) => return Ok(Done::Nothing),
             };
-            Ok(unheard(engine, place, issue, comment, command, refusal))
+            Ok(unheard(engine, origin, issue, comment, command, refusal))
         }
     }
 }
@@ -85,19 +85,19 @@ async fn first_plan(
     comment: &Comment,
     command: Command,
 ) -> Result<Done, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
+    let InboundContext { engine, origin, .. } = *context;
     let key = FeatureKey {
-        repo: place.repo.id,
+        repo: origin.repo.id,
         issue: issue.number,
         run: 1,
     };
     let begun = label::asked_for(context, issue, words(context, comment, &command)).await?;
     if let label::Begun::Not(reply) = begun {
         let refused = answer(thread(issue), ReplyTo::Comment(comment.id), reply);
-        return Ok(answers(engine, key, place.installation, &refused));
+        return Ok(answers(engine, key, origin.installation, &refused));
     }
     if let (Command::Plan { yaml: Some(_), .. }, Some(feature)) =
-        (&command, newest(engine, place.repo.id, issue.number).await?)
+        (&command, newest(engine, origin.repo.id, issue.number).await?)
     {
         let saying = saying(context, issue, comment, feature, Target::Feature);
         return saying.heard(Parsed::Command(command), None).await;
@@ -106,16 +106,16 @@ async fn first_plan(
         on: ReactOn::Comment(comment.id),
         reaction: Reaction::Rocket,
     };
-    Ok(answers(engine, key, place.installation, &[obeyed]))
+    Ok(answers(engine, key, origin.installation, &[obeyed]))
 }
 
 /// Returns the text that came with a `plan` command.
-fn words(context: &InboundContext<'_>, comment: &Comment, command: &Command) -> Option<SaidBefore> {
+fn words(context: &InboundContext<'_>, comment: &Comment, command: &Command) -> Option<EarlierComment> {
     let Command::Plan { words: Some(words), .. } = command else {
         return None;
     };
-    Some(SaidBefore {
-        by: context.place.sender.user.clone(),
+    Some(EarlierComment {
+        by: context.origin.sender.user.clone(),
         at: comment.created_at.unwrap_or_else(|| context.engine.now()),
         text: words.clone(),
     })
@@ -129,13 +129,13 @@ pub fn thread(issue: &Issue) -> Thread {
 }
 
 /// Returns the Feature that the comment is for, and the part of it.
-async fn heard(engine: &Engine, place: &Place, issue: &Issue) -> Result<Option<(Feature, Target)>, EffectError> {
+async fn heard(engine: &Engine, origin: &EventOrigin, issue: &Issue) -> Result<Option<(Feature, Target)>, EffectError> {
     match issue.conversation {
-        Conversation::Issue => Ok(newest(engine, place.repo.id, issue.number)
+        Conversation::Issue => Ok(newest(engine, origin.repo.id, issue.number)
             .await?
             .map(|feature| (feature, Target::Feature))),
         Conversation::Pull => {
-            let Some(found) = engine.store.by_pull(place.repo.id, PullNumber(issue.number.0)).await? else {
+            let Some(found) = engine.store.by_pull(origin.repo.id, PullNumber(issue.number.0)).await? else {
                 return Ok(None);
             };
             let target = found.task.map_or(Target::Feature, Target::Task);
@@ -150,14 +150,14 @@ async fn heard(engine: &Engine, place: &Place, issue: &Issue) -> Result<Option<(
 /// Answers a command in a place without a Feature.
 fn unheard(
     engine: &Engine,
-    place: &Place,
+    origin: &EventOrigin,
     issue: &Issue,
     comment: &Comment,
     command: Option<Command>,
     refusal: Refusal,
 ) -> Done {
     let key = FeatureKey {
-        repo: place.repo.id,
+        repo: origin.repo.id,
         issue: issue.number,
         run: 1,
     };
@@ -176,5 +176,5 @@ fn unheard(
         ],
         _ => answer(thread, to, Reply::Refused(refusal)),
     };
-    answers(engine, key, place.installation, &effects)
+    answers(engine, key, origin.installation, &effects)
 }

@@ -6,7 +6,7 @@ use crate::{
         apply::Fact,
         job::{Done, EffectError},
     },
-    github::webhook::Place,
+    github::webhook::EventOrigin,
     store::{NewEffect, Ordered},
 };
 use domain::{
@@ -18,7 +18,7 @@ use domain::{
 /// The context of an inbound event, for the functions that interpret it.
 pub(in crate::engine) struct InboundContext<'a> {
     pub(super) engine: &'a Engine,
-    pub(super) place: &'a Place,
+    pub(super) origin: &'a EventOrigin,
     /// The time at which the delivery arrived.
     pub(super) since: Millis,
     /// The delivery's id.

@@ -8,27 +8,27 @@ use crate::{
         ingest::context::fact,
         job::{Done, EffectError},
     },
-    github::webhook::{Place, Push},
+    github::webhook::{EventOrigin, Push},
     store::Scope,
 };
 use domain::feature::{State, event::Event};
 
 /// Applies the push to every Feature in review.
-pub async fn pushed(engine: &Engine, place: &Place, push: &Push) -> Result<Done, EffectError> {
-    if push.branch != place.repo.default_branch {
+pub async fn pushed(engine: &Engine, origin: &EventOrigin, push: &Push) -> Result<Done, EffectError> {
+    if push.branch != origin.repo.default_branch {
         return Ok(Done::Nothing);
     }
     if push.may_change(SETTINGS_FILE) {
-        engine.doubt_settings(place.repo.id, &place.repo.name).await?;
+        engine.doubt_settings(origin.repo.id, &origin.repo.name).await?;
     }
     let Some(head) = &push.after else {
         return Ok(Done::Nothing);
     };
-    let rows = engine.store.unfinished(Scope::Repo(place.repo.id)).await?;
+    let rows = engine.store.unfinished(Scope::Repo(origin.repo.id)).await?;
     let in_review = State::InReview.word();
     for row in rows.into_iter().filter(|row| row.state == in_review) {
         let event = Event::DefaultPushed { head: head.clone() };
-        let fact = fact(engine, event, format!("default/{head}"), &place.sender.user);
+        let fact = fact(engine, event, format!("default/{head}"), &origin.sender.user);
         engine.apply(&row.key, fact, None).await?;
     }
     Ok(Done::Nothing)

@@ -10,7 +10,7 @@ use crate::{
     github::model::{ActorKind, Comment, Issue},
 };
 use domain::{
-    feature::{Discussion, Older, SaidBefore, discussion::said},
+    feature::{Discussion, EarlierComment, Older, discussion::said},
     ids::Millis,
 };
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub struct Writers<'a> {
 impl<'a> Writers<'a> {
     /// Creates the list with the sender on it, whose permission was checked before.
     pub fn beside_sender(context: &'a InboundContext<'a>) -> Self {
-        let sender = context.place.sender.user.login.clone();
+        let sender = context.origin.sender.user.login.clone();
         Self {
             context,
             known: BTreeMap::from([(sender, Right::Yes)]),
@@ -61,8 +61,12 @@ impl<'a> Writers<'a> {
 
 /// Returns the discussion of the issue as it was at `labelled_at`.
 pub async fn before(writers: &mut Writers<'_>, issue: &Issue, labelled_at: Millis) -> Result<Discussion, EffectError> {
-    let place = writers.context.place;
-    let repo = writers.context.engine.autobuild.repo(place.installation, place.repo.id);
+    let origin = writers.context.origin;
+    let repo = writers
+        .context
+        .engine
+        .autobuild
+        .repo(origin.installation, origin.repo.id);
     let mut discussion = Discussion::default();
     let last = repo.comment_pages(issue.comments);
     let first = last.saturating_sub(MOST_PAGES) + 1;
@@ -100,14 +104,14 @@ async fn add(
 
 /// Returns the comment if a person wrote it, not through an App, and it was neither written nor edited after the label.
 /// It counts if its author has write access.
-fn candidate(comment: Comment, labelled_at: Millis) -> Option<SaidBefore> {
+fn candidate(comment: Comment, labelled_at: Millis) -> Option<EarlierComment> {
     let author = comment.author.filter(|author| author.kind == ActorKind::Person)?;
     let at = comment.created_at?;
     let edited = comment.updated_at.unwrap_or(at);
     if comment.via_app.is_some() || at > labelled_at || edited > labelled_at {
         return None;
     }
-    Some(SaidBefore {
+    Some(EarlierComment {
         by: author.user,
         at,
         text: said(&comment.body)?,

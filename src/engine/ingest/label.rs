@@ -18,30 +18,35 @@ use crate::{
     github::{
         GithubError,
         model::{ActorKind, Conversation, Issue, OpenState},
-        webhook::Place,
+        webhook::EventOrigin,
     },
 };
 use domain::{
     check_boxes::check_boxes,
     design, effect,
     effect::{Reply, ReplyTo, Thread},
-    feature::{SaidBefore, Snapshot, Trust, Wanted, command::Refusal, event::Event},
+    feature::{EarlierComment, Snapshot, Trust, Wanted, command::Refusal, event::Event},
     ids::{FeatureKey, IssueNumber, Millis, User, UserId},
 };
 use tokio::sync::SemaphorePermit;
 
 /// Returns whether the label may start a Feature, as far as that is known without asking GitHub.
-pub async fn may_be_ours(engine: &Engine, place: &Place, issue: &Issue, label: &str) -> Result<bool, EffectError> {
+pub async fn may_be_ours(
+    engine: &Engine,
+    origin: &EventOrigin,
+    issue: &Issue,
+    label: &str,
+) -> Result<bool, EffectError> {
     if issue.conversation != Conversation::Issue {
         return Ok(false);
     }
-    let known = engine.certain_labels(place.repo.id).await?;
+    let known = engine.certain_labels(origin.repo.id).await?;
     Ok(known.is_none_or(|labels| labels.wanted(label).is_some()))
 }
 
 /// Returns a permit to ask GitHub about a label that may not be ours; `None` if the labels are known without asking.
-async fn look<'a>(engine: &'a Engine, place: &Place) -> Result<Option<SemaphorePermit<'a>>, EffectError> {
-    if engine.certain_labels(place.repo.id).await?.is_some() {
+async fn look<'a>(engine: &'a Engine, origin: &EventOrigin) -> Result<Option<SemaphorePermit<'a>>, EffectError> {
+    if engine.certain_labels(origin.repo.id).await?.is_some() {
         return Ok(None);
     }
     let look = engine.label_looks.ask(engine.now());
@@ -51,9 +56,9 @@ async fn look<'a>(engine: &'a Engine, place: &Place) -> Result<Option<SemaphoreP
 /// Handles an issue that got `label`. Nothing is cloned. API calls find out whether the label is ours, whether the
 /// sender has the right, and the current state of the issue.
 pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<Done, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
-    let look = look(engine, place).await?;
-    let read = engine.settings_now(place.installation, &place.repo).await?;
+    let InboundContext { engine, origin, .. } = *context;
+    let look = look(engine, origin).await?;
+    let read = engine.settings_now(origin.installation, &origin.repo).await?;
     drop(look);
     let Some(wanted) = read.labels.wanted(label) else {
         return Ok(Done::Nothing);
@@ -85,7 +90,7 @@ enum Asked {
     /// By the label.
     Label,
     /// By a command on an issue without the label, with this text for the planner. The label is added first.
-    Command(Option<SaidBefore>),
+    Command(Option<EarlierComment>),
 }
 
 /// The result of a request for a Feature.
@@ -101,14 +106,14 @@ pub enum Begun {
 pub async fn asked_for(
     context: &InboundContext<'_>,
     issue: &Issue,
-    words: Option<SaidBefore>,
+    words: Option<EarlierComment>,
 ) -> Result<Begun, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
-    let read = engine.settings_now(place.installation, &place.repo).await?;
+    let InboundContext { engine, origin, .. } = *context;
+    let read = engine.settings_now(origin.installation, &origin.repo).await?;
     if let Some(refusal) = right::refused(context, permission(&read)).await? {
         return Ok(Begun::Not(Reply::Refused(refusal)));
     }
-    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+    let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
     match repo.issue(issue.number).await?.state {
         OpenState::Open => begin(context, issue, &read, Wanted::Plan, Asked::Command(words)).await,
         OpenState::Closed => Ok(Begun::Not(Reply::Refused(Refusal::IssueClosed))),
@@ -123,13 +128,13 @@ async fn begin(
     wanted: Wanted,
     asked: Asked,
 ) -> Result<Begun, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
+    let InboundContext { engine, origin, .. } = *context;
     let refused = |refusal| Ok(Begun::Not(Reply::Refused(refusal)));
     let settings = match &read.settings {
         Ok(read) => &read.settings,
         Err(mistakes) => return Ok(Begun::Not(Reply::BadSettings(mistakes.clone()))),
     };
-    if let Some(run) = engine.store.unfinished_run(place.repo.id, issue.number).await? {
+    if let Some(run) = engine.store.unfinished_run(origin.repo.id, issue.number).await? {
         return refused(Refusal::RunUnfinished { run: run.key });
     }
     let mut snapshot = match snapshot(context, issue).await? {
@@ -141,13 +146,13 @@ async fn begin(
     }
     if let Asked::Command(words) = asked {
         snapshot.discussion.comments.splice(..0, words);
-        let repo = engine.autobuild.repo(place.installation, place.repo.id);
+        let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
         repo.add_label(issue.number, &settings.label).await?;
     }
     let key = next_run(context, issue).await?;
     let rules = rules(settings, engine.sandbox.level());
     Ok(
-        match engine.begin(key, place.installation, snapshot, rules, None).await? {
+        match engine.begin(key, origin.installation, snapshot, rules, None).await? {
             Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Begun::Feature,
             Applied::RunExists => Begun::Not(Reply::Refused(Refusal::RunUnfinished { run: key })),
         },
@@ -166,8 +171,8 @@ enum Standing {
 }
 
 async fn standing(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<Standing, EffectError> {
-    let place = context.place;
-    let repo = context.engine.autobuild.repo(place.installation, place.repo.id);
+    let origin = context.origin;
+    let repo = context.engine.autobuild.repo(origin.installation, origin.repo.id);
     let now = match repo.issue(issue.number).await {
         Ok(now) => now,
         Err(GithubError::Gone) => return Ok(Standing::Unlabelled),
@@ -187,7 +192,7 @@ pub async fn labelled_somehow(context: &InboundContext<'_>, issue: &Issue) -> Re
         let run = context
             .engine
             .store
-            .latest_run(context.place.repo.id, issue.number)
+            .latest_run(context.origin.repo.id, issue.number)
             .await?;
         if run.is_some() {
             break;
@@ -202,14 +207,14 @@ pub async fn labelled_somehow(context: &InboundContext<'_>, issue: &Issue) -> Re
 
 /// Returns the current labels of the issue. The payload may lack them.
 pub async fn now_on(context: &InboundContext<'_>, issue: &Issue) -> Result<Vec<String>, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
-    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+    let InboundContext { engine, origin, .. } = *context;
+    let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
     Ok(repo.issue(issue.number).await?.labels)
 }
 
 /// Returns the key of the issue's next run.
 async fn next_run(context: &InboundContext<'_>, issue: &Issue) -> Result<FeatureKey, EffectError> {
-    let repo = context.place.repo.id;
+    let repo = context.origin.repo.id;
     let latest = context.engine.store.latest_run(repo, issue.number).await?;
     Ok(FeatureKey {
         repo,
@@ -231,7 +236,7 @@ fn no_criteria(body: &str) -> Refusal {
 }
 
 async fn refusal(context: &InboundContext<'_>, needed: Permission) -> Result<Option<Refusal>, EffectError> {
-    if context.place.sender.kind != ActorKind::Person {
+    if context.origin.sender.kind != ActorKind::Person {
         return Ok(Some(Refusal::BotLabel));
     }
     right::refused(context, needed).await
@@ -239,10 +244,10 @@ async fn refusal(context: &InboundContext<'_>, needed: Permission) -> Result<Opt
 
 /// Returns the issue as it was when it was labelled. Refuses it if someone without write access has edited it since.
 pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Result<Snapshot, Refusal>, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
+    let InboundContext { engine, origin, .. } = *context;
     let labelled_at = issue.updated_at.unwrap_or(Millis(0));
     let author = issue.author.as_ref().map_or_else(ghost, |author| author.user.clone());
-    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+    let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
     let edit = repo.last_edit(issue.number).await?;
     let mut writers = Writers::beside_sender(context);
     let mut trust = trust_in(writers.has(&author.login).await?);
@@ -261,7 +266,7 @@ pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Res
         title: issue.title.clone(),
         body: issue.body.clone().unwrap_or_default(),
         author,
-        labelled_by: place.sender.user.clone(),
+        labelled_by: origin.sender.user.clone(),
         at: engine.now(),
         trust,
         wanted: Wanted::default(),
@@ -289,25 +294,25 @@ pub fn cause(issue: &Issue, label: &str) -> String {
 
 /// Answers once why a label starts nothing.
 async fn answer(context: &InboundContext<'_>, issue: &Issue, label: &str, reply: Reply) -> Result<Done, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
+    let InboundContext { engine, origin, .. } = *context;
     let cause = cause(issue, label);
     let thread = Thread::Issue(issue.number);
     let to = ReplyTo::Fact(cause.clone());
-    match newest(engine, place.repo.id, issue.number).await? {
+    match newest(engine, origin.repo.id, issue.number).await? {
         Some(feature) => {
             let event = Event::Answered { thread, to, reply };
-            Ok(one(feature.key, fact(engine, event, cause, &place.sender.user)))
+            Ok(one(feature.key, fact(engine, event, cause, &origin.sender.user)))
         }
         None => {
             let key = FeatureKey {
-                repo: place.repo.id,
+                repo: origin.repo.id,
                 issue: IssueNumber(issue.number.0),
                 run: 1,
             };
             Ok(answers(
                 engine,
                 key,
-                place.installation,
+                origin.installation,
                 &effect::answer(thread, to, reply),
             ))
         }

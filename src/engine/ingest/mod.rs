@@ -1,13 +1,13 @@
 //! Turns deliveries into facts: what a delivery means, for which Feature, and whether the sender has the right.
 
+mod branches_and_pulls;
 pub(super) mod button;
 mod comment;
 mod context;
 mod default_branch;
 mod discussion;
-mod hands;
 mod label;
-mod life;
+mod lifecycle;
 mod rerun;
 mod review;
 mod right;
@@ -22,7 +22,7 @@ use crate::{
     },
     github::{
         model::ActorKind,
-        webhook::{Inbound, IssueEvent, Place, parse},
+        webhook::{EventOrigin, Inbound, IssueEvent, parse},
     },
     store::{Lane, NewEffect, Ordered},
 };
@@ -96,62 +96,66 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, EffectErr
 
 async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: &str) -> Result<Done, EffectError> {
     if let Inbound::Issue {
-        place,
+        origin,
         issue,
         event: IssueEvent::Labeled(Some(label)),
     } = &inbound
-        && !label::may_be_ours(engine, place, issue, label).await?
+        && !label::may_be_ours(engine, origin, issue, label).await?
     {
         return Ok(Done::Nothing);
     }
-    if let Some(place) = inbound.place()
-        && is_own(engine, place).await?
+    if let Some(origin) = inbound.origin()
+        && is_own(engine, origin).await?
     {
         return Ok(Done::Nothing);
     }
-    let context = |place| InboundContext {
+    let context = |origin| InboundContext {
         engine,
-        place,
+        origin,
         since,
         delivery,
     };
     match &inbound {
-        Inbound::Issue { place, issue, event } => life::issue(&context(place), issue, event).await,
-        Inbound::CommentCreated { place, issue, comment } => comment::created(&context(place), issue, comment).await,
+        Inbound::Issue { origin, issue, event } => lifecycle::issue(&context(origin), issue, event).await,
+        Inbound::CommentCreated { origin, issue, comment } => comment::created(&context(origin), issue, comment).await,
         Inbound::Review {
-            place,
+            origin,
             pull,
             review,
             event,
-        } => review::happened(&context(place), pull, review, *event).await,
-        Inbound::CheckAction { place, run, identifier } => button::pressed(&context(place), run, identifier).await,
-        Inbound::Rerun { place, head, app } => rerun::wanted(&context(place), head, *app).await,
-        Inbound::Pull { place, pull, event } => hands::pull(&context(place), pull, event).await,
-        Inbound::Push { place, push } => hands::push(engine, place, push).await,
-        Inbound::Repository { place, event } => life::repository(engine, place, *event).await,
+        } => review::happened(&context(origin), pull, review, *event).await,
+        Inbound::CheckAction {
+            origin,
+            run,
+            identifier,
+        } => button::pressed(&context(origin), run, identifier).await,
+        Inbound::Rerun { origin, head, app } => rerun::wanted(&context(origin), head, *app).await,
+        Inbound::Pull { origin, pull, event } => branches_and_pulls::pull(&context(origin), pull, event).await,
+        Inbound::Push { origin, push } => branches_and_pulls::push(engine, origin, push).await,
+        Inbound::Repository { origin, event } => lifecycle::repository(engine, origin, *event).await,
         Inbound::Installation {
             installation, event, ..
-        } => life::installation(engine, *installation, event).await,
+        } => lifecycle::installation(engine, *installation, event).await,
         Inbound::Ping | Inbound::Ignored { .. } => Ok(Done::Nothing),
     }
 }
 
 /// Returns `true` if one of our own Apps caused the event, which is then ignored. The webhook inbox may not know our
 /// bots yet; this asks GitHub for them.
-async fn is_own(engine: &Engine, place: &Place) -> Result<bool, EffectError> {
-    if place.sender.kind != ActorKind::Bot {
+async fn is_own(engine: &Engine, origin: &EventOrigin) -> Result<bool, EffectError> {
+    if origin.sender.kind != ActorKind::Bot {
         return Ok(false);
     }
-    if place.sender.is(engine.autobuild.bot(place.installation).await?) {
+    if origin.sender.is(engine.autobuild.bot(origin.installation).await?) {
         return Ok(true);
     }
     let Some(coach) = &engine.coach else { return Ok(false) };
     if let Some(bot) = coach.known_bot() {
-        return Ok(place.sender.is(bot));
+        return Ok(origin.sender.is(bot));
     }
-    let name = &place.repo.name;
+    let name = &origin.repo.name;
     match coach.installation_of(name).await? {
-        Some(installation) => Ok(place.sender.is(coach.bot(installation).await?)),
+        Some(installation) => Ok(origin.sender.is(coach.bot(installation).await?)),
         None => Ok(false),
     }
 }

@@ -24,15 +24,15 @@ use domain::{
 
 /// Handles a request to check a commit again. Each delivery is a fact of its own.
 pub async fn wanted(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>) -> Result<Done, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
+    let InboundContext { engine, origin, .. } = *context;
     let is_ours = app.is_none_or(|app| app == engine.autobuild.app_id());
-    if !is_ours || place.sender.kind != ActorKind::Person {
+    if !is_ours || origin.sender.kind != ActorKind::Person {
         return Ok(Done::Nothing);
     }
     let Some(feature) = checked_at(context, head).await? else {
         return Ok(Done::Nothing);
     };
-    let by = place.sender.user.clone();
+    let by = origin.sender.user.clone();
     match refused(context, permission(&feature)).await? {
         Some(refusal) => Ok(saying(context, feature, head, &by).refused(refusal)),
         None => {
@@ -46,8 +46,8 @@ pub async fn wanted(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>
 
 /// Returns the unfinished Feature that has one of our check runs on the commit.
 async fn checked_at(context: &InboundContext<'_>, head: &Sha) -> Result<Option<Feature>, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
-    for row in engine.store.unfinished(Scope::Repo(place.repo.id)).await? {
+    let InboundContext { engine, origin, .. } = *context;
+    for row in engine.store.unfinished(Scope::Repo(origin.repo.id)).await? {
         if let Some(feature) = engine.feature(&row.key).await?
             && feature.checks(head)
         {

@@ -5,8 +5,9 @@ use crate::{
     config::Permission,
     engine::{
         ingest::{
+            branches_and_pulls,
             context::{InboundContext, fact},
-            hands, right,
+            right,
             right::{Right, no_permission},
             saying::{Saying, permission},
         },
@@ -60,7 +61,7 @@ pub async fn happened(
     change: ReviewChange,
 ) -> Result<Done, EffectError> {
     let author = review.author.as_ref().filter(|author| author.kind == ActorKind::Person);
-    let Some((feature, task)) = hands::of_pull(context, pull).await? else {
+    let Some((feature, task)) = branches_and_pulls::of_pull(context, pull).await? else {
         return Ok(Done::Nothing);
     };
     let Some(author) = author else { return Ok(Done::Nothing) };
@@ -74,7 +75,7 @@ pub async fn happened(
     match change {
         // No check is needed: GitHub lets only people with write access dismiss.
         ReviewChange::Dismissed => about.dismissed(&author.user).await,
-        ReviewChange::Submitted if context.place.sender.kind == ActorKind::Person => about.submitted().await,
+        ReviewChange::Submitted if context.origin.sender.kind == ActorKind::Person => about.submitted().await,
         ReviewChange::Submitted => Ok(Done::Nothing),
     }
 }
@@ -134,7 +135,7 @@ impl<'a> About<'a> {
     }
 
     async fn standing(&self, needed: Permission) -> Result<Standing, EffectError> {
-        let login = &self.context.place.sender.user.login;
+        let login = &self.context.origin.sender.user.login;
         let asker = match right::of(self.context, login, needed).await? {
             Right::Yes => return Ok(Standing::Commands),
             Right::No(asker) => asker,
@@ -171,7 +172,7 @@ impl<'a> About<'a> {
             }
             (ReviewState::Dismissed | ReviewState::Other, _) => return Ok(None),
         };
-        let by = self.context.place.sender.user.clone();
+        let by = self.context.origin.sender.user.clone();
         Ok(Some(Event::Task {
             task,
             event: task::Event::Person { by, did },
@@ -212,8 +213,8 @@ impl<'a> About<'a> {
     /// Returns the review's text and its comments on lines. They are read from GitHub once, since the event stores
     /// them. A command in the text is left out.
     async fn content(&self, severity: Severity, said: &Parsed) -> Result<HumanReview, EffectError> {
-        let place = self.context.place;
-        let repo = self.context.engine.autobuild.repo(place.installation, place.repo.id);
+        let origin = self.context.origin;
+        let repo = self.context.engine.autobuild.repo(origin.installation, origin.repo.id);
         let comments = repo.review_comments(self.pull.number, self.review.id).await?;
         let item = |description: String| Issue {
             severity,
@@ -241,7 +242,7 @@ impl<'a> About<'a> {
         }
         Ok(HumanReview {
             id: self.review.id,
-            by: place.sender.user.clone(),
+            by: origin.sender.user.clone(),
             items,
         })
     }
@@ -262,7 +263,7 @@ impl<'a> About<'a> {
 
     async fn apply(&self, event: Event, cause: String) -> Result<(), EffectError> {
         let engine = self.context.engine;
-        let fact = fact(engine, event, cause, &self.context.place.sender.user);
+        let fact = fact(engine, event, cause, &self.context.origin.sender.user);
         engine.apply(&self.feature.key, fact, None).await?;
         Ok(())
     }

@@ -31,7 +31,7 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
     match context
         .engine
         .autobuild
-        .repo(context.place.installation, context.place.repo.id)
+        .repo(context.origin.installation, context.origin.repo.id)
         .access_of(login)
         .await
     {
@@ -59,7 +59,7 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
 
 /// Returns who the asker is to the repository. Read access to a public repository says nothing: everybody has it.
 fn asker(context: &InboundContext<'_>, level: AccessLevel) -> Asker {
-    if !context.place.repo.private && level <= AccessLevel::Read {
+    if !context.origin.repo.private && level <= AccessLevel::Read {
         Asker::Anybody
     } else {
         Asker::Member
@@ -76,7 +76,7 @@ pub fn no_permission(needed: Permission, asker: Asker) -> Refusal {
 
 /// Returns why the sender's command is refused, if it is.
 pub async fn refused(context: &InboundContext<'_>, needed: Permission) -> Result<Option<Refusal>, EffectError> {
-    Ok(match of(context, &context.place.sender.user.login, needed).await? {
+    Ok(match of(context, &context.origin.sender.user.login, needed).await? {
         Right::Yes => None,
         Right::No(asker) => Some(no_permission(needed, asker)),
         Right::Unknown => Some(Refusal::PermissionUnknown),

@@ -27,7 +27,7 @@ use domain::{
 
 /// A command with its context.
 pub struct Saying<'a> {
-    /// The place and the sender.
+    /// The repository and the sender.
     pub context: &'a InboundContext<'a>,
     /// The Feature that it is for.
     pub feature: Feature,
@@ -73,17 +73,17 @@ impl Saying<'_> {
             to: self.to,
             reply,
         };
-        let InboundContext { engine, place, .. } = *self.context;
-        one(self.feature.key, fact(engine, event, self.cause, &place.sender.user))
+        let InboundContext { engine, origin, .. } = *self.context;
+        one(self.feature.key, fact(engine, event, self.cause, &origin.sender.user))
     }
 
     async fn obeyed(self, command: Command) -> Result<Done, EffectError> {
-        let InboundContext { engine, place, .. } = *self.context;
+        let InboundContext { engine, origin, .. } = *self.context;
         let mut said = Commanded {
             on: self.on,
             thread: self.thread,
             to: self.to.clone(),
-            by: place.sender.user.clone(),
+            by: origin.sender.user.clone(),
             written_at: self.written_at.unwrap_or_else(|| engine.now()),
             rules: None,
             settings: None,
@@ -102,7 +102,7 @@ impl Saying<'_> {
         let event = Event::Commanded(Box::new(said));
         Ok(one(
             self.feature.key,
-            fact(engine, event, self.cause, &place.sender.user),
+            fact(engine, event, self.cause, &origin.sender.user),
         ))
     }
 
@@ -129,8 +129,8 @@ async fn read_settings(
     if !reads_again {
         return Ok(None);
     }
-    let InboundContext { engine, place, .. } = *context;
-    match engine.settings_now(place.installation, &place.repo).await?.settings {
+    let InboundContext { engine, origin, .. } = *context;
+    match engine.settings_now(origin.installation, &origin.repo).await?.settings {
         Ok(read) => {
             said.rules = Some(rules(&read.settings, engine.sandbox.level()));
             said.settings = serde_json::to_value(&read.settings).ok();

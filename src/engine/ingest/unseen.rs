@@ -9,7 +9,7 @@ use crate::{
     },
     github::{
         model::{ActorKind, Comment, Conversation, Issue, Pull, Review, ReviewState},
-        webhook::{Inbound, IssueEvent, Place, PressedCheckRun, ReviewChange, parse},
+        webhook::{EventOrigin, Inbound, IssueEvent, PressedCheckRun, ReviewChange, parse},
     },
     store::{NewEffect, StoreError},
 };
@@ -46,16 +46,19 @@ pub async fn told(engine: &Engine, job: &Job, reason: BlockReason) -> Result<Vec
     let Some(Ok(inbound)) = payload.map(|(event, payload)| parse(&event, payload.as_bytes())) else {
         return Ok(Vec::new());
     };
-    let Some(place) = inbound.place().filter(|place| place.sender.kind == ActorKind::Person) else {
+    let Some(origin) = inbound
+        .origin()
+        .filter(|origin| origin.sender.kind == ActorKind::Person)
+    else {
         return Ok(Vec::new());
     };
     let given = given(engine, &inbound, &wanted.delivery).await?;
-    Ok(given.map_or_else(Vec::new, |given| answer(engine, place, given, reason)))
+    Ok(given.map_or_else(Vec::new, |given| answer(engine, origin, given, reason)))
 }
 
-fn answer(engine: &Engine, place: &Place, given: Given, reason: BlockReason) -> Vec<NewEffect> {
+fn answer(engine: &Engine, origin: &EventOrigin, given: Given, reason: BlockReason) -> Vec<NewEffect> {
     let key = FeatureKey {
-        repo: place.repo.id,
+        repo: origin.repo.id,
         issue: IssueNumber(given.thread.number()),
         run: 1,
     };
@@ -72,23 +75,23 @@ fn answer(engine: &Engine, place: &Place, given: Given, reason: BlockReason) -> 
         }),
     };
     let effects: Vec<Effect> = confused.into_iter().chain([reply]).collect();
-    stored(engine, key, place.installation, &effects)
+    stored(engine, key, origin.installation, &effects)
 }
 
 async fn given(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Option<Given>, StoreError> {
     match inbound {
         Inbound::Issue {
-            place,
+            origin,
             issue,
             event: IssueEvent::Labeled(Some(name)),
-        } => of_label(engine, place, issue, name).await,
+        } => of_label(engine, origin, issue, name).await,
         Inbound::CommentCreated { issue, comment, .. } => Ok(of_comment(issue, comment)),
         Inbound::Review {
-            place,
+            origin,
             pull,
             review,
             event: ReviewChange::Submitted,
-        } => of_review(engine, place, pull, review).await,
+        } => of_review(engine, origin, pull, review).await,
         Inbound::CheckAction { run, identifier, .. } => Ok(of_button(engine, run, identifier, delivery).await),
         Inbound::Issue { .. }
         | Inbound::Review { .. }
@@ -103,8 +106,16 @@ async fn given(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Opt
 }
 
 /// Returns the trigger for a label if it was ours when the settings were last read, or probably is if they never were.
-async fn of_label(engine: &Engine, place: &Place, issue: &Issue, name: &str) -> Result<Option<Given>, StoreError> {
-    let ours = engine.last_labels(place.repo.id, &place.repo.name).await?.wanted(name);
+async fn of_label(
+    engine: &Engine,
+    origin: &EventOrigin,
+    issue: &Issue,
+    name: &str,
+) -> Result<Option<Given>, StoreError> {
+    let ours = engine
+        .last_labels(origin.repo.id, &origin.repo.name)
+        .await?
+        .wanted(name);
     if ours.is_none() || issue.conversation != Conversation::Issue {
         return Ok(None);
     }
@@ -141,7 +152,12 @@ async fn of_button(engine: &Engine, run: &PressedCheckRun, identifier: &str, del
 }
 
 /// Returns the trigger for a review of our pull requests that has a verdict or a command.
-async fn of_review(engine: &Engine, place: &Place, pull: &Pull, review: &Review) -> Result<Option<Given>, StoreError> {
+async fn of_review(
+    engine: &Engine,
+    origin: &EventOrigin,
+    pull: &Pull,
+    review: &Review,
+) -> Result<Option<Given>, StoreError> {
     let decides = match review.state {
         ReviewState::Approved | ReviewState::ChangesRequested => true,
         ReviewState::Commented | ReviewState::Dismissed | ReviewState::Other => {
@@ -151,7 +167,7 @@ async fn of_review(engine: &Engine, place: &Place, pull: &Pull, review: &Review)
     if !decides
         || engine
             .store
-            .by_branch(place.repo.id, &pull.head.branch)
+            .by_branch(origin.repo.id, &pull.head.branch)
             .await?
             .is_none()
     {

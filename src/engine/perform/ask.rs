@@ -182,9 +182,8 @@ impl EffectContext<'_> {
             match ended {
                 Ok(answered) => return Ok(answered.answer),
                 Err(RunError::Agent { failure, record }) => {
-                    if let Some(error) = self.routed(&start.opened, failure, &record, question.task).await? {
-                        return Err(error);
-                    }
+                    let refused = self.routed(&start.opened, failure, &record, question.task).await?;
+                    refused.map_or(Ok(()), Err)?;
                     prompt = question.with_the_next_share();
                 }
                 Err(error) => return Err(error.into()),

@@ -28,7 +28,7 @@ pub(super) async fn baseline(
     if let Some(known) = kept(context, commit, &named).await? {
         return Ok(known);
     }
-    let found = gates::preflight(&context.bench(), mirror, commit, settings, &context.job.cancel).await?;
+    let found = gates::preflight(&context.gate_context(), mirror, commit, settings, &context.job.cancel).await?;
     // A baseline that could not be made is not stored, so that the next request tries again.
     if obstacle(&found).is_none()
         && let Ok(body) = serde_json::to_string(&found)

@@ -16,7 +16,7 @@ use crate::{
 use domain::{
     blocked::RepositoryFault,
     feature::{
-        Feature, Phase, Records, Then,
+        Continuation, Feature, Phase, Records,
         event::{DefaultMerge, Event},
     },
     ids::{Emission, Sha},
@@ -129,7 +129,13 @@ pub(super) async fn merge_default(context: &EffectContext<'_>, emission: Emissio
 
 /// Returns `true` if this is the last merge before the feature pull request.
 fn leads_to_pull(feature: &Feature) -> bool {
-    matches!(feature.phase(), Some(Phase::MergingDefault { then: Then::Pull, .. }))
+    matches!(
+        feature.phase(),
+        Some(Phase::MergingDefault {
+            then: Continuation::Pull,
+            ..
+        })
+    )
 }
 
 /// Builds a commit of AutoBuild's own. Its time is that of the plan, so that a repeat of this effect makes the same

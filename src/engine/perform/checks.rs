@@ -16,7 +16,7 @@ use crate::{
 use domain::{
     feature::{
         event::Event,
-        unsaid::{Instead, Saying, Unsaid},
+        unsaid::{Replacement, Saying, Unsaid},
     },
     ids::{CheckRunId, IssueNumber, Sha, TurnNumber},
     task::{Task, Turn},
@@ -145,8 +145,8 @@ async fn in_words(
     error: GithubError,
 ) -> Result<Done, EffectError> {
     let pull = task.map_or(context.feature.pull, |task| task.pull);
-    let pull = pull.map(|pull| (IssueNumber(pull.0), Instead::PullComment));
-    let (thread, instead) = pull.unwrap_or((context.key().issue, Instead::IssueComment));
+    let pull = pull.map(|pull| (IssueNumber(pull.0), Replacement::PullComment));
+    let (thread, instead) = pull.unwrap_or((context.key().issue, Replacement::IssueComment));
     context.may_write().await?;
     context.comment(thread, &messages::check_in_words(check, head)).await?;
     Ok(context.event(Event::Unsaid(Unsaid {

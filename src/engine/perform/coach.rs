@@ -103,9 +103,9 @@ impl Look<'_> {
 
     /// Runs the commands that the Coach asked for, in a separate copy.
     async fn probe(&self, commands: &[String]) -> Result<Vec<GateResult>, EffectError> {
-        let bench = self.context.bench();
+        let context = self.context.gate_context();
         let cancel = &self.context.job.cancel;
-        Ok(gates::probe(&bench, self.mirror, self.head, self.settings, commands, cancel).await?)
+        Ok(gates::probe(&context, self.mirror, self.head, self.settings, commands, cancel).await?)
     }
 
     async fn prompt(&self, gates: &GateReport, probing: Probing) -> Result<Prompt, EffectError> {

@@ -9,7 +9,7 @@ use crate::{
         spans,
     },
     gates,
-    gates::{Bench, Deadlines, GateError, Subject},
+    gates::{Deadlines, GateContext, GateError, Subject},
     messages,
 };
 use domain::{
@@ -43,7 +43,7 @@ pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Em
     };
     let from = context.engine.now();
     let shown = context.on_board(Worker::Gates, Some((task.id, turn.number)));
-    let mut report = gates::verify(&context.bench(), &subject, &context.job.cancel).await?;
+    let mut report = gates::verify(&context.gate_context(), &subject, &context.job.cancel).await?;
     messages::word_findings(&mut report);
     drop(shown);
     let span = spans::gates(
@@ -89,16 +89,16 @@ impl EffectContext<'_> {
     }
 
     /// Returns the context in which Gates run: sandbox, network, folders.
-    pub(super) fn bench(&self) -> Bench {
+    pub(super) fn gate_context(&self) -> GateContext {
         let data = &self.engine.settings.data_dir;
-        Bench {
+        GateContext {
             sandbox: self.engine.sandbox.clone(),
             network: self.engine.settings.network.clone(),
             folder: data.join("gates"),
             caches: data.join("caches"),
             secrets: self.engine.secrets.clone(),
             deadlines: Deadlines::default(),
-            places: self.engine.places.clone(),
+            checkout_locks: self.engine.checkout_locks.clone(),
         }
     }
 

@@ -16,7 +16,7 @@ use domain::{
     effect::{CRASHES, Effect, GivenUp, Order, Subject},
     feature::{
         event::Event,
-        unsaid::{Instead, Saying, Unsaid},
+        unsaid::{Replacement, Saying, Unsaid},
     },
     ids::{Emission, FeatureKey, TaskId},
     task,
@@ -135,7 +135,7 @@ fn unsaid(what: Saying, task: Option<TaskId>, error: &EffectError) -> Event {
     Event::Unsaid(Unsaid {
         what,
         task,
-        instead: Instead::Nothing,
+        instead: Replacement::Nothing,
         why,
     })
 }

@@ -12,7 +12,7 @@ use crate::{
 use domain::{
     feature::{
         event::Event,
-        unsaid::{Instead, Saying, Unsaid},
+        unsaid::{Replacement, Saying, Unsaid},
     },
     ids::{IssueNumber, PullNumber, Sha, TaskId},
 };
@@ -53,13 +53,13 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
     let by_autobuild = review(context, &context.repo(), post, ReviewEvent::Comment).await?;
     let refused = match (by_autobuild, refused) {
         (Ok(()), None) => return Ok(Done::Nothing),
-        (Ok(()), Some(why)) => return Ok(told(context, post, Instead::CommentReview, why)),
+        (Ok(()), Some(why)) => return Ok(told(context, post, Replacement::CommentReview, why)),
         (Err(error), earlier) if context.is_final(&error) => earlier.unwrap_or_else(|| error.reason()),
         (Err(error), _) => return Err(error.into()),
     };
     let threads = [
-        (IssueNumber(post.pull.0), Instead::PullComment),
-        (context.key().issue, Instead::IssueComment),
+        (IssueNumber(post.pull.0), Replacement::PullComment),
+        (context.key().issue, Replacement::IssueComment),
     ];
     for (thread, instead) in threads {
         context.may_write().await?;
@@ -72,7 +72,7 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
     Err(EffectError::refused(refused))
 }
 
-fn told(context: &EffectContext<'_>, post: &Post<'_>, instead: Instead, why: String) -> Done {
+fn told(context: &EffectContext<'_>, post: &Post<'_>, instead: Replacement, why: String) -> Done {
     context.event(Event::Unsaid(Unsaid {
         what: post.what,
         task: Some(post.task),

@@ -13,7 +13,8 @@ use crate::{
 use domain::{
     blocked::BlockReason,
     feature::{
-        Doubt, PreFlight, PreFlown, event::Event, is_planning, nameless, nothing_passes, obstacle, unknown_tests,
+        Doubt, PreFlight, PreFlightOutcome, event::Event, is_planning, nameless, nothing_passes, obstacle,
+        unknown_tests,
     },
     ids::{Emission, Sha, TaskId},
     plan::{Check, Plan},
@@ -38,7 +39,7 @@ pub(super) async fn pre_flight(
     let _shown = context.on_board(Worker::PreFlight, None);
     let feature = &context.feature;
     let refused = |reason: BlockReason| {
-        let outcome = Box::new(PreFlown::Refused(reason));
+        let outcome = Box::new(PreFlightOutcome::Refused(reason));
         Ok(context.event(Event::PreFlown { emission, outcome }))
     };
     let default = context
@@ -74,7 +75,7 @@ pub(super) async fn pre_flight(
             .doubts
             .extend(missing_programs(context, &default.mirror, commit, plan).await?);
     }
-    let outcome = Box::new(PreFlown::Ready(ready));
+    let outcome = Box::new(PreFlightOutcome::Ready(ready));
     Ok(context.event(Event::PreFlown { emission, outcome }))
 }
 
@@ -100,8 +101,14 @@ async fn missing_programs(
     }
     let lines: Vec<String> = commands.iter().map(|(_, command)| (*command).clone()).collect();
     let of = (mirror, commit);
-    let missing =
-        gates::missing_programs(&context.bench(), of, &context.settings(), &lines, &context.job.cancel).await?;
+    let missing = gates::missing_programs(
+        &context.gate_context(),
+        of,
+        &context.settings(),
+        &lines,
+        &context.job.cancel,
+    )
+    .await?;
     let doubt = |(command, program): (String, String)| {
         let task = commands.iter().find(|(_, own)| **own == command)?.0;
         Some(Doubt::MissingProgram { task, command, program })

@@ -19,7 +19,7 @@ use domain::{
     feature::{
         Feature,
         event::Event,
-        unsaid::{Instead, Saying, Unsaid},
+        unsaid::{Replacement, Saying, Unsaid},
     },
     ids::{CommentId, Emission, IssueNumber, Millis},
 };
@@ -98,7 +98,7 @@ pub(super) async fn feature_blocked(context: &EffectContext<'_>) -> Result<Done,
     Ok(context.event(Event::Unsaid(Unsaid {
         what: Saying::Report,
         task: None,
-        instead: Instead::PullComment,
+        instead: Replacement::PullComment,
         why: refused.reason(),
     })))
 }

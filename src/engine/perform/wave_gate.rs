@@ -40,7 +40,7 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
         settings: &settings,
         waived: &context.waived(),
     };
-    let report = gates::verify_wave(&context.bench(), &subject, &context.job.cancel).await?;
+    let report = gates::verify_wave(&context.gate_context(), &subject, &context.job.cancel).await?;
     let broke = match profile(kind, &report) {
         Profile::Failed(_) => {
             let commands = (smoke, baseline.additions);
@@ -86,7 +86,7 @@ async fn broke(
         additions,
         settings,
     };
-    let found = gates::blame(&context.bench(), &suspects, &context.job.cancel).await?;
+    let found = gates::blame(&context.gate_context(), &suspects, &context.job.cancel).await?;
     tracing::debug!(feature = %feature.key, found = ?found, "looked for the merge that broke {}", feature.key);
     Ok(found)
 }

@@ -5,7 +5,7 @@ use integrity::{
     FileChange, is_snapshot, language,
     language::{
         Role,
-        bodies::{Body, hollowed},
+        bodies::{Body, with_empty_bodies},
         role,
     },
 };
@@ -55,12 +55,15 @@ fn texts(files: Vec<Put>) -> Vec<Code> {
 /// Returns the file twice, with the functions of these names emptied to return one of two values; `None` if it has none
 /// of these functions.
 pub(super) fn emptied(path: &str, text: &str, names: &BTreeSet<String>) -> Option<[String; 2]> {
-    let doing = language::doing(path, text)?;
+    let code = language::executable_code(path, text)?;
     let is_named = |body: &&Body| names.contains(&body.name) && body.name != "main";
-    let bodies: Vec<&Body> = doing.bodies.iter().filter(is_named).collect();
+    let bodies: Vec<&Body> = code.bodies.iter().filter(is_named).collect();
     match bodies.is_empty() {
         true => None,
-        false => Some([hollowed(text, &bodies, 0)?, hollowed(text, &bodies, 1)?]),
+        false => Some([
+            with_empty_bodies(text, &bodies, 0)?,
+            with_empty_bodies(text, &bodies, 1)?,
+        ]),
     }
 }
 

@@ -16,7 +16,7 @@ use integrity::{
     FileChange, Version, language,
     language::{
         Role,
-        bodies::{Body, Doing, hollowed},
+        bodies::{Body, ExecutableCode, with_empty_bodies},
         capture::Fact,
         outline::Mark,
         role,
@@ -139,16 +139,16 @@ impl Brought {
         if change.of_role(Role::Other).any(|file| !is_read_by_no_code(file)) {
             return None;
         }
-        let before = sources.iter().map(|file| doing(&file.path, &file.before));
-        let before: Vec<Doing> = before.collect::<Option<_>>()?;
-        let after = sources.iter().map(|file| doing(&file.path, &file.after));
-        let after: Vec<Doing> = after.collect::<Option<_>>()?;
+        let before = sources.iter().map(|file| executable_code(&file.path, &file.before));
+        let before: Vec<ExecutableCode> = before.collect::<Option<_>>()?;
+        let after = sources.iter().map(|file| executable_code(&file.path, &file.after));
+        let after: Vec<ExecutableCode> = after.collect::<Option<_>>()?;
         if !says_only_to_itself(change, (&before, &after)) {
             return None;
         }
         let known: BTreeSet<&[String]> = before
             .iter()
-            .flat_map(|doing| &doing.bodies)
+            .flat_map(|code| &code.bodies)
             .map(|body| body.words.as_slice())
             .collect();
         let others: Vec<(&FileChange, Vec<Other>)> = sources
@@ -212,9 +212,9 @@ enum Other {
 }
 
 impl Other {
-    fn of(body: &Body, (before, after): (&Doing, &Doing), file: &FileChange) -> Self {
+    fn of(body: &Body, (before, after): (&ExecutableCode, &ExecutableCode), file: &FileChange) -> Self {
         // Two functions may share a name, such as a property's getter and setter.
-        let others = |of: &'_ Doing, than: &'_ Doing| -> Vec<Body> {
+        let others = |of: &'_ ExecutableCode, than: &'_ ExecutableCode| -> Vec<Body> {
             let named = of.bodies.iter().filter(|one| one.name == body.name);
             let is_another = |one: &&Body| than.bodies.iter().all(|other| other.words != one.words);
             named.filter(is_another).cloned().collect()
@@ -225,7 +225,7 @@ impl Other {
         };
         match was {
             Some(was) => Self::Rewritten(Body {
-                hollow: [was.to_owned(), was.to_owned()],
+                empty_bodies: [was.to_owned(), was.to_owned()],
                 ..body.clone()
             }),
             None => Self::Brought(body.clone()),
@@ -252,10 +252,10 @@ fn text_of<'a>(body: &Body, file: &'a FileChange) -> Option<&'a str> {
 
 /// Returns the functions and values of a version of a file: nothing if the file is absent, `None` if it cannot be
 /// parsed.
-fn doing(path: &str, version: &Version) -> Option<Doing> {
+fn executable_code(path: &str, version: &Version) -> Option<ExecutableCode> {
     match version {
-        Version::Absent => Some(Doing::default()),
-        Version::Bytes(bytes) => language::doing(path, std::str::from_utf8(bytes).ok()?),
+        Version::Absent => Some(ExecutableCode::default()),
+        Version::Bytes(bytes) => language::executable_code(path, std::str::from_utf8(bytes).ok()?),
         Version::Unread(_) => None,
     }
 }
@@ -276,9 +276,9 @@ fn is_read_by_no_code(file: &FileChange) -> bool {
 
 /// `true` if only the change's functions can use the values that it adds outside functions: each is new and named, and
 /// no test mentions its name.
-fn says_only_to_itself(change: &Change, (before, after): (&[Doing], &[Doing])) -> bool {
-    let old: Vec<_> = before.iter().flat_map(|doing| &doing.values).collect();
-    let mut new = after.iter().flat_map(|doing| &doing.values);
+fn says_only_to_itself(change: &Change, (before, after): (&[ExecutableCode], &[ExecutableCode])) -> bool {
+    let old: Vec<_> = before.iter().flat_map(|code| &code.values).collect();
+    let mut new = after.iter().flat_map(|code| &code.values);
     new.all(|value| {
         let is_old = old.iter().any(|old| old.words == value.words);
         is_old
@@ -314,7 +314,7 @@ fn version(change: &Change, others: &[(&FileChange, Vec<Other>)], which: usize) 
     let put = |(file, others): &(&FileChange, Vec<Other>)| {
         let text = std::str::from_utf8(file.after.bytes()?).ok()?;
         let bodies: Vec<&Body> = others.iter().map(Other::body).collect();
-        let emptied = hollowed(text, &bodies, which)?;
+        let emptied = with_empty_bodies(text, &bodies, which)?;
         Some((file.path.clone(), emptied.into_bytes(), change.mode(&file.path)?))
     };
     others.iter().map(put).collect()
@@ -322,7 +322,7 @@ fn version(change: &Change, others: &[(&FileChange, Vec<Other>)], which: usize) 
 
 #[cfg(test)]
 mod tests {
-    use super::{Other, doing, hollowed};
+    use super::{Other, executable_code, with_empty_bodies};
     use integrity::{FileChange, Version};
 
     #[test]
@@ -338,9 +338,9 @@ mod tests {
             before: version("this._body = value"),
             after: version("this._body = value.end()"),
         };
-        let [was, is] = [&file.before, &file.after].map(|version| doing(&file.path, version).unwrap());
+        let [was, is] = [&file.before, &file.after].map(|version| executable_code(&file.path, version).unwrap());
         let other = Other::of(is.bodies.last().unwrap(), (&was, &is), &file);
-        let put = hollowed(&text("this._body = value.end()"), &[other.body()], 0).unwrap();
+        let put = with_empty_bodies(&text("this._body = value.end()"), &[other.body()], 0).unwrap();
         assert_eq!(put, text("this._body = value"));
     }
 
@@ -369,9 +369,9 @@ mod tests {
                 before: bytes(before),
                 after: bytes(after),
             };
-            let [was, is] = [&file.before, &file.after].map(|version| doing(&file.path, version).unwrap());
+            let [was, is] = [&file.before, &file.after].map(|version| executable_code(&file.path, version).unwrap());
             let other = Other::of(is.bodies.first().unwrap(), (&was, &is), &file);
-            let put = hollowed(after, &[other.body()], 0).unwrap();
+            let put = with_empty_bodies(after, &[other.body()], 0).unwrap();
             assert_eq!(put, expected, "{before}");
         }
     }

@@ -33,7 +33,7 @@ fn mutants(facts: &Facts, code: Vec<Code>) -> Option<Mutants> {
     let words = words_if_vague(&facts.change, &facts.tests.new)?;
     let (mut other, mut nothing) = (Vec::new(), Vec::new());
     for file in code {
-        if let Some([one, none]) = language::otherwise(&file.path, &file.text, &words) {
+        if let Some([one, none]) = language::change_return_values(&file.path, &file.text, &words) {
             other.push(file.put(&one));
             nothing.push(file.put(&none));
         }

@@ -8,7 +8,7 @@ use crate::gates::{
         code::{Code, Put, emptied, words},
         experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
     },
-    test_index::Site,
+    test_index::TestSite,
 };
 use domain::integrity::Rule;
 use integrity::{
@@ -96,7 +96,7 @@ fn suspects(facts: &Facts, paths: &BTreeSet<String>) -> BTreeSet<String> {
     let files = change.files.iter().filter(|file| paths.contains(&file.path));
     let shared: BTreeMap<&str, Shared> = files.map(|file| (file.path.as_str(), Shared::of(file))).collect();
     let is_shared = paths.iter().any(|path| role(path) == Role::Support);
-    let may = |site: &&Site| {
+    let may = |site: &&TestSite| {
         shared
             .get(site.path.as_str())
             .is_some_and(|shared| shared.concerns(site))
@@ -161,7 +161,7 @@ impl Shared {
     }
 
     /// `true` if a test may check less because of the changed code.
-    fn concerns(&self, site: &Site) -> bool {
+    fn concerns(&self, site: &TestSite) -> bool {
         match self {
             Self::ByAll => true,
             Self::Functions(names, tests) => {

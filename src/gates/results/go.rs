@@ -1,14 +1,14 @@
 //! Reads `go test`, with and without `-v`.
 
 use crate::gates::results::{
-    runner::{Arguments, Asked, Naming, Place, Runner, any_of},
+    runner::{ArgumentPosition, Arguments, Asked, Naming, Runner, any_of},
     tally::{Outcome, Tally, Uncounted},
 };
 
 pub(super) static GO_TEST: Runner = Runner {
     naming: Some(Naming {
         arguments: &["-v"],
-        place: Place::End,
+        position: ArgumentPosition::End,
         unless: &["-v", "-test.v", "-json", "-args", "--args"],
     }),
     // `go test` runs the test binary through `true`, which does nothing, so the tests are only built.

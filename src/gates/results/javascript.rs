@@ -2,7 +2,7 @@
 
 use crate::gates::results::{
     numbers::before,
-    runner::{Arguments, Naming, Place, Runner, escaped},
+    runner::{ArgumentPosition, Arguments, Naming, Runner, escaped},
     tally::{Outcome, Tally},
 };
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(super) static JEST: Runner = Runner {
     naming: Some(Naming {
         arguments: &["--verbose"],
-        place: Place::End,
+        position: ArgumentPosition::End,
         unless: &["--verbose", "--reporters"],
     }),
     select: Some(|words, asked| {
@@ -27,7 +27,7 @@ pub(super) static JEST: Runner = Runner {
 pub(super) static VITEST: Runner = Runner {
     naming: Some(Naming {
         arguments: &["--reporter=verbose"],
-        place: Place::End,
+        position: ArgumentPosition::End,
         unless: &["--reporter"],
     }),
     select: Some(|words, asked| {
@@ -48,7 +48,7 @@ pub(super) static VITEST: Runner = Runner {
 pub(super) static MOCHA: Runner = Runner {
     naming: Some(Naming {
         arguments: &["--reporter=spec"],
-        place: Place::End,
+        position: ArgumentPosition::End,
         unless: &["--reporter", "-R"],
     }),
     select: Some(|words, asked| {

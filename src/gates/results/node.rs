@@ -1,7 +1,7 @@
 //! Reads Node's own runner, in the Test Anything Protocol and in the readable form.
 
 use crate::gates::results::{
-    runner::{Arguments, Asked, Place, Runner, any_of},
+    runner::{ArgumentPosition, Arguments, Asked, Runner, any_of},
     tally::{Outcome, Tally},
 };
 use std::collections::BTreeSet;
@@ -27,8 +27,8 @@ fn by_title(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>)
     let pattern = format!("--test-name-pattern={pattern}");
     let names_files = !words.iter().skip(1).all(|word| word.starts_with('-'));
     if asked.files.is_empty() || names_files {
-        let (place, words) = (Place::Options, vec![pattern]);
-        return Some((Arguments { place, words }, Vec::new()));
+        let (position, words) = (ArgumentPosition::Options, vec![pattern]);
+        return Some((Arguments { position, words }, Vec::new()));
     }
     let files = asked.files.iter().map(|file| (*file).to_owned());
     Arguments::at_end(std::iter::once(pattern).chain(files).collect())

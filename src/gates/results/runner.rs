@@ -25,7 +25,7 @@ pub(crate) struct Runner {
 #[derive(Clone, Copy)]
 pub(crate) struct Naming {
     pub(crate) arguments: &'static [&'static str],
-    pub(crate) place: Place,
+    pub(crate) position: ArgumentPosition,
     /// Prefixes of words that make these arguments unnecessary or impossible.
     pub(crate) unless: &'static [&'static str],
 }
@@ -50,13 +50,13 @@ pub(crate) struct Asked<'a> {
 
 /// Words to add to a command.
 pub(crate) struct Arguments {
-    pub(crate) place: Place,
+    pub(crate) position: ArgumentPosition,
     pub(crate) words: Vec<String>,
 }
 
 /// The position of added words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ArgumentPosition {
     /// After the runner's words, before `--`.
     End,
     /// Directly after the runner's name, among its own options.
@@ -104,8 +104,8 @@ impl Runner {
 impl Arguments {
     /// Adds words after the runner's own and replaces none.
     pub(crate) fn at_end(words: Vec<String>) -> Option<(Self, Vec<usize>)> {
-        let place = Place::End;
-        Some((Self { place, words }, Vec::new()))
+        let position = ArgumentPosition::End;
+        Some((Self { position, words }, Vec::new()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::gates::results::{
     numbers::before,
-    runner::{Arguments, Asked, Naming, Place, Runner},
+    runner::{ArgumentPosition, Arguments, Asked, Naming, Runner},
     tally::{Outcome, Tally, Uncounted},
 };
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ pub(super) static NEXTEST: Runner = Runner {
 /// Without this, Cargo skips the remaining test binaries after a failure.
 const EVERY_BINARY: Naming = Naming {
     arguments: &["--no-fail-fast"],
-    place: Place::End,
+    position: ArgumentPosition::End,
     unless: &["--no-fail-fast", "--no-run"],
 };
 
@@ -37,8 +37,8 @@ fn by_filter(words: &[&str], asked: &Asked<'_>) -> Option<(Arguments, Vec<usize>
     let names = asked.names.iter().copied().chain(exact).map(str::to_owned);
     let binaries = binaries(words, asked);
     if binaries.is_empty() {
-        let (place, words) = (Place::Binary, names.collect());
-        return Some((Arguments { place, words }, Vec::new()));
+        let (position, words) = (ArgumentPosition::Binary, names.collect());
+        return Some((Arguments { position, words }, Vec::new()));
     }
     let dashes = std::iter::once("--".to_owned());
     Arguments::at_end(binaries.into_iter().chain(dashes).chain(names).collect())

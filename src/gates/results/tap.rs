@@ -2,7 +2,7 @@
 
 use crate::gates::results::{
     numbers::after,
-    runner::{Arguments, Asked, Naming, Place, Runner},
+    runner::{ArgumentPosition, Arguments, Asked, Naming, Runner},
     tally::{Outcome, Tally},
 };
 
@@ -10,7 +10,7 @@ use crate::gates::results::{
 pub(super) static AVA: Runner = Runner {
     naming: Some(Naming {
         arguments: &["--tap"],
-        place: Place::End,
+        position: ArgumentPosition::End,
         unless: &["--tap", "-t"],
     }),
     select: Some(by_glob),

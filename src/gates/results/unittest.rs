@@ -1,7 +1,7 @@
 //! Reads Python's unittest.
 
 use crate::gates::results::{
-    runner::{Arguments, Asked, Naming, Place, Runner},
+    runner::{ArgumentPosition, Arguments, Asked, Naming, Runner},
     tally::{Outcome, Tally},
 };
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 pub(super) static UNITTEST: Runner = Runner {
     naming: Some(Naming {
         arguments: &["-v"],
-        place: Place::End,
+        position: ArgumentPosition::End,
         unless: &["-v", "--verbose", "-q", "--quiet"],
     }),
     select: Some(by_pattern),

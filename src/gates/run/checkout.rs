@@ -3,7 +3,7 @@
 use crate::gates::{
     files,
     run::{
-        context::{Bench, GateError, host},
+        context::{GateContext, GateError, host},
         ended::unreadable,
         network,
     },
@@ -46,7 +46,7 @@ const SEEN_AT: &str = "/autobuild";
 /// checkout is mounted there; below, runs take turns in one folder. Therefore, never create a checkout while you hold
 /// one.
 pub(crate) struct SandboxedCheckout {
-    bench: Bench,
+    context: GateContext,
     cancel: CancellationToken,
     checkout: Checkout,
     env: Vec<(OsString, OsString)>,
@@ -72,23 +72,23 @@ pub(crate) struct Order<'a> {
 
 impl SandboxedCheckout {
     pub(crate) async fn new(
-        bench: &Bench,
+        context: &GateContext,
         mirror: &Mirror,
         commit: &Sha,
         cancel: &CancellationToken,
     ) -> Result<Self, GateError> {
-        let (turn, checkout) = match bench.sandbox.level() {
+        let (turn, checkout) = match context.sandbox.level() {
             Level::L2 | Level::L3 => (None, mirror.checkout(commit).await?),
             Level::L0 | Level::L1 => {
                 let turn = tokio::select! {
                     () = cancel.cancelled() => return Err(GateError::Cancelled),
-                    turn = bench.places.of(mirror.dir()).lock_owned() => turn,
+                    turn = context.checkout_locks.of(mirror.dir()).lock_owned() => turn,
                 };
                 (Some(turn), mirror.checkout_at(commit, &folder(mirror)).await?)
             }
         };
         let mut env = environment(checkout.home(), &[]).map_err(host("preparing the environment"))?;
-        let seen = seen(bench, checkout.home());
+        let seen = seen(context, checkout.home());
         // Downloads go into the private home, since the machine's own folder is read-only.
         env.retain(|(name, _)| name != "CARGO_HOME" && name != "HOME" && name != "TMPDIR");
         if !checkout.record().paths().any(|path| path.starts_with(".venv")) {
@@ -103,7 +103,7 @@ impl SandboxedCheckout {
         env.push(("TMPDIR".into(), seen.join("tmp").into()));
         env.push(("CI".into(), "true".into()));
         Ok(Self {
-            bench: bench.clone(),
+            context: context.clone(),
             cancel: cancel.clone(),
             checkout,
             env,
@@ -114,8 +114,8 @@ impl SandboxedCheckout {
     }
 
     /// Returns the path at which commands see the working copy, if it is the same for every checkout.
-    pub(crate) fn always_seen(bench: &Bench) -> Option<PathBuf> {
-        match bench.sandbox.level() {
+    pub(crate) fn always_seen(context: &GateContext) -> Option<PathBuf> {
+        match context.sandbox.level() {
             Level::L2 | Level::L3 => Some(Path::new(SEEN_AT).join("work")),
             Level::L0 | Level::L1 => None,
         }
@@ -147,8 +147,8 @@ impl SandboxedCheckout {
     }
 
     /// Returns the service's resources.
-    pub(crate) fn bench(&self) -> &Bench {
-        &self.bench
+    pub(crate) fn context(&self) -> &GateContext {
+        &self.context
     }
 
     /// Returns the paths of the commit's own files, relative to the working copy.
@@ -172,17 +172,17 @@ impl SandboxedCheckout {
         spec.env
             .extend(variables.map(|(name, value)| (name.into(), value.into())));
         spec.deadline = order.deadline;
-        let door = network::door(&self.bench, order.reaches)
+        let door = network::door(&self.context, order.reaches)
             .await
             .map_err(host("opening a way to the network"))?;
-        let level = self.bench.sandbox.level();
+        let level = self.context.sandbox.level();
         spec.env.extend(door.iter().flat_map(|door| door.environment(level)));
         spec.confine.door.clone_from(&door);
-        let finished = match self.bench.sandbox.run(&spec, &self.cancel).await {
+        let finished = match self.context.sandbox.run(&spec, &self.cancel).await {
             Ok(finished) => finished,
             Err(error) => return not_started(error).map(|reason| could_not_start(command, reason)),
         };
-        let (exit, line) = (&finished.exit, self.bench.secrets.mask(&order.as_line.line));
+        let (exit, line) = (&finished.exit, self.context.secrets.mask(&order.as_line.line));
         tracing::debug!(took = ?finished.duration, ?exit, line, "a command of the Gates ended");
         let evidence = self.ended(order, &finished).await?;
         let evidence = network::explained(evidence, door.as_deref());
@@ -213,7 +213,7 @@ impl SandboxedCheckout {
         let script: Vec<String> = lines.collect();
         let mut spec = self.spec("sh", vec!["-c".into(), script.join("\n").into()], &Question::new(""));
         spec.deadline = ASKING;
-        match self.bench.sandbox.run(&spec, &self.cancel).await {
+        match self.context.sandbox.run(&spec, &self.cancel).await {
             Ok(finished) if finished.exit == Exit::Cancelled => Err(GateError::Cancelled),
             Ok(finished) => Ok(format!("{}{}", finished.stdout.text(), finished.stderr.text())),
             Err(error) => not_started(error),
@@ -226,7 +226,7 @@ impl SandboxedCheckout {
         for shell in Shell::ALL {
             let mut spec = self.spec(shell.program(), question.args(shell), question);
             spec.deadline = ASKING;
-            let finished = match self.bench.sandbox.run(&spec, &self.cancel).await {
+            let finished = match self.context.sandbox.run(&spec, &self.cancel).await {
                 Ok(finished) => finished,
                 Err(StartError::NotFound(_)) => continue,
                 Err(error) => return not_started(error).map(Err),
@@ -261,7 +261,7 @@ impl SandboxedCheckout {
         let programs = question.programs();
         spec.confine
             .read
-            .extend(programs.flat_map(|program| self.bench.sandbox.around(program)));
+            .extend(programs.flat_map(|program| self.context.sandbox.around(program)));
         spec.confine.mounts = vec![(self.checkout.home().to_path_buf(), self.seen.clone())];
         spec
     }
@@ -274,8 +274,8 @@ fn folder(mirror: &Mirror) -> String {
 }
 
 /// Returns the path at which commands see the folder around a checkout.
-fn seen(bench: &Bench, home: &Path) -> PathBuf {
-    match bench.sandbox.level() {
+fn seen(context: &GateContext, home: &Path) -> PathBuf {
+    match context.sandbox.level() {
         Level::L2 | Level::L3 => PathBuf::from(SEEN_AT),
         Level::L0 | Level::L1 => home.to_path_buf(),
     }

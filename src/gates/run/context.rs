@@ -13,7 +13,7 @@ use std::{
 
 /// The service's resources that every Gate needs.
 #[derive(Clone, Debug)]
-pub struct Bench {
+pub struct GateContext {
     /// The sandbox in which foreign programs run.
     pub sandbox: Sandbox,
     /// The most that commands may ever reach.
@@ -27,19 +27,19 @@ pub struct Bench {
     /// The time limits of commands.
     pub deadlines: Deadlines,
     /// The locks for checkouts at isolation levels 0 and 1.
-    pub places: Places,
+    pub checkout_locks: CheckoutLocks,
 }
 
 /// A lock per repository for its only checkout folder at isolation levels 0 and 1: every run holds it. Clones share the
 /// locks.
 #[derive(Clone, Debug, Default)]
-pub struct Places(Arc<Mutex<BTreeMap<PathBuf, Place>>>);
+pub struct CheckoutLocks(Arc<Mutex<BTreeMap<PathBuf, CheckoutLock>>>);
 
-type Place = Arc<tokio::sync::Mutex<()>>;
+type CheckoutLock = Arc<tokio::sync::Mutex<()>>;
 
-impl Places {
+impl CheckoutLocks {
     /// Returns the lock of the repository with this mirror.
-    pub(crate) fn of(&self, mirror: &Path) -> Place {
+    pub(crate) fn of(&self, mirror: &Path) -> CheckoutLock {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry(mirror.to_path_buf()).or_default())
     }

@@ -58,7 +58,7 @@ impl SandboxedCheckout {
             Err(absent) => return absent,
         };
         let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
-        let name = |test: String| shorten::middle(&self.bench().secrets.mask(&test), MAX_NAME);
+        let name = |test: String| shorten::middle(&self.context().secrets.mask(&test), MAX_NAME);
         Evidence::Absent(Absence::TimedOut {
             command: order.command.text().to_owned(),
             seconds: order.deadline.as_secs(),
@@ -91,7 +91,7 @@ impl SandboxedCheckout {
             exit_code,
             counts: Counts::Unknown,
             failing: Vec::new(),
-            output: with_limit(output::shown(&stdout, &stderr, &self.bench().secrets), finished.exit),
+            output: with_limit(output::shown(&stdout, &stderr, &self.context().secrets), finished.exit),
             names: None,
         };
         self.with_results(bare, results::read(&stdout, &stderr))
@@ -100,7 +100,7 @@ impl SandboxedCheckout {
     /// Adds the results to a finding. Foreign programs choose the names, so they are masked and shortened like all
     /// output.
     fn with_results(&self, finding: Finding, read: Read) -> Finding {
-        let name = |name: String| shorten::middle(&self.bench().secrets.mask(&name), MAX_NAME);
+        let name = |name: String| shorten::middle(&self.context().secrets.mask(&name), MAX_NAME);
         let all = |names: Vec<String>| names.into_iter().map(name).collect::<Vec<_>>();
         Finding {
             counts: read.counts,

@@ -1,6 +1,6 @@
 //! Controls what the Gates' commands may reach: one door per command, and a note for people about refused hosts.
 
-use crate::gates::run::context::Bench;
+use crate::gates::run::context::GateContext;
 use domain::{evidence::Evidence, network::HostRule};
 use sandbox::egress::{Door, Outcome};
 use std::{io, sync::Arc};
@@ -9,11 +9,13 @@ use std::{io, sync::Arc};
 const MAX_NAMED: usize = 10;
 
 /// Opens a door to these hosts, within the server's limits; `None` if none of them remains.
-pub(crate) async fn door(bench: &Bench, hosts: &[HostRule]) -> io::Result<Option<Arc<Door>>> {
-    let rules = bench.network.rules(hosts);
+pub(crate) async fn door(context: &GateContext, hosts: &[HostRule]) -> io::Result<Option<Arc<Door>>> {
+    let rules = context.network.rules(hosts);
     match rules.hosts.is_empty() {
         true => Ok(None),
-        false => Door::open(rules, &bench.folder).await.map(|door| Some(Arc::new(door))),
+        false => Door::open(rules, &context.folder)
+            .await
+            .map(|door| Some(Arc::new(door))),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
             cache,
             cache::{Made, Snapshot, Warmed},
             checkout::{Order, SandboxedCheckout},
-            context::{Bench, GateError, host},
+            context::{GateContext, GateError, host},
             overlay::Overlay,
             put_back,
             put_back::Touched,
@@ -51,7 +51,7 @@ const SHORTEST_ON_BASE: Duration = Duration::from_secs(20);
 
 /// A commit with its commands; set-up happens at the first run.
 pub(crate) struct Prepared<'a> {
-    bench: &'a Bench,
+    context: &'a GateContext,
     mirror: &'a Mirror,
     commit: &'a Sha,
     settings: &'a RepositorySettings,
@@ -114,13 +114,13 @@ enum Start {
 
 impl<'a> Prepared<'a> {
     pub(crate) async fn new(
-        bench: &'a Bench,
+        context: &'a GateContext,
         (mirror, commit): (&'a Mirror, &'a Sha),
         settings: &'a RepositorySettings,
         cancel: &'a CancellationToken,
     ) -> Result<Self, GateError> {
         Ok(Self {
-            bench,
+            context,
             mirror,
             commit,
             settings,
@@ -142,7 +142,7 @@ impl<'a> Prepared<'a> {
 
     /// Prepares another commit of the same repository, with its own set-up.
     pub(crate) async fn by_itself(&self, commit: &'a Sha, baseline: &'a Baseline) -> Result<Self, GateError> {
-        let other = Self::new(self.bench, (self.mirror, commit), self.settings, self.cancel).await?;
+        let other = Self::new(self.context, (self.mirror, commit), self.settings, self.cancel).await?;
         other.after(baseline).await
     }
 
@@ -171,7 +171,7 @@ impl<'a> Prepared<'a> {
     async fn results(&self) -> Result<ResultCache<'_>, GateError> {
         let versions = self.versions.get_or_try_init(|| self.ask_versions()).await?;
         let of = (self.settings, &*self.chosen);
-        Ok(ResultCache::of(self.bench, self.mirror, of, versions))
+        Ok(ResultCache::of(self.context, self.mirror, of, versions))
     }
 
     /// Returns the versions of the programs in the commands and of those that they usually start. They are asked in a
@@ -185,7 +185,7 @@ impl<'a> Prepared<'a> {
             .flat_map(|ecosystem| ecosystem.programs);
         let all: BTreeSet<String> = own.chain(usual.map(|program| (*program).to_owned())).collect();
         let all: Vec<String> = all.into_iter().collect();
-        let checkout = SandboxedCheckout::new(self.bench, self.mirror, self.commit, self.cancel).await?;
+        let checkout = SandboxedCheckout::new(self.context, self.mirror, self.commit, self.cancel).await?;
         checkout.versions(&all).await
     }
 
@@ -428,7 +428,7 @@ impl<'a> Prepared<'a> {
         overlay: &Overlay,
         command: &str,
     ) -> Result<Evidence, GateError> {
-        let what = (What::Command(command), self.bench.deadlines.test);
+        let what = (What::Command(command), self.context.deadlines.test);
         self.line_with(commit, overlay, Expected::Red, what).await
     }
 
@@ -529,7 +529,7 @@ impl<'a> Prepared<'a> {
 
     /// Returns the time that the plain run took, or else its limit.
     pub(crate) fn plain(&self) -> Duration {
-        self.plain.get().copied().unwrap_or(self.bench.deadlines.test)
+        self.plain.get().copied().unwrap_or(self.context.deadlines.test)
     }
 
     /// Returns the time limit for one run of an experiment.
@@ -549,18 +549,18 @@ impl<'a> Prepared<'a> {
 
     /// Returns the time limit for any run.
     pub(crate) fn longest(&self) -> Duration {
-        self.bench.deadlines.test
+        self.context.deadlines.test
     }
 
     /// Returns what pre-flight's set-up left, if it would leave the same here; `None` if more must be prepared.
     async fn set_up_before(&self) -> Result<Option<SetUp>, GateError> {
-        let (Some((commit, said)), Some(seen)) = (&self.like, SandboxedCheckout::always_seen(self.bench)) else {
+        let (Some((commit, said)), Some(seen)) = (&self.like, SandboxedCheckout::always_seen(self.context)) else {
             return Ok(None);
         };
         if self.chosen.setup.is_none() || self.chosen.test_line.building().is_some() {
             return Ok(None);
         }
-        let kept = Snapshot::of_packages(self.bench, (self.mirror, commit), &self.chosen, &seen).await?;
+        let kept = Snapshot::of_packages(self.context, (self.mirror, commit), &self.chosen, &seen).await?;
         Ok(kept.map(|snapshot| SetUp {
             said: Some(said::with_set_up_before(said.clone(), commit)),
             rewritten: Vec::new(),
@@ -579,7 +579,7 @@ impl<'a> Prepared<'a> {
         let ready = self.on(self.commit, None, Start::Cache).await?;
         let tracked = commands::paths(self.mirror, self.commit).await?.into_iter().collect();
         let made = match ready.is_ready() && self.chosen.setup.is_some() {
-            true => match ready.leavings(&tracked).await {
+            true => match ready.untracked_files(&tracked).await {
                 Ok(left) => ready.made(&left, &tracked).await,
                 Err(_) => Made::OfFiles,
             },
@@ -591,10 +591,10 @@ impl<'a> Prepared<'a> {
         let snapshot = match ready.is_ready() && (is_built || self.chosen.setup.is_some()) {
             true => {
                 // If a command made folders unreadable, they cannot be copied either.
-                match ready.leavings(&tracked).await {
+                match ready.untracked_files(&tracked).await {
                     Ok(left) => {
                         let left = (ready.times.clone(), left.for_the_turn());
-                        Snapshot::of(self.bench, &ready.checkout, left).await
+                        Snapshot::of(self.context, &ready.checkout, left).await
                     }
                     Err(_) => None,
                 }
@@ -623,7 +623,7 @@ impl<'a> Prepared<'a> {
         let checkout = match self.used_again(commit, snapshot, overlay).await? {
             Some(checkout) => checkout,
             None => {
-                let checkout = SandboxedCheckout::new(self.bench, self.mirror, commit, self.cancel).await?;
+                let checkout = SandboxedCheckout::new(self.context, self.mirror, commit, self.cancel).await?;
                 if snapshot.fill(self.mirror, overlay, &checkout).await? != Warmed::Yes {
                     drop(checkout);
                     return self.on(commit, overlay, Start::Cache).await;
@@ -641,7 +641,7 @@ impl<'a> Prepared<'a> {
             ready.rewritten.clone_from(&done.rewritten);
         }
         // At isolation levels 0 and 1, processes may still run there, and holding the checkout would block all others.
-        if SandboxedCheckout::always_seen(self.bench).is_some() && snapshot.entry().is_some() {
+        if SandboxedCheckout::always_seen(self.context).is_some() && snapshot.entry().is_some() {
             ready.stamps = Stamps::of(&ready.checkout).await;
         }
         Ok(ready)
@@ -649,7 +649,7 @@ impl<'a> Prepared<'a> {
 
     fn of(&self, checkout: SandboxedCheckout, overlay: Option<&Overlay>) -> Ready<'a> {
         let commands = (Arc::clone(&self.chosen), self.additions());
-        Ready::new((self.bench, self.settings), commands, (checkout, overlay))
+        Ready::new((self.context, self.settings), commands, (checkout, overlay))
     }
 
     /// Returns a used checkout of this commit, restored to its state before that use, with the overlay's files.
@@ -685,20 +685,20 @@ impl<'a> Prepared<'a> {
 
     /// Returns a fresh checkout with the overlay's files, on which set-up ran.
     async fn on(&self, commit: &Sha, overlay: Option<&Overlay>, start: Start) -> Result<Ready<'a>, GateError> {
-        let mut checkout = SandboxedCheckout::new(self.bench, self.mirror, commit, self.cancel).await?;
+        let mut checkout = SandboxedCheckout::new(self.context, self.mirror, commit, self.cancel).await?;
         let mut warmed = Warmed::No;
         if start == Start::Cache {
-            warmed = cache::warm(self.bench, self.mirror, &self.chosen, overlay, &checkout).await?;
+            warmed = cache::warm(self.context, self.mirror, &self.chosen, overlay, &checkout).await?;
             if warmed == Warmed::InPart {
                 drop(checkout);
-                checkout = SandboxedCheckout::new(self.bench, self.mirror, commit, self.cancel).await?;
+                checkout = SandboxedCheckout::new(self.context, self.mirror, commit, self.cancel).await?;
             }
         }
         let ready = self.run_setup(checkout, overlay).await?;
         // The cache may not fit here; only a failure of set-up without it means something.
         if warmed == Warmed::Yes && !ready.is_ready() {
             drop(ready);
-            let checkout = SandboxedCheckout::new(self.bench, self.mirror, commit, self.cancel).await?;
+            let checkout = SandboxedCheckout::new(self.context, self.mirror, commit, self.cancel).await?;
             return self.run_setup(checkout, overlay).await;
         }
         Ok(ready)
@@ -706,7 +706,7 @@ impl<'a> Prepared<'a> {
 
     /// Returns a checkout of a default-branch commit on which set-up ran, ready to be cached.
     pub(crate) async fn to_be_kept(&self) -> Result<Ready<'a>, GateError> {
-        let checkout = SandboxedCheckout::new(self.bench, self.mirror, self.commit, self.cancel).await?;
+        let checkout = SandboxedCheckout::new(self.context, self.mirror, self.commit, self.cancel).await?;
         cache::prepare(self.mirror, self.commit, &checkout).await?;
         self.run_setup(checkout, None).await
     }
@@ -723,7 +723,7 @@ impl<'a> Prepared<'a> {
             let order = Order {
                 command,
                 as_line: &Invocation::plain(command.text()),
-                deadline: self.bench.deadlines.setup,
+                deadline: self.context.deadlines.setup,
                 report: None,
                 reaches: &self.chosen.setup_reaches,
             };

@@ -7,9 +7,9 @@ use crate::{
         files,
         run::{
             cache,
-            cache::{Leavings, Made, Times},
+            cache::{Made, Times, UntrackedFiles},
             checkout::{Order, SandboxedCheckout},
-            context::{Bench, GateError},
+            context::{GateContext, GateError},
             overlay::Overlay,
             used::Stamps,
         },
@@ -63,7 +63,7 @@ pub(crate) struct Ready<'a> {
 
 impl<'a> Ready<'a> {
     pub(super) fn new(
-        (bench, settings): (&'a Bench, &'a RepositorySettings),
+        (context, settings): (&'a GateContext, &'a RepositorySettings),
         (chosen, additions): (Arc<Chosen>, Additions),
         (checkout, overlay): (SandboxedCheckout, Option<&Overlay>),
     ) -> Self {
@@ -80,7 +80,7 @@ impl<'a> Ready<'a> {
                 .collect(),
             stamps: None,
             executable: Vec::new(),
-            deadline: bench.deadlines.test,
+            deadline: context.deadlines.test,
             times: Times::new(),
             additions,
         }
@@ -103,12 +103,12 @@ impl<'a> Ready<'a> {
     }
 
     /// Returns the files that commands left until now.
-    pub(crate) async fn leavings(&self, tracked: &BTreeSet<String>) -> Result<Leavings, GateError> {
-        Leavings::of(self.checkout.path(), tracked).await
+    pub(crate) async fn untracked_files(&self, tracked: &BTreeSet<String>) -> Result<UntrackedFiles, GateError> {
+        UntrackedFiles::of(self.checkout.path(), tracked).await
     }
 
     /// Returns the kind of files that set-up left.
-    pub(crate) async fn made(&self, left: &Leavings, tracked: &BTreeSet<String>) -> Made {
+    pub(crate) async fn made(&self, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> Made {
         match self.rewritten.is_empty() && self.executable.is_empty() {
             true => cache::made(&self.checkout, left, tracked).await,
             false => Made::OfFiles,

@@ -12,7 +12,7 @@ use crate::{
         compare,
         coverage::Measurement,
         run::{
-            context::{Bench, GateError},
+            context::{GateContext, GateError},
             overlay::Overlay,
         },
     },
@@ -140,7 +140,7 @@ impl Expected {
 
 /// The cached results of one repository and its commands.
 pub(crate) struct ResultCache<'a> {
-    bench: &'a Bench,
+    context: &'a GateContext,
     mirror: &'a Mirror,
     settings: &'a RepositorySettings,
     chosen: &'a Chosen,
@@ -150,13 +150,13 @@ pub(crate) struct ResultCache<'a> {
 
 impl<'a> ResultCache<'a> {
     pub(crate) fn of(
-        bench: &'a Bench,
+        context: &'a GateContext,
         mirror: &'a Mirror,
         (settings, chosen): (&'a RepositorySettings, &'a Chosen),
         versions: &'a str,
     ) -> Self {
         Self {
-            bench,
+            context,
             mirror,
             settings,
             chosen,
@@ -165,7 +165,7 @@ impl<'a> ResultCache<'a> {
     }
 
     fn folder(&self) -> PathBuf {
-        self.bench.caches.join("results")
+        self.context.caches.join("results")
     }
 
     pub(crate) fn known(&self, key: &Key) -> Option<Kept> {
@@ -245,7 +245,7 @@ impl<'a> ResultCache<'a> {
     /// Returns what all files share: this build of AutoBuild, the isolation level, `PATH`, and the programs' versions.
     fn environment(&self) -> String {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let level = self.bench.sandbox.level();
+        let level = self.context.sandbox.level();
         let build =
             fs::metadata("/proc/self/exe").map_or((0, 0, 0), |meta| (meta.len(), meta.mtime(), meta.mtime_nsec()));
         format!("{build:?}\0{level:?}\0{}\0{}\0", path.display(), self.versions)

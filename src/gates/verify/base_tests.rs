@@ -13,7 +13,7 @@ use crate::gates::{
         result_cache::Expected,
     },
     said,
-    test_index::Site,
+    test_index::TestSite,
     test_line::Selection,
     turn::Run,
     vanished_tests::missing,
@@ -235,13 +235,13 @@ pub(super) fn is_listed(task: &PlannedTask, name: &str, path: &str) -> bool {
 }
 
 /// Returns the new tests of each file, by name.
-fn fresh(change: &Change) -> BTreeMap<&str, Vec<&Site>> {
+fn fresh(change: &Change) -> BTreeMap<&str, Vec<&TestSite>> {
     let known: BTreeSet<(&str, &str)> = change
         .before
         .tests()
         .map(|(name, site)| (name, site.path.as_str()))
         .collect();
-    let mut fresh: BTreeMap<&str, Vec<&Site>> = BTreeMap::new();
+    let mut fresh: BTreeMap<&str, Vec<&TestSite>> = BTreeMap::new();
     for (name, site) in change.after.tests() {
         if !known.contains(&(name, &site.path)) {
             fresh.entry(&site.path).or_default().push(site);

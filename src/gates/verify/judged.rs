@@ -72,7 +72,7 @@ pub(crate) async fn integrity(
 async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
     let (change, task) = (Arc::clone(run.change), run.subject.task.clone());
     let settings = run.subject.settings;
-    let (protected, secrets) = (settings.protected(), run.bench.secrets.clone());
+    let (protected, secrets) = (settings.protected(), run.context.secrets.clone());
     let results: Vec<String> = settings
         .test_report
         .iter()

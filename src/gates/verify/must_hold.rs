@@ -9,7 +9,7 @@ use crate::gates::{
     mutation::code::Put,
     only_renames::keeps_tests,
     run::context::GateError,
-    test_index::Site,
+    test_index::TestSite,
     test_line::Selection,
     turn::Run,
 };
@@ -60,7 +60,7 @@ impl Meant {
 
     /// `true` if a test uses changed code around the tests of its file.
     fn names_another(&self, change: &Change, name: &str) -> bool {
-        let names = |site: &Site| {
+        let names = |site: &TestSite| {
             let around = self.around.get(&site.path);
             around.is_some_and(|around| named_words(&site.words).any(|word| around.contains(word)))
         };

@@ -179,8 +179,8 @@ fn is_in_new_code(change: &Change, name: &str) -> bool {
     let does_something = |path: &str| {
         let file = change.files.iter().find(|file| file.path == path);
         let text = file.and_then(|file| std::str::from_utf8(file.after.bytes()?).ok());
-        text.and_then(|text| language::doing(path, text))
-            .is_some_and(|doing| !doing.bodies.is_empty())
+        text.and_then(|text| language::executable_code(path, text))
+            .is_some_and(|code| !code.bodies.is_empty())
     };
     let is_new = |path: &str| role(path) == Role::Source && !change.base.contains(path) && does_something(path);
     let sites = change.after.find(name);

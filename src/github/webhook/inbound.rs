@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// The installation, the repository and the sender of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct EventOrigin {
     /// The installation that delivered it.
     pub installation: InstallationId,
     /// The repository.
@@ -21,7 +21,7 @@ pub enum Inbound {
     /// Something happened to an issue or to the issue side of a pull request.
     Issue {
         /// The repository and the sender.
-        place: Box<Place>,
+        origin: Box<EventOrigin>,
         /// The issue after the event.
         issue: Issue,
         /// The kind of event.
@@ -30,7 +30,7 @@ pub enum Inbound {
     /// Someone wrote a comment.
     CommentCreated {
         /// The repository and the sender.
-        place: Box<Place>,
+        origin: Box<EventOrigin>,
         /// The issue or pull request under which it was written.
         issue: Issue,
         /// The comment.
@@ -39,7 +39,7 @@ pub enum Inbound {
     /// Something happened to a pull request.
     Pull {
         /// The repository and the sender.
-        place: Box<Place>,
+        origin: Box<EventOrigin>,
         /// The pull request after the event.
         pull: Box<Pull>,
         /// The kind of event.
@@ -48,7 +48,7 @@ pub enum Inbound {
     /// A review was submitted or dismissed.
     Review {
         /// The repository and the sender.
-        place: Box<Place>,
+        origin: Box<EventOrigin>,
         /// The reviewed pull request.
         pull: Box<Pull>,
         /// The review.
@@ -59,14 +59,14 @@ pub enum Inbound {
     /// A branch moved.
     Push {
         /// The repository and the sender.
-        place: Box<Place>,
+        origin: Box<EventOrigin>,
         /// The movement.
         push: Push,
     },
     /// Someone clicked a button of one of our check runs.
     CheckAction {
         /// The repository and the sender.
-        place: Box<Place>,
+        origin: Box<EventOrigin>,
         /// The check run.
         run: PressedCheckRun,
         /// The button's identifier.
@@ -75,7 +75,7 @@ pub enum Inbound {
     /// Someone wants the checks of a commit again: GitHub's _Re-run_ of one check run, or of all of them.
     Rerun {
         /// The repository and the sender.
-        place: Box<Place>,
+        origin: Box<EventOrigin>,
         /// The commit.
         head: Sha,
         /// The App whose checks are meant, if GitHub names it.
@@ -84,7 +84,7 @@ pub enum Inbound {
     /// Something happened to the repository itself.
     Repository {
         /// The repository after the event, and the sender.
-        place: Box<Place>,
+        origin: Box<EventOrigin>,
         /// The kind of event.
         event: RepositoryEvent,
     },
@@ -237,16 +237,16 @@ pub enum InstallationEvent {
 
 impl Inbound {
     /// Returns the repository and the sender of the event; `None` if it belongs to no repository.
-    pub fn place(&self) -> Option<&Place> {
+    pub fn origin(&self) -> Option<&EventOrigin> {
         match self {
-            Self::Issue { place, .. }
-            | Self::CommentCreated { place, .. }
-            | Self::Pull { place, .. }
-            | Self::Review { place, .. }
-            | Self::Push { place, .. }
-            | Self::CheckAction { place, .. }
-            | Self::Rerun { place, .. }
-            | Self::Repository { place, .. } => Some(place),
+            Self::Issue { origin, .. }
+            | Self::CommentCreated { origin, .. }
+            | Self::Pull { origin, .. }
+            | Self::Review { origin, .. }
+            | Self::Push { origin, .. }
+            | Self::CheckAction { origin, .. }
+            | Self::Rerun { origin, .. }
+            | Self::Repository { origin, .. } => Some(origin),
             Self::Installation { .. } | Self::Ping | Self::Ignored { .. } => None,
         }
     }

@@ -2,8 +2,8 @@
 
 use super::{
     inbound::{
-        Inbound, InstallationEvent, IssueEvent, Place, PressedCheckRun, PullEvent, Push, PushKind, RepositoryEvent,
-        ReviewChange,
+        EventOrigin, Inbound, InstallationEvent, IssueEvent, PressedCheckRun, PullEvent, Push, PushKind,
+        RepositoryEvent, ReviewChange,
     },
     payload::{CommitWire, Payload, action, check_shape, decode},
 };
@@ -159,14 +159,14 @@ fn read(kind: Kind, mut payload: Payload) -> Result<Option<Inbound>, WebhookErro
         Kind::CommentCreated => Inbound::CommentCreated {
             comment: need("comment", payload.comment.take())?,
             issue: need("issue", payload.issue.take())?,
-            place: place(payload)?,
+            origin: origin(payload)?,
         },
         Kind::Pull(kind) => pull(kind, payload)?,
         Kind::Review(event) => Inbound::Review {
             review: need("review", payload.review.take())?,
             pull: need("pull_request", payload.pull_request.take())?,
             event,
-            place: place(payload)?,
+            origin: origin(payload)?,
         },
         Kind::Push => return push(payload),
         Kind::RunRerequested => {
@@ -174,7 +174,7 @@ fn read(kind: Kind, mut payload: Payload) -> Result<Option<Inbound>, WebhookErro
             Inbound::Rerun {
                 head: run.head_sha,
                 app: run.app,
-                place: place(payload)?,
+                origin: origin(payload)?,
             }
         }
         Kind::SuiteRerequested => {
@@ -182,17 +182,17 @@ fn read(kind: Kind, mut payload: Payload) -> Result<Option<Inbound>, WebhookErro
             Inbound::Rerun {
                 head: suite.head_sha,
                 app: suite.app,
-                place: place(payload)?,
+                origin: origin(payload)?,
             }
         }
         Kind::CheckAction => return check_action(payload),
         Kind::Repository(event) => Inbound::Repository {
             event,
-            place: place(payload)?,
+            origin: origin(payload)?,
         },
         Kind::RepositoryEdited if payload.changes.default_branch.is_some() => Inbound::Repository {
             event: RepositoryEvent::DefaultBranchChanged,
-            place: place(payload)?,
+            origin: origin(payload)?,
         },
         Kind::RepositoryEdited => return Ok(None),
         Kind::Installation(kind) => installation(kind, payload)?,
@@ -204,9 +204,9 @@ fn need<T>(field: &'static str, value: Option<T>) -> Result<T, WebhookError> {
     value.ok_or(WebhookError::Lacks(field))
 }
 
-fn place(payload: Payload) -> Result<Box<Place>, WebhookError> {
+fn origin(payload: Payload) -> Result<Box<EventOrigin>, WebhookError> {
     let pusher = || payload.pusher.map(|pusher| Actor::named(&pusher.name));
-    Ok(Box::new(Place {
+    Ok(Box::new(EventOrigin {
         installation: need("installation", payload.installation)?.id,
         repo: need("repository", payload.repository)?,
         sender: need("sender", payload.sender.or_else(pusher))?,
@@ -223,7 +223,7 @@ fn issue(kind: IssueKind, mut payload: Payload) -> Result<Inbound, WebhookError>
     Ok(Inbound::Issue {
         issue: need("issue", payload.issue.take())?,
         event,
-        place: place(payload)?,
+        origin: origin(payload)?,
     })
 }
 
@@ -239,7 +239,7 @@ fn pull(kind: PullKind, mut payload: Payload) -> Result<Inbound, WebhookError> {
     Ok(Inbound::Pull {
         pull: need("pull_request", payload.pull_request.take())?,
         event,
-        place: place(payload)?,
+        origin: origin(payload)?,
     })
 }
 
@@ -267,7 +267,7 @@ fn push(payload: Payload) -> Result<Option<Inbound>, WebhookError> {
     };
     Ok(Some(Inbound::Push {
         push,
-        place: place(payload)?,
+        origin: origin(payload)?,
     }))
 }
 
@@ -305,7 +305,7 @@ fn check_action(mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
             external_id: run.external_id,
         },
         identifier,
-        place: place(payload)?,
+        origin: origin(payload)?,
     }))
 }
 

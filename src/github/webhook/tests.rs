@@ -128,11 +128,11 @@ fn every_event_that_we_act_on_is_read() {
             "{event} {}",
             payload["action"]
         );
-        if let Some(place) = inbound.place() {
-            assert_eq!(place.installation, InstallationId(11));
-            assert_eq!(place.repo.id, RepoId(22));
-            assert_eq!(place.repo.name.to_string(), "Acme/shop");
-            assert_eq!(place.sender.kind, ActorKind::Person);
+        if let Some(origin) = inbound.origin() {
+            assert_eq!(origin.installation, InstallationId(11));
+            assert_eq!(origin.repo.id, RepoId(22));
+            assert_eq!(origin.repo.name.to_string(), "Acme/shop");
+            assert_eq!(origin.sender.kind, ActorKind::Person);
         }
     }
 }
@@ -349,12 +349,12 @@ fn a_push_without_a_sender_is_of_who_pushed() {
     let push = json!({"ref": "refs/heads/autobuild/42/x", "before": SHA, "after": NEXT, "pusher": {"name": "ada", "email": null}});
     let push = without(with("", push), &["sender"]);
     let told = read("push", &push).unwrap();
-    let sender = &told.place().unwrap().sender;
+    let sender = &told.origin().unwrap().sender;
     assert_eq!((sender.user.login.as_str(), sender.kind), ("ada", ActorKind::Person));
-    assert!(dropped(&at_door("push", &push)).is_none());
+    assert!(dropped(&admitted("push", &push)).is_none());
     let mut ours = push.clone();
     ours["pusher"]["name"] = json!("AutoBuild[bot]");
-    assert_eq!(dropped(&at_door("push", &ours)), Some(DropReason::Own));
+    assert_eq!(dropped(&admitted("push", &ours)), Some(DropReason::Own));
     assert_eq!(
         read("push", &without(push, &["pusher"])),
         Err(WebhookError::Lacks("sender"))
@@ -423,7 +423,7 @@ fn what_is_not_a_json_object_is_refused() {
     assert!(parse(br#"{"size":99999999999999999999999999999999e99999}"#).is_ok());
 }
 
-fn at_door(event: &str, payload: &Value) -> Door {
+fn admitted(event: &str, payload: &Value) -> Admission {
     let own = |id, login: &str| User {
         id: UserId(id),
         login: login.to_owned(),
@@ -432,13 +432,13 @@ fn at_door(event: &str, payload: &Value) -> Door {
         apps: vec![AppId(1), AppId(2)],
         users: vec![own(101, "autobuild[bot]"), own(102, "autobuild-coach[bot]")],
     };
-    door(event, payload.to_string().as_bytes(), &own).unwrap()
+    admit(event, payload.to_string().as_bytes(), &own).unwrap()
 }
 
-fn dropped(door: &Door) -> Option<DropReason> {
-    match door {
-        Door::Keep(_) => None,
-        Door::Drop(_, reason) => Some(*reason),
+fn dropped(admission: &Admission) -> Option<DropReason> {
+    match admission {
+        Admission::Keep(_) => None,
+        Admission::Drop(_, reason) => Some(*reason),
     }
 }
 
@@ -447,7 +447,7 @@ fn the_door_keeps_what_we_act_on() {
     for (event, payload) in deliveries() {
         let needed = event != "ping" && !(event == "issues" && payload["action"] == "edited");
         assert_eq!(
-            dropped(&at_door(event, &payload)).is_none(),
+            dropped(&admitted(event, &payload)).is_none(),
             needed,
             "{event} {}",
             payload["action"]
@@ -465,7 +465,7 @@ fn the_door_tells_what_a_delivery_is_about() {
         issue: Some(IssueNumber(42)),
         sender: Some(UserId(33)),
     };
-    assert_eq!(at_door(event, &payload), Door::Keep(summary));
+    assert_eq!(admitted(event, &payload), Admission::Keep(summary));
 }
 
 #[test]
@@ -473,18 +473,18 @@ fn what_our_own_apps_caused_is_dropped() {
     for (event, mut payload) in deliveries() {
         if payload["repository"].is_object() && event != "installation" && event != "installation_repositories" {
             payload["sender"] = json!({"id": 102, "login": "autobuild-coach[bot]", "type": "Bot"});
-            assert_eq!(dropped(&at_door(event, &payload)), Some(DropReason::Own), "{event}");
+            assert_eq!(dropped(&admitted(event, &payload)), Some(DropReason::Own), "{event}");
         }
     }
     let mut through = comment("/autobuild resume");
     through["performed_via_github_app"] = json!({"id": 1});
     let payload = with("created", json!({"issue": issue(), "comment": through}));
-    assert_eq!(dropped(&at_door("issue_comment", &payload)), Some(DropReason::Own));
+    assert_eq!(dropped(&admitted("issue_comment", &payload)), Some(DropReason::Own));
 }
 
 #[test]
 fn what_concerns_neither_our_branches_nor_the_default_one_is_dropped() {
-    let unneeded = |event, payload: Value| dropped(&at_door(event, &payload)) == Some(DropReason::Unneeded);
+    let unneeded = |event, payload: Value| dropped(&admitted(event, &payload)) == Some(DropReason::Unneeded);
     let talk = json!({"issue": issue(), "comment": comment("nice work")});
     assert!(unneeded("issue_comment", with("created", talk)));
     let side = json!({"ref": "refs/heads/side", "before": SHA, "after": NEXT});
@@ -554,8 +554,8 @@ proptest! {
         }
         let body = payload.to_string();
         let parsed = parse(event, body.as_bytes());
-        let door = door(event, body.as_bytes(), &OwnApps::default());
-        prop_assert_eq!(parsed.err(), door.err(), "the door refuses exactly what cannot be read");
+        let admission = admit(event, body.as_bytes(), &OwnApps::default());
+        prop_assert_eq!(parsed.err(), admission.err(), "admission refuses exactly what cannot be read");
     }
 
     #[test]

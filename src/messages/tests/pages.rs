@@ -12,7 +12,7 @@ use domain::{
     cost::{Cost, Spending, Waiting, WaitsOn},
     decision::{Outcome, Severity},
     evidence::{Absence, Additions, Evidence, GateReport},
-    feature::{ApprovalWhy, Before, CancelledWhy, Feature, Phase, PreFlight, State, Suspension, Then},
+    feature::{ApprovalWhy, Before, CancelledWhy, Continuation, Feature, Phase, PreFlight, State, Suspension},
     ids::{Emission, Millis, PullNumber, TaskId, TurnNumber},
     plan::{Plan, parse::PlanContext, yaml::PlanHeader},
     plan_block::find_plan_block,
@@ -56,12 +56,12 @@ fn the_living_comment_says_where_the_feature_stands() {
         building(Phase::OpeningBranch { emission: Emission(1) }),
         building(Phase::MergingDefault {
             emission: Emission(1),
-            then: Then::Wave,
+            then: Continuation::Wave,
         }),
         building(Phase::Tasks),
         building(Phase::Gate {
             emission: Emission(1),
-            then: Then::Wave,
+            then: Continuation::Wave,
         }),
         building(Phase::OpeningPull { emission: Emission(1) }),
         State::Paused {

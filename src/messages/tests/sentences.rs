@@ -14,10 +14,10 @@ use domain::{
     feature::{
         ApprovalWhy, CancelledWhy, State, Wait,
         command::{Asker, Possible, Refusal, Trigger},
-        unsaid::{Instead, Saying, Unsaid},
+        unsaid::{Replacement, Saying, Unsaid},
     },
     ids::{Emission, FeatureKey, Millis, PullNumber, TaskId, TurnNumber},
-    mistake::{Place, SettingsMistake},
+    mistake::{Position, SettingsMistake},
     task,
     task::{Approval, MergeState, MergedBy, Stage},
 };
@@ -366,7 +366,7 @@ fn every_other_reply() {
     let mistakes = vec![
         SettingsMistake::Stored(text("line 2, column 1: unknown key `max_turn`; nearest is `max_turns`")),
         SettingsMistake::Invalid {
-            place: Place { line: 3, column: 12 },
+            place: Position { line: 3, column: 12 },
             key: text("max_turns"),
             said: text("99 is not valid here"),
             valid: text("a whole number from 1 to 50"),
@@ -563,22 +563,22 @@ fn one_short_comment_calls_the_person_who_labelled_by_name() {
 fn what_could_not_be_said_is_a_line_of_the_living_comment() {
     let mut feature = world::busy(&decent);
     let all = [
-        (Saying::Review, Some(TaskId::Planned(1)), Instead::CommentReview),
-        (Saying::Check, Some(TaskId::Planned(1)), Instead::PullComment),
-        (Saying::Check, None, Instead::IssueComment),
-        (Saying::Report, None, Instead::Nothing),
-        (Saying::Call, None, Instead::Nothing),
-        (Saying::Living, None, Instead::Nothing),
+        (Saying::Review, Some(TaskId::Planned(1)), Replacement::CommentReview),
+        (Saying::Check, Some(TaskId::Planned(1)), Replacement::PullComment),
+        (Saying::Check, None, Replacement::IssueComment),
+        (Saying::Report, None, Replacement::Nothing),
+        (Saying::Call, None, Replacement::Nothing),
+        (Saying::Living, None, Replacement::Nothing),
     ];
     let deeds = [
-        (Saying::Dismissal, Some(TaskId::Planned(1)), Instead::Nothing),
-        (Saying::Ready, Some(TaskId::Planned(1)), Instead::Nothing),
+        (Saying::Dismissal, Some(TaskId::Planned(1)), Replacement::Nothing),
+        (Saying::Ready, Some(TaskId::Planned(1)), Replacement::Nothing),
         (
             Saying::Close { pull: PullNumber(104) },
             Some(TaskId::Planned(1)),
-            Instead::Nothing,
+            Replacement::Nothing,
         ),
-        (Saying::Close { pull: PullNumber(105) }, None, Instead::Nothing),
+        (Saying::Close { pull: PullNumber(105) }, None, Replacement::Nothing),
     ];
     let mut lines = String::new();
     // The comment shows the newest six.

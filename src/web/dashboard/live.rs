@@ -2,10 +2,9 @@
 
 use crate::web::{
     dashboard::{
-        content, readings,
+        content, read_access, readings,
         readings::{Page, Reading, Seen},
         sessions::Viewer,
-        sight,
     },
     inbox::Inbox,
 };
@@ -112,7 +111,7 @@ impl Stream {
         }
         let reading = self.seen.borrow_and_update().clone()?;
         self.is_unread = false;
-        let instead = sight::instead(&self.inbox, &viewer, &reading).await;
+        let instead = read_access::instead(&self.inbox, &viewer, &reading).await;
         match instead.as_ref().unwrap_or(&reading) {
             // The next reading may reach the database and GitHub again.
             Reading::NoDatabase | Reading::Undecided => None,

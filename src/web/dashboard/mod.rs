@@ -9,10 +9,10 @@ mod overview;
 mod parts;
 mod plot;
 mod queue;
+mod read_access;
 pub(super) mod readings;
 mod run;
 mod sessions;
-mod sight;
 mod sign_in;
 mod spending;
 mod streams;
@@ -147,14 +147,14 @@ async fn spending_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer) -> Respo
 
 /// Returns a page as it is now, with what the viewer may see.
 async fn whole(inbox: &Arc<Inbox>, viewer: &Viewer, page: Page, named: (&str, &str)) -> Response {
-    answer(inbox, viewer, named, &sight::read(inbox, viewer, page).await)
+    answer(inbox, viewer, named, &read_access::read(inbox, viewer, page).await)
 }
 
 async fn feature_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer, path: Key) -> Response {
     let Some(key) = key(path) else {
         return not_found(&inbox, Some(&viewer));
     };
-    let reading = sight::read(&inbox, &viewer, Page::Feature(key)).await;
+    let reading = read_access::read(&inbox, &viewer, Page::Feature(key)).await;
     let live = format!("/features/{key}/live");
     answer(&inbox, &viewer, (&key.shown(), &live), &reading)
 }
@@ -174,7 +174,7 @@ async fn run_page(
         return not_found(&inbox, Some(&viewer));
     };
     if !viewer.sees_everything() {
-        let reading = sight::read(&inbox, &viewer, Page::Feature(key)).await;
+        let reading = read_access::read(&inbox, &viewer, Page::Feature(key)).await;
         if !matches!(reading, Reading::Feature(..)) {
             return answer(&inbox, &viewer, ("A run", ""), &reading);
         }
@@ -215,7 +215,7 @@ async fn follow(inbox: Arc<Inbox>, viewer: Follower, headers: HeaderMap, page: P
         Err(NotIn::SignedOut { .. }) => return StatusCode::UNAUTHORIZED.into_response(),
         Err(NotIn::NoDatabase) => return StatusCode::SERVICE_UNAVAILABLE.into_response(),
     };
-    if !viewer.sees_everything() && sight::read(&inbox, &viewer, page).await == Reading::Gone {
+    if !viewer.sees_everything() && read_access::read(&inbox, &viewer, page).await == Reading::Gone {
         return StatusCode::NOT_FOUND.into_response();
     }
     live::stream(inbox, page, (&viewer, headers)).await

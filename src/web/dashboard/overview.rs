@@ -36,7 +36,7 @@ pub(super) fn content(secrets: &Secrets, viewers: Viewers, (view, extent): (&Ove
         (by_repository(secrets, runs, idle))
         h2 { "Ended last" }
         ul.rows {
-            @for view in &view.ended { (row(secrets, view, &format!("{} · ", Place::of(view).whole()))) }
+            @for view in &view.ended { (row(secrets, view, &format!("{} · ", ListedRepository::of(view).whole()))) }
             @if view.ended.is_empty() { li.muted { "Nothing has ended yet." } }
         }
     }
@@ -58,12 +58,12 @@ fn about(view: &Overview, extent: Extent) -> Markup {
 
 /// A repository with its name, if it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place<'a> {
+enum ListedRepository<'a> {
     Known { owner: &'a str, name: &'a str },
     Unknown(RepoId),
 }
 
-impl<'a> Place<'a> {
+impl<'a> ListedRepository<'a> {
     fn of(view: &'a ListedView) -> Self {
         match &view.name {
             Some(name) => Self::Known {
@@ -98,19 +98,19 @@ impl<'a> Place<'a> {
 
 /// Lists Features under the names of their organisations and repositories.
 fn by_repository(secrets: &Secrets, mut views: Vec<&ListedView>, none: &str) -> Markup {
-    views.sort_by_key(|view| Place::of(view));
+    views.sort_by_key(|view| ListedRepository::of(view));
     let owner = |view: &ListedView| {
-        Place::of(view)
+        ListedRepository::of(view)
             .owner()
             .unwrap_or("GitHub has not told the names yet")
             .to_owned()
     };
     html! {
         @if views.is_empty() { ul.rows { li.muted { (none) } } }
-        @for of_owner in views.chunk_by(|one, other| Place::of(one).owner() == Place::of(other).owner()) {
+        @for of_owner in views.chunk_by(|one, other| ListedRepository::of(one).owner() == ListedRepository::of(other).owner()) {
             @if let Some(first) = of_owner.first() { h3 { (owner(first)) } }
-            @for of_repo in of_owner.chunk_by(|one, other| Place::of(one) == Place::of(other)) {
-                @if let Some(first) = of_repo.first() { h4 { (Place::of(first).name()) } }
+            @for of_repo in of_owner.chunk_by(|one, other| ListedRepository::of(one) == ListedRepository::of(other)) {
+                @if let Some(first) = of_repo.first() { h4 { (ListedRepository::of(first).name()) } }
                 ul.rows { @for view in of_repo { (row(secrets, view, "")) } }
             }
         }

@@ -8,7 +8,7 @@ use crate::{
         view::{FeatureView, Overview, SeenFeatures, ViewError, WorkView},
     },
     web::{
-        dashboard::{sessions::Sessions, sight::Readers, streams::OpenStreams},
+        dashboard::{read_access::Readers, sessions::Sessions, streams::OpenStreams},
         inbox::Inbox,
     },
 };

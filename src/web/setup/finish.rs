@@ -66,12 +66,12 @@ pub(super) async fn stored(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
 
 impl Setup {
     async fn finished(&self, browser: &Browser, engine: &Engine, form: &Form) -> Response {
-        let places = self.places().await;
+        let installations = self.installations().await;
         let is_ticked = |covered: &&Covered| {
             let id = covered.id.to_string();
             form.fields("repository").any(|ticked| ticked == id)
         };
-        let ticked: Vec<&Covered> = places.repositories.iter().filter(is_ticked).collect();
+        let ticked: Vec<&Covered> = installations.repositories.iter().filter(is_ticked).collect();
         if ticked.len() > MOST {
             return self.page(browser, Some(Note::TooMany(MOST))).await;
         }

@@ -131,7 +131,7 @@ struct Covered {
 
 /// GitHub's answers on the installations.
 #[derive(Default)]
-struct Places {
+struct Installations {
     /// The repositories in which the AutoBuild App works.
     repositories: Vec<Covered>,
     /// The number of further repositories.
@@ -356,22 +356,22 @@ impl Setup {
     }
 
     /// Asks GitHub where the Apps are installed.
-    async fn places(&self) -> Places {
-        let mut places = Places::default();
-        if let Err(error) = self.look_for(&mut places).await {
-            places.trouble = Some(self.options.secrets.mask(&format!("{error:#}")));
+    async fn installations(&self) -> Installations {
+        let mut installations = Installations::default();
+        if let Err(error) = self.look_for(&mut installations).await {
+            installations.trouble = Some(self.options.secrets.mask(&format!("{error:#}")));
         }
-        places
+        installations
     }
 
-    async fn look_for(&self, places: &mut Places) -> anyhow::Result<()> {
+    async fn look_for(&self, installations: &mut Installations) -> anyhow::Result<()> {
         self.choose_again().await?;
         if let Some(client) = self.client(Which::Autobuild)? {
             for installed in client.installations().await? {
                 let (repositories, count) = client.repositories(installed.id).await?;
-                places.more += count.saturating_sub(u64::try_from(repositories.len()).unwrap_or(count));
+                installations.more += count.saturating_sub(u64::try_from(repositories.len()).unwrap_or(count));
                 let open = repositories.into_iter().filter(|repository| !repository.archived);
-                places.repositories.extend(open.map(|repository| Covered {
+                installations.repositories.extend(open.map(|repository| Covered {
                     installation: installed.id,
                     id: repository.id,
                     name: format!("{}/{}", repository.name.owner, repository.name.name),
@@ -379,7 +379,7 @@ impl Setup {
             }
         }
         if let Some(client) = self.client(Which::Coach)? {
-            places.coach = Some(match client.installations().await?.is_empty() {
+            installations.coach = Some(match client.installations().await?.is_empty() {
                 true => Installed::Nowhere,
                 false => Installed::Somewhere,
             });
@@ -427,13 +427,13 @@ fn back() -> Response {
 impl Setup {
     /// Returns the page as it is now, with a note on what has just happened.
     async fn page(&self, browser: &Browser, note: Option<Note>) -> Response {
-        let (places, machine) = tokio::join!(self.places(), self.known_machine());
+        let (installations, machine) = tokio::join!(self.installations(), self.known_machine());
         let manifests = match self.manifests(browser) {
             Ok(manifests) => manifests,
             Err(error) => return page::failed(&error.to_string()),
         };
         let now = self.now();
-        let installed = match places.repositories.is_empty() {
+        let installed = match installations.repositories.is_empty() {
             true => Installed::Nowhere,
             false => Installed::Somewhere,
         };
@@ -452,7 +452,7 @@ impl Setup {
                 Service::Failed(why) => Some(why),
                 Service::Off | Service::On(_) => None,
             },
-            places: &places,
+            installations: &installations,
             machine: machine.as_deref(),
             manifests: &manifests,
             folder: &self.options.folder,

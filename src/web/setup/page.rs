@@ -1,7 +1,7 @@
 //! The page of the set-up, in words. Each step says what happened, what is missing, and how to undo it.
 
 use super::{
-    Places,
+    Installations,
     finish::{MOST, Made},
     manifest::Which,
     progress::{Choice, CodeStanding, Hash, Installed, NoChoice, NoReturn, NotOurs, Standing, Step},
@@ -39,7 +39,7 @@ pub(super) struct Shown<'a> {
     pub(super) proof: &'a Proof,
     /// The reason why the service does not start.
     pub(super) failed: Option<&'a String>,
-    pub(super) places: &'a Places,
+    pub(super) installations: &'a Installations,
     /// The rows about this machine, if it was checked already.
     pub(super) machine: Option<&'a [Row]>,
     pub(super) manifests: &'a [Posted],
@@ -502,10 +502,10 @@ fn install_section(shown: &Shown<'_>) -> Markup {
     let link = |app: Option<&KeptApp>| app.map(|app| format!("{}/installations/new", app.page.trim_end_matches('/')));
     let main = shown.kept.and_then(|kept| link(kept.autobuild.as_ref()));
     let coach = shown.kept.and_then(|kept| link(kept.coach.as_ref()));
-    let count = shown.places.repositories.len();
+    let count = shown.installations.repositories.len();
     html! {
         h2 { "4. Installation" }
-        @if let Some(trouble) = &shown.places.trouble {
+        @if let Some(trouble) = &shown.installations.trouble {
             p.wrong role="alert" { "GitHub did not say everything: " (trouble) ". Load the page again." }
         }
         @if let Some(main) = main {
@@ -519,7 +519,7 @@ fn install_section(shown: &Shown<'_>) -> Markup {
         }
         @if let Some(coach) = coach {
             p {
-                @match shown.places.coach {
+                @match shown.installations.coach {
                     Some(Installed::Somewhere) => { "The Coach is installed. " a href=(coach) { "Change where the Coach is installed" } },
                     Some(Installed::Nowhere) | None => { "The Coach is installed nowhere yet. " a.action href=(coach) { "Install the Coach" } },
                 }
@@ -544,11 +544,11 @@ fn repositories_section(shown: &Shown<'_>) -> Markup {
             (own_form(shown))
             fieldset {
                 legend { "Repositories" }
-                @for covered in &shown.places.repositories {
+                @for covered in &shown.installations.repositories {
                     label.row { input type="checkbox" name="repository" value=(covered.id); " " (covered.name) }
                 }
             }
-            @if shown.places.more > 0 { p.muted { (shown.places.more) " more are not shown." } }
+            @if shown.installations.more > 0 { p.muted { (shown.installations.more) " more are not shown." } }
             details {
                 summary { "Where the credentials stay" }
                 label.row { input type="radio" name="keep" value="folder" checked; " In the data folder" }

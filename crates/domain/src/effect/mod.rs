@@ -6,6 +6,6 @@ mod spec;
 
 pub use crate::effect::{
     effect::{ClosedWhy, DismissedWhy, Effect, TaskWork},
-    say::{Instead, ReactOn, Reaction, Reply, ReplyTo, Saying, Thread, Unsaid, Wait, answer},
+    say::{ReactOn, Reaction, Replacement, Reply, ReplyTo, Saying, Thread, Unsaid, Wait, answer},
     spec::{CRASHES, Failures, GivenUp, Lane, Order, Outages, Priority, Spec, Subject, WaitsFor},
 };

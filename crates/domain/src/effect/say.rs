@@ -117,7 +117,7 @@ pub struct Unsaid {
     /// The task that it is about; `None` if it is about the Feature.
     pub task: Option<TaskId>,
     /// The replacement that was posted.
-    pub instead: Instead,
+    pub instead: Replacement,
     /// GitHub's error text.
     pub why: String,
 }
@@ -150,7 +150,7 @@ pub enum Saying {
 /// The replacement that was posted for something that could not be said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Instead {
+pub enum Replacement {
     /// A comment review by the AutoBuild App.
     CommentReview,
     /// A comment on the pull request.

@@ -11,7 +11,7 @@ use crate::{
         flow, gate, moves,
         moves::{Step, StopScope, answered, tell, unchanged},
         people,
-        state::{Ahead, CancelledWhy, Phase, State},
+        state::{AfterPreFlight, CancelledWhy, Phase, State},
         waves,
         waves::on_task,
     },
@@ -147,7 +147,7 @@ fn approve(feature: Feature, hash: Option<String>, written_at: Millis) -> Result
     match hash {
         Some(given) if !plan.hash.starts_with(&given.to_lowercase()) => Err(Refusal::OtherPlan { given, current }),
         None if plan.shown_at.is_none_or(|shown| shown > written_at) => Err(Refusal::PlanChanged { current }),
-        Some(_) | None => Ok(moves::pre_flight(unchanged(feature), None, Ahead::OpenBranch)),
+        Some(_) | None => Ok(moves::pre_flight(unchanged(feature), None, AfterPreFlight::OpenBranch)),
     }
 }
 

@@ -17,7 +17,7 @@ const LEAST_CHARACTERS: usize = 200;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discussion {
     /// Newest first.
-    pub comments: Vec<SaidBefore>,
+    pub comments: Vec<EarlierComment>,
     /// Whether older comments were left out.
     #[serde(default)]
     pub older: Older,
@@ -25,7 +25,7 @@ pub struct Discussion {
 
 /// One comment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SaidBefore {
+pub struct EarlierComment {
     /// Who wrote it.
     pub by: User,
     /// The time when it was written.
@@ -53,7 +53,7 @@ pub fn said(comment: &str) -> Option<String> {
 
 impl Discussion {
     /// Adds the next older comment, as far as there is room.
-    pub fn add(&mut self, comment: SaidBefore) {
+    pub fn add(&mut self, comment: EarlierComment) {
         let taken: usize = self.comments.iter().map(|one| one.text.chars().count()).sum();
         let room = MOST_CHARACTERS.saturating_sub(taken);
         if self.is_full() || room < LEAST_CHARACTERS && comment.text.chars().count() > room {
@@ -64,7 +64,7 @@ impl Discussion {
             self.older = Older::LeftOut;
         }
         let text = shorten::middle(&comment.text, room);
-        self.comments.push(SaidBefore { text, ..comment });
+        self.comments.push(EarlierComment { text, ..comment });
     }
 
     /// `true` if older comments do not have to be read any more.
@@ -78,8 +78,8 @@ mod tests {
     use super::*;
     use crate::ids::UserId;
 
-    fn comment(text: &str) -> SaidBefore {
-        SaidBefore {
+    fn comment(text: &str) -> EarlierComment {
+        EarlierComment {
             by: User {
                 id: UserId(1),
                 login: "wendy".to_owned(),

@@ -8,7 +8,7 @@ use crate::{
     evidence::GateReport,
     feature::{
         feature::{Rules, Snapshot},
-        preflight::PreFlown,
+        preflight::PreFlightOutcome,
         state::CancelledWhy,
     },
     ids::{CommentId, Emission, FeatureKey, Millis, PullNumber, Sha, TaskId, User},
@@ -64,7 +64,7 @@ pub enum Event {
         #[serde(alias = "run")]
         emission: Emission,
         /// The result.
-        outcome: Box<PreFlown>,
+        outcome: Box<PreFlightOutcome>,
     },
     /// The integration branch exists, with the plan on it.
     IntegrationOpened {

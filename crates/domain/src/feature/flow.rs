@@ -9,8 +9,8 @@ use crate::{
         gate, moves,
         moves::{Step, blocked, head_is, unchanged},
         people, planning,
-        preflight::PreFlown,
-        state::{Ahead, Phase, Reach, State, Then},
+        preflight::PreFlightOutcome,
+        state::{AfterPreFlight, Continuation, Phase, Reach, State},
         syncing, waves,
     },
     ids::{Emission, Millis, PullNumber, Sha},
@@ -46,19 +46,19 @@ pub(super) fn default_merged(mut feature: Feature, emission: Emission, outcome: 
     let step = syncing::not_needed(unchanged(feature), at);
     match is_known {
         true => go_on(step, then, at),
-        false => moves::pre_flight(step, Some(other), Ahead::GoOn(then)),
+        false => moves::pre_flight(step, Some(other), AfterPreFlight::GoOn(then)),
     }
 }
 
 /// Continues after the default branch was merged in and pre-flight knows its commit.
-pub(super) fn go_on(step: Step, then: Then, at: Millis) -> Step {
+pub(super) fn go_on(step: Step, then: Continuation, at: Millis) -> Step {
     let is_busy = step.feature.has_open_tasks();
     match then {
-        Then::Wave => waves::run(step, at),
-        Then::Pull if is_busy => waves::run(step, at),
-        Then::Pull if gate::is_green(&step.feature) => moves::open_pull(step),
+        Continuation::Wave => waves::run(step, at),
+        Continuation::Pull if is_busy => waves::run(step, at),
+        Continuation::Pull if gate::is_green(&step.feature) => moves::open_pull(step),
         // No gate has tested the tasks together with what was merged or pushed since the last one.
-        Then::Pull => moves::gate(step, Then::Pull),
+        Continuation::Pull => moves::gate(step, Continuation::Pull),
     }
 }
 
@@ -113,7 +113,7 @@ fn opened_on(feature: &mut Feature, opened: OpenedOn) {
 /// Handles an effect that was given up. It stops the Feature only if the Feature waits for it.
 pub(super) fn stuck(feature: Feature, emission: Emission, reason: BlockReason, at: Millis) -> Step {
     if feature.checking == Some(emission) {
-        let then = Then::Pull;
+        let then = Continuation::Pull;
         return blocked(moves::check_ends(feature), reason, Phase::Gate { emission, then });
     }
     let phase = match &feature.state {
@@ -150,13 +150,13 @@ pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
     match phase {
         Phase::Planning { .. } => moves::plan_again(step),
         Phase::PreFlight {
-            then: Ahead::OpenBranch,
+            then: AfterPreFlight::OpenBranch,
             ..
-        } => moves::pre_flight(step, None, Ahead::OpenBranch),
+        } => moves::pre_flight(step, None, AfterPreFlight::OpenBranch),
         Phase::OpeningBranch { .. } => moves::open_branch(step),
         // A newer commit of the default branch may fix what was wrong.
         Phase::PreFlight {
-            then: Ahead::GoOn(then),
+            then: AfterPreFlight::GoOn(then),
             ..
         }
         | Phase::MergingDefault { then, .. }
@@ -167,7 +167,7 @@ pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
     }
 }
 
-pub(super) fn pre_flown(mut feature: Feature, emission: Emission, outcome: PreFlown, at: Millis) -> Step {
+pub(super) fn pre_flown(mut feature: Feature, emission: Emission, outcome: PreFlightOutcome, at: Millis) -> Step {
     if planning::is_planning(&feature, emission) {
         return planning::looked_at(feature, emission, outcome);
     }
@@ -179,12 +179,12 @@ pub(super) fn pre_flown(mut feature: Feature, emission: Emission, outcome: PreFl
         Some(_) | None => return unchanged(feature),
     };
     match outcome {
-        PreFlown::Refused(reason) => blocked(unchanged(feature), reason, Phase::PreFlight { emission, then }),
-        PreFlown::Ready(found) => {
+        PreFlightOutcome::Refused(reason) => blocked(unchanged(feature), reason, Phase::PreFlight { emission, then }),
+        PreFlightOutcome::Ready(found) => {
             feature.preflight = Some(found);
             match then {
-                Ahead::OpenBranch => moves::open_branch(unchanged(feature)),
-                Ahead::GoOn(then) => go_on(unchanged(feature), then, at),
+                AfterPreFlight::OpenBranch => moves::open_branch(unchanged(feature)),
+                AfterPreFlight::GoOn(then) => go_on(unchanged(feature), then, at),
             }
         }
     }

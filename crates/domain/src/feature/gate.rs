@@ -8,7 +8,7 @@ use crate::{
         feature::{Feature, WaveGate},
         moves,
         moves::{Step, blocked, head_is, unchanged},
-        state::{Phase, Then},
+        state::{Continuation, Phase},
         waves,
     },
     ids::{Emission, Millis, Sha, TaskId},
@@ -96,7 +96,7 @@ fn checked(
     let step = moves::publish(unchanged(feature), None);
     let phase = Phase::Gate {
         emission,
-        then: Then::Pull,
+        then: Continuation::Pull,
     };
     match found {
         Profile::Passed => step,

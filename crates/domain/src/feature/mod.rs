@@ -25,14 +25,14 @@ mod waves;
 pub use crate::{
     effect::Wait,
     feature::{
-        discussion::{Discussion, Older, SaidBefore},
+        discussion::{Discussion, EarlierComment, Older},
         feature::{
             ApprovalWhy, Commands, Feature, Integration, Living, Mode, PlanApproval, PlanRequest, PlanVersion, Records,
             Rules, Snapshot, Trust, Wanted, WaveGate,
         },
         moves::{Step, StopScope},
         planning::is_planning,
-        preflight::{Before, Doubt, PreFlight, PreFlown, nameless, nothing_passes, obstacle, unknown_tests},
-        state::{Ahead, CancelledWhy, Phase, State, Suspension, Then},
+        preflight::{Before, Doubt, PreFlight, PreFlightOutcome, nameless, nothing_passes, obstacle, unknown_tests},
+        state::{AfterPreFlight, CancelledWhy, Continuation, Phase, State, Suspension},
     },
 };

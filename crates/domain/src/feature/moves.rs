@@ -6,7 +6,7 @@ use crate::{
     feature::{
         feature::Feature,
         planning,
-        state::{Ahead, Phase, State, Then},
+        state::{AfterPreFlight, Continuation, Phase, State},
     },
     ids::{Emission, Millis, Sha, TaskId},
     task,
@@ -106,7 +106,7 @@ pub(super) fn plan_again(mut step: Step) -> Step {
 }
 
 /// Checks the commit of the default branch that was just merged in, or the branch's head if `commit` is `None`.
-pub(super) fn pre_flight(mut step: Step, commit: Option<Sha>, then: Ahead) -> Step {
+pub(super) fn pre_flight(mut step: Step, commit: Option<Sha>, then: AfterPreFlight) -> Step {
     let emission = emit(&mut step.feature);
     enter(&mut step.feature, Phase::PreFlight { emission, then });
     step.effects.push(Effect::PreFlight { emission, commit });
@@ -129,10 +129,10 @@ pub(super) fn has_later_wave(feature: &Feature) -> bool {
 pub(super) fn next_wave(mut step: Step) -> Step {
     step.feature.wave = step.feature.wave.saturating_add(1);
     step.feature.more_fixes = 0;
-    merge_default(step, Then::Wave)
+    merge_default(step, Continuation::Wave)
 }
 
-pub(super) fn merge_default(mut step: Step, then: Then) -> Step {
+pub(super) fn merge_default(mut step: Step, then: Continuation) -> Step {
     let emission = emit(&mut step.feature);
     enter(&mut step.feature, Phase::MergingDefault { emission, then });
     step.effects.push(Effect::MergeDefault { emission });
@@ -147,7 +147,7 @@ pub(super) fn open_pull(mut step: Step) -> Step {
 }
 
 /// Runs the Gates on the integration branch.
-pub(super) fn gate(mut step: Step, then: Then) -> Step {
+pub(super) fn gate(mut step: Step, then: Continuation) -> Step {
     let emission = emit(&mut step.feature);
     enter(&mut step.feature, Phase::Gate { emission, then });
     step.effects.push(Effect::WaveGate { emission });

@@ -12,8 +12,8 @@ use crate::{
         },
         moves,
         moves::{Step, unchanged},
-        preflight::PreFlown,
-        state::{Ahead, Phase, State, Suspension},
+        preflight::PreFlightOutcome,
+        state::{AfterPreFlight, Phase, State, Suspension},
     },
     ids::{CommentId, Emission, FeatureKey, InstallationId, Millis},
     plan::{Check, Plan},
@@ -69,10 +69,10 @@ pub(super) fn begun(feature: &Feature, emission: Emission) -> Effect {
 }
 
 /// Handles the pre-flight before planning: blocks the Feature, or asks for the plan.
-pub(super) fn looked_at(mut feature: Feature, emission: Emission, outcome: PreFlown) -> Step {
+pub(super) fn looked_at(mut feature: Feature, emission: Emission, outcome: PreFlightOutcome) -> Step {
     match outcome {
-        PreFlown::Refused(reason) => moves::blocked(unchanged(feature), reason, Phase::Planning { emission }),
-        PreFlown::Ready(found) => {
+        PreFlightOutcome::Refused(reason) => moves::blocked(unchanged(feature), reason, Phase::Planning { emission }),
+        PreFlightOutcome::Ready(found) => {
             feature.preflight = Some(found);
             let emission = moves::emit(&mut feature);
             match &mut feature.state {
@@ -125,7 +125,7 @@ pub(super) fn planned_as(mut feature: Feature, emission: Emission, planned: Plan
         feature.state = State::AwaitingApproval;
         return unchanged(feature);
     }
-    moves::pre_flight(unchanged(feature), None, Ahead::OpenBranch)
+    moves::pre_flight(unchanged(feature), None, AfterPreFlight::OpenBranch)
 }
 
 impl Feature {

@@ -91,7 +91,7 @@ pub enum Before {
 /// The result of a pre-flight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PreFlown {
+pub enum PreFlightOutcome {
     /// Players can start.
     Ready(PreFlight),
     /// Something forbids the work or makes it impossible.

@@ -86,7 +86,7 @@ pub enum Phase {
         #[serde(alias = "run")]
         emission: Emission,
         /// The next step.
-        then: Ahead,
+        then: AfterPreFlight,
     },
     /// The integration branch is being made.
     OpeningBranch {
@@ -100,14 +100,14 @@ pub enum Phase {
         #[serde(alias = "run")]
         emission: Emission,
         /// The next step.
-        then: Then,
+        then: Continuation,
     },
     /// A task resolves a conflict with the default branch.
     Syncing {
         /// The task.
         task: TaskId,
         /// The next step.
-        then: Then,
+        then: Continuation,
     },
     /// The tasks of the open waves are being built.
     Tasks,
@@ -117,7 +117,7 @@ pub enum Phase {
         #[serde(alias = "run")]
         emission: Emission,
         /// The next step.
-        then: Then,
+        then: Continuation,
     },
     /// The feature pull request is being opened.
     OpeningPull {
@@ -145,17 +145,17 @@ impl Phase {
 /// The step that follows pre-flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ahead {
+pub enum AfterPreFlight {
     /// AutoBuild makes the integration branch from the commit.
     OpenBranch,
     /// The Feature continues, since the commit is merged in already.
-    GoOn(Then),
+    GoOn(Continuation),
 }
 
 /// The step that follows a merge of the default branch, or a wave gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Then {
+pub enum Continuation {
     /// The next wave.
     Wave,
     /// The feature pull request.

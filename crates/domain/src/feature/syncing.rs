@@ -8,7 +8,7 @@ use crate::{
         feature::Feature,
         moves,
         moves::{Step, StopScope, blocked, emit, enter, tell, unchanged},
-        state::{Phase, State, Then},
+        state::{Continuation, Phase, State},
     },
     ids::{Millis, Sha, TaskId},
     task,
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Adds the task that merges `other` in. No other task starts until it is merged.
-pub(super) fn start(mut step: Step, files: Vec<String>, other: Sha, then: Then, at: Millis) -> Step {
+pub(super) fn start(mut step: Step, files: Vec<String>, other: Sha, then: Continuation, at: Millis) -> Step {
     let task = added::sync(&step.feature, files, other);
     // If someone started an earlier task of this kind again in the meantime, that one does it.
     let id = open_sync(&step.feature).unwrap_or(task.id);
@@ -41,7 +41,7 @@ pub(super) fn not_needed(mut step: Step, at: Millis) -> Step {
 }
 
 /// Returns the task that resolves a conflict, and the step that it interrupted, if the Feature waits for one.
-pub(super) fn waits_for(feature: &Feature) -> Option<(TaskId, Then)> {
+pub(super) fn waits_for(feature: &Feature) -> Option<(TaskId, Continuation)> {
     let phase = match &feature.state {
         State::Building { phase } | State::Paused { phase, .. } | State::Blocked { phase, .. } => phase,
         State::Planning { .. }
@@ -68,7 +68,7 @@ pub(super) fn waits_for(feature: &Feature) -> Option<(TaskId, Then)> {
 }
 
 /// Continues after a task changed while a conflict is being resolved.
-pub(super) fn settle(mut step: Step, id: TaskId, then: Then, at: Millis) -> Step {
+pub(super) fn settle(mut step: Step, id: TaskId, then: Continuation, at: Millis) -> Step {
     tell(&mut step, id, task::Event::Begin, at);
     let phase = Phase::Syncing { task: id, then };
     match step.feature.task(id) {
@@ -90,7 +90,7 @@ pub(super) fn settle(mut step: Step, id: TaskId, then: Then, at: Millis) -> Step
 }
 
 /// Blocks the Feature: the conflict is still there, and only a person can resolve it now.
-fn given_up(step: Step, id: TaskId, then: Then) -> Step {
+fn given_up(step: Step, id: TaskId, then: Continuation) -> Step {
     let files = step.feature.task(id).map(|task| task.plan.files.clone());
     let reason = BlockReason::DefaultConflict {
         files: files.unwrap_or_default(),
@@ -121,5 +121,5 @@ pub(super) fn default_conflicts(mut feature: Feature, files: Vec<String>, other:
     feature.checking = None;
     let mut step = unchanged(feature);
     step.stop.push(StopScope::Feature);
-    start(step, files, other, Then::Pull, at)
+    start(step, files, other, Continuation::Pull, at)
 }

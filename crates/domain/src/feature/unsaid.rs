@@ -1,7 +1,7 @@
 //! Things that AutoBuild could not say or do on GitHub as intended. They were said in another form, or the work stops,
 //! or a person has to act; the Feature shows each case.
 
-pub use crate::effect::{Instead, Saying, Unsaid};
+pub use crate::effect::{Replacement, Saying, Unsaid};
 use crate::{
     blocked::BlockReason,
     feature::{
@@ -37,7 +37,7 @@ pub(super) fn unsaid(mut feature: Feature, unsaid: Unsaid, at: Millis) -> Step {
 
 /// Returns the approved task that must not be merged because of this, and the event that stops it.
 fn stopped(feature: &Feature, unsaid: &Unsaid) -> Option<(TaskId, task::Event)> {
-    let id = unsaid.task.filter(|_| unsaid.instead == Instead::Nothing)?;
+    let id = unsaid.task.filter(|_| unsaid.instead == Replacement::Nothing)?;
     let doing = unsaid.what.before_merge()?;
     let emission = approved_run(feature, id)?;
     let reason = BlockReason::ForgeRefused {

@@ -7,7 +7,7 @@ use crate::{
         gate, moves,
         moves::{Step, StopScope, enter, tell, unchanged},
         people,
-        state::{CancelledWhy, Phase, Reach, State, Then},
+        state::{CancelledWhy, Continuation, Phase, Reach, State},
         syncing,
     },
     ids::{Millis, TaskId},
@@ -38,7 +38,7 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     let ready = ready(&step.feature);
     // The default branch is merged first, since it may hold a person's fix for the task that goes on.
     if matches!(step.feature.state, State::Blocked { .. }) && !ready.is_empty() {
-        return moves::merge_default(step, Then::Wave);
+        return moves::merge_default(step, Continuation::Wave);
     }
     enter(&mut step.feature, Phase::Tasks);
     for id in ready {
@@ -52,8 +52,8 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     match (tasks.is_empty(), &step.feature.state) {
         // In a valid plan, tasks never wait for each other. If they did, the Feature would stay here.
         (true, _) if step.feature.has_open_tasks() => step,
-        (true, _) if gate::is_due(&step.feature) => moves::gate(step, Then::Wave),
-        (true, _) => after_gate(step, Then::Wave, at),
+        (true, _) if gate::is_due(&step.feature) => moves::gate(step, Continuation::Wave),
+        (true, _) => after_gate(step, Continuation::Wave, at),
         (false, State::Paused { .. }) => step,
         (false, _) => {
             let reason = BlockReason::TasksBlocked { tasks };
@@ -125,17 +125,17 @@ fn has_needs(feature: &Feature, task: &Task) -> bool {
 
 /// Continues after a gate that passed, or after a wave without a merge: with the next wave, the pull request, or the
 /// end. A task that someone started again in the meantime comes first.
-pub(super) fn after_gate(step: Step, then: Then, at: Millis) -> Step {
+pub(super) fn after_gate(step: Step, then: Continuation, at: Millis) -> Step {
     if step.feature.has_open_tasks() {
         return run(step, at);
     }
     match then {
-        Then::Wave | Then::Pull if moves::has_later_wave(&step.feature) => moves::next_wave(step),
-        Then::Pull => moves::open_pull(step),
-        Then::Wave if step.feature.completed().is_empty() => {
+        Continuation::Wave | Continuation::Pull if moves::has_later_wave(&step.feature) => moves::next_wave(step),
+        Continuation::Pull => moves::open_pull(step),
+        Continuation::Wave if step.feature.completed().is_empty() => {
             people::cancelled(step, CancelledWhy::NothingCompleted, at)
         }
-        Then::Wave => moves::merge_default(step, Then::Pull),
+        Continuation::Wave => moves::merge_default(step, Continuation::Pull),
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Word<'a> {
 }
 
 /// A file that a word may name, with the line if it gives one.
-pub(super) struct Place {
+pub(super) struct FileReference {
     /// The path.
     pub path: String,
     /// The last line that is named.
@@ -48,10 +48,10 @@ impl<'a> Word<'a> {
 
     /// Returns the files that it may name: the whole word, and the word without its line number. Case matters, as in
     /// the tree.
-    pub(super) fn places(&self) -> Vec<Place> {
+    pub(super) fn file_references(&self) -> Vec<FileReference> {
         let word = self.text.trim_end_matches(['.', ':', '!', '?']);
         let word = word.strip_prefix("./").unwrap_or(word);
-        let mut places = vec![Place {
+        let mut file_references = vec![FileReference {
             path: word.to_owned(),
             line: None,
         }];
@@ -72,12 +72,12 @@ impl<'a> Word<'a> {
                     digits.parse().ok()
                 }
             };
-            places.push(Place {
+            file_references.push(FileReference {
                 path: path.to_owned(),
                 line,
             });
         }
-        places
+        file_references
     }
 }
 

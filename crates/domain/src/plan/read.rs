@@ -3,7 +3,7 @@
 use crate::{
     fields::{Field, Fields, Reading},
     ids::TaskId,
-    mistake::{Place, quoted},
+    mistake::{Position, quoted},
     node::Node,
     plan::{PlannedTask, TaskType, criterion, value},
 };
@@ -26,10 +26,10 @@ pub struct Sketch<'a> {
 pub struct TaskSketch<'a> {
     /// The task as read. A value with a mistake has its default.
     pub task: PlannedTask,
-    /// The place at which it starts.
-    pub place: Option<Place>,
-    /// The dependencies with their places.
-    pub needs: Vec<(TaskId, Option<Place>)>,
+    /// The position at which it starts.
+    pub place: Option<Position>,
+    /// The dependencies with their positions.
+    pub needs: Vec<(TaskId, Option<Position>)>,
     /// The given values of keys that AutoBuild computes itself.
     pub given: Vec<(&'static str, &'a Node)>,
 }
@@ -137,8 +137,8 @@ fn task_id(field: &Field<'_>) -> Option<TaskId> {
     None
 }
 
-fn needs(field: &Field<'_>) -> Vec<(TaskId, Option<Place>)> {
-    let mut needs: Vec<(TaskId, Option<Place>)> = Vec::new();
+fn needs(field: &Field<'_>) -> Vec<(TaskId, Option<Position>)> {
+    let mut needs: Vec<(TaskId, Option<Position>)> = Vec::new();
     for item in field.list() {
         if let Some(id) = task_id(&item)
             && !needs.iter().any(|(known, _)| *known == id)

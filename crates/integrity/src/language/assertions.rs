@@ -9,16 +9,16 @@ use crate::language::{
 };
 
 /// The way to make an assertion fail.
-pub struct MadeToFail {
+pub struct FailureTemplate {
     /// The replacement; `{}` stands for the assertion itself.
     pub text: &'static str,
     /// The code that is replaced.
-    pub place: Place,
+    pub replaces: ReplacedCode,
 }
 
 /// The code that a failure replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ReplacedCode {
     /// The statement that consists of the assertion; an assertion within another statement cannot be replaced.
     Statement,
     /// The assertion itself.
@@ -26,7 +26,7 @@ pub enum Place {
 }
 
 /// A language's words for comparisons.
-pub struct Asking {
+pub struct ComparisonWords {
     /// Words that compare with one value.
     pub equals: &'static [&'static str],
     /// Words that only ask whether something exists, or which type it has.
@@ -85,10 +85,10 @@ fn tolerance(words: &[String]) -> Option<f64> {
 
 fn failing(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Option<Failing> {
     let made = &vocabulary.made_to_fail;
-    let place = match made.place {
-        Place::Itself => Some(at),
-        Place::Statement if at.is(vocabulary.statements) => Some(at),
-        Place::Statement => at.parent().filter(|outer| outer.is(vocabulary.statements)),
+    let place = match made.replaces {
+        ReplacedCode::Itself => Some(at),
+        ReplacedCode::Statement if at.is(vocabulary.statements) => Some(at),
+        ReplacedCode::Statement => at.parent().filter(|outer| outer.is(vocabulary.statements)),
     }?;
     // An assertion of a constant, such as `assert false`, marks code that must not be reached, so it must not be
     // replaced.
@@ -169,7 +169,7 @@ fn is_equality(at: At<'_>, vocabulary: &Vocabulary) -> bool {
     words
         .iter()
         .take(3)
-        .any(|word| vocabulary.asking.equals.contains(&word.as_str()))
+        .any(|word| vocabulary.comparison.equals.contains(&word.as_str()))
 }
 
 /// Rates the equality of two values.
@@ -186,7 +186,7 @@ fn equality(left: &Side, right: &Side, vocabulary: &Vocabulary) -> Strength {
     if plain(left) == plain(right) {
         return if left.calls { Strength::Same } else { Strength::Trivial };
     }
-    if is(right, vocabulary.asking.truths) {
+    if is(right, vocabulary.comparison.truths) {
         return condition(left, vocabulary);
     }
     let asks_kind = |side: &Side| {
@@ -208,13 +208,13 @@ fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
             in_text = !in_text;
             return true;
         }
-        let asking = &vocabulary.asking;
+        let comparison = &vocabulary.comparison;
         let plain = word.replace('_', "");
         in_text
             || plain.starts_with(|c: char| c.is_ascii_digit())
             || word.starts_with(['"', '\''])
-            || asking.truths.contains(&word.as_str())
-            || asking.falsities.contains(&word.as_str())
+            || comparison.truths.contains(&word.as_str())
+            || comparison.falsities.contains(&word.as_str())
             || word.chars().all(|c| !c.is_alphanumeric() && c != '_')
     };
     !side.words.is_empty() && side.words.iter().all(constant)
@@ -222,14 +222,14 @@ fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
 
 /// Rates an asserted condition.
 fn condition(side: &Side, vocabulary: &Vocabulary) -> Strength {
-    let asking = &vocabulary.asking;
+    let comparison = &vocabulary.comparison;
     let words = side.words.as_slice();
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     if is_constant(side, vocabulary) {
-        let is_false = matches!(words, [only] if asking.falsities.contains(&only.as_str()));
+        let is_false = matches!(words, [only] if comparison.falsities.contains(&only.as_str()));
         return if is_false { Strength::Strong } else { Strength::Trivial };
     }
-    if let Some(at) = words.iter().position(|word| asking.or.contains(&word.as_str())) {
+    if let Some(at) = words.iter().position(|word| comparison.or.contains(&word.as_str())) {
         let (one, other) = (
             words.get(..at).unwrap_or_default(),
             words.get(at.saturating_add(1)..).unwrap_or_default(),
@@ -256,7 +256,7 @@ fn condition(side: &Side, vocabulary: &Vocabulary) -> Strength {
     let is_name = words
         .iter()
         .all(|word| word == "." || word.chars().all(|c| c.is_alphanumeric() || c == '_'));
-    if orders || has(&["!=", "!=="]) || has(asking.weak) || is_name && !side.calls {
+    if orders || has(&["!=", "!=="]) || has(comparison.weak) || is_name && !side.calls {
         return Strength::Weak;
     }
     Strength::Strong

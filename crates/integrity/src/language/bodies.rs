@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// The executable parts of a source file.
 #[derive(Debug, Default)]
-pub struct Doing {
+pub struct ExecutableCode {
     /// The outermost functions and methods.
     pub bodies: Vec<Body>,
     /// Values and statements outside of functions.
@@ -36,7 +36,7 @@ pub struct Body {
     pub range: Range<usize>,
     /// Two bodies that do nothing but return a value of the right type, as different as the type allows, if it is
     /// known. A test that accepts both accepts anything.
-    pub hollow: [String; 2],
+    pub empty_bodies: [String; 2],
 }
 
 /// A value or statement outside of functions.
@@ -48,15 +48,15 @@ pub struct Value {
     pub words: Vec<String>,
 }
 
-impl Doing {
+impl ExecutableCode {
     /// Adds a function whose body is `body`.
-    pub fn body(&mut self, (name, function): (&str, At<'_>), body: At<'_>, hollow: [String; 2]) {
+    pub fn body(&mut self, (name, function): (&str, At<'_>), body: At<'_>, empty_bodies: [String; 2]) {
         self.bodies.push(Body {
             name: name.to_owned(),
             line: function.line(),
             words: function.words(),
             range: body.range(),
-            hollow,
+            empty_bodies,
         });
     }
 
@@ -71,36 +71,36 @@ impl Doing {
 
 /// Returns a text with these bodies replaced by empty ones; `which` selects one of the two.
 #[must_use]
-pub fn hollowed(text: &str, bodies: &[&Body], which: usize) -> Option<String> {
-    let mut hollow = String::with_capacity(text.len());
+pub fn with_empty_bodies(text: &str, bodies: &[&Body], which: usize) -> Option<String> {
+    let mut empty_bodies = String::with_capacity(text.len());
     let mut from = 0;
     for body in bodies {
-        hollow.push_str(text.get(from..body.range.start)?);
-        hollow.push_str(body.hollow.get(which)?);
+        empty_bodies.push_str(text.get(from..body.range.start)?);
+        empty_bodies.push_str(body.empty_bodies.get(which)?);
         from = body.range.end;
     }
-    hollow.push_str(text.get(from..)?);
-    Some(hollow)
+    empty_bodies.push_str(text.get(from..)?);
+    Some(empty_bodies)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Body, hollowed};
+    use super::{Body, with_empty_bodies};
     use crate::language;
 
     /// Returns the file with both kinds of empty bodies, and the names of its values outside functions.
-    fn hollow(path: &str, text: &str) -> ([String; 2], Vec<Option<String>>) {
-        let doing = language::doing(path, text).unwrap();
-        let bodies: Vec<&Body> = doing.bodies.iter().collect();
-        let both = [0, 1].map(|which| hollowed(text, &bodies, which).unwrap());
-        (both, doing.values.into_iter().map(|value| value.name).collect())
+    fn empty_bodies(path: &str, text: &str) -> ([String; 2], Vec<Option<String>>) {
+        let code = language::executable_code(path, text).unwrap();
+        let bodies: Vec<&Body> = code.bodies.iter().collect();
+        let both = [0, 1].map(|which| with_empty_bodies(text, &bodies, which).unwrap());
+        (both, code.values.into_iter().map(|value| value.name).collect())
     }
 
     #[test]
     fn rust_functions_do_nothing_and_tests_stay() {
         let text = "const RATE: u32 = 7;\nimpl Price {\n    fn of(&self, n: u32) -> u32 {\n        let f = |x| x;\n        f(n)\n    }\n}\n\
                     #[test]\nfn one() { assert_eq!(1, 1); }\n";
-        let ([first, second], values) = hollow("src/a.rs", text);
+        let ([first, second], values) = empty_bodies("src/a.rs", text);
         assert!(
             first.contains("fn of(&self, n: u32) -> u32 { let _ = (&n,); 0 }\n"),
             "{first}"
@@ -115,7 +115,7 @@ mod tests {
         let text = "\"\"\"Doc.\"\"\"\nimport os\n\nRATES = {1: 2}\n\n\nclass Tax:\n    low = 7\n\n    @property\n    def rate(self) -> int:\n        \
                     \"\"\"Doc.\"\"\"\n        return self.low\n\n    def all(self):\n        for one in RATES:\n            yield one\n\n\n\
                     def still(self): pass\n\n\nregister(Tax)\nif __name__ == \"__main__\":\n    main()\n";
-        let ([first, second], values) = hollow("tax.py", text);
+        let ([first, second], values) = empty_bodies("tax.py", text);
         assert!(
             first.contains("    def rate(self) -> int:\n        return 7919\n\n"),
             "{first}"
@@ -134,7 +134,7 @@ mod tests {
         let text = "import x from \"./x.js\";\nexport const RATE = 7;\nexport const tax = (n) => n * RATE;\n\
                     class Cart extends Base {\n  #lines = [];\n  constructor(a) { super(a); this.a = a; }\n  get size() { return 1; }\n  *all() { yield 1; }\n}\n\
                     export default memo(async function load() { return 1; });\nmodule.exports = { tax, Cart };\nstart();\n";
-        let ([first, second], values) = hollow("src/a.js", text);
+        let ([first, second], values) = empty_bodies("src/a.js", text);
         assert!(first.contains("export const tax = (n) => (undefined);"), "{first}");
         assert!(first.contains("constructor(a) { super(...arguments); }"), "{first}");
         assert!(second.contains("get size() { return 'hollow'; }"), "{second}");
@@ -144,7 +144,7 @@ mod tests {
             "{first}"
         );
         assert_eq!(values, [Some("RATE".to_owned()), Some("#lines".to_owned()), None]);
-        let ([first, second], _) = hollow("a.ts", "export function rate(kind: string): number { return 7; }\n");
+        let ([first, second], _) = empty_bodies("a.ts", "export function rate(kind: string): number { return 7; }\n");
         assert_eq!(
             [first.as_str(), second.as_str()],
             [
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn go_functions_do_nothing_and_leave_no_import_over() {
         let text = "package a\n\nfunc Rate(kind string) (int, error) {\n\treturn ask(kind)\n}\n";
-        let ([first, second], _) = hollow("a.go", text);
+        let ([first, second], _) = empty_bodies("a.go", text);
         assert!(
             first.contains("{ if true { return *new(int), *new(error) };"),
             "{first}"

@@ -8,10 +8,10 @@ pub mod bodies;
 pub mod capture;
 mod go;
 mod javascript;
-pub mod otherwise;
 pub mod outline;
 mod python;
 mod reachability;
+pub mod return_values;
 mod role;
 mod rust;
 pub mod settings;
@@ -47,16 +47,18 @@ pub fn read(path: &str, text: &str) -> Option<outline::Outline> {
 
 /// Returns the functions and values of a file; `None` as for [`read`].
 #[must_use]
-pub fn doing(path: &str, text: &str) -> Option<bodies::Doing> {
-    parsed(path, text, |vocabulary, _, source, _| (vocabulary.doing)(source))
+pub fn executable_code(path: &str, text: &str) -> Option<bodies::ExecutableCode> {
+    parsed(path, text, |vocabulary, _, source, _| {
+        (vocabulary.executable_code)(source)
+    })
 }
 
 /// Returns the file twice: its functions of these names return another value of the same type, then nothing. `None` as
 /// for [`read`], and if there is no such function.
 #[must_use]
-pub fn otherwise(path: &str, text: &str, names: &BTreeSet<String>) -> Option<[String; 2]> {
+pub fn change_return_values(path: &str, text: &str, names: &BTreeSet<String>) -> Option<[String; 2]> {
     let made = parsed(path, text, |vocabulary, _, source, _| {
-        (vocabulary.otherwise)(source, names)
+        (vocabulary.return_values)(source, names)
     })?;
     made?.of(text)
 }

@@ -13,7 +13,7 @@ pub struct Watched {
     /// The purpose of the setting.
     pub purpose: Purpose,
     /// The way to weaken it.
-    pub how: Less,
+    pub how: Weakening,
 }
 
 /// The purpose of a setting.
@@ -29,7 +29,7 @@ pub enum Purpose {
 
 /// A way to weaken a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Less {
+pub enum Weakening {
     /// A required number: it is lowered or removed.
     Lowered,
     /// A list of exclusions: something that exists was added.
@@ -54,7 +54,7 @@ pub enum Less {
 
 /// Watches a setting that decides what runs.
 #[must_use]
-pub const fn run(name: &'static str, how: Less) -> Watched {
+pub const fn run(name: &'static str, how: Weakening) -> Watched {
     Watched {
         name,
         purpose: Purpose::Run,
@@ -64,7 +64,7 @@ pub const fn run(name: &'static str, how: Less) -> Watched {
 
 /// Watches a setting that decides what is measured.
 #[must_use]
-pub const fn coverage(name: &'static str, how: Less) -> Watched {
+pub const fn coverage(name: &'static str, how: Weakening) -> Watched {
     Watched {
         name,
         purpose: Purpose::Coverage,
@@ -74,7 +74,7 @@ pub const fn coverage(name: &'static str, how: Less) -> Watched {
 
 /// Watches a setting that decides where imports lead.
 #[must_use]
-pub const fn imports(name: &'static str, how: Less) -> Watched {
+pub const fn imports(name: &'static str, how: Weakening) -> Watched {
     Watched {
         name,
         purpose: Purpose::Imports,

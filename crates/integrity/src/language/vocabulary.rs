@@ -1,6 +1,6 @@
 //! The description of one language: kinds of syntax nodes, words, settings, roles of paths.
 
-use crate::language::{assertions, bodies, capture, otherwise, outline, reachability, role::Role, settings};
+use crate::language::{assertions, bodies, capture, outline, reachability, return_values, role::Role, settings};
 use std::{collections::BTreeSet, sync::OnceLock};
 
 /// The description of one language.
@@ -16,17 +16,17 @@ pub struct Vocabulary {
     /// `true` if the runner reads a file of this path; the names are those that other files of the change include.
     pub is_collected: fn(&str, &[String]) -> bool,
     /// Returns the functions and values of a parsed file, without tests.
-    pub doing: for<'a> fn(&outline::Source<'a>) -> bodies::Doing,
+    pub executable_code: for<'a> fn(&outline::Source<'a>) -> bodies::ExecutableCode,
     /// Makes the functions of these names in a parsed file return something else.
-    pub otherwise: for<'a> fn(&outline::Source<'a>, &BTreeSet<String>) -> Option<otherwise::Otherwise>,
+    pub return_values: for<'a> fn(&outline::Source<'a>, &BTreeSet<String>) -> Option<return_values::ReturnValueChanges>,
     /// The settings that decide what runs, what is required, and where imports lead.
     pub settings: &'static [settings::Watched],
     /// The language's control flow.
     pub flow: reachability::Flow,
     /// The language's words for comparisons.
-    pub asking: assertions::Asking,
+    pub comparison: assertions::ComparisonWords,
     /// The way to make an assertion fail.
-    pub made_to_fail: assertions::MadeToFail,
+    pub made_to_fail: assertions::FailureTemplate,
     /// The kinds of nodes that are literals.
     pub literals: &'static [&'static str],
     /// Empty values, as they are written.

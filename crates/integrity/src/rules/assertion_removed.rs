@@ -3,9 +3,9 @@
 
 use super::unknown_language;
 use crate::{
-    changed_file::{ChangedFile, Placed, Reading},
+    changed_file::{ChangedFile, LocatedTest, Reading},
     language::outline::{Check, Function, Of, Strength, quoted},
-    rules::rule::{ANYWHERE, Place, ReadingRule, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
     words::{added, likeness, names, values},
 };
 use domain::integrity::{Detail, Rule};
@@ -33,12 +33,12 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let both = reading.pairs.both.iter().filter(|(one, other)| {
         let same = one.test.words == other.test.words && weight(*one) == weight(*other);
         !same
     });
-    let mut found: Vec<Place> = both
+    let mut found: Vec<Violation> = both
         .filter_map(|(one, other)| compared(reading, *one, *other))
         .collect();
     found.extend(reading.files.iter().filter(|file| file.is_kept()).flat_map(helpers));
@@ -47,7 +47,7 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
 }
 
 /// Counts the assertions of a test that check a value.
-fn weight(one: Placed<'_>) -> usize {
+fn weight(one: LocatedTest<'_>) -> usize {
     one.test
         .checks
         .iter()
@@ -69,8 +69,8 @@ fn apart<'t>(before: &'t [Check], after: &'t [Check]) -> (Vec<&'t Check>, Vec<&'
     (lost, left)
 }
 
-fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option<Place> {
-    let place = |what| Some(at(other.path, other.test.line, what));
+fn compared(reading: &Reading<'_>, one: LocatedTest<'_>, other: LocatedTest<'_>) -> Option<Violation> {
+    let violation = |what| Some(at(other.path, other.test.line, what));
     let in_test = |code: String| Detail::InTest {
         test: other.title(),
         code,
@@ -82,7 +82,7 @@ fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option
         .as_ref()
         .filter(|_| one.test.returns_early.is_none() && !explained)
     {
-        return place(in_test(quoted(condition)));
+        return violation(in_test(quoted(condition)));
     }
     let (lost, left) = apart(&one.test.checks, &other.test.checks);
     for check in &lost {
@@ -94,7 +94,7 @@ fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option
             }
         };
         if let Some(new) = new.filter(is_sure) {
-            return place(Detail::Instead {
+            return violation(Detail::Instead {
                 test: other.title(),
                 was: shown(check),
                 is: shown(new),
@@ -108,13 +108,13 @@ fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option
         .iter()
         .find(|check| !reading.still_says(&check.words) && !is_gone_through(check, (one, other)));
     match gone {
-        Some(gone) if weight(other) < weight(one) => place(in_test(shown(gone))),
-        Some(_) | None => fewer_rows(reading, one, other).and_then(|row| place(in_test(row))),
+        Some(gone) if weight(other) < weight(one) => violation(in_test(shown(gone))),
+        Some(_) | None => fewer_rows(reading, one, other).and_then(|row| violation(in_test(row))),
     }
 }
 
 /// Returns test helpers that checked a value and now check less or nothing.
-fn helpers(file: &ChangedFile<'_>) -> Vec<Place> {
+fn helpers(file: &ChangedFile<'_>) -> Vec<Violation> {
     let of_tests = |function: &&Function| function.of == Of::Tests;
     let strong = |function: &Function| function.checks.iter().any(|check| check.strength == Strength::Strong);
     let before = file.before.functions.iter().filter(of_tests).filter(|old| strong(old));
@@ -138,7 +138,7 @@ fn shown(check: &Check) -> String {
 
 /// `true` if a new check of the test covers the old one indirectly: it checks each item of a list, or calls a function
 /// that does.
-fn is_gone_through(old: &Check, (one, other): (Placed<'_>, Placed<'_>)) -> bool {
+fn is_gone_through(old: &Check, (one, other): (LocatedTest<'_>, LocatedTest<'_>)) -> bool {
     let there = values(&other.test.words);
     let own = values(&old.words);
     let called = |check: &Check| -> Vec<String> {
@@ -202,17 +202,17 @@ fn asks_less(old: &Check, new: &Check) -> bool {
 }
 
 /// Returns a row that a test no longer covers, if its checks are the same and no row was added.
-fn fewer_rows(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option<String> {
-    let checks = |placed: Placed<'_>| {
-        placed
+fn fewer_rows(reading: &Reading<'_>, one: LocatedTest<'_>, other: LocatedTest<'_>) -> Option<String> {
+    let checks = |located: LocatedTest<'_>| {
+        located
             .test
             .checks
             .iter()
             .map(|check| check.words.clone())
             .collect::<Vec<_>>()
     };
-    let plain = |placed: Placed<'_>| {
-        values(&placed.test.words)
+    let plain = |located: LocatedTest<'_>| {
+        values(&located.test.words)
             .into_iter()
             .map(str::to_owned)
             .collect::<Vec<_>>()
@@ -221,8 +221,8 @@ fn fewer_rows(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Opti
     let lost = added(&after, &before);
     let first = lost.first()?;
     let is_less = !one.test.checks.is_empty() && checks(one) == checks(other) && added(&before, &after).is_empty();
-    let calls = |placed: Placed<'_>| -> Vec<String> {
-        let called = names(&placed.test.words)
+    let calls = |located: LocatedTest<'_>| -> Vec<String> {
+        let called = names(&located.test.words)
             .into_iter()
             .filter(|name| name.starts_with(char::is_lowercase));
         called.map(str::to_owned).collect()

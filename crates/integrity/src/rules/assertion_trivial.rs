@@ -2,9 +2,9 @@
 
 use super::unknown_language;
 use crate::{
-    changed_file::{Placed, Reading},
+    changed_file::{LocatedTest, Reading},
     language::outline::{Check, Strength, quoted},
-    rules::rule::{ANYWHERE, Place, ReadingRule, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -16,8 +16,8 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
-    let place = |other: Placed<'_>, check: &Check| {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
+    let violation = |other: LocatedTest<'_>, check: &Check| {
         let what = Detail::InTest {
             test: other.title(),
             code: quoted(&check.words.join(" ")),
@@ -31,7 +31,7 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
             !helper.checks.is_empty() && helper.name.len() > 1 && other.test.words.contains(&helper.name)
         });
         let is_all = checks.iter().all(|check| check.strength < Strength::Same) && !calls_helper;
-        (is_all || is_let_off(first)).then(|| place(*other, first))
+        (is_all || is_let_off(first)).then(|| violation(*other, first))
     });
     let both = reading.pairs.both.iter().filter_map(|(one, other)| {
         let is_new = |check: &&Check| {
@@ -44,13 +44,13 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
             .iter()
             .filter(|check| check.strength == Strength::Trivial);
         let first = trivial.find(is_new)?;
-        let strong = |placed: &Placed<'_>| {
-            let checks = placed.test.checks.iter();
+        let strong = |located: &LocatedTest<'_>| {
+            let checks = located.test.checks.iter();
             checks.filter(|check| check.strength == Strength::Strong).count()
         };
-        (strong(other) < strong(one) || is_let_off(first)).then(|| place(*other, first))
+        (strong(other) < strong(one) || is_let_off(first)).then(|| violation(*other, first))
     });
-    let mut found: Vec<Place> = new.chain(both).collect();
+    let mut found: Vec<Violation> = new.chain(both).collect();
     found.extend(unknown_language::trivial(reading));
     found
 }

@@ -4,7 +4,7 @@ use crate::{
     changed_file::Reading,
     language::{capture::Fact, outline::Of, settings::Purpose},
     marks::new_marks,
-    rules::rule::{ANYWHERE, Place, ReadingRule, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
     settings,
 };
 use domain::integrity::{Detail, Rule};
@@ -25,9 +25,9 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Uncovered], &[Of::Product]);
-    let mut found: Vec<Place> = new
+    let mut found: Vec<Violation> = new
         .into_iter()
         .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
         .collect();

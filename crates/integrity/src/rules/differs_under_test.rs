@@ -4,7 +4,7 @@ use crate::{
     changed_file::Reading,
     language::{Role, capture::Fact, outline::Of},
     marks::new_marks,
-    rules::rule::{Place, ReadingRule, at},
+    rules::rule::{ReadingRule, Violation, at},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -20,10 +20,10 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Differs], &[Of::Product]);
-    let places = new.into_iter();
-    places
+    let violations = new.into_iter();
+    violations
         .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
         .collect()
 }

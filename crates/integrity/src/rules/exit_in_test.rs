@@ -5,7 +5,7 @@ use crate::{
     changed_file::Reading,
     language::{Role, capture::Fact, outline::Of},
     marks::new_marks,
-    rules::rule::{Place, ReadingRule, at},
+    rules::rule::{ReadingRule, Violation, at},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -17,9 +17,9 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Exit], &[Of::Tests]);
-    let mut found: Vec<Place> = new
+    let mut found: Vec<Violation> = new
         .into_iter()
         .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
         .collect();

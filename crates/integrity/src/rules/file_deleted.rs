@@ -5,7 +5,7 @@ use crate::{
     change::{FileChange, Version},
     changed_file::Reading,
     language::{Role, file_name},
-    rules::rule::{Place, ReadingRule, in_file},
+    rules::rule::{ReadingRule, Violation, in_file},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -20,7 +20,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let files = || reading.change.files.iter();
     let is_elsewhere = |gone: &FileChange| {
         files().any(|other| {

@@ -3,7 +3,7 @@
 use crate::{
     change::Version,
     changed_file::Reading,
-    rules::rule::{ANYWHERE, Place, ReadingRule, in_file},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, in_file},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -19,7 +19,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let most = reading.change.max_file_bytes;
     let files = reading.change.files.iter();
     let grew = files.filter(|file| {

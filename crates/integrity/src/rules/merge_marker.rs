@@ -4,7 +4,7 @@
 use crate::{
     change::FileChange,
     changed_file::Reading,
-    rules::rule::{ANYWHERE, Place, ReadingRule, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -20,18 +20,18 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     reading.change.files.iter().flat_map(in_one).collect()
 }
 
-fn in_one(file: &FileChange) -> Vec<Place> {
+fn in_one(file: &FileChange) -> Vec<Violation> {
     let before = file.before.bytes().map_or(0, |bytes| conflicts(bytes).len());
     let after = file.after.bytes().map_or_else(Vec::new, conflicts);
     if after.len() <= before {
         return Vec::new();
     }
-    let places = after.into_iter();
-    places.map(|line| at(&file.path, line, Detail::Nothing)).collect()
+    let violations = after.into_iter();
+    violations.map(|line| at(&file.path, line, Detail::Nothing)).collect()
 }
 
 fn conflicts(bytes: &[u8]) -> Vec<u32> {

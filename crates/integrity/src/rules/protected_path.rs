@@ -2,7 +2,7 @@
 
 use crate::{
     changed_file::Reading,
-    rules::rule::{ANYWHERE, Place, ReadingRule, in_file},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, in_file},
 };
 use domain::integrity::{Detail, Rule};
 use ignore::{
@@ -19,7 +19,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let protected = protected(reading.change.protected);
     let files = reading.change.files.iter();
     let found = files.filter_map(|file| {

@@ -4,7 +4,7 @@ use crate::{
     change::{Change, FileChange, Version},
     changed_file::Reading,
     language,
-    rules::rule::{ANYWHERE, Place, ReadingRule, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -50,7 +50,7 @@ const FOLDERS: [&str; 7] = [
 /// The number of bytes at a file's beginning that are searched for the marks of a results format.
 const BEGINNINGS: usize = 4_096;
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let change = reading.change;
     let found = |file| in_file(change, file).or_else(|| by_code(change, file));
     change.files.iter().filter_map(found).collect()
@@ -70,7 +70,7 @@ const WRITING: [&str; 9] = [
 ];
 
 /// Finds code that writes files and newly names a results file from the settings.
-fn by_code(change: &Change<'_>, file: &FileChange) -> Option<Place> {
+fn by_code(change: &Change<'_>, file: &FileChange) -> Option<Violation> {
     language::of(&file.path)?;
     let text = |version: &Version| version.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     let (before, after) = (text(&file.before).unwrap_or_default(), text(&file.after)?);
@@ -91,7 +91,7 @@ fn by_code(change: &Change<'_>, file: &FileChange) -> Option<Place> {
         .map(|(number, line)| at(&file.path, number, Detail::Code(language::outline::quoted(line))))
 }
 
-fn in_file(change: &Change<'_>, file: &FileChange) -> Option<Place> {
+fn in_file(change: &Change<'_>, file: &FileChange) -> Option<Violation> {
     if file.after == Version::Absent {
         return None;
     }

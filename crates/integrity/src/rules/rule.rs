@@ -16,33 +16,33 @@ pub struct ReadingRule {
     pub refuses: Example,
     /// A similar change that is honest.
     pub accepts: Example,
-    /// Finds the places that break the rule.
-    pub(crate) check: fn(&Reading<'_>) -> Vec<Place>,
+    /// Finds the violations of the rule.
+    pub(crate) check: fn(&Reading<'_>) -> Vec<Violation>,
 }
 
 /// Files with their texts before and after; empty if the file does not exist. `{deep}` stands for brackets nested
 /// deeper than in any real code.
 pub type Example = &'static [(&'static str, &'static str, &'static str)];
 
-/// A place that breaks a rule, and what is there.
-pub(crate) struct Place {
+/// Code that breaks a rule, and what is there.
+pub(crate) struct Violation {
     path: String,
     line: Option<u32>,
     what: Detail,
 }
 
-/// Creates a place at a line.
-pub(crate) fn at(path: &str, line: u32, what: Detail) -> Place {
-    Place {
+/// Creates a violation at a line.
+pub(crate) fn at(path: &str, line: u32, what: Detail) -> Violation {
+    Violation {
         path: path.to_owned(),
         line: Some(line),
         what,
     }
 }
 
-/// Creates a place without a line: the line is gone, or the place is a whole file.
-pub(crate) fn in_file(path: &str, what: Detail) -> Place {
-    Place {
+/// Creates a violation without a line: the line is gone, or it is about a whole file.
+pub(crate) fn in_file(path: &str, what: Detail) -> Violation {
+    Violation {
         path: path.to_owned(),
         line: None,
         what,
@@ -56,13 +56,13 @@ impl ReadingRule {
     /// Returns its findings in the files that it covers. The Player counts as their author until the caller knows
     /// better.
     pub(crate) fn findings(&self, reading: &Reading<'_>) -> Vec<IntegrityFinding> {
-        let places = (self.check)(reading).into_iter();
-        let here = places.filter(|place| self.applies.contains(&role(&place.path)));
-        here.map(|place| IntegrityFinding {
+        let violations = (self.check)(reading).into_iter();
+        let here = violations.filter(|violation| self.applies.contains(&role(&violation.path)));
+        here.map(|violation| IntegrityFinding {
             rule: self.rule,
-            path: place.path,
-            line: place.line,
-            what: place.what,
+            path: violation.path,
+            line: violation.line,
+            what: violation.what,
             by: Author::Player,
         })
         .collect()

@@ -8,7 +8,7 @@ use crate::{
         settings::Purpose,
     },
     marks::new_marks,
-    rules::rule::{ANYWHERE, Place, ReadingRule, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
     settings,
 };
 use domain::integrity::{Detail, Rule};
@@ -48,7 +48,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Runner], &[Of::Tests]);
     // The author of a new test may mark it freely.
     let is_of_new_test = |file: &ChangedFile<'_>, mark: &Mark| {
@@ -57,7 +57,7 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
         let is_near = |line: u32| line.saturating_sub(mark.line) < 10;
         next.is_some_and(|test| is_near(test.line) && !is_known(&test.name))
     };
-    let mut found: Vec<Place> = new
+    let mut found: Vec<Violation> = new
         .into_iter()
         .filter(|(file, mark)| !is_of_new_test(file, mark))
         .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))

@@ -3,7 +3,7 @@
 use crate::{
     change::FileChange,
     changed_file::Reading,
-    rules::rule::{ANYWHERE, Place, ReadingRule, at, in_file},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at, in_file},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -19,7 +19,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let secrets = reading.change.known_secrets;
     let in_one = |file: &FileChange| {
         let find = |bytes| secrets.find(&file.path, bytes);

@@ -11,7 +11,7 @@ use crate::{
         settings::Purpose,
     },
     marks::new_marks,
-    rules::rule::{ANYWHERE, Place, ReadingRule, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
     settings,
 };
 use domain::integrity::{Detail, Rule};
@@ -30,12 +30,12 @@ const PROGRAMS: [&str; 20] = [
     "python3", "pytest", "node", "npm", "npx", "go",
 ];
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Shadow], &[Of::Tests, Of::Product]);
     let marks = new
         .into_iter()
         .filter(|(file, mark)| mark.of == Of::Tests || is_of_no_tool(file.path));
-    let mut found: Vec<Place> = marks
+    let mut found: Vec<Violation> = marks
         .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
         .collect();
     let new = reading.files.iter().filter(|file| file.file.before == Version::Absent);
@@ -50,7 +50,7 @@ fn is_of_no_tool(path: &str) -> bool {
 }
 
 /// Returns the place of a new file that would be found before the real module or program of its name.
-fn found_first(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Place> {
+fn found_first(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
     let is_installed = |folder: &str| language::ALL.iter().any(|known| known.installed.contains(&folder));
     let has_installed = reading.change.base.iter().any(|path| folders(path).any(is_installed));
     if folders(file.path).any(is_installed) && !has_installed {

@@ -9,7 +9,7 @@ use crate::{
         outline::{Mark, Of},
     },
     marks::new_marks,
-    rules::rule::{Place, ReadingRule, at},
+    rules::rule::{ReadingRule, Violation, at},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -29,18 +29,18 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Skip], &[Of::Tests, Of::Product]);
     let unsaid = new
         .into_iter()
         .filter(|(_, mark)| !reading.explained.names(&mark.owner));
-    let mut found: Vec<Place> = unsaid.map(|(file, mark)| place(file.path, mark)).collect();
+    let mut found: Vec<Violation> = unsaid.map(|(file, mark)| violation(file.path, mark)).collect();
     found.extend(unknown_language::skips(reading));
     found
 }
 
-/// Returns the place of a mark that keeps a test from running.
-pub(super) fn place(path: &str, mark: &Mark) -> Place {
+/// Returns the violation of a mark that keeps a test from running.
+pub(super) fn violation(path: &str, mark: &Mark) -> Violation {
     let what = match mark.owner.is_empty() {
         true => Detail::Code(mark.text.clone()),
         false => Detail::InTest {

@@ -1,11 +1,11 @@
 //! A test now runs only under a condition. Whether it ran here is for the run to show.
 
-use super::skip_added::place;
+use super::skip_added::violation;
 use crate::{
     changed_file::Reading,
     language::{Role, capture::Fact, outline::Of},
     marks::new_marks,
-    rules::rule::{Place, ReadingRule},
+    rules::rule::{ReadingRule, Violation},
 };
 use domain::integrity::Rule;
 
@@ -25,7 +25,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::ConditionalSkip], &[Of::Tests, Of::Product]);
-    new.into_iter().map(|(file, mark)| place(file.path, mark)).collect()
+    new.into_iter().map(|(file, mark)| violation(file.path, mark)).collect()
 }

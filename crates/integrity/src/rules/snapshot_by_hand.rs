@@ -5,7 +5,7 @@ use crate::{
     changed_file::Reading,
     language,
     language::{Role, role},
-    rules::rule::{ANYWHERE, Place, ReadingRule, at, in_file},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at, in_file},
     snapshots::{is_snapshot, loses_lines},
 };
 use domain::integrity::{Detail, Rule};
@@ -29,14 +29,14 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let mut found = deleted(reading);
     found.extend(changed(reading));
     found
 }
 
 /// Finds deleted snapshots whose tests are unchanged: the next run would accept any output.
-fn deleted(reading: &Reading<'_>) -> Vec<Place> {
+fn deleted(reading: &Reading<'_>) -> Vec<Violation> {
     let change = reading.change;
     let is_lost = |file: &&FileChange| {
         let name = language::file_name(&file.path);
@@ -51,7 +51,7 @@ fn deleted(reading: &Reading<'_>) -> Vec<Place> {
     lost.map(|file| in_file(&file.path, Detail::Nothing)).collect()
 }
 
-fn changed(reading: &Reading<'_>) -> Vec<Place> {
+fn changed(reading: &Reading<'_>) -> Vec<Violation> {
     let files = || reading.change.files.iter();
     // A snapshot shows the effect of code, templates, data or settings: if one of these changed, the snapshot may
     // change too. A new file alone cannot change existing output.

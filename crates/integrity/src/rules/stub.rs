@@ -8,7 +8,7 @@ use crate::{
         outline::{Answer, Class, Function, Mark, Of, is_promise},
     },
     marks::new_marks,
-    rules::rule::{Place, ReadingRule, at},
+    rules::rule::{ReadingRule, Violation, at},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -24,13 +24,13 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Stub, Fact::Empty, Fact::Borrowed], &[Of::Product]);
     let marks = new.into_iter().filter(|(file, mark)| {
         let is_tool = mark.fact == Fact::Borrowed && !is_shipped(file.path);
         !is_tool && !is_filled_in(reading, mark)
     });
-    let mut found: Vec<Place> = marks
+    let mut found: Vec<Violation> = marks
         .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
         .collect();
     found.extend(constants(reading));
@@ -76,7 +76,7 @@ struct Changed<'a> {
 
 /// Finds functions that computed a value and are now constant; all new functions, if none of the changed ones uses its
 /// arguments; and functions whose comments promise the rest.
-fn constants(reading: &Reading<'_>) -> Vec<Place> {
+fn constants(reading: &Reading<'_>) -> Vec<Violation> {
     let sources = reading.files.iter().filter(|file| file.role == Role::Source);
     let changed: Vec<Changed<'_>> = sources.flat_map(changed).collect();
     let only_ignore = changed.iter().all(|one| one.now.answer == Answer::Ignores);

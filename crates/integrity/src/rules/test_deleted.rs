@@ -2,10 +2,10 @@
 //! replaces it, and the task does not name it.
 
 use crate::{
-    changed_file::{Placed, Reading},
+    changed_file::{LocatedTest, Reading},
     language::Role,
     rules::{
-        rule::{Place, ReadingRule, in_file},
+        rule::{ReadingRule, Violation, in_file},
         test_renamed_away, unknown_language,
     },
 };
@@ -22,7 +22,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let mut found = lost_files(reading);
     let unexplained = vanished(reading).into_iter().filter(|one| !is_explained(reading, *one));
     found.extend(by_file(unexplained.collect()));
@@ -31,7 +31,7 @@ fn check(reading: &Reading<'_>) -> Vec<Place> {
 }
 
 /// Finds files that contained tests and can no longer be parsed.
-fn lost_files(reading: &Reading<'_>) -> Vec<Place> {
+fn lost_files(reading: &Reading<'_>) -> Vec<Violation> {
     let lost = reading
         .files
         .iter()
@@ -40,7 +40,7 @@ fn lost_files(reading: &Reading<'_>) -> Vec<Place> {
 }
 
 /// Returns the tests of the base that no longer exist in any form.
-pub(super) fn vanished<'a>(reading: &Reading<'a>) -> Vec<Placed<'a>> {
+pub(super) fn vanished<'a>(reading: &Reading<'a>) -> Vec<LocatedTest<'a>> {
     let unreadable = |path: &str| reading.files.iter().any(|file| file.path == path && file.is_unreadable);
     let gone = reading.gone().filter(|one| !unreadable(one.path));
     gone.filter(|one| test_renamed_away::hidden(reading, *one).is_none())
@@ -48,8 +48,8 @@ pub(super) fn vanished<'a>(reading: &Reading<'a>) -> Vec<Placed<'a>> {
 }
 
 /// `true` if something explains the removal of a test.
-pub(super) fn is_explained(reading: &Reading<'_>, one: Placed<'_>) -> bool {
-    let here = |list: &[Placed<'_>]| list.iter().filter(|placed| placed.path == one.path).count();
+pub(super) fn is_explained(reading: &Reading<'_>, one: LocatedTest<'_>) -> bool {
+    let here = |list: &[LocatedTest<'_>]| list.iter().filter(|test| test.path == one.path).count();
     let is_replaced = here(&reading.pairs.new) >= here(&reading.pairs.gone);
     let file = reading.files.iter().find(|file| file.path == one.path);
     // The name may be in a table's row, or in a macro call that creates the test.
@@ -63,21 +63,21 @@ pub(super) fn is_explained(reading: &Reading<'_>, one: Placed<'_>) -> bool {
 }
 
 /// `true` if everything that a test asserted is asserted in the changed tests, or is in one of their tables.
-fn is_said_elsewhere(reading: &Reading<'_>, one: Placed<'_>) -> bool {
+fn is_said_elsewhere(reading: &Reading<'_>, one: LocatedTest<'_>) -> bool {
     let mut checks = one.test.checks.iter().peekable();
     checks.peek().is_some() && checks.all(|check| reading.still_says(&check.words))
 }
 
-/// Returns one place for each file that lost tests, with the number of further tests.
-pub(super) fn by_file(gone: Vec<Placed<'_>>) -> Vec<Place> {
-    let mut counted: Vec<(Placed<'_>, usize)> = Vec::new();
+/// Returns one violation for each file that lost tests, with the number of further tests.
+pub(super) fn by_file(gone: Vec<LocatedTest<'_>>) -> Vec<Violation> {
+    let mut counted: Vec<(LocatedTest<'_>, usize)> = Vec::new();
     for one in gone {
         match counted.iter_mut().find(|(known, _)| known.path == one.path) {
             Some((_, more)) => *more = more.saturating_add(1),
             None => counted.push((one, 0)),
         }
     }
-    let place = |(one, more): (Placed<'_>, usize)| {
+    let violation = |(one, more): (LocatedTest<'_>, usize)| {
         in_file(
             one.path,
             Detail::Tests {
@@ -86,5 +86,5 @@ pub(super) fn by_file(gone: Vec<Placed<'_>>) -> Vec<Place> {
             },
         )
     };
-    counted.into_iter().map(place).collect()
+    counted.into_iter().map(violation).collect()
 }

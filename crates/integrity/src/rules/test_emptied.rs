@@ -1,12 +1,12 @@
 //! A test is empty, or lost all its assertions although no existing product code changed.
 
 use crate::{
-    changed_file::{Placed, Reading},
+    changed_file::{LocatedTest, Reading},
     language::{
         Role,
         outline::{Strength, Work},
     },
-    rules::rule::{Place, ReadingRule, at},
+    rules::rule::{ReadingRule, Violation, at},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -33,19 +33,19 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let both = reading.pairs.both.iter();
     let changed = both
         .filter(|(one, other)| is_emptied(reading, *one, *other))
         .map(|(_, other)| other);
     let new = reading.pairs.new.iter().filter(|other| other.test.work == Work::None);
-    let places = changed.chain(new);
-    places
+    let violations = changed.chain(new);
+    violations
         .map(|other| at(other.path, other.test.line, Detail::Test(other.title())))
         .collect()
 }
 
-fn is_emptied(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> bool {
+fn is_emptied(reading: &Reading<'_>, one: LocatedTest<'_>, other: LocatedTest<'_>) -> bool {
     let does_nothing = one.test.work == Work::Some && other.test.work == Work::None;
     let asserted = one.test.checks.iter().any(|check| check.strength == Strength::Strong);
     let calls_helper = reading.helpers().any(|(_, helper)| {

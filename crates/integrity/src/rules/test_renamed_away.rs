@@ -2,10 +2,10 @@
 
 use super::unknown_language;
 use crate::{
-    changed_file::{ChangedFile, Placed, Reading},
+    changed_file::{ChangedFile, LocatedTest, Reading},
     language,
     language::{Role, role},
-    rules::rule::{ANYWHERE, Place, ReadingRule, at, in_file},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at, in_file},
     words::likeness,
 };
 use domain::integrity::{Detail, Rule};
@@ -26,11 +26,11 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let settings_changed = reading.files.iter().any(|file| file.role == Role::Settings);
     let both = reading.pairs.both.iter();
     let unmarked = both.filter(|(one, other)| is_marked(one.path) && !is_marked(other.path) && !settings_changed);
-    let mut found: Vec<Place> = unmarked
+    let mut found: Vec<Violation> = unmarked
         .map(|(_, other)| at(other.path, other.test.line, Detail::Test(other.title())))
         .collect();
     found.extend(reading.gone().filter_map(|one| {
@@ -55,7 +55,7 @@ fn is_marked(path: &str) -> bool {
 }
 
 /// Returns the place where a removed test still exists in a form, or in a file, that the runner does not find.
-pub(super) fn hidden<'a>(reading: &Reading<'a>, one: Placed<'a>) -> Option<(&'a str, u32)> {
+pub(super) fn hidden<'a>(reading: &Reading<'a>, one: LocatedTest<'a>) -> Option<(&'a str, u32)> {
     let plain = |name: &str| name.to_lowercase().replace("test", "").replace(['_', '-', ' '], "");
     let own = plain(&one.test.name);
     let alike = |words: &[String], name: &str| {
@@ -72,7 +72,7 @@ pub(super) fn hidden<'a>(reading: &Reading<'a>, one: Placed<'a>) -> Option<(&'a 
 }
 
 /// Finds tests that a later one of the same name hides.
-fn hidden_by_name(file: &ChangedFile<'_>) -> Vec<Place> {
+fn hidden_by_name(file: &ChangedFile<'_>) -> Vec<Violation> {
     let is_old = |name: &String| file.before.hidden.iter().any(|(old, _)| old == name);
     let new = file.after.hidden.iter().filter(|(name, _)| !is_old(name));
     new.map(|(name, line)| at(file.path, *line, Detail::Test(name.clone())))
@@ -80,7 +80,7 @@ fn hidden_by_name(file: &ChangedFile<'_>) -> Vec<Place> {
 }
 
 /// Finds test files that still exist but are no longer included in the program, because their `mod` is gone.
-fn orphans(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Vec<Place> {
+fn orphans(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Vec<Violation> {
     let is_still = |name: &String| reading.files.iter().any(|file| file.after.includes.contains(name));
     let lost = file.before.includes.iter().filter(|name| !is_still(name));
     let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);

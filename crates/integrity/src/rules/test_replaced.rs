@@ -5,7 +5,7 @@ use super::test_deleted::{by_file, is_explained, vanished};
 use crate::{
     changed_file::Reading,
     language::Role,
-    rules::rule::{Place, ReadingRule},
+    rules::rule::{ReadingRule, Violation},
 };
 use domain::integrity::Rule;
 
@@ -28,7 +28,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let explained = vanished(reading).into_iter().filter(|one| is_explained(reading, *one));
     by_file(explained.collect())
 }

@@ -6,7 +6,7 @@ use crate::{
     changed_file::{ChangedFile, Reading},
     language,
     language::{Role, outline::quoted},
-    rules::rule::{Place, at, in_file},
+    rules::rule::{Violation, at, in_file},
     words::added,
 };
 use domain::integrity::Detail;
@@ -58,7 +58,7 @@ fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
 }
 
 /// Finds deleted test files whose content was not moved.
-pub(super) fn deleted(reading: &Reading<'_>) -> Vec<Place> {
+pub(super) fn deleted(reading: &Reading<'_>) -> Vec<Violation> {
     let gone = files(reading).filter(|(_, before, after)| !before.trim().is_empty() && after.trim().is_empty());
     let gone = gone.filter(|(file, before, _)| {
         let is_named = reading.explained.names(file.path) || reading.explained.names(language::file_name(file.path));
@@ -68,7 +68,7 @@ pub(super) fn deleted(reading: &Reading<'_>) -> Vec<Place> {
 }
 
 /// Finds test files that were moved to a name that their runner does not find.
-pub(super) fn renamed(reading: &Reading<'_>) -> Vec<Place> {
+pub(super) fn renamed(reading: &Reading<'_>) -> Vec<Violation> {
     let gone = files(reading).filter(|(file, _, _)| file.file.after == Version::Absent);
     let moved = gone.filter_map(|(file, before, _)| {
         let to = moved(reading, file, &before)?;
@@ -104,7 +104,7 @@ fn is_marked(path: &str) -> bool {
 }
 
 /// Finds new lines that skip a test, and lines that ran always and now run under a condition.
-pub(super) fn skips(reading: &Reading<'_>) -> Vec<Place> {
+pub(super) fn skips(reading: &Reading<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
     for (file, before, after) in files(reading) {
         let is_skip = |line: &str| {
@@ -131,7 +131,7 @@ pub(super) fn skips(reading: &Reading<'_>) -> Vec<Place> {
 }
 
 /// Returns the place of a line that ran always and now runs under a condition.
-fn on_condition(path: &str, before: &str, after: &str) -> Option<Place> {
+fn on_condition(path: &str, before: &str, after: &str) -> Option<Violation> {
     let kept: Vec<&str> = lines(after).map(|(_, line)| line).collect();
     let lost = lines(before)
         .map(|(_, line)| line)
@@ -148,7 +148,7 @@ fn on_condition(path: &str, before: &str, after: &str) -> Option<Place> {
 }
 
 /// Finds shell scripts that now exit before the lines that they ran.
-pub(super) fn exits(reading: &Reading<'_>) -> Vec<Place> {
+pub(super) fn exits(reading: &Reading<'_>) -> Vec<Violation> {
     let ends = |line: &str| matches!(line, "exit 0" | "exit" | "return 0" | "return" | "exec true");
     let found = kept(reading).filter(|(file, _, _)| is_shell(file.path));
     found
@@ -157,7 +157,7 @@ pub(super) fn exits(reading: &Reading<'_>) -> Vec<Place> {
 }
 
 /// Returns the place of a new exit outside of functions, before lines that already existed.
-fn left_early(path: &str, (before, after): (&str, &str), leaves: impl Fn(&str) -> bool) -> Option<Place> {
+fn left_early(path: &str, (before, after): (&str, &str), leaves: impl Fn(&str) -> bool) -> Option<Violation> {
     let known: Vec<&str> = before.lines().map(str::trim_end).collect();
     let outside: Vec<&str> = after.lines().filter(|line| !line.starts_with([' ', '\t'])).collect();
     let is_new = |line: &str| leaves(line) && outside.contains(&line) && !known.contains(&line);
@@ -167,7 +167,7 @@ fn left_early(path: &str, (before, after): (&str, &str), leaves: impl Fn(&str) -
 }
 
 /// Finds values that tests no longer try, and failures that scripts no longer report, if nothing replaces them.
-pub(super) fn fewer(reading: &Reading<'_>) -> Vec<Place> {
+pub(super) fn fewer(reading: &Reading<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
     for (file, before, after) in kept(reading) {
         let said = |text: &str| lines(text).flat_map(|(_, line)| values(line)).collect::<Vec<_>>();
@@ -241,7 +241,7 @@ fn tells(line: &str) -> bool {
 }
 
 /// Finds conditions in shell scripts that compare something with itself.
-pub(super) fn trivial(reading: &Reading<'_>) -> Vec<Place> {
+pub(super) fn trivial(reading: &Reading<'_>) -> Vec<Violation> {
     let same = |line: &str| sides(line).is_some_and(|(one, other)| one == other);
     let found = kept(reading).filter_map(|(file, before, after)| {
         let (number, line) = lines(&after).find(|(_, line)| same(line) && !before.contains(line))?;

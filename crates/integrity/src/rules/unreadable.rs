@@ -2,7 +2,7 @@
 
 use crate::{
     changed_file::Reading,
-    rules::rule::{ANYWHERE, Place, ReadingRule, in_file},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, in_file},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -14,7 +14,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     check,
 };
 
-fn check(reading: &Reading<'_>) -> Vec<Place> {
+fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let unreadable = reading.files.iter().filter(|file| file.is_unreadable);
     let unreadable = unreadable.filter(|file| file.before.tests.is_empty());
     unreadable.map(|file| in_file(file.path, Detail::Nothing)).collect()

@@ -4,12 +4,12 @@ use super::lines::more;
 use crate::{
     changed_file::{ChangedFile, Reading},
     language::{file_name, outline::quoted},
-    rules::rule::{Place, at, in_file},
+    rules::rule::{Violation, at, in_file},
 };
 use domain::integrity::{Detail, SettingChange};
 
 /// Returns the weakened values of Codecov's files.
-pub(crate) fn codecov(reading: &Reading<'_>) -> Vec<Place> {
+pub(crate) fn codecov(reading: &Reading<'_>) -> Vec<Violation> {
     let is_codecov = |file: &&ChangedFile<'_>| {
         let name = file_name(file.path).trim_start_matches('.');
         matches!(name, "codecov.yml" | "codecov.yaml")
@@ -17,7 +17,7 @@ pub(crate) fn codecov(reading: &Reading<'_>) -> Vec<Place> {
     reading.files.iter().filter(is_codecov).flat_map(in_one).collect()
 }
 
-fn in_one(file: &ChangedFile<'_>) -> Vec<Place> {
+fn in_one(file: &ChangedFile<'_>) -> Vec<Violation> {
     let (before, after) = file.texts();
     let number = |text: &str, key: &str| -> Option<f64> {
         text.lines()
@@ -39,7 +39,7 @@ fn in_one(file: &ChangedFile<'_>) -> Vec<Place> {
             )
         })
     };
-    let mut found: Vec<Place> = lowered("target:", |new, old| new < old).into_iter().collect();
+    let mut found: Vec<Violation> = lowered("target:", |new, old| new < old).into_iter().collect();
     found.extend(lowered("threshold:", |new, old| new > old).filter(|_| number(&after, "threshold:").is_some()));
     let tolerant = more(&after, &before)
         .into_iter()

@@ -11,9 +11,9 @@ use crate::{
         ALL, Role, file_name,
         outline::{Setting, quoted},
         role,
-        settings::{Less, Purpose, Watched},
+        settings::{Purpose, Watched, Weakening},
     },
-    rules::rule::{Place, at, in_file},
+    rules::rule::{Violation, at, in_file},
 };
 use domain::integrity::{Detail, SettingChange};
 use ignore::gitignore::GitignoreBuilder;
@@ -26,25 +26,25 @@ pub(super) fn judge(
     watched: &Watched,
     old: Option<&Setting>,
     new: Option<&Setting>,
-) -> Option<Place> {
+) -> Option<Violation> {
     let (before, after) = (values(old), values(new));
     let less = match watched.how {
-        Less::Lowered => lowered(before, after),
-        Less::LeavesOut => leaves_out(change, watched, before, after),
-        Less::LooksAt => looks_at(change, watched.purpose, old, new),
-        Less::SwitchedOn => (is(after, "true") && !is(before, "true")).then_some(SettingChange::SwitchedOn),
+        Weakening::Lowered => lowered(before, after),
+        Weakening::LeavesOut => leaves_out(change, watched, before, after),
+        Weakening::LooksAt => looks_at(change, watched.purpose, old, new),
+        Weakening::SwitchedOn => (is(after, "true") && !is(before, "true")).then_some(SettingChange::SwitchedOn),
         // A new manifest excludes nothing that existed; a test that ran before is looked for by name.
-        Less::SwitchedOff if file.is_new && file_name(file.path) == "Cargo.toml" => None,
-        Less::SwitchedOff => (is(after, "false") && !is(before, "false") || new.is_none() && is(before, "true"))
+        Weakening::SwitchedOff if file.is_new && file_name(file.path) == "Cargo.toml" => None,
+        Weakening::SwitchedOff => (is(after, "false") && !is(before, "false") || new.is_none() && is(before, "true"))
             .then_some(SettingChange::SwitchedOff),
-        Less::Options => weak_options(before, after).or_else(|| own_plugin(change, before, after)),
-        Less::Command => runs_less(
+        Weakening::Options => weak_options(before, after).or_else(|| own_plugin(change, before, after)),
+        Weakening::Command => runs_less(
             old.map(|_| before.join(" && ")).as_deref(),
             new.map(|_| after.join(" && ")).as_deref(),
         ),
-        Less::Program => own_program(change, after),
-        Less::Present => new.map(|_| SettingChange::Is(quoted(&after.join(" ")))),
-        Less::LeadsInside => leads_inside(change, file.path, (new.map_or("", |new| &new.name), before), after),
+        Weakening::Program => own_program(change, after),
+        Weakening::Present => new.map(|_| SettingChange::Is(quoted(&after.join(" ")))),
+        Weakening::LeadsInside => leads_inside(change, file.path, (new.map_or("", |new| &new.name), before), after),
     }?;
     let name = new.or(old).map_or("", |setting| setting.name.as_str()).to_owned();
     let what = Detail::Setting { name, change: less };

@@ -8,7 +8,7 @@ use crate::{
     change::Version,
     changed_file::{ChangedFile, Reading},
     language::outline::quoted,
-    rules::rule::{Place, at, in_file},
+    rules::rule::{Violation, at, in_file},
 };
 use domain::integrity::Detail;
 
@@ -38,7 +38,7 @@ const TOLERANT: [&str; 21] = [
 ];
 
 /// Finds what CI no longer does.
-pub(crate) fn ci(reading: &Reading<'_>) -> Vec<Place> {
+pub(crate) fn ci(reading: &Reading<'_>) -> Vec<Violation> {
     let files = || reading.files.iter().filter(|file| is_ci(file.path));
     let moved_to: Vec<String> = files()
         .filter(|file| file.file.before == Version::Absent)
@@ -48,7 +48,7 @@ pub(crate) fn ci(reading: &Reading<'_>) -> Vec<Place> {
 }
 
 /// Finds what scripts no longer do.
-pub(super) fn scripts(reading: &Reading<'_>) -> Vec<Place> {
+pub(super) fn scripts(reading: &Reading<'_>) -> Vec<Violation> {
     let files = reading
         .files
         .iter()
@@ -71,7 +71,7 @@ fn plain(line: &str) -> &str {
 }
 
 /// Returns the new lines of a CI file that ignore failures.
-fn tolerant_lines(file: &ChangedFile<'_>, new: &[(u32, &str)]) -> Vec<Place> {
+fn tolerant_lines(file: &ChangedFile<'_>, new: &[(u32, &str)]) -> Vec<Violation> {
     let tolerates = |line: &str| {
         let small = line.to_lowercase();
         let is_weak = weakness(line).is_some() && (runs_checks(line) || small.contains("|| true"));
@@ -83,7 +83,7 @@ fn tolerant_lines(file: &ChangedFile<'_>, new: &[(u32, &str)]) -> Vec<Place> {
         .collect()
 }
 
-fn in_ci(file: &ChangedFile<'_>, moved_to: &[String]) -> Vec<Place> {
+fn in_ci(file: &ChangedFile<'_>, moved_to: &[String]) -> Vec<Violation> {
     let (before, after) = file.texts();
     let (gone, new) = (more(&before, &after), more(&after, &before));
     let mut found = tolerant_lines(file, &new);
@@ -140,7 +140,7 @@ fn hides_failures(file: &ChangedFile<'_>, line: &str, after: &str) -> bool {
     ignored || leaves || weak.is_some()
 }
 
-fn in_script(file: &ChangedFile<'_>) -> Vec<Place> {
+fn in_script(file: &ChangedFile<'_>) -> Vec<Violation> {
     let (before, after) = file.texts();
     if !before.lines().any(runs_tests) && file.file.before != Version::Absent {
         return Vec::new();
@@ -150,7 +150,7 @@ fn in_script(file: &ChangedFile<'_>) -> Vec<Place> {
     let hiding = new
         .iter()
         .filter(|(number, line)| hides_failures(file, line, &after) && !goes_on(&after, *number));
-    let hiding: Vec<Place> = hiding
+    let hiding: Vec<Violation> = hiding
         .map(|(number, line)| at(file.path, *number, code(line)))
         .collect();
     if !hiding.is_empty() {
@@ -158,7 +158,7 @@ fn in_script(file: &ChangedFile<'_>) -> Vec<Place> {
     }
     let lost = gone.iter().map(|(_, line)| *line).find(|line| runs_tests(line));
     let found = new.iter().find(|(_, line)| runs_tests(line));
-    let place = match (lost, found) {
+    let violation = match (lost, found) {
         (None, _) => None,
         (Some(old), Some((number, new))) => {
             runs_less(Some(old), Some(before_pipe(new, &after))).map(|_| at(file.path, *number, code(new)))
@@ -168,7 +168,7 @@ fn in_script(file: &ChangedFile<'_>) -> Vec<Place> {
             None => in_file(file.path, code(old)),
         }),
     };
-    place.into_iter().collect()
+    violation.into_iter().collect()
 }
 
 /// `true` if a line continues the command on the line before.

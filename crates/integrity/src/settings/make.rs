@@ -6,7 +6,7 @@ use crate::{
     changed_file::{ChangedFile, Reading},
     language::{file_name, outline::quoted},
     make::{FILES, TARGETS, rules},
-    rules::rule::{Place, at},
+    rules::rule::{Violation, at},
 };
 use domain::integrity::Detail;
 
@@ -27,7 +27,7 @@ const CALM: [&str; 12] = [
 ];
 
 /// Finds everything that make no longer does.
-pub(super) fn find(reading: &Reading<'_>) -> Vec<Place> {
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Violation> {
     let change = reading.change;
     let mut findings = Vec::new();
     for file in reading.files.iter().filter(|file| file.file.after != Version::Absent) {
@@ -50,7 +50,7 @@ fn is_new(file: &ChangedFile<'_>) -> bool {
 }
 
 /// Returns the place of a new make file that make reads instead of an existing one.
-fn in_front(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Place> {
+fn in_front(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
     let name = file_name(file.path);
     let place = FILES.iter().position(|known| *known == name).filter(|_| is_new(file))?;
     let folder = file.path.strip_suffix(name)?;
@@ -63,7 +63,7 @@ fn in_front(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Place> {
 }
 
 /// Finds make's flags that ignore failures.
-fn calmed(file: &ChangedFile<'_>) -> Vec<Place> {
+fn calmed(file: &ChangedFile<'_>) -> Vec<Violation> {
     let (before, after) = file.texts();
     let is_calm = |line: &str| {
         let Some((name, flags)) = line.split_once('=') else {
@@ -89,7 +89,7 @@ fn calmed(file: &ChangedFile<'_>) -> Vec<Place> {
 }
 
 /// Finds new conditions around commands that ran without one.
-fn conditions(file: &ChangedFile<'_>) -> Vec<Place> {
+fn conditions(file: &ChangedFile<'_>) -> Vec<Violation> {
     let (before, after) = file.texts();
     let new = more(&after, &before);
     let begins = |line: &str| {
@@ -115,7 +115,7 @@ fn conditions(file: &ChangedFile<'_>) -> Vec<Place> {
 }
 
 /// Returns the place of a new recipe for a test target, in another file than the make file.
-fn second_recipe(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Place> {
+fn second_recipe(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
     let is_beside = is_new(file) && !FILES.contains(&file_name(file.path));
     let made = FILES.iter().any(|name| change.base.contains(*name));
     let (_, after) = file.texts();

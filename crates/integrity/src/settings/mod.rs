@@ -18,13 +18,13 @@ use crate::{
         outline::Setting,
         settings::{Purpose, Watched},
     },
-    rules::rule::Place,
+    rules::rule::Violation,
 };
 use moved::Sides;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Finds settings that are weaker than before.
-pub(crate) fn find(reading: &Reading<'_>, purpose: Purpose) -> Vec<Place> {
+pub(crate) fn find(reading: &Reading<'_>, purpose: Purpose) -> Vec<Violation> {
     let of_settings = || reading.files.iter().filter(|file| is_settings(file));
     let all: Vec<Sides<'_>> = of_settings().map(Sides::read).collect();
     all.iter()
@@ -33,7 +33,7 @@ pub(crate) fn find(reading: &Reading<'_>, purpose: Purpose) -> Vec<Place> {
 }
 
 /// Finds what scripts and make files no longer do.
-pub(crate) fn scripts(reading: &Reading<'_>) -> Vec<Place> {
+pub(crate) fn scripts(reading: &Reading<'_>) -> Vec<Violation> {
     let mut found = lines::scripts(reading);
     found.extend(make::find(reading));
     found.extend(runs::find(reading));
@@ -49,7 +49,7 @@ fn is_settings(file: &ChangedFile<'_>) -> bool {
     file.role == Role::Settings || name.starts_with("tsconfig") && name.ends_with(".json")
 }
 
-fn in_settings(reading: &Reading<'_>, own: &Sides<'_>, all: &[Sides<'_>], purpose: Purpose) -> Vec<Place> {
+fn in_settings(reading: &Reading<'_>, own: &Sides<'_>, all: &[Sides<'_>], purpose: Purpose) -> Vec<Violation> {
     let (before, after) = (by_name(&own.before), by_name(&own.after));
     let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
     let mut found = Vec::new();

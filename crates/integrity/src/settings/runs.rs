@@ -6,12 +6,12 @@ use crate::{
     changed_file::{ChangedFile, Reading},
     language,
     language::{Role, file_name, outline::quoted, role},
-    rules::rule::{Place, at, in_file},
+    rules::rule::{Violation, at, in_file},
 };
 use domain::integrity::Detail;
 
 /// Finds everything that test scripts no longer do.
-pub(super) fn find(reading: &Reading<'_>) -> Vec<Place> {
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Violation> {
     let kept = reading.files.iter().filter(|file| file.is_kept() && is_of_tests(file));
     let mut found = Vec::new();
     for file in kept {
@@ -37,7 +37,7 @@ fn is_of_tests(file: &ChangedFile<'_>) -> bool {
 }
 
 /// Finds loops over test files that cover fewer files.
-fn narrower(change: &Change<'_>, file: &ChangedFile<'_>) -> Vec<Place> {
+fn narrower(change: &Change<'_>, file: &ChangedFile<'_>) -> Vec<Violation> {
     let (before, after) = file.texts();
     let over = |line: &str| -> Option<Vec<String>> {
         let (_, list) = line.trim().strip_prefix("for ")?.split_once(" in ")?;
@@ -70,7 +70,7 @@ fn narrower(change: &Change<'_>, file: &ChangedFile<'_>) -> Vec<Place> {
 }
 
 /// Returns the place where a loop over tests now skips one, for another reason than a missing file.
-fn passed_over(file: &ChangedFile<'_>) -> Option<Place> {
+fn passed_over(file: &ChangedFile<'_>) -> Option<Violation> {
     let (before, after) = file.texts();
     let runs = |line: &str| ["sh ", "./", "bash ", "$"].iter().any(|word| line.contains(word));
     if !before.lines().any(|line| line.trim_start().starts_with("for ")) || !before.lines().any(runs) {
@@ -94,7 +94,7 @@ fn passed_over(file: &ChangedFile<'_>) -> Option<Place> {
 }
 
 /// Returns the place where a test script that still exists is no longer run.
-fn another_script(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Place> {
+fn another_script(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
     let (before, after) = file.texts();
     let scripts = |line: &str| -> Vec<String> {
         let words = line.split_whitespace().map(|word| {

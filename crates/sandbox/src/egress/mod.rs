@@ -11,6 +11,7 @@ mod bridge;
 mod call_meter;
 mod call_slots;
 mod ceiling;
+mod checked_body;
 mod connect;
 mod door;
 mod environment;
@@ -28,7 +29,6 @@ mod serve;
 mod tally;
 mod target;
 mod upstream;
-mod within;
 
 pub use bridge::bridge;
 pub use ceiling::Ceiling;

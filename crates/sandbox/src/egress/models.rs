@@ -2,6 +2,7 @@
 
 use crate::egress::{
     call_meter::{CallMeter, Form, Unreported},
+    checked_body::CheckedBody,
     errors,
     errors::Body,
     headers,
@@ -13,7 +14,6 @@ use crate::egress::{
     serve::Shared,
     upstream,
     upstream::NoAnswer,
-    within::Within,
 };
 use bytes::Bytes;
 use http::{
@@ -111,8 +111,8 @@ async fn forward(
         piece
     });
     let broken_off = Arc::default();
-    let within = Within::new(body, route.terms.clone(), meter.sent(), Arc::clone(&broken_off));
-    let mut outward = Request::new(within.boxed());
+    let checked_body = CheckedBody::new(body, route.terms.clone(), meter.sent(), Arc::clone(&broken_off));
+    let mut outward = Request::new(checked_body.boxed());
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
     *outward.headers_mut() = headers::outward(&head.headers, (name, key));

@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What the canary could do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Song {
+pub(crate) struct CanaryReport {
     /// It read a file that it was not given.
     pub(crate) read: bool,
     /// It connected to a socket of the machine.
@@ -48,14 +48,14 @@ pub(super) fn main(arguments: &[String]) -> ExitCode {
     let Ok(port) = port.parse::<u16>() else {
         return ExitCode::FAILURE;
     };
-    let song = Song {
+    let report = CanaryReport {
         read: std::fs::read(file).is_ok(),
         connected: TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), PATIENCE).is_ok(),
         saw: Path::new("/proc").join(process).exists(),
         signalled: is_signalled(process),
         steered: is_steered(process),
     };
-    match serde_json::to_writer(std::io::stdout(), &song) {
+    match serde_json::to_writer(std::io::stdout(), &report) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }

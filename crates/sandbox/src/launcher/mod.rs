@@ -11,7 +11,7 @@ mod syscalls;
 mod usage;
 mod wall;
 
-pub(crate) use canary::Song;
+pub(crate) use canary::CanaryReport;
 
 use crate::{
     launcher::{

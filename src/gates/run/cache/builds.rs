@@ -23,9 +23,9 @@ const MAX_MANIFEST: u64 = 4 * 1024 * 1024;
 const MARK: usize = 16;
 
 /// Returns Cargo's fingerprint folders, relative to the checkout, in folders that commands left there.
-pub(super) fn fingerprints(work: &Path, leavings: &[PathBuf]) -> io::Result<BTreeSet<String>> {
+pub(super) fn fingerprints(work: &Path, untracked_files: &[PathBuf]) -> io::Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
-    for left in leavings {
+    for left in untracked_files {
         if fs::symlink_metadata(work.join(left))?.is_dir() {
             look(work, left, 0, &mut found)?;
         }

@@ -1,7 +1,7 @@
 //! Finds out whether set-up left only packages. If it made nothing from the repository's own files, it would leave the
 //! same on any commit with the same settings and lock files.
 
-use crate::gates::run::cache::{copy::DEEPEST, key::LOCKS, leavings::Leavings};
+use crate::gates::run::cache::{copy::DEEPEST, key::LOCKS, untracked_files::UntrackedFiles};
 use integrity::language::{Role, role};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -42,7 +42,12 @@ const MOST_FILES: usize = 200_000;
 
 impl Made {
     /// Examines what set-up left in a checkout whose commit has these paths, and in the commands' home.
-    pub(super) fn look(work: &Path, home: &Path, left: &Leavings, tracked: &BTreeSet<String>) -> io::Result<Self> {
+    pub(super) fn look(
+        work: &Path,
+        home: &Path,
+        left: &UntrackedFiles,
+        tracked: &BTreeSet<String>,
+    ) -> io::Result<Self> {
         if INSTALLED.iter().any(|place| home.join(place).exists()) {
             return Ok(Self::OfFiles);
         }
@@ -132,7 +137,7 @@ mod tests {
         }
         fs::create_dir_all(folder.path().join("home")).unwrap();
         let (work, home): (PathBuf, PathBuf) = (folder.path().join("work"), folder.path().join("home"));
-        let left = Leavings::look_through(&work, &tracked).unwrap();
+        let left = UntrackedFiles::look_through(&work, &tracked).unwrap();
         Made::look(&work, &home, &left, &tracked).unwrap()
     }
 

@@ -11,16 +11,16 @@
 mod builds;
 mod copy;
 mod key;
-mod leavings;
 mod made;
 mod notes;
 mod packages;
 mod room;
 mod times;
+mod untracked_files;
 
-pub(crate) use leavings::Leavings;
 pub(crate) use made::Made;
 pub(crate) use times::Times;
+pub(crate) use untracked_files::UntrackedFiles;
 
 use crate::gates::{
     commands,
@@ -33,7 +33,7 @@ use crate::gates::{
             packages::{Packages, Since},
         },
         checkout::SandboxedCheckout,
-        context::{Bench, GateError, host},
+        context::{GateContext, GateError, host},
         overlay::Overlay,
     },
 };
@@ -64,7 +64,7 @@ pub(crate) enum Warmed {
 /// Copies what pre-flight built into a fresh checkout, if an entry fits: that of this commit, else the newest with the
 /// same lock files and commands. Files that the overlay will replace count as changed.
 pub(crate) async fn warm(
-    bench: &Bench,
+    context: &GateContext,
     mirror: &Mirror,
     chosen: &Chosen,
     overlay: Option<&Overlay>,
@@ -72,7 +72,7 @@ pub(crate) async fn warm(
 ) -> Result<Warmed, GateError> {
     let commit = place.head();
     let key = Key::of(mirror, commit, chosen, &place.seen()).await?;
-    let Some(entry) = key.find(&bench.caches, commit) else {
+    let Some(entry) = key.find(&context.caches, commit) else {
         return Ok(Warmed::No);
     };
     fill(mirror, entry, overlay, place).await
@@ -160,23 +160,23 @@ pub(crate) async fn times(mirror: &Mirror, place: &SandboxedCheckout) -> Result<
 
 /// Caches what set-up and tests left in a checkout of a default-branch commit. A failure only costs time later.
 pub(crate) async fn keep(
-    bench: &Bench,
+    context: &GateContext,
     mirror: &Mirror,
     chosen: &Chosen,
     place: &SandboxedCheckout,
-    (before, leavings, made): (Times, Vec<PathBuf>, Made),
+    (before, untracked_files, made): (Times, Vec<PathBuf>, Made),
 ) -> Result<(), GateError> {
     let commit = place.head().clone();
     let key = Key::of(mirror, &commit, chosen, &place.seen()).await?;
-    let caches = bench.caches.clone();
+    let caches = context.caches.clone();
     let (work, home) = (place.path().to_path_buf(), place.home());
     let keeping = blocking(move || {
         let entry = key.entry(&caches, &commit);
         if entry.exists() {
             return Ok(());
         }
-        let notes = Notes::of(&work, before, &leavings, made)?;
-        put_in(&key.folder(&caches), &entry, (&work, &home), &leavings, notes)?;
+        let notes = Notes::of(&work, before, &untracked_files, made)?;
+        put_in(&key.folder(&caches), &entry, (&work, &home), &untracked_files, notes)?;
         room::make(&caches, &entry);
         Ok(())
     });
@@ -187,7 +187,7 @@ pub(crate) async fn keep(
 }
 
 /// Returns the kind of files that set-up left in a checkout; `Made::OfFiles` if that cannot be examined.
-pub(crate) async fn made(place: &SandboxedCheckout, left: &Leavings, tracked: &BTreeSet<String>) -> Made {
+pub(crate) async fn made(place: &SandboxedCheckout, left: &UntrackedFiles, tracked: &BTreeSet<String>) -> Made {
     let (work, home) = (place.path().to_path_buf(), place.home());
     let (left, tracked) = (left.clone(), tracked.clone());
     let looking = blocking(move || Made::look(&work, &home, &left, &tracked));
@@ -215,18 +215,18 @@ enum Folder {
 impl Snapshot {
     /// Copies what set-up left in a checkout; `None` if that fails, which only costs more set-ups.
     pub(crate) async fn of(
-        bench: &Bench,
+        context: &GateContext,
         place: &SandboxedCheckout,
-        (before, leavings): (Times, Vec<PathBuf>),
+        (before, untracked_files): (Times, Vec<PathBuf>),
     ) -> Option<Self> {
-        let (below, commit) = (bench.folder.clone(), place.head().clone());
+        let (below, commit) = (context.folder.clone(), place.head().clone());
         let (work, home) = (place.path().to_path_buf(), place.home());
         let copying = blocking(move || {
             std::fs::create_dir_all(&below)?;
             let folder = tempfile::Builder::new().prefix("prepared-").tempdir_in(below)?;
-            let notes = Notes::of(&work, before, &leavings, Made::OfFiles)?;
+            let notes = Notes::of(&work, before, &untracked_files, Made::OfFiles)?;
             let entry = folder.path().join(commit.as_str());
-            put_in(folder.path(), &entry, (&work, &home), &leavings, notes)?;
+            put_in(folder.path(), &entry, (&work, &home), &untracked_files, notes)?;
             Ok(Self {
                 folder: Folder::Own(Some(folder)),
                 commit,
@@ -243,13 +243,13 @@ impl Snapshot {
     /// Returns what pre-flight's set-up left on a commit, if it is only packages. `seen` is the path at which commands
     /// see every checkout.
     pub(crate) async fn of_packages(
-        bench: &Bench,
+        context: &GateContext,
         (mirror, commit): (&Mirror, &Sha),
         chosen: &Chosen,
         seen: &Path,
     ) -> Result<Option<Self>, GateError> {
         let key = Key::of(mirror, commit, chosen, seen).await?;
-        let entry = key.entry(&bench.caches, commit);
+        let entry = key.entry(&context.caches, commit);
         let is_packages = Notes::read(&entry).is_ok_and(|notes| notes.made == Made::Packages);
         Ok(is_packages.then(|| Self {
             folder: Folder::Kept(entry),
@@ -318,7 +318,7 @@ fn put_in(
     folder: &Path,
     entry: &Path,
     (work, home): (&Path, &Path),
-    leavings: &[PathBuf],
+    untracked_files: &[PathBuf],
     notes: Notes,
 ) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
@@ -326,7 +326,7 @@ fn put_in(
     let checkout = making.path().join(CHECKOUT);
     std::fs::create_dir(&checkout)?;
     let mut copier = Copier::default();
-    for left in leavings {
+    for left in untracked_files {
         let to = checkout.join(left);
         if let Some(above) = to.parent() {
             std::fs::create_dir_all(above)?;

@@ -29,11 +29,11 @@ pub(super) struct Notes {
 
 impl Notes {
     /// Examines a checkout after its commands ran; `before` are the files' times before.
-    pub(super) fn of(work: &Path, before: Times, leavings: &[PathBuf], made: Made) -> io::Result<Self> {
+    pub(super) fn of(work: &Path, before: Times, untracked_files: &[PathBuf], made: Made) -> io::Result<Self> {
         Ok(Self {
             made,
             bytes: 0,
-            fingerprints: builds::fingerprints(work, leavings)?,
+            fingerprints: builds::fingerprints(work, untracked_files)?,
             unlike: times::disturbed(work, &before),
             times: before.into_iter().filter(|(_, time)| *time != times::OLD).collect(),
         })

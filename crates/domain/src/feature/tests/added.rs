@@ -6,7 +6,7 @@ use crate::{
     effect::Effect,
     evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, TestNames},
     feature::{
-        Before, Doubt, Phase, PreFlight, PreFlown, State, Then,
+        Before, Continuation, Doubt, Phase, PreFlight, PreFlightOutcome, State,
         event::{DefaultMerge, Event, Target},
         nameless, nothing_passes, obstacle,
         tests::{samples::*, table::command},
@@ -85,7 +85,7 @@ fn no_player_starts_before_pre_flight_and_what_stops_it_blocks_the_feature() {
     let reason = BlockReason::BranchRule {
         rule: "creation".to_owned(),
     };
-    let outcome = Box::new(PreFlown::Refused(reason.clone()));
+    let outcome = Box::new(PreFlightOutcome::Refused(reason.clone()));
     let effects = story.tell(Event::PreFlown { emission, outcome });
     assert_eq!(kinds(&effects), ["post_feature_blocked", "living"]);
     assert!(matches!(&story.feature.state, State::Blocked { reason: said, .. } if *said == reason));
@@ -286,7 +286,7 @@ fn what_stands_against_a_merged_commit_may_be_mended_in_a_newer_one() {
         what: Box::new(PreFlightCause::Stored("set-up".to_owned())),
         output: String::new(),
     };
-    let outcome = Box::new(PreFlown::Refused(reason));
+    let outcome = Box::new(PreFlightOutcome::Refused(reason));
     story.tell(Event::PreFlown { emission, outcome });
     assert_eq!(
         kinds(&story.tell(resume())),
@@ -329,7 +329,10 @@ fn the_third_red_gate_of_a_wave_blocks_and_resume_allows_two_repairs_more() {
             &story.feature.state,
             State::Blocked {
                 reason: BlockReason::WaveGateRed { .. },
-                phase: Phase::Gate { then: Then::Wave, .. }
+                phase: Phase::Gate {
+                    then: Continuation::Wave,
+                    ..
+                }
             }
         );
         assert!(reason, "{:?}", story.feature.state);
@@ -395,7 +398,10 @@ fn a_conflict_with_the_default_branch_becomes_a_task_and_then_the_step_goes_on()
     story.complete(SYNC, 41);
     assert!(matches!(
         story.feature.phase(),
-        Some(Phase::MergingDefault { then: Then::Pull, .. })
+        Some(Phase::MergingDefault {
+            then: Continuation::Pull,
+            ..
+        })
     ));
 }
 

@@ -7,7 +7,7 @@ use crate::{
         CancelledWhy, Phase, State,
         event::{DefaultMerge, Event},
         tests::samples::*,
-        unsaid::{Instead, Saying, Unsaid},
+        unsaid::{Replacement, Saying, Unsaid},
     },
     ids::{PullNumber, TurnNumber},
     task,
@@ -506,7 +506,7 @@ fn a_turn_that_blocks_is_one_review_also_while_its_pull_request_is_being_opened(
     assert_eq!(kinds(&opened), ["living"]);
 }
 
-fn unsaid(what: Saying, task: Option<crate::ids::TaskId>, instead: Instead) -> Event {
+fn unsaid(what: Saying, task: Option<crate::ids::TaskId>, instead: Replacement) -> Event {
     Event::Unsaid(Unsaid {
         what,
         task,
@@ -519,18 +519,18 @@ fn unsaid(what: Saying, task: Option<crate::ids::TaskId>, instead: Instead) -> E
 fn an_approval_that_stands_nowhere_is_not_merged_and_one_that_stands_elsewhere_is() {
     let mut story = one();
     story.turn(ONE, 20, approval());
-    let elsewhere = unsaid(Saying::Review, Some(ONE), Instead::CommentReview);
+    let elsewhere = unsaid(Saying::Review, Some(ONE), Replacement::CommentReview);
     assert_eq!(kinds(&story.tell(elsewhere.clone())), ["living"]);
     assert!(story.tell(elsewhere).is_empty(), "said once");
     assert_eq!(story.task(ONE).state.word(), "approved");
-    story.tell(unsaid(Saying::Review, Some(ONE), Instead::Nothing));
+    story.tell(unsaid(Saying::Review, Some(ONE), Replacement::Nothing));
     assert_eq!(story.task(ONE).state.word(), "blocked");
 }
 
 #[test]
 fn a_living_comment_that_cannot_be_written_is_not_tried_for_ever() {
     let mut story = one();
-    let living = unsaid(Saying::Living, None, Instead::Nothing);
+    let living = unsaid(Saying::Living, None, Replacement::Nothing);
     assert_eq!(kinds(&story.tell(living.clone())), ["living"]);
     assert!(story.tell(living).is_empty());
 }
@@ -544,12 +544,12 @@ fn what_could_not_be_done_to_a_pull_request_is_told_once_also_when_the_feature_h
                 pull: PullNumber(number),
             },
             Some(ONE),
-            Instead::Nothing,
+            Replacement::Nothing,
         )
     };
     story.turn(ONE, 20, approval());
     assert_eq!(
-        kinds(&story.tell(unsaid(Saying::Ready, Some(ONE), Instead::Nothing))),
+        kinds(&story.tell(unsaid(Saying::Ready, Some(ONE), Replacement::Nothing))),
         ["living"]
     );
     assert_eq!(
@@ -564,7 +564,7 @@ fn what_could_not_be_done_to_a_pull_request_is_told_once_also_when_the_feature_h
     assert_eq!(kinds(&story.tell(closing(8))), ["living"], "another pull request");
     assert!(
         story
-            .tell(unsaid(Saying::Review, Some(ONE), Instead::Nothing))
+            .tell(unsaid(Saying::Review, Some(ONE), Replacement::Nothing))
             .is_empty(),
         "a review says nothing any more"
     );

@@ -9,7 +9,7 @@ use crate::{
     effect::Effect,
     evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, GateReport, GateResult},
     feature::{
-        Discussion, Feature, Mode, PlanApproval, PreFlight, PreFlown, Rules, Snapshot, Step, Trust, Wanted,
+        Discussion, Feature, Mode, PlanApproval, PreFlight, PreFlightOutcome, Rules, Snapshot, Step, Trust, Wanted,
         event::{DefaultMerge, Event, Planned},
         step::{labelled, step},
     },
@@ -200,7 +200,7 @@ pub fn feedback(words: &str) -> Judgement {
 }
 
 /// Returns a pre-flight result for commit `n`, with tests that pass.
-pub fn ready(n: u64) -> Box<PreFlown> {
+pub fn ready(n: u64) -> Box<PreFlightOutcome> {
     let baseline = Baseline {
         commit: sha(n),
         setup: None,
@@ -208,7 +208,7 @@ pub fn ready(n: u64) -> Box<PreFlown> {
         rewritten: Vec::new(),
         additions: Additions::None,
     };
-    Box::new(PreFlown::Ready(PreFlight::of(&baseline, Vec::new())))
+    Box::new(PreFlightOutcome::Ready(PreFlight::of(&baseline, Vec::new())))
 }
 
 pub fn review_of_feature(id: u64) -> Box<HumanReview> {

@@ -9,7 +9,7 @@ use crate::{
     effect::{Effect, ReplyTo, Thread},
     evidence::GateReport,
     feature::{
-        CancelledWhy, Feature, Phase, PreFlown, State,
+        CancelledWhy, Feature, Phase, PreFlightOutcome, State,
         event::{Commanded, DefaultMerge, Event, NewerRun, Target},
         step::step,
         tests::samples::*,
@@ -543,8 +543,8 @@ fn features() -> Vec<(&'static str, Story)> {
     ]
 }
 
-fn no_start() -> Box<PreFlown> {
-    Box::new(PreFlown::Refused(BlockReason::PreFlightFailed {
+fn no_start() -> Box<PreFlightOutcome> {
+    Box::new(PreFlightOutcome::Refused(BlockReason::PreFlightFailed {
         fault: PreFlightFault::NotRun,
         what: Box::new(PreFlightCause::Stored(
             "tests: `t` could not start: no such program".to_owned(),

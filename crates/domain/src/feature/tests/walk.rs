@@ -12,7 +12,7 @@ use crate::{
     effect::{Effect, ReplyTo, TaskWork, Thread},
     evidence::{Profile, profile},
     feature::{
-        CancelledWhy, Feature, PreFlown, State, Step, StopScope,
+        CancelledWhy, Feature, PreFlightOutcome, State, Step, StopScope,
         event::{Commanded, DefaultMerge, Event, NewerRun, Target},
         flow::strictest,
         step::step,
@@ -332,11 +332,11 @@ impl World {
                     0 => Event::Stuck { emission, reason },
                     1 => Event::PreFlown {
                         emission,
-                        outcome: Box::new(PreFlown::Refused(reason)),
+                        outcome: Box::new(PreFlightOutcome::Refused(reason)),
                     },
                     _ => {
                         let mut outcome = ready(1);
-                        if let PreFlown::Ready(found) = &mut *outcome {
+                        if let PreFlightOutcome::Ready(found) = &mut *outcome {
                             found.commit = looked_at;
                         }
                         Event::PreFlown { emission, outcome }

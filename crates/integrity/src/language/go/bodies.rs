@@ -1,25 +1,25 @@
 //! Empties Go functions.
 
-use crate::language::{bodies::Doing, outline::Source, syntax::At};
+use crate::language::{bodies::ExecutableCode, outline::Source, syntax::At};
 
 /// Reads the functions and values of a file.
-pub(super) fn doing(source: &Source<'_>) -> Doing {
-    let mut doing = Doing::default();
+pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
+    let mut code = ExecutableCode::default();
     for at in source.root.children() {
         match at.kind() {
-            "function_declaration" | "method_declaration" => function(at, &mut doing),
+            "function_declaration" | "method_declaration" => function(at, &mut code),
             "const_declaration" | "var_declaration" => {
                 for spec in at.below().filter(|part| part.is(&["const_spec", "var_spec"])) {
-                    doing.value(Some(spec.field_text("name")), spec);
+                    code.value(Some(spec.field_text("name")), spec);
                 }
             }
             _ => {}
         }
     }
-    doing
+    code
 }
 
-fn function(at: At<'_>, doing: &mut Doing) {
+fn function(at: At<'_>, code: &mut ExecutableCode) {
     let name = at.field_text("name");
     let Some(body) = at.field("body").filter(|_| !matches!(name, "main" | "init")) else {
         return;
@@ -30,8 +30,8 @@ fn function(at: At<'_>, doing: &mut Doing) {
     let results = results(at);
     // The old body follows, unreachable at run time, so that no import becomes unused.
     let (one, other): (Vec<String>, Vec<String>) = results.iter().map(|written| answers(written).into()).unzip();
-    let hollow = [one, other].map(|values| format!("{{ if true {{ return {} }};{rest}", values.join(", ")));
-    doing.body((name, at), body, hollow);
+    let empty_bodies = [one, other].map(|values| format!("{{ if true {{ return {} }};{rest}", values.join(", ")));
+    code.body((name, at), body, empty_bodies);
 }
 
 /// Returns the types of a function's results.

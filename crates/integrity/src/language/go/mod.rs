@@ -1,14 +1,14 @@
 //! Go: `go test`, with testify's assertions.
 
 mod bodies;
-mod otherwise;
+mod return_values;
 
 use crate::language::{
-    assertions::{Asking, MadeToFail, Place},
+    assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
     outline::RepeatedNames,
     reachability::Flow,
     role::{Role, file_name, folders},
-    settings::{Less, Watched, imports},
+    settings::{Watched, Weakening, imports},
     vocabulary::{Grammar, Vocabulary},
 };
 use std::sync::OnceLock;
@@ -20,8 +20,8 @@ pub static GO: Vocabulary = Vocabulary {
     inline_tests: false,
     role,
     is_collected: |path, _| role(path) == Some(Role::Test),
-    doing: bodies::doing,
-    otherwise: otherwise::otherwise,
+    executable_code: bodies::executable_code,
+    return_values: return_values::change_return_values,
     settings: &SETTINGS,
     flow: Flow {
         conditions: &["if_statement"],
@@ -37,16 +37,16 @@ pub static GO: Vocabulary = Vocabulary {
         never: &["false", "1 == 2"],
         empty: &[],
     },
-    asking: Asking {
+    comparison: ComparisonWords {
         equals: &[],
         weak: &["nil"],
         or: &["||"],
         truths: &["true"],
         falsities: &["false", "nil"],
     },
-    made_to_fail: MadeToFail {
+    made_to_fail: FailureTemplate {
         text: "if true { panic(\"made to fail\") } else { {} }",
-        place: Place::Statement,
+        replaces: ReplacedCode::Statement,
     },
     literals: &[
         "int_literal",
@@ -83,7 +83,7 @@ static GRAMMARS: [Grammar; 1] = [Grammar {
 }];
 
 /// `go.mod` is not a format of keys and values: its replacements are read line by line, such as `replace A => ./b`.
-static SETTINGS: [Watched; 1] = [imports("replace *", Less::LeadsInside)];
+static SETTINGS: [Watched; 1] = [imports("replace *", Weakening::LeadsInside)];
 
 fn role(path: &str) -> Option<Role> {
     let name = file_name(path);

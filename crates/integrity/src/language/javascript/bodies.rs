@@ -1,31 +1,31 @@
 //! Empties JavaScript and TypeScript functions.
 
 use super::FUNCTIONS;
-use crate::language::{bodies::Doing, outline::Source, syntax::At};
+use crate::language::{bodies::ExecutableCode, outline::Source, syntax::At};
 
 const CLASSES: [&str; 3] = ["class_declaration", "class", "abstract_class_declaration"];
 
 /// Reads the functions and values of a file.
-pub(super) fn doing(source: &Source<'_>) -> Doing {
-    let mut doing = Doing::default();
+pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
+    let mut code = ExecutableCode::default();
     for at in source.root.children() {
-        statement(at, &mut doing);
+        statement(at, &mut code);
     }
-    doing
+    code
 }
 
-fn statement(at: At<'_>, doing: &mut Doing) {
+fn statement(at: At<'_>, code: &mut ExecutableCode) {
     match at.kind() {
         "export_statement" => {
             if let Some(inner) = at.field("declaration").or_else(|| at.field("value")) {
-                statement(inner, doing);
+                statement(inner, code);
             }
         }
         "lexical_declaration" | "variable_declaration" => {
             for declarator in at.children().filter(|part| part.is(&["variable_declarator"])) {
                 let name = declarator.field("name").filter(|name| name.is(&["identifier"]));
                 if let Some(value) = declarator.field("value").filter(|value| !is_import(*value)) {
-                    functions_in(name.map(At::text), value, doing);
+                    functions_in(name.map(At::text), value, code);
                 }
             }
         }
@@ -36,10 +36,10 @@ fn statement(at: At<'_>, doing: &mut Doing) {
                 "assignment_expression" => {
                     let name = inner.field("left").and_then(|left| left.field("property"));
                     if let Some(value) = inner.field("right") {
-                        functions_in(name.map(At::text), value, doing);
+                        functions_in(name.map(At::text), value, code);
                     }
                 }
-                _ => doing.value(None, inner),
+                _ => code.value(None, inner),
             }
         }
         "if_statement" if at.field_text("condition").contains("main") => {}
@@ -50,13 +50,13 @@ fn statement(at: At<'_>, doing: &mut Doing) {
         | "empty_statement"
         | "function_signature"
         | "hash_bang_line" => {}
-        "enum_declaration" => doing.value(Some(at.field_text("name")), at),
-        _ => functions_in(None, at, doing),
+        "enum_declaration" => code.value(Some(at.field_text("name")), at),
+        _ => functions_in(None, at, code),
     }
 }
 
 /// Adds the outermost functions in the value of a name; if there are none, adds the value itself.
-fn functions_in(name: Option<&str>, at: At<'_>, doing: &mut Doing) {
+fn functions_in(name: Option<&str>, at: At<'_>, code: &mut ExecutableCode) {
     if at.is(&["identifier"]) || is_list_of_names(at) {
         return;
     }
@@ -69,7 +69,7 @@ fn functions_in(name: Option<&str>, at: At<'_>, doing: &mut Doing) {
     }
     let is_class = at.is(&CLASSES);
     if outermost.is_empty() && !is_class {
-        doing.value(name, at);
+        code.value(name, at);
     }
     for field in at
         .below()
@@ -79,11 +79,11 @@ fn functions_in(name: Option<&str>, at: At<'_>, doing: &mut Doing) {
         let holds_function = outermost.iter().any(|function| field.holds(*function));
         if field.field("value").is_some() && !in_function && !holds_function {
             let named = field.field("name").or_else(|| field.field("property"));
-            doing.value(named.map(At::text), field);
+            code.value(named.map(At::text), field);
         }
     }
     for function in outermost {
-        hollow(name, function, doing);
+        empty(name, function, code);
     }
 }
 
@@ -96,7 +96,7 @@ fn is_import(at: At<'_>) -> bool {
     at.text().starts_with("require(") || at.text().starts_with("await import(")
 }
 
-fn hollow(name: Option<&str>, function: At<'_>, doing: &mut Doing) {
+fn empty(name: Option<&str>, function: At<'_>, code: &mut ExecutableCode) {
     let Some(body) = function.field("body") else { return };
     let own = function.field_text("name");
     let name = match (own, name) {
@@ -105,7 +105,7 @@ fn hollow(name: Option<&str>, function: At<'_>, doing: &mut Doing) {
     };
     let [first, second] = answers(function.field_text("return_type"), is_typed(function));
     let is_maker = function.kind().starts_with("generator") || function.parts().any(|part| part.kind() == "*");
-    let hollow = match (name, is_maker, body.is(&["statement_block"])) {
+    let empty_bodies = match (name, is_maker, body.is(&["statement_block"])) {
         ("constructor", _, _) if extends(function) => {
             ["{ super(...arguments); }".into(), "{ super(...arguments); }".into()]
         }
@@ -114,7 +114,7 @@ fn hollow(name: Option<&str>, function: At<'_>, doing: &mut Doing) {
         (_, false, true) => [format!("{{ return {first}; }}"), format!("{{ return {second}; }}")],
         (_, false, false) => [format!("({first})"), format!("({second})")],
     };
-    doing.body((name, function), body, hollow);
+    code.body((name, function), body, empty_bodies);
 }
 
 fn extends(function: At<'_>) -> bool {

@@ -1,21 +1,21 @@
 //! Empties Python functions.
 
 use super::is_nothing;
-use crate::language::{bodies::Doing, outline::Source, syntax::At};
+use crate::language::{bodies::ExecutableCode, outline::Source, syntax::At};
 
 /// A value that supports every operation.
 const ANYTHING: &str = "__import__('unittest.mock').mock.MagicMock()";
 
 /// Reads the functions and values of a file.
-pub(super) fn doing(source: &Source<'_>) -> Doing {
-    let mut doing = Doing::default();
+pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
+    let mut code = ExecutableCode::default();
     let mut open: Vec<At<'_>> = source.root.children().collect();
     open.reverse();
     while let Some(at) = open.pop() {
         match at.kind() {
-            "function_definition" => function(at, at, &mut doing),
+            "function_definition" => function(at, at, &mut code),
             "decorated_definition" => match at.field("definition") {
-                Some(inner) if inner.is(&["function_definition"]) => function(at, inner, &mut doing),
+                Some(inner) if inner.is(&["function_definition"]) => function(at, inner, &mut code),
                 Some(inner) => open.push(inner),
                 None => {}
             },
@@ -28,17 +28,17 @@ pub(super) fn doing(source: &Source<'_>) -> Doing {
                 let inner: Vec<At<'_>> = at.children().filter(|part| is_statement(*part)).collect();
                 open.extend(inner.into_iter().rev());
             }
-            "expression_statement" => said(at, &mut doing),
+            "expression_statement" => said(at, &mut code),
             "if_statement"
             | "import_statement"
             | "import_from_statement"
             | "future_import_statement"
             | "pass_statement"
             | "type_alias_statement" => {}
-            _ => doing.value(None, at),
+            _ => code.value(None, at),
         }
     }
-    doing
+    code
 }
 
 /// `true` if a part of a statement is executed, and is not a condition or a name.
@@ -61,7 +61,7 @@ fn is_entry(at: At<'_>) -> bool {
     asked.contains("__name__") || asked.contains("TYPE_CHECKING")
 }
 
-fn said(at: At<'_>, doing: &mut Doing) {
+fn said(at: At<'_>, code: &mut ExecutableCode) {
     let Some(inner) = at.children().next() else { return };
     match inner.kind() {
         "string" | "ellipsis" => {}
@@ -70,14 +70,14 @@ fn said(at: At<'_>, doing: &mut Doing) {
             let left = inner.field("left").filter(|left| left.is(&["identifier"]));
             match left.map(At::text) {
                 Some("__all__" | "__version__" | "__slots__") => {}
-                name => doing.value(name, inner),
+                name => code.value(name, inner),
             }
         }
-        _ => doing.value(None, inner),
+        _ => code.value(None, inner),
     }
 }
 
-fn function(whole: At<'_>, at: At<'_>, doing: &mut Doing) {
+fn function(whole: At<'_>, at: At<'_>, code: &mut ExecutableCode) {
     let Some(body) = at.field("body") else { return };
     let name = at.field_text("name");
     if body.children().all(is_nothing) {
@@ -85,11 +85,11 @@ fn function(whole: At<'_>, at: At<'_>, doing: &mut Doing) {
     }
     let answers = answers(name, at.field_text("return_type"));
     let makes = yields(body);
-    let hollow = match (makes, answers) {
+    let empty_bodies = match (makes, answers) {
         (true, _) => ["return; yield".to_owned(), format!("yield {ANYTHING}")],
         (false, (first, second)) => [format!("return {first}"), format!("return {second}")],
     };
-    doing.body((name, whole), body, hollow);
+    code.body((name, whole), body, empty_bodies);
 }
 
 /// `true` if a function is a generator.

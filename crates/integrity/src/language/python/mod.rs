@@ -1,14 +1,14 @@
 //! Python: pytest and unittest.
 
 mod bodies;
-mod otherwise;
+mod return_values;
 
 use crate::language::{
-    assertions::{Asking, MadeToFail, Place},
+    assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
     outline::RepeatedNames,
     reachability::Flow,
     role::{Role, file_name, in_test_folder},
-    settings::{Less, Watched, coverage, run},
+    settings::{Watched, Weakening, coverage, run},
     syntax::At,
     vocabulary::{Grammar, Vocabulary},
 };
@@ -21,8 +21,8 @@ pub static PYTHON: Vocabulary = Vocabulary {
     inline_tests: false,
     role,
     is_collected: |path, _| role(path) == Some(Role::Test),
-    doing: bodies::doing,
-    otherwise: otherwise::otherwise,
+    executable_code: bodies::executable_code,
+    return_values: return_values::change_return_values,
     settings: &SETTINGS,
     flow: Flow {
         conditions: &["if_statement", "while_statement", "elif_clause"],
@@ -38,16 +38,16 @@ pub static PYTHON: Vocabulary = Vocabulary {
         never: &["False", "0", "None", "\"\"", "''", "[]", "not True"],
         empty: &["[]", "()", "{}", "range(0)", "\"\""],
     },
-    asking: Asking {
+    comparison: ComparisonWords {
         equals: &["assertEqual", "assertIs", "assertListEqual", "assertDictEqual"],
         weak: &["isinstance", "hasattr", "callable", "issubclass", "bool"],
         or: &["or"],
         truths: &["True"],
         falsities: &["False", "None", "0"],
     },
-    made_to_fail: MadeToFail {
+    made_to_fail: FailureTemplate {
         text: "raise AssertionError('made to fail')",
-        place: Place::Statement,
+        replaces: ReplacedCode::Statement,
     },
     literals: &[
         "integer",
@@ -97,34 +97,34 @@ static GRAMMARS: [Grammar; 2] = [
 ];
 
 static SETTINGS: [Watched; 27] = [
-    run("addopts", Less::Options),
-    run("testpaths", Less::LooksAt),
-    run("python_files", Less::LooksAt),
-    run("python_functions", Less::Present),
-    run("python_classes", Less::Present),
-    run("norecursedirs", Less::LeavesOut),
-    run("collect_ignore", Less::LeavesOut),
-    run("xfail_strict", Less::SwitchedOff),
+    run("addopts", Weakening::Options),
+    run("testpaths", Weakening::LooksAt),
+    run("python_files", Weakening::LooksAt),
+    run("python_functions", Weakening::Present),
+    run("python_classes", Weakening::Present),
+    run("norecursedirs", Weakening::LeavesOut),
+    run("collect_ignore", Weakening::LeavesOut),
+    run("xfail_strict", Weakening::SwitchedOff),
     // In pytest 9, `strict` includes `xfail_strict`.
-    run("pytest.strict", Less::SwitchedOff),
-    run("pytest.ini_options.strict", Less::SwitchedOff),
-    run("tool.hatch.envs.*.scripts.test", Less::Command),
-    run("tool.poe.tasks.test", Less::Command),
-    run("tool.pdm.scripts.test", Less::Command),
-    run("tool.taskipy.tasks.test", Less::Command),
-    run("testenv.commands", Less::Command),
-    run("testenv.ignore_errors", Less::SwitchedOn),
-    run("testenv.ignore_outcome", Less::SwitchedOn),
-    coverage("report.fail_under", Less::Lowered),
-    coverage("run.omit", Less::LeavesOut),
-    coverage("report.omit", Less::LeavesOut),
-    coverage("coverage.omit", Less::LeavesOut),
-    coverage("run.source", Less::LooksAt),
-    coverage("run.include", Less::LooksAt),
-    coverage("report.include", Less::LooksAt),
-    coverage("run.branch", Less::SwitchedOff),
-    coverage("report.exclude_lines", Less::LeavesOut),
-    coverage("report.exclude_also", Less::LeavesOut),
+    run("pytest.strict", Weakening::SwitchedOff),
+    run("pytest.ini_options.strict", Weakening::SwitchedOff),
+    run("tool.hatch.envs.*.scripts.test", Weakening::Command),
+    run("tool.poe.tasks.test", Weakening::Command),
+    run("tool.pdm.scripts.test", Weakening::Command),
+    run("tool.taskipy.tasks.test", Weakening::Command),
+    run("testenv.commands", Weakening::Command),
+    run("testenv.ignore_errors", Weakening::SwitchedOn),
+    run("testenv.ignore_outcome", Weakening::SwitchedOn),
+    coverage("report.fail_under", Weakening::Lowered),
+    coverage("run.omit", Weakening::LeavesOut),
+    coverage("report.omit", Weakening::LeavesOut),
+    coverage("coverage.omit", Weakening::LeavesOut),
+    coverage("run.source", Weakening::LooksAt),
+    coverage("run.include", Weakening::LooksAt),
+    coverage("report.include", Weakening::LooksAt),
+    coverage("run.branch", Weakening::SwitchedOff),
+    coverage("report.exclude_lines", Weakening::LeavesOut),
+    coverage("report.exclude_also", Weakening::LeavesOut),
 ];
 
 /// Modules of the standard library, of every test run, and of packages that nearly every program installs.

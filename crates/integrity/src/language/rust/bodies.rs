@@ -2,41 +2,41 @@
 
 use super::{answers::answers, is_test_code};
 use crate::language::{
-    bodies::{Doing, TestModule},
+    bodies::{ExecutableCode, TestModule},
     outline::Source,
     syntax::At,
 };
 
 /// Reads the functions and values of a file, without its tests.
-pub(super) fn doing(source: &Source<'_>) -> Doing {
-    let mut doing = Doing::default();
+pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
+    let mut code = ExecutableCode::default();
     let mut open: Vec<At<'_>> = source.root.children().collect();
     open.reverse();
     while let Some(at) = open.pop() {
         if is_test_code(source, at) {
             let is_module = at.is(&["mod_item"]) && at.field("body").is_some();
-            doing.modules.extend(is_module.then(|| TestModule {
+            code.modules.extend(is_module.then(|| TestModule {
                 name: at.field_text("name").to_owned(),
                 range: at.range(),
             }));
             continue;
         }
         match at.kind() {
-            "function_item" => function(at, &mut doing),
+            "function_item" => function(at, &mut code),
             "mod_item" | "impl_item" | "trait_item" | "foreign_mod_item" => {
                 let inner = at.field("body").into_iter().flat_map(At::children);
                 let inner: Vec<At<'_>> = inner.collect();
                 open.extend(inner.into_iter().rev());
             }
-            "const_item" | "static_item" | "macro_definition" => doing.value(Some(at.field_text("name")), at),
-            "macro_invocation" | "expression_statement" => doing.value(None, at),
+            "const_item" | "static_item" | "macro_definition" => code.value(Some(at.field_text("name")), at),
+            "macro_invocation" | "expression_statement" => code.value(None, at),
             _ => {}
         }
     }
-    doing
+    code
 }
 
-fn function(at: At<'_>, doing: &mut Doing) {
+fn function(at: At<'_>, code: &mut ExecutableCode) {
     let Some(body) = at.field("body") else { return };
     let parameters = at.field("parameters");
     let named = parameters.into_iter().flat_map(At::children);
@@ -46,11 +46,11 @@ fn function(at: At<'_>, doing: &mut Doing) {
         .map(|pattern| format!("&{},", pattern.text()))
         .collect();
     let takes_itself = parameters.is_some_and(|all| all.children().any(|part| part.is(&["self_parameter"])));
-    let hollow = match (at.field_text("return_type"), takes_itself) {
+    let empty_bodies = match (at.field_text("return_type"), takes_itself) {
         ("Self" | "&Self" | "&mut Self", true) => ["self".to_owned(), "self".to_owned()],
         (written, _) => answers(written),
     };
     // Parameters are used, so that a crate that denies warnings still builds.
-    let hollow = hollow.map(|answer| format!("{{ let _ = ({}); {answer} }}", used.join(" ")));
-    doing.body((at.field_text("name"), at), body, hollow);
+    let empty_bodies = empty_bodies.map(|answer| format!("{{ let _ = ({}); {answer} }}", used.join(" ")));
+    code.body((at.field_text("name"), at), body, empty_bodies);
 }

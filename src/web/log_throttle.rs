@@ -9,7 +9,7 @@ const QUIET_MS: u64 = 60_000;
 
 /// Counts what happens between two lines of the log.
 #[derive(Default)]
-pub(super) struct Seldom(Mutex<Since>);
+pub(super) struct LogThrottle(Mutex<Since>);
 
 /// The number of events since the last line, and its time.
 #[derive(Default)]
@@ -18,7 +18,7 @@ struct Since {
     untold: u64,
 }
 
-impl Seldom {
+impl LogThrottle {
     /// Counts one more event. Returns the number of events since the last line if a line is due now.
     pub(super) fn happened(&self, now: Millis) -> Option<u64> {
         let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -33,18 +33,18 @@ impl Seldom {
 
 #[cfg(test)]
 mod tests {
-    use super::Seldom;
+    use super::LogThrottle;
     use domain::ids::Millis;
 
     #[test]
     fn a_flood_is_told_at_once_and_then_once_a_minute() {
-        let seldom = Seldom::default();
+        let throttle = LogThrottle::default();
         let told: Vec<(i64, u64)> = (0..=180_000)
             .step_by(500)
-            .filter_map(|now| Some((now, seldom.happened(Millis(now))?)))
+            .filter_map(|now| Some((now, throttle.happened(Millis(now))?)))
             .collect();
         assert_eq!(told, [(0, 1), (60_000, 120), (120_000, 120), (180_000, 120)]);
-        assert_eq!(seldom.happened(Millis(1_000_000)), Some(1));
-        assert_eq!(seldom.happened(Millis(0)), Some(1), "the clock was set back");
+        assert_eq!(throttle.happened(Millis(1_000_000)), Some(1));
+        assert_eq!(throttle.happened(Millis(0)), Some(1), "the clock was set back");
     }
 }

@@ -1,7 +1,7 @@
 //! Makes JavaScript and TypeScript functions return another value of the same type, or nothing, after they ran.
 
 use super::{FUNCTIONS, named};
-use crate::language::{otherwise::Otherwise, outline::Source, syntax::At};
+use crate::language::{outline::Source, return_values::ReturnValueChanges, syntax::At};
 use std::collections::BTreeSet;
 
 /// JavaScript code that turns a value into another one of the same type.
@@ -36,7 +36,7 @@ function __made(value) {
 ";
 
 /// Changes the results of the functions of these names.
-pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option<Otherwise> {
+pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>) -> Option<ReturnValueChanges> {
     let mut outermost: Vec<At<'_>> = Vec::new();
     for at in source.root.below().filter(|at| at.is(&FUNCTIONS) && gives(*at)) {
         let is_named = named(at).is_some_and(|name| names.contains(name.text()));
@@ -44,14 +44,14 @@ pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option
             outermost.push(at);
         }
     }
-    let place = |function: &At<'_>| {
+    let replacement = |function: &At<'_>| {
         let body = function.field("body")?;
         let made = wrapped(*function, body);
         Some((body.range(), [made.clone(), made]))
     };
     let is_typed = ["ts", "tsx", "mts", "cts"].contains(&source.path.rsplit('.').next()?);
-    (!outermost.is_empty()).then(|| Otherwise {
-        places: outermost.iter().filter_map(place).collect(),
+    (!outermost.is_empty()).then(|| ReturnValueChanges {
+        replacements: outermost.iter().filter_map(replacement).collect(),
         begin: if is_typed { "// @ts-nocheck\n" } else { "" },
         end: [OTHER.to_owned(), NOTHING.to_owned()],
     })

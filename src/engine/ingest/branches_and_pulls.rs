@@ -11,7 +11,7 @@ use crate::{
     },
     github::{
         model::Pull,
-        webhook::{Place, PullEvent, Push, PushKind},
+        webhook::{EventOrigin, PullEvent, Push, PushKind},
     },
 };
 use domain::{
@@ -29,11 +29,11 @@ pub async fn of_pull(
     context: &InboundContext<'_>,
     pull: &Pull,
 ) -> Result<Option<(Feature, Option<TaskId>)>, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
-    let known = match engine.store.by_pull(place.repo.id, pull.number).await? {
+    let InboundContext { engine, origin, .. } = *context;
+    let known = match engine.store.by_pull(origin.repo.id, pull.number).await? {
         Some(found) => Some(found),
         // A person may act before we have stored the pull request's number.
-        None => engine.store.by_branch(place.repo.id, &pull.head.branch).await?,
+        None => engine.store.by_branch(origin.repo.id, &pull.head.branch).await?,
     };
     let Some(found) = known else { return Ok(None) };
     let feature = engine.feature(&found.feature.key).await?;
@@ -42,12 +42,12 @@ pub async fn of_pull(
 
 /// Handles the closing, merging or reopening of one of our pull requests.
 pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: &PullEvent) -> Result<Done, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
+    let InboundContext { engine, origin, .. } = *context;
     let Some((feature, task)) = of_pull(context, pull).await? else {
         return Ok(Done::Nothing);
     };
     let closed = pull.closed_at.map_or(0, |at| at.0);
-    let by = &place.sender.user;
+    let by = &origin.sender.user;
     let (event, cause) = match (event, task) {
         // New commits arrive as push events, so this event adds nothing.
         (PullEvent::Synchronized { .. }, _) => return Ok(Done::Nothing),
@@ -117,15 +117,15 @@ async fn reopened(engine: &Engine, feature: &Feature, pull: PullNumber) -> Resul
 }
 
 /// Handles a push to one of our branches, or its deletion.
-pub async fn push(engine: &Engine, place: &Place, push: &Push) -> Result<Done, EffectError> {
-    let Some(found) = engine.store.by_branch(place.repo.id, &push.branch).await? else {
-        return default_branch::pushed(engine, place, push).await;
+pub async fn push(engine: &Engine, origin: &EventOrigin, push: &Push) -> Result<Done, EffectError> {
+    let Some(found) = engine.store.by_branch(origin.repo.id, &push.branch).await? else {
+        return default_branch::pushed(engine, origin, push).await;
     };
     let Some(feature) = engine.feature(&found.feature.key).await? else {
         return Ok(Done::Nothing);
     };
-    let by = &place.sender.user;
-    let Some(event) = pushed(engine, place, push, found.task, &feature).await? else {
+    let by = &origin.sender.user;
+    let Some(event) = pushed(engine, origin, push, found.task, &feature).await? else {
         return Ok(Done::Nothing);
     };
     let sha = |sha: &Option<Sha>| sha.as_ref().map_or("none".to_owned(), ToString::to_string);
@@ -136,12 +136,12 @@ pub async fn push(engine: &Engine, place: &Place, push: &Push) -> Result<Done, E
 /// Returns the event for a push. Deliveries may be late, so the current head of the branch counts.
 async fn pushed(
     engine: &Engine,
-    place: &Place,
+    origin: &EventOrigin,
     push: &Push,
     task: Option<TaskId>,
     feature: &Feature,
 ) -> Result<Option<Event>, EffectError> {
-    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+    let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
     let head = match push.kind {
         PushKind::Deleted => None,
         PushKind::Created | PushKind::FastForward | PushKind::Forced => repo.branch_head(&push.branch).await?,
@@ -152,13 +152,13 @@ async fn pushed(
         (None, None) => Some(integration_deleted(engine, feature).await?),
         (None, Some(head)) => Some(Event::IntegrationPushed { head }),
         (Some(task), Some(head)) => {
-            let off = push.kind == PushKind::Forced && !stands_on_integration(engine, place, feature, &head).await?;
+            let off = push.kind == PushKind::Forced && !stands_on_integration(engine, origin, feature, &head).await?;
             let did = if off {
                 PersonDid::ForcePush { head }
             } else {
                 PersonDid::Push { head }
             };
-            Some(person(task, &place.sender.user, did))
+            Some(person(task, &origin.sender.user, did))
         }
     })
 }
@@ -182,13 +182,13 @@ async fn integration_deleted(engine: &Engine, feature: &Feature) -> Result<Event
 /// Returns `true` if the head of a forced push still contains the commit from which the task branches were made.
 async fn stands_on_integration(
     engine: &Engine,
-    place: &Place,
+    origin: &EventOrigin,
     feature: &Feature,
     head: &Sha,
 ) -> Result<bool, EffectError> {
     let Some(integration) = &feature.integration else {
         return Ok(false);
     };
-    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+    let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
     Ok(repo.stands_on(head, &integration.base).await?)
 }

@@ -1,8 +1,8 @@
 //! Makes Python functions return another value of the same type, or nothing, after they ran.
 
 use crate::language::{
-    otherwise::Otherwise,
     outline::{Source, quoted},
+    return_values::ReturnValueChanges,
     syntax::At,
 };
 use std::collections::BTreeSet;
@@ -84,7 +84,7 @@ def _otherwise(names):
 ";
 
 /// Changes the results of the functions of these names, at the end of the file.
-pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option<Otherwise> {
+pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>) -> Option<ReturnValueChanges> {
     let functions = source.root.below().filter(|at| at.is(&["function_definition"]));
     let known: BTreeSet<&str> = functions
         .map(|at: At<'_>| at.field_text("name"))
@@ -92,8 +92,8 @@ pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option
         .collect();
     let listed: Vec<String> = known.iter().map(|name| quoted(name).replace('`', "'")).collect();
     let end = |makes: &str| format!("\n{makes}{WRAPS}\n\n_otherwise(({},))\n", listed.join(", "));
-    (!known.is_empty()).then(|| Otherwise {
+    (!known.is_empty()).then(|| ReturnValueChanges {
         end: [end(OTHER), end(NOTHING)],
-        ..Otherwise::default()
+        ..ReturnValueChanges::default()
     })
 }

@@ -17,7 +17,7 @@ use std::{
 use tempfile::TempDir;
 
 /// The files and pages of a demo.
-pub(super) struct Places {
+pub(super) struct DemoFiles {
     /// The folder of all files.
     folder: PathBuf,
     /// The forge's copy of the repository.
@@ -56,17 +56,17 @@ pub(super) fn private_folder() -> std::io::Result<TempDir> {
 }
 
 /// Removes checkouts, mirrors and caches, or all files.
-pub(super) fn tidy(places: &Places) {
-    match places.staying {
+pub(super) fn tidy(files: &DemoFiles) {
+    match files.staying {
         Staying::Kept => {
-            git::delete(&places.folder.join("data"));
-            let _ = std::fs::remove_file(places.folder.join("agents.yml"));
+            git::delete(&files.folder.join("data"));
+            let _ = std::fs::remove_file(files.folder.join("agents.yml"));
         }
-        Staying::Until | Staying::Empty => git::delete(&places.folder),
+        Staying::Until | Staying::Empty => git::delete(&files.folder),
     }
 }
 
-impl Places {
+impl DemoFiles {
     /// Returns the files of a demo of this material in `folder`.
     pub(super) fn new(folder: PathBuf, stage: &Stage, repository: &str, material: &Material) -> anyhow::Result<Self> {
         Ok(Self {

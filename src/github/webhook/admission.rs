@@ -1,7 +1,7 @@
 //! Decides which deliveries are stored. The others are acknowledged and dropped before they cost anything.
 
 use super::{
-    inbound::{Inbound, IssueEvent, Place},
+    inbound::{EventOrigin, Inbound, IssueEvent},
     parse::{WebhookError, parse},
 };
 use crate::github::{client::Client, model::Pull};
@@ -53,7 +53,7 @@ pub struct Summary {
 
 /// Whether a delivery is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Door {
+pub enum Admission {
     /// Store it and act on it.
     Keep(Summary),
     /// Acknowledge it and forget it.
@@ -70,21 +70,21 @@ pub enum DropReason {
 }
 
 /// Decides if a delivery of `event` is stored. A payload that cannot be read is an error of the sender.
-pub fn door(event: &str, body: &[u8], own: &OwnApps) -> Result<Door, WebhookError> {
+pub fn admit(event: &str, body: &[u8], own: &OwnApps) -> Result<Admission, WebhookError> {
     let inbound = parse(event, body)?;
     let summary = summary(event, &inbound);
     Ok(if is_own(&inbound, own) {
-        Door::Drop(summary, DropReason::Own)
+        Admission::Drop(summary, DropReason::Own)
     } else if is_needed(&inbound) {
-        Door::Keep(summary)
+        Admission::Keep(summary)
     } else {
-        Door::Drop(summary, DropReason::Unneeded)
+        Admission::Drop(summary, DropReason::Unneeded)
     })
 }
 
 fn summary(event: &str, inbound: &Inbound) -> Summary {
     let of_pull = |pull: &Pull| Some(IssueNumber(pull.number.0));
-    let place = inbound.place();
+    let origin = inbound.origin();
     let (installation, sender, issue) = match inbound {
         Inbound::Issue { issue, .. } | Inbound::CommentCreated { issue, .. } => (None, None, Some(issue.number)),
         Inbound::Pull { pull, .. } | Inbound::Review { pull, .. } => (None, None, of_pull(pull)),
@@ -100,15 +100,15 @@ fn summary(event: &str, inbound: &Inbound) -> Summary {
     };
     Summary {
         event: event.to_owned(),
-        installation: installation.or(place.map(|place| place.installation)),
-        repo: place.map(|place| place.repo.id),
+        installation: installation.or(origin.map(|origin| origin.installation)),
+        repo: origin.map(|origin| origin.repo.id),
         issue,
-        sender: sender.or(place.map(|place| place.sender.user.id)),
+        sender: sender.or(origin.map(|origin| origin.sender.user.id)),
     }
 }
 
 fn is_own(inbound: &Inbound, own: &OwnApps) -> bool {
-    let by_us = |place: &Place| own.users.iter().any(|user| place.sender.is(user));
+    let by_us = |origin: &EventOrigin| own.users.iter().any(|user| origin.sender.is(user));
     let through_us = match inbound {
         Inbound::CommentCreated { comment, .. } => comment.via_app.is_some_and(|app| own.apps.contains(&app)),
         Inbound::Issue { .. }
@@ -122,18 +122,18 @@ fn is_own(inbound: &Inbound, own: &OwnApps) -> bool {
         | Inbound::Ping
         | Inbound::Ignored { .. } => false,
     };
-    through_us || inbound.place().is_some_and(by_us)
+    through_us || inbound.origin().is_some_and(by_us)
 }
 
 fn is_needed(inbound: &Inbound) -> bool {
     match inbound {
         Inbound::Issue { event, .. } => *event != IssueEvent::Edited,
         Inbound::CommentCreated { comment, .. } => may_hold_command(&comment.body),
-        Inbound::Pull { place, pull, .. } | Inbound::Review { place, pull, .. } => {
-            pull.is_from(place.repo.id) && pull.head.branch.starts_with(OUR_BRANCHES)
+        Inbound::Pull { origin, pull, .. } | Inbound::Review { origin, pull, .. } => {
+            pull.is_from(origin.repo.id) && pull.head.branch.starts_with(OUR_BRANCHES)
         }
-        Inbound::Push { place, push } => {
-            push.branch.starts_with(OUR_BRANCHES) || push.branch == place.repo.default_branch
+        Inbound::Push { origin, push } => {
+            push.branch.starts_with(OUR_BRANCHES) || push.branch == origin.repo.default_branch
         }
         Inbound::CheckAction { .. }
         | Inbound::Rerun { .. }

@@ -16,7 +16,7 @@ use std::{
 const SHORT_SHA: usize = 8;
 
 /// A repository and the folders beside it.
-pub struct Place {
+pub struct LocalRepository {
     /// The repository.
     pub own: OwnRepository,
     /// The folder of lasting data: the forge, the database, the Features. It is in git's folder, which linked work
@@ -27,7 +27,7 @@ pub struct Place {
     pub cache: PathBuf,
 }
 
-impl Place {
+impl LocalRepository {
     /// Finds the repository around the current folder.
     pub async fn here() -> anyhow::Result<Self> {
         let here = std::env::current_dir().context("the current folder")?;
@@ -90,7 +90,7 @@ pub fn make_own(folder: &Path) -> anyhow::Result<()> {
     std::fs::set_permissions(folder, Permissions::from_mode(0o700)).with_context(failed)
 }
 
-/// Returns the options for opening a place's files: new files are for their owner only, and symbolic links are refused.
+/// Returns the options for opening a repository's files: new files are for their owner only, and symbolic links are refused.
 pub fn own_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());

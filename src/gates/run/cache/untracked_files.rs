@@ -16,11 +16,11 @@ const OF_NO_USE: [&str; 4] = [".pytest_cache", "__pycache__", ".nyc_output", "co
 
 /// The topmost files and folders that are not part of the commit, at one moment.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Leavings {
+pub(crate) struct UntrackedFiles {
     found: BTreeSet<PathBuf>,
 }
 
-impl Leavings {
+impl UntrackedFiles {
     /// Searches a checkout whose commit has these paths.
     pub(crate) async fn of(work: &Path, tracked: &BTreeSet<String>) -> Result<Self, GateError> {
         let (work, tracked) = (work.to_path_buf(), tracked.clone());

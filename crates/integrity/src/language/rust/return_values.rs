@@ -2,21 +2,21 @@
 //! other value are supported.
 
 use super::{answers::split, is_test_code};
-use crate::language::{otherwise::Otherwise, outline::Source, syntax::At};
+use crate::language::{outline::Source, return_values::ReturnValueChanges, syntax::At};
 use std::collections::BTreeSet;
 
 /// The deepest nesting of types.
 const DEEPEST: usize = 8;
 
 /// Changes the results of the functions of these names.
-pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option<Otherwise> {
-    let mut places = Vec::new();
+pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>) -> Option<ReturnValueChanges> {
+    let mut replacements = Vec::new();
     let mut open: Vec<At<'_>> = source.root.children().collect();
     open.reverse();
-    while let Some(at) = open.pop().filter(|_| places.len() < 1_000) {
+    while let Some(at) = open.pop().filter(|_| replacements.len() < 1_000) {
         match at.kind() {
             _ if is_test_code(source, at) => {}
-            "function_item" if names.contains(at.field_text("name")) => places.extend(place(at)),
+            "function_item" if names.contains(at.field_text("name")) => replacements.extend(replacement(at)),
             "mod_item" | "impl_item" | "trait_item" => {
                 let inner: Vec<At<'_>> = at.field("body").into_iter().flat_map(At::children).collect();
                 open.extend(inner.into_iter().rev());
@@ -24,13 +24,13 @@ pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option
             _ => {}
         }
     }
-    (!places.is_empty()).then(|| Otherwise {
-        places,
-        ..Otherwise::default()
+    (!replacements.is_empty()).then(|| ReturnValueChanges {
+        replacements,
+        ..ReturnValueChanges::default()
     })
 }
 
-fn place(function: At<'_>) -> Option<(std::ops::Range<usize>, [String; 2])> {
+fn replacement(function: At<'_>) -> Option<(std::ops::Range<usize>, [String; 2])> {
     let mut modifiers = function.children().filter(|part| part.is(&["function_modifiers"]));
     let is_plain = modifiers.next().is_none();
     let (body, written) = (function.field("body")?, function.field_text("return_type"));

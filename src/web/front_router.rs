@@ -20,13 +20,13 @@ const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The part of the HTTP server that stays while services change.
 #[derive(Clone)]
-pub struct Face {
+pub struct FrontRouter {
     service: watch::Sender<Option<Router>>,
     setup: Option<Arc<Setup>>,
 }
 
-impl Face {
-    /// Creates a face without a service behind it.
+impl FrontRouter {
+    /// Creates a router without a service behind it.
     #[must_use]
     pub fn new(setup: Option<Arc<Setup>>) -> Self {
         Self {
@@ -54,9 +54,9 @@ impl Face {
     }
 }
 
-async fn forward(State(face): State<Face>, request: Request) -> Response {
-    let mut service = face.service.subscribe();
-    if request.uri().path() == "/webhook" && service.borrow().is_none() && face.awaits() {
+async fn forward(State(front): State<FrontRouter>, request: Request) -> Response {
+    let mut service = front.service.subscribe();
+    if request.uri().path() == "/webhook" && service.borrow().is_none() && front.awaits() {
         let _ = tokio::time::timeout(PATIENCE, service.wait_for(Option::is_some)).await;
     }
     let router = service.borrow().clone();
@@ -65,11 +65,11 @@ async fn forward(State(face): State<Face>, request: Request) -> Response {
             Ok(response) => response,
             Err(never) => match never {},
         },
-        None => face.without_service(&request),
+        None => front.without_service(&request),
     }
 }
 
-impl Face {
+impl FrontRouter {
     /// `true` if a service is expected to start.
     fn awaits(&self) -> bool {
         self.setup

@@ -14,7 +14,7 @@ use crate::{
     },
     github::{
         model::Issue,
-        webhook::{InstallationEvent, IssueEvent, Place, RepositoryEvent},
+        webhook::{EventOrigin, InstallationEvent, IssueEvent, RepositoryEvent},
     },
     store::Scope,
 };
@@ -25,15 +25,15 @@ use domain::{
 
 /// Handles an event of an issue.
 pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEvent) -> Result<Done, EffectError> {
-    let InboundContext { engine, place, .. } = *context;
-    let by = &place.sender.user;
+    let InboundContext { engine, origin, .. } = *context;
+    let by = &origin.sender.user;
     if let IssueEvent::Labeled(label) = event {
         return match label {
             Some(label) => label::labelled(context, issue, label).await,
             None => label::labelled_somehow(context, issue).await,
         };
     }
-    let Some(feature) = newest(engine, place.repo.id, issue.number).await? else {
+    let Some(feature) = newest(engine, origin.repo.id, issue.number).await? else {
         return Ok(Done::Nothing);
     };
     let run = feature.key.run;
@@ -52,7 +52,7 @@ pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEve
             let closed = issue.closed_at.map_or(0, |at| at.0);
             let merged = match feature.pull {
                 Some(number) => {
-                    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+                    let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
                     repo.pull(number).await?.is_merged().then_some(number)
                 }
                 None => None,
@@ -101,13 +101,13 @@ fn label_of(feature: &Feature) -> String {
 }
 
 /// Handles an event of a repository.
-pub async fn repository(engine: &Engine, place: &Place, event: RepositoryEvent) -> Result<Done, EffectError> {
-    engine.doubt_settings(place.repo.id, &place.repo.name).await?;
+pub async fn repository(engine: &Engine, origin: &EventOrigin, event: RepositoryEvent) -> Result<Done, EffectError> {
+    engine.doubt_settings(origin.repo.id, &origin.repo.name).await?;
     let why = match event {
         RepositoryEvent::Renamed | RepositoryEvent::Transferred | RepositoryEvent::DefaultBranchChanged => {
-            engine.autobuild.forget_name(place.repo.id);
+            engine.autobuild.forget_name(origin.repo.id);
             if let Some(coach) = &engine.coach {
-                coach.forget_name(place.repo.id);
+                coach.forget_name(origin.repo.id);
             }
             return Ok(Done::Nothing);
         }
@@ -118,10 +118,10 @@ pub async fn repository(engine: &Engine, place: &Place, event: RepositoryEvent) 
     let event = Event::Cancelled(CancelledWhy::RepositoryGone);
     all(
         engine,
-        Scope::Repo(place.repo.id),
+        Scope::Repo(origin.repo.id),
         &event,
         why,
-        &place.sender.user.login,
+        &origin.sender.user.login,
     )
     .await
 }

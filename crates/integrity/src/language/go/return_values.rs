@@ -2,24 +2,24 @@
 //! other value are supported.
 
 use super::bodies::results;
-use crate::language::{otherwise::Otherwise, outline::Source, syntax::At};
+use crate::language::{outline::Source, return_values::ReturnValueChanges, syntax::At};
 use std::collections::BTreeSet;
 
 /// Changes the results of the functions of these names.
-pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option<Otherwise> {
+pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>) -> Option<ReturnValueChanges> {
     let functions = source
         .root
         .children()
         .filter(|at| at.is(&["function_declaration", "method_declaration"]));
     let named = functions.filter(|at| names.contains(at.field_text("name")));
-    let places: Vec<_> = named.filter_map(place).collect();
-    (!places.is_empty()).then(|| Otherwise {
-        places,
-        ..Otherwise::default()
+    let replacements: Vec<_> = named.filter_map(replacement).collect();
+    (!replacements.is_empty()).then(|| ReturnValueChanges {
+        replacements,
+        ..ReturnValueChanges::default()
     })
 }
 
-fn place(function: At<'_>) -> Option<(std::ops::Range<usize>, [String; 2])> {
+fn replacement(function: At<'_>) -> Option<(std::ops::Range<usize>, [String; 2])> {
     let body = function.field("body")?;
     let result = function.field_text("result");
     let results = results(function);

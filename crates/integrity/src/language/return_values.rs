@@ -5,16 +5,16 @@ use std::ops::Range;
 
 /// The changes to a file.
 #[derive(Debug, Default)]
-pub struct Otherwise {
+pub struct ReturnValueChanges {
     /// The replacements for byte ranges of the file, in order: for another value first, then for nothing.
-    pub places: Vec<(Range<usize>, [String; 2])>,
+    pub replacements: Vec<(Range<usize>, [String; 2])>,
     /// The text before the file.
     pub begin: &'static str,
     /// The text after the file, for another value first, then for nothing.
     pub end: [String; 2],
 }
 
-impl Otherwise {
+impl ReturnValueChanges {
     /// Returns the file in both forms.
     #[must_use]
     pub fn of(&self, text: &str) -> Option<[String; 2]> {
@@ -27,7 +27,7 @@ impl Otherwise {
 
     fn with(&self, text: &str, which: fn(&[String; 2]) -> &String, end: &str) -> Option<String> {
         let (mut made, mut from) = (self.begin.to_owned(), 0);
-        for (range, put) in &self.places {
+        for (range, put) in &self.replacements {
             made.push_str(text.get(from..range.start)?);
             made.push_str(which(put));
             from = range.end;
@@ -43,22 +43,22 @@ mod tests {
     use crate::language;
     use std::collections::BTreeSet;
 
-    fn otherwise(path: &str, text: &str, names: &[&str]) -> Option<[String; 2]> {
+    fn change_return_values(path: &str, text: &str, names: &[&str]) -> Option<[String; 2]> {
         let names: BTreeSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        language::otherwise(path, text, &names)
+        language::change_return_values(path, text, &names)
     }
 
     #[test]
     fn named_functions_still_do_what_they_did() {
         let script = "export function tax(n) { return n; }\nconst low = async (n) => n * 2;\nfunction* all() { yield 1; }\n\
                       class A { get size() { return 1; } set size(n) { this.n = n; } }\n";
-        let [other, nothing] = otherwise("src/a.js", script, &["tax", "low", "all", "size"]).unwrap();
+        let [other, nothing] = change_return_values("src/a.js", script, &["tax", "low", "all", "size"]).unwrap();
         let wrapped = "export function tax(n) { return __made((() => { return n; })()); }\nconst low = async (n) => __made(n * 2);\n\
                        function* all() { yield 1; }\n\
                        class A { get size() { return __made((() => { return 1; })()); } set size(n) { this.n = n; } }\n";
         assert!(other.starts_with(wrapped), "{other}");
         assert!(nothing.starts_with(wrapped) && nothing != other, "{nothing}");
-        let typed = otherwise(
+        let typed = change_return_values(
             "src/a.ts",
             "async function f(): Promise<number> { return 1; }\n",
             &["f"],
@@ -68,19 +68,19 @@ mod tests {
             "// @ts-nocheck\nasync function f(): Promise<number> { return __made((async () => { return 1; })()); }\n";
         assert!(typed[0].starts_with(wrapped), "{typed:?}");
         let python = "def fee(n):\n    return n\n";
-        let both = otherwise("fees.py", python, &["fee"]).unwrap();
+        let both = change_return_values("fees.py", python, &["fee"]).unwrap();
         assert!(
             both.iter()
                 .all(|text| text.starts_with(python) && language::read("fees.py", text).is_some())
         );
         let rust = "impl Price {\n    fn of(&self, n: u32) -> Option<u32> { Some(n) }\n    fn all(&self) -> Self { todo() }\n}\n";
-        let [other, nothing] = otherwise("src/a.rs", rust, &["of", "all"]).unwrap();
+        let [other, nothing] = change_return_values("src/a.rs", rust, &["of", "all"]).unwrap();
         let body = "{ let value = (|| -> Option<u32> { Some(n) })();";
         assert!(other.contains(body) && other.contains(".map(|value|"), "{other}");
         assert!(nothing.contains(&format!("{body} let _ = value; None }}")), "{nothing}");
         assert!(other.contains("fn all(&self) -> Self { todo() }"), "{other}");
         let go = "package a\n\nfunc Rate(n int) int {\n\treturn n\n}\n";
-        let [other, _] = otherwise("a.go", go, &["Rate"]).unwrap();
+        let [other, _] = change_return_values("a.go", go, &["Rate"]).unwrap();
         assert!(
             other.contains("made := func() int {\n\treturn n\n}(); return made + made/10*3 + 1 }"),
             "{other}"
@@ -94,7 +94,7 @@ mod tests {
             ("fees.py", "def fee(n):\n    return n\n"),
             ("src/a.rs", "pub fn price(n: u32) -> u32 { n }\n"),
         ] {
-            assert_eq!(otherwise(path, text, &["of"]), None, "{path}");
+            assert_eq!(change_return_values(path, text, &["of"]), None, "{path}");
         }
     }
 }

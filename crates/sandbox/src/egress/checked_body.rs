@@ -17,14 +17,14 @@ use std::{
 
 /// A body that is checked on its way.
 #[derive(Debug)]
-pub(super) struct Within<B> {
+pub(super) struct CheckedBody<B> {
     body: B,
     reach: RequestPolicy,
     sent: Arc<Sent>,
     broken_off: Arc<OnceLock<RequestRefusal>>,
 }
 
-impl<B> Within<B> {
+impl<B> CheckedBody<B> {
     /// Wraps a body. The output limit that it asks for goes to `sent`, the reason for breaking off to `broken_off`.
     pub(super) fn new(body: B, terms: Terms, sent: Arc<Sent>, broken_off: Arc<OnceLock<RequestRefusal>>) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl<B> Within<B> {
     }
 }
 
-impl<B: Body<Data = Bytes, Error = hyper::Error> + Unpin> Body for Within<B> {
+impl<B: Body<Data = Bytes, Error = hyper::Error> + Unpin> Body for CheckedBody<B> {
     type Data = Bytes;
     type Error = Box<dyn Error + Send + Sync>;
 
