@@ -207,10 +207,10 @@ mod tests {
 
     #[test]
     fn settings_of_an_administrator_may_hold_an_account() {
-        let place = Place {
+        let storage = LoginStorage {
             managed: "/proc",
             ..Provider::Anthropic.storage()
         };
-        assert!(is_there(&place, &BTreeMap::new()));
+        assert!(is_there(&storage, &BTreeMap::new()));
     }
 }
