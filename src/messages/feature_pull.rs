@@ -92,7 +92,7 @@ fn missing(task: &Task) -> String {
         | State::Approved { .. }
         | State::Blocked { .. }
         | State::Completed { .. }
-        | State::Cancelled => words::task_state(&task.state).to_owned(),
+        | State::Cancelled => words::task_state(task).to_owned(),
     }
 }
 

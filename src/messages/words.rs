@@ -161,9 +161,13 @@ pub fn feature_state(state: &feature::State) -> &'static str {
     }
 }
 
+/// A task that stopped and has not been started again yet.
+const GOES_ON: &str = "waiting to go on";
+
 /// Returns a task's state in few words.
-pub fn task_state(state: &State) -> &'static str {
-    match state {
+pub fn task_state(task: &Task) -> &'static str {
+    match &task.state {
+        State::Pending if task.waits_to_go_on() => GOES_ON,
         State::Pending => "not started",
         State::PreLoop { .. } => "being designed",
         State::PlayerTurn { .. } => "the Player writes",
@@ -186,6 +190,7 @@ pub(super) fn of_stored(word: &str) -> String {
         "awaiting_approval" => "waiting for approval".to_owned(),
         "in_review" => "in review".to_owned(),
         "pending" => "not started".to_owned(),
+        "resumed" => GOES_ON.to_owned(),
         "pre_loop" => "being designed".to_owned(),
         "player_turn" => "with the Player".to_owned(),
         "coach_turn" => "with the Coach".to_owned(),
@@ -195,7 +200,7 @@ pub(super) fn of_stored(word: &str) -> String {
 
 /// Returns a task's state with its details, for a table cell.
 pub(super) fn state(task: &Task) -> String {
-    let word = task_state(&task.state);
+    let word = task_state(task);
     match &task.state {
         State::Pending | State::PreLoop { .. } | State::Blocked { .. } | State::Cancelled => word.to_owned(),
         State::PlayerTurn { turn, .. } | State::CoachTurn { turn, .. } => {

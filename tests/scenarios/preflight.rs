@@ -60,6 +60,40 @@ async fn tests_mended_in_the_default_branch_count_for_a_commit_that_is_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_resumed_task_that_waits_for_the_default_branch_takes_guidance_on_its_pull_request() {
+    let world = Setup::new()
+        .only_settings("test: sh tests/quiet.sh\nmode: standard")
+        .with_file("tests/quiet.sh", "exit 1\n")
+        .build()
+        .await;
+    world.script.plans(&Plan::one());
+    world.script.succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    settings(&world, "test: ./no-such-runner\nmode: standard\n").await;
+    let pull = world.pull(1).await;
+    world.say(WRITER, pull, "/autobuild resume").await;
+    let waits = world.feature().await.tasks[0].clone();
+    assert!(world.state().await == "blocked" && waits.waits_to_go_on(), "{waits:?}");
+    let mend = [
+        (
+            ".github/autobuild.yml",
+            Some("test: sh tests/quiet.sh\nmode: standard\n"),
+        ),
+        ("tests/quiet.sh", Some("true\n")),
+    ];
+    world.by(WRITER).push(REPO, "main", "Mend", &mend).await.unwrap();
+    world.script.plays(1);
+    world.say(WRITER, pull, "/autobuild resume greet in one line").await;
+    assert_eq!(world.state().await, "in_review");
+    let turns = world.feature().await.tasks[0].turns.clone();
+    let told = turns.iter().flat_map(|turn| &turn.told.guidance);
+    let told: Vec<&str> = told.map(|words| words.text.as_str()).collect();
+    assert_eq!(told, ["greet in one line"]);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_that_fails_blocks_with_command_exit_code_and_output() {
     let world = Setup::new()
         .only_settings("setup: sh tests/prepare.sh\ntest: sh tests/run.sh")

@@ -502,7 +502,43 @@ async fn a_task_of_which_nobody_may_say_what_must_hold_is_not_ordered() {
     for part in ["`It greets` names no check", "leave --no-pre-loop out"] {
         assert!(said.contains(part), "{part}: {said}");
     }
+    own.commits_settings("pre_loop: never\n").await;
+    let words = ["task", "../issue.md", "--agent", &own.agent()];
+    let refused = own.autobuild("", &words).output().await.unwrap();
+    assert!(whole(&refused).contains("name --pre-loop"), "{}", whole(&refused));
     assert_eq!(own.json(&["status", "--json"]).await["features"], serde_json::json!([]));
+    let asked = own
+        .autobuild("", &[&words[..], &["--pre-loop"]].concat())
+        .output()
+        .await;
+    let said = whole(&asked.unwrap());
+    assert!(!said.contains("names no check"), "{said}");
+    let known = own.json(&["status", "--json"]).await;
+    assert_eq!(known["features"].as_array().unwrap().len(), 1, "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_plan_writes_nothing_into_the_file_for_the_plan() {
+    let own = Own::new(Some("#!/bin/sh\nsleep 600\n")).await;
+    let agent = own.agent();
+    let mut plan = own.autobuild("", &["plan", "../issue.md", "--structured", "--agent", &agent]);
+    plan.stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let plan = plan.spawn().unwrap();
+    let process = plan.id().unwrap();
+    let lock = own.repository.join(".git/autobuild/lock");
+    while !fs::read_to_string(&lock).is_ok_and(|holder| holder.contains(&process.to_string())) {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let process = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    let ended = plan.wait_with_output().await.unwrap();
+    assert_eq!(
+        (ended.status.code(), text(&ended)),
+        (Some(130), String::new()),
+        "{ended:?}"
+    );
+    assert!(whole(&ended).contains("autobuild resume FEAT-1"), "{ended:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -127,13 +127,17 @@ impl Options {
             }),
         );
         set("timeouts", self.timeouts()?);
-        let pre_loop = match (self.pre_loop, self.no_pre_loop) {
-            (true, _) => Some("always"),
-            (false, true) => Some("never"),
-            (false, false) => None,
-        };
-        set("pre_loop", pre_loop.map(Value::from));
+        set("pre_loop", self.pre_loop().map(serde_json::to_value).transpose()?);
         Ok(settings)
+    }
+
+    /// Returns when a designer works, if the options say it.
+    fn pre_loop(&self) -> Option<PreLoop> {
+        match (self.pre_loop, self.no_pre_loop) {
+            (true, _) => Some(PreLoop::Always),
+            (false, true) => Some(PreLoop::Never),
+            (false, false) => None,
+        }
     }
 
     /// Returns the time limits in the form of a repository's settings.
@@ -231,7 +235,7 @@ async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
     }
     let issue = issue(&task.task)?;
     let settings = task.options.settings()?;
-    session.has_criteria(&issue, task.options.no_pre_loop).await?;
+    session.has_criteria(&issue, task.options.pre_loop()).await?;
     let wanted = (Wish::BuildAll, Kind::OneTask, settings);
     let (order, left_out) = session.ordered(issue, wanted, &task.who).await?;
     session.build(order, &task.who, left_out).await
@@ -239,26 +243,34 @@ async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
 
 impl Session {
     /// Refuses a task without usable check boxes if no design is made either: it has no criteria, so it could not
-    /// begin.
-    async fn has_criteria(&self, issue: &IssueText, no_pre_loop: bool) -> anyhow::Result<()> {
+    /// begin. `asked` is the option, which counts more than the settings.
+    async fn has_criteria(&self, issue: &IssueText, asked: Option<PreLoop>) -> anyhow::Result<()> {
         let (_, body) = issue.clone().parts();
         let boxes = check_boxes(&body);
         if design::are_enough(&boxes) {
             return Ok(());
         }
-        let head = self.repository.head().await?.sha;
-        let file = BareRepo::at(self.repository.own.git_folder.clone())
-            .file(&head, SETTINGS_FILE)
-            .await?;
-        let file = file.unwrap_or_default();
-        let settings = RepositorySettings::parse(&String::from_utf8_lossy(&file), &Offer::default());
-        let instead = match (no_pre_loop, settings.map(|settings| settings.pre_loop)) {
-            (true, _) => "leave --no-pre-loop out",
-            (false, Ok(PreLoop::Never)) => "name --pre-loop",
-            (false, Ok(_) | Err(_)) => return Ok(()),
+        let pre_loop = match asked {
+            Some(asked) => asked,
+            None => self.pre_loop_at_head().await?,
+        };
+        let instead = match (pre_loop, asked) {
+            (PreLoop::Always | PreLoop::Auto, _) => return Ok(()),
+            (PreLoop::Never, Some(_)) => "leave --no-pre-loop out",
+            (PreLoop::Never, None) => "name --pre-loop",
         };
         let lacks = lacks_criteria(&design::unbound(&boxes));
         anyhow::bail!("{lacks}. Or let a designer write them: {instead}")
+    }
+
+    /// Returns when the settings of the last commit let a designer work. Settings with a mistake count as the default,
+    /// since the Feature itself reports the mistake.
+    async fn pre_loop_at_head(&self) -> anyhow::Result<PreLoop> {
+        let head = self.repository.head().await?.sha;
+        let bare = BareRepo::at(self.repository.own.git_folder.clone());
+        let file = bare.file(&head, SETTINGS_FILE).await?.unwrap_or_default();
+        let settings = RepositorySettings::parse(&String::from_utf8_lossy(&file), &Offer::default());
+        Ok(settings.map_or(PreLoop::Auto, |settings| settings.pre_loop))
     }
 }
 

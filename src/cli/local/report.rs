@@ -335,6 +335,7 @@ impl Report {
             Verdict::Blocked => Tone::Bad,
             Verdict::None
             | Verdict::Pending
+            | Verdict::Resumed
             | Verdict::PreLoop
             | Verdict::PlayerTurn
             | Verdict::CoachTurn
@@ -352,7 +353,7 @@ fn row(task: &task::Task, spending: &Spending) -> Row {
         task: task.id.to_string(),
         name: task.plan.name.clone(),
         turns: task.turns.len(),
-        verdict: Verdict::from(&task.state),
+        verdict: Verdict::from(task),
         can_approve: task.can_be_overridden(),
         cost: spending.of(task.id),
     }

@@ -1,8 +1,11 @@
 //! The states of a Feature and its tasks, as a report saves them and people read them.
 
 use domain::{
-    feature, task,
-    task::State::{Approved, Blocked, Cancelled, CoachTurn, Completed, Pending, PlayerTurn, PreLoop, Skipped},
+    feature,
+    task::{
+        State::{Approved, Blocked, Cancelled, CoachTurn, Completed, Pending, PlayerTurn, PreLoop, Skipped},
+        Task,
+    },
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -59,6 +62,8 @@ pub enum Verdict {
     /// The task is approved, merged or not.
     Approved,
     Pending,
+    /// The task stopped, and waits until it is started again.
+    Resumed,
     PreLoop,
     PlayerTurn,
     CoachTurn,
@@ -67,10 +72,11 @@ pub enum Verdict {
     Cancelled,
 }
 
-impl From<&task::State> for Verdict {
-    fn from(state: &task::State) -> Self {
-        match state {
+impl From<&Task> for Verdict {
+    fn from(task: &Task) -> Self {
+        match &task.state {
             Approved { .. } | Completed { .. } => Self::Approved,
+            Pending if task.waits_to_go_on() => Self::Resumed,
             Pending => Self::Pending,
             PreLoop { .. } => Self::PreLoop,
             PlayerTurn { .. } => Self::PlayerTurn,
@@ -109,6 +115,7 @@ impl fmt::Display for Verdict {
             Self::None => "",
             Self::Approved => "approved",
             Self::Pending => "not started",
+            Self::Resumed => "waiting to go on",
             Self::PreLoop => "in design",
             Self::PlayerTurn => "in work",
             Self::CoachTurn => "in review",

@@ -97,15 +97,9 @@ impl Job<'_> {
     pub async fn work(&self, stop: &mut Stop) -> anyhow::Result<Worked> {
         let mut stage = self.stage().await?;
         let mut players = BTreeMap::new();
-        // The service must know which agents it leaves to other processes before it starts to work.
-        let taken = self.take_orders(&stage, &mut players).await;
-        stage.begin();
-        let worked = match taken {
-            Ok(()) => tokio::select! {
-                worked = self.until_rest(&stage, &mut players) => worked,
-                () = stop.told() => Ok(Worked::Interrupted),
-            },
-            Err(error) => Err(error),
+        let worked = tokio::select! {
+            worked = self.begin(&mut stage, &mut players) => worked,
+            () = stop.told() => Ok(Worked::Interrupted),
         };
         if matches!(worked, Ok(Worked::Interrupted)) {
             self.screen.below("Stopping: agents that work are told to end.");
@@ -152,6 +146,14 @@ impl Job<'_> {
         .await?;
         self.keep_port(stage.forge.url());
         Ok(stage)
+    }
+
+    /// Takes the orders, starts the service, and works until every order rests.
+    async fn begin(&self, stage: &mut Stage, players: &mut BTreeMap<u64, Player>) -> anyhow::Result<Worked> {
+        // The service must know which agents it leaves to other processes before it starts to work.
+        self.take_orders(stage, players).await?;
+        stage.begin();
+        self.until_rest(stage, players).await
     }
 
     async fn until_rest(&self, stage: &Stage, players: &mut BTreeMap<u64, Player>) -> anyhow::Result<Worked> {
@@ -286,6 +288,8 @@ impl Screen {
                 };
                 self.tell(order, &report);
             }
+            // The output holds only what was asked for.
+            false if self.quiet => eprintln!("Interrupted: `autobuild resume {name}` goes on where it stopped."),
             false => {
                 let how = format!("Interrupted. {name} goes on where it stopped, whenever you like.");
                 self.terminal.exact("");

@@ -215,7 +215,7 @@ fn waiting(feature: &Feature) -> String {
         .tasks
         .iter()
         .filter(|task| !task.is_over())
-        .map(|task| format!("{}: {}", task.id, messages::task_state(&task.state)))
+        .map(|task| format!("{}: {}", task.id, messages::task_state(task)))
         .collect();
     format!("it waits for a person ({})", waits.join(", "))
 }

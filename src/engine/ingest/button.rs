@@ -124,7 +124,7 @@ fn out_of_date(task: &Task, button: Button) -> Option<Refusal> {
     (!task.is_blocked()).then(|| Refusal::TaskNotNow {
         command: button.identifier().to_owned(),
         task: task.id,
-        state: task.state.word().to_owned(),
+        state: task.word().to_owned(),
         instead: Possible::OldButton,
     })
 }

@@ -442,11 +442,22 @@ fn every_state_of_a_task() {
         task::State::Cancelled,
     ];
     let task = world::feature(&world::decent).tasks.remove(0);
+    let task = task::Task {
+        emitted: Emission(0),
+        ..task
+    };
     let said = states.into_iter().map(|state| {
         let task = task::Task { state, ..task.clone() };
         (name(&task.state), words::state(&task))
     });
-    snapshot!("task_states", entries(said));
+    let resumed = task::Task {
+        state: task::State::Pending,
+        emitted: Emission(1),
+        ..task.clone()
+    };
+    let resumed = ("Pending, resumed".to_owned(), words::state(&resumed));
+    assert_eq!(words::of_stored("resumed"), resumed.1);
+    snapshot!("task_states", entries(said.chain([resumed])));
 }
 
 #[test]

@@ -158,7 +158,7 @@ impl Shown<'_> {
         html! {
             article.box id=(task.id) {
                 div.head {
-                    b { (task.id) " " (self.masked(&task.plan.name)) } " " (page_parts::badge(task.state.word(), messages::task_state(&task.state)))
+                    b { (task.id) " " (self.masked(&task.plan.name)) } " " (page_parts::badge(task.state.word(), messages::task_state(task)))
                     " · " (kind_word(task.plan.kind))
                     @if let Some(pull) = task.pull { " · " (self.linked(&format!("/pull/{pull}"), &format!("#{pull}"))) }
                     @if let Some(turn) = task.turns.last() {
@@ -168,7 +168,7 @@ impl Shown<'_> {
                 }
                 div.body {
                     @for turn in &task.turns { (self.turn_of(task, turn, task.turns.last().is_some_and(|last| last.number == turn.number))) }
-                    @if task.turns.is_empty() { p.muted { "Not started." } }
+                    @if task.turns.is_empty() { p.muted { "No turn yet." } }
                     (self.runs_of(Some(task.id)))
                 }
             }

@@ -43,7 +43,7 @@ fn node(secrets: &Secrets, task: &Task) -> Node {
         id: task.id.to_string(),
         name: task.id.to_string(),
         about: secrets.mask(&task.plan.name),
-        state: messages::task_state(&task.state).to_owned(),
+        state: messages::task_state(task).to_owned(),
         colour: colour(task).to_owned(),
         href: Some(format!("#{}", task.id)),
     }

@@ -153,7 +153,7 @@ fn approve(feature: Feature, hash: Option<String>, written_at: Millis) -> Result
 
 /// Continues everything that waits for a person: the step of the Feature, and every task that can continue.
 fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Result<Step, Refusal> {
-    let any_task = feature.tasks.iter().any(Task::can_resume);
+    let any_task = feature.tasks.iter().any(|task| can_resume(&feature, task));
     let step = match feature.state.clone() {
         State::Paused { phase, .. } => {
             feature.state = match phase {
@@ -202,7 +202,8 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
 }
 
 fn resume_tasks(mut step: Step, by: &User, did: &PersonDid, at: Millis) -> Step {
-    let resumable = step.feature.tasks.iter().filter(|task| task.can_resume());
+    let feature = &step.feature;
+    let resumable = feature.tasks.iter().filter(|task| can_resume(feature, task));
     let ids: Vec<TaskId> = resumable.map(|task| task.id).collect();
     for id in ids {
         let event = task::Event::Person {
@@ -212,6 +213,12 @@ fn resume_tasks(mut step: Step, by: &User, did: &PersonDid, at: Millis) -> Step 
         tell(&mut step, id, event, at);
     }
     waves::settle(step, at)
+}
+
+/// `true` if `resume` reaches this task: it is stopped, or it waits for a step of its Feature, such as the merge of the
+/// default branch. A waiting task takes guidance and turns too.
+fn can_resume(feature: &Feature, task: &Task) -> bool {
+    task.can_resume() || waves::is_ready(feature, task)
 }
 
 fn pause(mut feature: Feature, by: User) -> Result<Step, Refusal> {
@@ -257,15 +264,17 @@ pub(super) fn over_task(
     if let (PersonDid::Override, true, Some(refusal)) = (&did, task.is_blocked(), secret(task)) {
         return Err(refusal);
     }
-    match misfit(task, &did) {
-        Some(instead) => Err(Refusal::TaskNotNow {
+    if let Some(instead) = misfit(&feature, task, &did) {
+        return Err(Refusal::TaskNotNow {
             command: command.to_owned(),
             task: id,
-            state: task.state.word().to_owned(),
+            state: task.word().to_owned(),
             instead,
-        }),
-        None => Ok(on_task(feature, id, task::Event::Person { by, did }, at)),
+        });
     }
+    let goes_on = matches!(did, PersonDid::Resume { .. } | PersonDid::Retry { .. });
+    let step = on_task(feature, id, task::Event::Person { by, did }, at);
+    Ok(if goes_on { flow::again_for_tasks(step, at) } else { step })
 }
 
 /// Returns why an approving review does not override the Coach for a blocked task.
@@ -288,9 +297,9 @@ fn secret(task: &Task) -> Option<Refusal> {
 }
 
 /// Returns what is possible instead, if a command does not fit the task's state.
-fn misfit(task: &Task, did: &PersonDid) -> Option<Possible> {
+fn misfit(feature: &Feature, task: &Task, did: &PersonDid) -> Option<Possible> {
     let (fits, instead) = match did {
-        PersonDid::Resume { .. } => (task.can_resume(), Possible::StoppedTask),
+        PersonDid::Resume { .. } => (can_resume(feature, task), Possible::StoppedTask),
         PersonDid::Override => (task.is_blocked() && task.overridable().is_some(), Possible::PushedTask),
         PersonDid::Retry { .. } => (!task.is_completed(), Possible::CompletedStays),
         PersonDid::Pause => (!task.is_over() && !task.is_blocked(), Possible::RunningTask),

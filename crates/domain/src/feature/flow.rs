@@ -167,6 +167,25 @@ pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
     }
 }
 
+/// Repeats the step at which the Feature stopped if no task can start before it. A person set a task going, which would
+/// otherwise wait for this step without end.
+pub(super) fn again_for_tasks(step: Step, at: Millis) -> Step {
+    let State::Blocked { phase, .. } = &step.feature.state else {
+        return step;
+    };
+    match phase {
+        Phase::PreFlight { .. } | Phase::OpeningBranch { .. } | Phase::MergingDefault { .. } => {
+            let phase = phase.clone();
+            again(step, phase, at)
+        }
+        Phase::Planning { .. }
+        | Phase::Syncing { .. }
+        | Phase::Tasks
+        | Phase::Gate { .. }
+        | Phase::OpeningPull { .. } => step,
+    }
+}
+
 pub(super) fn pre_flown(mut feature: Feature, emission: Emission, outcome: PreFlightOutcome, at: Millis) -> Step {
     if planning::is_planning(&feature, emission) {
         return planning::looked_at(feature, emission, outcome);

@@ -105,13 +105,15 @@ fn tell_needs(step: &mut Step, at: Millis) {
     }
 }
 
-/// Returns every pending task of the open waves whose needs are fulfilled.
 fn ready(feature: &Feature) -> Vec<TaskId> {
-    feature
-        .opened_tasks()
-        .filter(|task| task.state == task::State::Pending && has_needs(feature, task))
-        .map(|task| task.id)
-        .collect()
+    let ready = feature.tasks.iter().filter(|task| is_ready(feature, task));
+    ready.map(|task| task.id).collect()
+}
+
+/// `true` if the task starts as soon as its Feature lets tasks start: it is pending, its wave is open, and its needs are
+/// fulfilled. Before the integration branch exists, the first wave counts as open.
+pub(super) fn is_ready(feature: &Feature, task: &Task) -> bool {
+    task.state == task::State::Pending && task.wave <= feature.wave.max(1) && has_needs(feature, task)
 }
 
 /// `true` if each task that this one needs is merged, or was given up and a person decided to continue without it.

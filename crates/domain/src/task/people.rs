@@ -41,7 +41,8 @@ pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rule
 }
 
 fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, rules: &Rules) -> Step {
-    if !task.can_resume() {
+    // A pending task waits for a step of its Feature, and keeps the words and turns for its start.
+    if !task.can_resume() && task.state != State::Pending {
         return unchanged(task);
     }
     task.pause = None;
@@ -56,7 +57,7 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, rules:
             task.without.push(need);
             go_on(task, turns)
         }
-        State::Blocked { .. } => go_on(task, turns),
+        State::Pending | State::Blocked { .. } => go_on(task, turns),
         State::Approved { .. } if words => go_on(task, turns),
         // The rule that refused the merge may not apply any more, so the merge is tried again.
         State::Approved { turn, by, .. } => {
@@ -67,8 +68,7 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, rules:
                 stop: Stop::Nothing,
             }
         }
-        State::Pending
-        | State::PreLoop { .. }
+        State::PreLoop { .. }
         | State::PlayerTurn { .. }
         | State::CoachTurn { .. }
         | State::Completed { .. }

@@ -94,6 +94,19 @@ impl Task {
         }
     }
 
+    /// `true` if it has begun, stopped, and waits until its Feature starts it again.
+    pub fn waits_to_go_on(&self) -> bool {
+        self.state == State::Pending && self.emitted != Emission(0)
+    }
+
+    /// Returns the word for its state in refusals. It tells apart tasks that go on from those that have not begun.
+    pub fn word(&self) -> &'static str {
+        match self.waits_to_go_on() {
+            true => "resumed",
+            false => self.state.word(),
+        }
+    }
+
     /// `true` if it waits for a person to decide.
     pub fn is_blocked(&self) -> bool {
         matches!(self.state, State::Blocked { .. })

@@ -5,6 +5,7 @@ use crate::{
     disk::ForgeError,
     forge::Forge,
     refusal::Refusal,
+    site::Site,
     state::{BranchRule, Repo, Role, Settings, Token, User, UserKind},
 };
 use git::bare::{BareRepo, Ident, NewCommit};
@@ -22,6 +23,23 @@ pub enum RepoSource<'a> {
     Files(&'a [(&'a str, &'a str)]),
     /// No commit at all.
     Empty,
+}
+
+/// A repository that is being filled. A half-filled one is of no use to anyone, so it is removed on an error, and also if
+/// the caller stops waiting.
+struct Unfilled<'a> {
+    site: &'a Site,
+    /// `None` once it is filled.
+    id: Option<u64>,
+}
+
+impl Drop for Unfilled<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            self.site.change(|state| state.repos.remove(&id));
+            let _ = std::fs::remove_dir_all(self.site.bare(id).dir());
+        }
+    }
 }
 
 impl Forge {
@@ -81,15 +99,13 @@ impl Forge {
             state.former_names.remove(&full_name.to_lowercase());
             state.new_repo(owner, name, "main", settings)
         });
-        match self.fill(id, owner, source).await {
-            Ok(()) => Ok(id),
-            Err(error) => {
-                self.site.change(|state| state.repos.remove(&id));
-                // A half-filled repository is of no use to anyone.
-                let _ = std::fs::remove_dir_all(self.site.bare(id).dir());
-                Err(error)
-            }
-        }
+        let mut unfilled = Unfilled {
+            site: &self.site,
+            id: Some(id),
+        };
+        self.fill(id, owner, source).await?;
+        unfilled.id = None;
+        Ok(id)
     }
 
     async fn fill(&self, id: u64, owner: u64, source: RepoSource<'_>) -> Result<(), ForgeError> {

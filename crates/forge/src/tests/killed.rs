@@ -1,7 +1,7 @@
 //! A forge that saves first still knows everything that it answered if it is killed at any moment.
 
 use crate::{Forge, ForgeOptions, RepoSource, Role, Saving, Settings};
-use std::{fs, path::Path};
+use std::{fs, path::Path, time::Duration};
 
 const REPO: &str = "acme/shop";
 
@@ -36,6 +36,18 @@ async fn what_somebody_may_have_heard_of_is_in_the_file() {
     assert_eq!(forge.look(REPO, "issues/7").await.unwrap()["title"], "Lost?");
     forge.forget_repo(REPO).unwrap();
     assert!(forge.repo_id(REPO).is_err());
+}
+
+#[tokio::test]
+async fn a_repository_that_nobody_waits_for_any_more_is_not_left_half_filled() {
+    let dir = tempfile::tempdir().unwrap();
+    let forge = start(dir.path()).await;
+    forge.create_organization("acme");
+    let files = RepoSource::Files(&[("README.md", "# Shop\n")]);
+    let creating = forge.create_repo(REPO, files, Settings::default());
+    assert!(tokio::time::timeout(Duration::ZERO, creating).await.is_err());
+    assert!(forge.repo_id(REPO).is_err());
+    forge.create_repo(REPO, files, Settings::default()).await.unwrap();
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use crate::{
         event::{Commanded, Event, NewerRun, Target},
         tests::samples::*,
     },
-    ids::{CommentId, Emission, IssueNumber, Millis},
+    ids::{CommentId, Emission, IssueNumber, Millis, TaskId},
     task,
     task::PersonDid,
 };
@@ -54,6 +54,32 @@ fn resume() -> Command {
         guidance: None,
         max_turns: None,
     }
+}
+
+fn resume_with(words: &str, turns: u32) -> Command {
+    Command::Resume {
+        guidance: Some(words.to_owned()),
+        max_turns: Some(turns),
+    }
+}
+
+/// Returns a Feature with two blocked tasks. A person resumed the first one, and pre-flight refused the default branch.
+fn refused_after_a_resume() -> Story {
+    let mut story = Story::building(three_tasks(), rules());
+    for id in [ONE, TWO] {
+        story.push(id, 20);
+        story.gate(id, absent());
+    }
+    story.says(resume(), Target::Task(ONE));
+    story.pre_flight_refused();
+    assert_eq!(story.task(ONE).state, task::State::Pending);
+    assert_eq!(story.feature.state.word(), "blocked");
+    story
+}
+
+fn told(story: &Story, id: TaskId) -> Vec<&str> {
+    let waits = story.task(id).next.guidance.iter();
+    waits.map(|guidance| guidance.text.as_str()).collect()
 }
 
 fn waiting() -> Story {
@@ -340,6 +366,58 @@ fn an_ended_run_takes_no_command_but_plan_after_failing() {
         Target::Feature,
     );
     assert_eq!(story.feature.state.word(), "planning");
+}
+
+#[test]
+fn a_resumed_task_that_waits_takes_more_guidance_and_turns() {
+    for on in [Target::Feature, Target::Task(ONE)] {
+        let mut story = refused_after_a_resume();
+        let effects = story.says(resume_with("use pytest", 7), on);
+        assert_eq!(kinds(&effects), ["react", "merge_default", "react", "living"]);
+        assert_eq!((told(&story, ONE), story.task(ONE).limit), (vec!["use pytest"], 7));
+        story.says(resume_with("and tox", 7), on);
+        story.merge_default(2);
+        let turn = story.task(ONE).last_turn().unwrap();
+        let told: Vec<&str> = turn.told.guidance.iter().map(|words| words.text.as_str()).collect();
+        assert_eq!(
+            (told.as_slice(), story.task(ONE).limit),
+            (["use pytest", "and tox"].as_slice(), 7)
+        );
+    }
+}
+
+#[test]
+fn guidance_that_is_given_before_tasks_start_reaches_their_first_turn() {
+    let mut story = Story::new(rules());
+    story.tell(Event::Planned {
+        emission: Emission(1),
+        planned: planned(three_tasks(), rules()),
+    });
+    let (emission, rule) = (story.waits_for(), "creation".to_owned());
+    let reason = BlockReason::BranchRule { rule };
+    story.tell(Event::Stuck { emission, reason });
+    story.says(resume_with("use npm", 7), Target::Feature);
+    assert_eq!((told(&story, ONE), story.task(ONE).limit), (vec!["use npm"], 7));
+    assert_eq!(told(&story, THREE), Vec::<&str>::new(), "it waits for a later wave");
+}
+
+#[test]
+fn a_command_on_a_task_also_repeats_the_step_that_the_task_waits_for() {
+    let retry = Command::Retry { task: None };
+    for command in [resume(), retry] {
+        let mut story = refused_after_a_resume();
+        let effects = story.says(command, Target::Task(TWO));
+        assert!(kinds(&effects).contains(&"merge_default"), "{effects:?}");
+        story.merge_default(2);
+        assert!([ONE, TWO].into_iter().all(|id| story.task(id).is_in_motion()));
+    }
+}
+
+#[test]
+fn a_task_that_stopped_and_waits_is_not_called_pending() {
+    let story = refused_after_a_resume();
+    let words = [ONE, TWO, THREE].map(|id| story.task(id).word());
+    assert_eq!(words, ["resumed", "blocked", "pending"]);
 }
 
 #[test]

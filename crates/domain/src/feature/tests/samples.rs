@@ -1,6 +1,7 @@
 //! Features and tasks in every state, reached by real events if possible.
 
 use crate::{
+    blocked::BlockReason,
     ci,
     ci::{CiCheck, CiPolicy, CiReading, CiSays, CiTimes},
     contract::Judgement,
@@ -411,6 +412,18 @@ impl Story {
         let guidance = guidance.map(str::to_owned);
         self.person(id, PersonDid::Resume { guidance, turns });
         self.merge_default(2)
+    }
+
+    /// The default branch has a new commit, and pre-flight refuses it.
+    pub fn pre_flight_refused(&mut self) {
+        let emission = self.waits_for();
+        let (head, other) = (sha(62), sha(70));
+        let outcome = DefaultMerge::Merged { head, other };
+        self.tell(Event::DefaultMerged { emission, outcome });
+        let emission = self.waits_for();
+        let rule = "creation".to_owned();
+        let outcome = Box::new(PreFlightOutcome::Refused(BlockReason::BranchRule { rule }));
+        self.tell(Event::PreFlown { emission, outcome });
     }
 
     pub fn default_conflict(&mut self, files: &[&str], other: u64) -> Vec<Effect> {

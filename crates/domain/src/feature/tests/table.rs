@@ -512,6 +512,16 @@ fn features() -> Vec<(&'static str, Story)> {
         ),
         ("blocked, pre-flight", grounded),
         (
+            "blocked, pre-flight for a resumed task",
+            after(&|story| {
+                story.push(ONE, 20);
+                story.gate(ONE, absent());
+                let (guidance, turns) = (None, 3);
+                story.person(ONE, PersonDid::Resume { guidance, turns });
+                story.pre_flight_refused();
+            }),
+        ),
+        (
             "building, a repair of the wave",
             after(&|story| {
                 gating(story);
