@@ -12,7 +12,7 @@ use crate::agents::{
     run::{Printed, RunError, RunSpec},
     session::Ended,
 };
-use domain::blocked::AgentFailure;
+use domain::{blocked::AgentFailure, secret::Secrets};
 use sandbox::{Exit, egress::SPENT};
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
         "error_max_budget_usd" => Err(AgentFailure::OutOfMoney),
         "error_max_structured_output_retries" => Ok(Err(NoAnswer::Malformed(refused(spec, stream, result)))),
         "success" if !failed => Ok(stream.structured.clone().ok_or(NoAnswer::Missing)),
-        _ => Err(api_failure(spec, stream, result)),
+        _ => Err(api_failure((&spec.secrets, spec.model.as_deref()), stream, result)),
     }
 }
 
@@ -70,12 +70,12 @@ fn refused(spec: &RunSpec, stream: &Stream, result: &Value) -> String {
 
 /// Returns the failure that a result describes: by the program's error code, or else by the HTTP status, or else by its
 /// text.
-fn api_failure(spec: &RunSpec, stream: &Stream, result: &Value) -> AgentFailure {
+fn api_failure((secrets, model): (&Secrets, Option<&str>), stream: &Stream, result: &Value) -> AgentFailure {
     let text = match word(result, "result") {
         "" => result.get("errors").map(Value::to_string).unwrap_or_default(),
         text => text.to_owned(),
     };
-    let said = plain(&spec.secrets, &text, MAX_SAID);
+    let said = plain(secrets, &text, MAX_SAID);
     let status = result.get("api_error_status").and_then(Value::as_u64);
     let too_long = word(result, "terminal_reason") == "prompt_too_long" || text.starts_with("Prompt is too long");
     if word(result, "stop_reason") == "refusal" {
@@ -99,7 +99,7 @@ fn api_failure(spec: &RunSpec, stream: &Stream, result: &Value) -> AgentFailure 
         },
         ("authentication_failed", _) | (_, Some(401..=403)) => AgentFailure::NotAuthorised { said },
         ("model_not_found", _) | (_, Some(404)) => AgentFailure::NoSuchModel {
-            model: spec.model.clone().or_else(|| stream.model.clone()).unwrap_or_default(),
+            model: model.or(stream.model.as_deref()).unwrap_or_default().to_owned(),
             said,
         },
         ("rate_limit", _) | (_, Some(429)) => AgentFailure::RateLimited {
@@ -130,10 +130,7 @@ fn guessed(result: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        agents::claude::{init::Asked, order::tests::spec},
-        config::Role,
-    };
+    use crate::agents::claude::init::Asked;
     use serde_json::json;
 
     fn failed(login: Login, code: Option<&str>, status: Option<u16>, said: &str) -> AgentFailure {
@@ -144,7 +141,7 @@ mod tests {
         let mut stream = Stream::new(asked, login);
         stream.error = code.map(str::to_owned);
         let result = json!({ "result": said, "api_error_status": status });
-        api_failure(&spec(Role::Player), &stream, &result)
+        api_failure((&Secrets::default(), None), &stream, &result)
     }
 
     #[test]

@@ -100,7 +100,7 @@ fn dollars(micros: u64) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::{args, dollars};
     use crate::{
         agents::{RunSpec, access::Login, prompt::Prompt},
@@ -111,7 +111,7 @@ pub(super) mod tests {
     use serde_json::json;
     use std::time::Duration;
 
-    pub(in crate::agents::claude) fn spec(role: Role) -> RunSpec {
+    fn spec(role: Role) -> RunSpec {
         RunSpec {
             role,
             task: None,
