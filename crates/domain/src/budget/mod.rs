@@ -203,20 +203,8 @@ pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
     };
     let mut wait = false;
     for account in accounts {
-        let (limits, used, reserved) = (account.allowed.limits, account.used, account.reserved);
         let free = u64::from(account.allowed.parallel.saturating_sub(account.running).max(1));
-        let measures = [
-            (
-                Measure::Money,
-                limits.usd_micros,
-                used.usd_micros,
-                reserved.usd_micros,
-                1,
-            ),
-            (Measure::Tokens, limits.tokens, used.tokens, reserved.tokens, 1),
-            (Measure::Time, limits.ms, used.ms, reserved.ms, LEAST_MS),
-        ];
-        for (measure, limit, used, reserved, least) in measures {
+        for (measure, limit, used, reserved, least) in measures(account) {
             let Some(limit) = limit else { continue };
             if limit.saturating_sub(used) < least {
                 return Verdict::Spent(Spent {
@@ -252,6 +240,22 @@ pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
         true => Verdict::Wait,
         false => Verdict::Share(share),
     }
+}
+
+/// Returns each measure with its limit, the amounts used and reserved, and the least amount with which a run may begin.
+fn measures(account: &Account) -> [(Measure, Option<u64>, u64, u64, u64); 3] {
+    let (limits, used, reserved) = (account.allowed.limits, account.used, account.reserved);
+    [
+        (
+            Measure::Money,
+            limits.usd_micros,
+            used.usd_micros,
+            reserved.usd_micros,
+            1,
+        ),
+        (Measure::Tokens, limits.tokens, used.tokens, reserved.tokens, 1),
+        (Measure::Time, limits.ms, used.ms, reserved.ms, LEAST_MS),
+    ]
 }
 
 /// Returns the share of a run that may use `whole`.
