@@ -132,14 +132,29 @@ pub(super) struct Db {
 /// timeout.
 const BUSY_TRIES: u32 = 4;
 
+/// Begins a transaction in a task of its own, so that it is never given up halfway. sqlx forgets a transaction whose caller
+/// stops waiting for the answer to BEGIN, and whoever gets the connection next goes on in it.
+async fn begun(begin: impl Future<Output = Result<Tx, sqlx::Error>> + Send + 'static) -> Result<Tx, sqlx::Error> {
+    match tokio::spawn(begin).await {
+        Ok(begun) => begun,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime ends.
+            Err(_) => Err(sqlx::Error::PoolClosed),
+        },
+    }
+}
+
 impl Db {
     /// Begins a transaction that writes.
     pub(super) async fn write(&self) -> Result<Tx, StoreError> {
         let mut tries = 1;
         loop {
-            let begun = match &self.pools {
-                Pools::Sqlite { write, .. } => write.begin_with("BEGIN IMMEDIATE").await.map(Tx::Sqlite),
-                Pools::Postgres(pool) => pool.begin().await.map(Tx::Postgres),
+            let begun = match self.pools.clone() {
+                Pools::Sqlite { write, .. } => {
+                    begun(async move { write.begin_with("BEGIN IMMEDIATE").await.map(Tx::Sqlite) }).await
+                }
+                Pools::Postgres(pool) => begun(async move { pool.begin().await.map(Tx::Postgres) }).await,
             };
             match begun.map_err(StoreError::from) {
                 Err(StoreError::Busy(_)) if tries < BUSY_TRIES => tries += 1,
@@ -150,13 +165,14 @@ impl Db {
 
     /// Begins a read transaction that sees one state of the database, whatever is written meanwhile.
     pub(super) async fn snapshot(&self) -> Result<Tx, StoreError> {
-        Ok(match &self.pools {
-            Pools::Sqlite { read, .. } => Tx::Sqlite(read.begin().await?),
+        let begun = match self.pools.clone() {
+            Pools::Sqlite { read, .. } => begun(async move { read.begin().await.map(Tx::Sqlite) }).await,
             Pools::Postgres(pool) => {
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-                Tx::Postgres(pool.begin_with(begin).await?)
+                begun(async move { pool.begin_with(begin).await.map(Tx::Postgres) }).await
             }
-        })
+        };
+        Ok(begun?)
     }
 
     /// Reads the rows of one statement.

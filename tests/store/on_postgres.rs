@@ -1,7 +1,8 @@
 //! What only a server can do: serve several processes, and be set to refuse writes.
 
-use crate::contract::{Database, LEASE, NOW, claim, delivery, effect, execute};
+use crate::contract::{Database, LEASE, NOW, claim, delivery, effect, execute, key};
 use autobuild::store::{Lane, OpenError, OpenOptions, Store, StoreError};
+use sqlx::{ConnectOptions, postgres::PgConnectOptions};
 
 #[tokio::test]
 async fn processes_that_start_together_make_the_tables_once() {
@@ -10,6 +11,35 @@ async fn processes_that_start_together_make_the_tables_once() {
     first.accept_delivery(delivery("d1"), None).await.unwrap();
     for store in [second, third] {
         assert!(store.delivery(crate::contract::APP, "d1").await.unwrap().is_some());
+    }
+}
+
+/// Polls a read until the server has begun its transaction, and then drops it. A read that got further in the meantime is
+/// repeated.
+async fn give_up_at_begin(store: &Store, url: &str) {
+    let mut looking = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+    let begun = "SELECT COUNT(*) FROM pg_stat_activity \
+                 WHERE datname = current_database() AND query LIKE 'BEGIN ISOLATION%' AND state LIKE 'idle in%'";
+    let wanted = key(1, 1);
+    loop {
+        let mut reading = std::pin::pin!(store.feature(&wanted));
+        while futures_util::poll!(reading.as_mut()).is_pending() {
+            let count: i64 = sqlx::query_scalar(begun).fetch_one(&mut looking).await.unwrap();
+            if count > 0 {
+                return;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_gives_up_leaves_no_transaction_behind() {
+    let db = Database::postgres().await;
+    let store = db.open().await;
+    give_up_at_begin(&store, &db.url).await;
+    for number in 0..20 {
+        let effect = effect(&format!("e{number}"), Lane::Agent, "x");
+        store.add_effects(&[effect]).await.unwrap();
     }
 }
 
