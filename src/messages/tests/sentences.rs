@@ -441,11 +441,8 @@ fn every_state_of_a_task() {
         task::State::Skipped { by: by() },
         task::State::Cancelled,
     ];
-    let task = world::feature(&world::decent).tasks.remove(0);
-    let task = task::Task {
-        emitted: Emission(0),
-        ..task
-    };
+    let mut task = world::feature(&world::decent).tasks.remove(0);
+    task.emitted = Emission(0);
     let said = states.into_iter().map(|state| {
         let task = task::Task { state, ..task.clone() };
         (name(&task.state), words::state(&task))
