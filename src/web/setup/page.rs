@@ -633,7 +633,7 @@ fn made_rows(kept: &KeptApps, proof: &Proof, made: &[Made]) -> Markup {
     let web = github.web.as_str().trim_end_matches('/');
     html! {
         @if !made.is_empty() {
-            ul.rows {
+            ul.rows.made {
                 @for one in made {
                     li {
                         (made_in_short(one)) ". "
