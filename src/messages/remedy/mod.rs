@@ -90,14 +90,11 @@ fn by_cause(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
 /// Returns the actions for causes that do not depend on the Gates' results.
 fn by_surroundings(reason: &BlockReason) -> Vec<String> {
     match reason {
-        BlockReason::BudgetSpent(spending) => vec![
-            format!(
-                "Decide whether it is worth more: raise `budget` in `.github/autobuild.yml` on the default branch, then \
-                 resume ({})",
-                plain(&reasons::spent(spending))
-            ),
-            "Or split the task: skip it and label a smaller issue".to_owned(),
-        ],
+        BlockReason::BudgetSpent(_) => fixed(&[
+            "Decide whether it is worth more: raise `budget` in `.github/autobuild.yml` on the default branch, or the \
+             server's limit, then resume",
+            "Or split the task: skip it and label a smaller issue",
+        ]),
         BlockReason::OpenReview { by } => vec![
             format!("Ask {} to approve or to dismiss the review", by.login),
             "Or resume: the next turn answers what the review asks for".to_owned(),
