@@ -121,15 +121,14 @@ impl TestIndex {
         }
         // Text that looks like a runner's addition may belong to the title: "stops at the limit (1/2)".
         let spellings = [bare(name), own_name(name), name];
-        let named = self.tests.iter().filter(|(own, sites)| {
-            let is_its = |name: &str| ends_with(name, own) || sites.iter().any(|site| site.is_spelled(own, name));
-            spellings.into_iter().any(is_its)
+        let named = spellings.into_iter().filter_map(|spelling| {
+            let mut ends = ends(spelling).filter_map(|end| self.tests.get_key_value(end));
+            ends.find(|(own, sites)| {
+                ends_with(spelling, own) || sites.iter().any(|site| site.is_spelled(own, spelling))
+            })
         });
-        let longest = named.clone().map(|(own, _)| own.len()).max();
-        let found: Vec<&TestSite> = named
-            .filter(|(own, _)| Some(own.len()) == longest)
-            .flat_map(|(_, sites)| sites)
-            .collect();
+        let longest = named.max_by_key(|(own, _)| own.len());
+        let found: Vec<&TestSite> = longest.into_iter().flat_map(|(_, sites)| sites).collect();
         let in_scope = |site: &&&TestSite| site.scope.iter().all(|part| name.contains(part.as_str()));
         let scoped: Vec<&TestSite> = found.iter().filter(in_scope).copied().collect();
         match scoped.is_empty() {
@@ -196,17 +195,25 @@ impl TestSite {
     }
 }
 
+/// Returns the ends of a runner's name that may be a test's own name, the longest first. There may be hundreds of
+/// thousands of names, so an index has to be asked, not searched.
+fn ends(name: &str) -> impl Iterator<Item = &str> {
+    let separators = name.match_indices(|c: char| c.is_whitespace() || SEPARATORS.contains(&c));
+    let behind = separators.filter_map(|(at, separator)| name.get(at.saturating_add(separator.len())..));
+    std::iter::once(name).chain(behind)
+}
+
 /// The characters that separate the parts of runners' names.
 const SEPARATORS: [char; 5] = [':', '.', '>', '›', '/'];
 
 /// `true` if the last part or parts of a runner's name are `own`. A title of several words never matches the end of a
 /// longer title. If a runner puts a program's name before, `own` must be an identifier.
 pub(crate) fn ends_with(name: &str, own: &str) -> bool {
-    let is_identifier = own.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_identifier = || own.chars().all(|c| c.is_alphanumeric() || c == '_');
     match name.strip_suffix(own) {
         _ if own.is_empty() => false,
         Some("") => true,
-        Some(before) => before.trim_end().ends_with(SEPARATORS) || is_identifier && before.ends_with(' '),
+        Some(before) => before.trim_end().ends_with(SEPARATORS) || before.ends_with(' ') && is_identifier(),
         None => false,
     }
 }

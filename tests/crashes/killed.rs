@@ -170,17 +170,6 @@ fn plays(calm: &Calm, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) -> 
 async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) {
     let calm = calm(&story()).await;
     let plays = plays(&calm, blow, wanted, extent);
-    eprintln!(
-        "DBG {blow:?} {} plays {:?}",
-        plays.len(),
-        plays
-            .iter()
-            .map(|p| p
-                .iter()
-                .map(|c| format!("{} {} {} {}", c.step, c.nth, c.kind.method, c.kind.path))
-                .collect::<Vec<_>>())
-            .collect::<Vec<_>>()
-    );
     assert!(!plays.is_empty(), "the story makes no such call");
     let at_once = if blow == Blow::Lost { WAITING_AT_ONCE } else { AT_ONCE };
     let differences: Vec<String> = futures_util::stream::iter(plays)

@@ -98,23 +98,27 @@ async fn handle(site: Arc<Site>, hosts: Hosts, request: Request<Incoming>) -> Re
         body = Body::from(bytes.clone());
     }
     let Some(order) = site.faults.meet(Some(&seen.method), &seen.path, &bytes) else {
-        return Ok(answer(&site, &seen, &head, body).await);
+        return answer(site, seen, head, body).await;
     };
     if let Some(answer) = before(&site, &order, &seen).await? {
         return Ok(answer);
     }
-    let response = answer(&site, &seen, &head, body).await;
+    let response = answer(site, seen, head, body).await?;
     after(&order).await?;
     Ok(response)
 }
 
-/// Processes a request, and answers once its changes are saved as [`Site::saved`] promises.
-async fn answer(site: &Arc<Site>, seen: &Seen, head: &http::request::Parts, body: Body) -> Response<Body> {
-    let whole = site.whole().await;
-    let response = route(site, seen, head, body).await;
-    drop(whole);
-    site.saved().await;
-    response
+/// Processes a request, and answers once its changes are saved as [`Site::saved`] promises. As on GitHub, a request that
+/// came in is processed to its end even if its client goes away: git may already have moved a branch.
+async fn answer(site: Arc<Site>, seen: Seen, head: http::request::Parts, body: Body) -> Result<Response<Body>, Cut> {
+    let answered = tokio::spawn(async move {
+        let whole = site.whole().await;
+        let response = route(&site, &seen, &head, body).await;
+        drop(whole);
+        site.saved().await;
+        response
+    });
+    answered.await.map_err(|_| Cut)
 }
 
 /// Carries out an order before the request is processed. If it returns an answer, the request is not processed.

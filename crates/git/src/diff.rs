@@ -58,26 +58,32 @@ pub struct Text {
 
 /// The options of every diff. They keep git from running any program that the repository or its configuration names.
 const SAFE: [&str; 4] = ["-r", "--no-ext-diff", "--no-textconv", "--no-color"];
+/// The options of a list of paths that differ, without detecting renames.
+const RAW: [&str; 9] = [
+    "-r",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--raw",
+    "-z",
+    "--no-renames",
+    "--no-abbrev",
+    "--end-of-options",
+];
 
 impl Mirror {
     /// Returns every path that differs, without detecting renames.
     pub async fn diff_raw(&self, base: &Sha, head: &Sha) -> Result<Vec<RawChange>, GitError> {
-        self.ready()?;
-        raw_between(&self.dir, base.as_str(), head.as_str()).await
+        let commits = [base.as_str(), head.as_str()];
+        let output = self.ask(&[&["diff-tree"], &RAW[..], &commits].concat(), None).await?;
+        raw_changes(output.whole("diff-tree")?)
     }
 
     /// Returns every file that differs, with its status and with renames detected.
     pub async fn changed_files(&self, base: &Sha, head: &Sha) -> Result<Vec<ChangedFile>, GitError> {
-        self.ready()?;
-        let call = GitCall::new(&self.dir, "diff-tree")
-            .args(SAFE)
-            .args(["--raw", "-z", "-M"]);
-        let output = call
-            .arg("--end-of-options")
-            .args([base.as_str(), head.as_str()])
-            .ok()
-            .await?;
-        files_of(&output.stdout).ok_or_else(|| GitError::unexpected("diff-tree", "a list of files"))
+        let options = ["--raw", "-z", "-M", "--end-of-options", base.as_str(), head.as_str()];
+        let output = self.ask(&[&["diff-tree"], &SAFE[..], &options].concat(), None).await?;
+        files_of(output.whole("diff-tree")?).ok_or_else(|| GitError::unexpected("diff-tree", "a list of files"))
     }
 
     /// Returns the unified diff, cut off after `cap` bytes.
@@ -91,32 +97,32 @@ impl Mirror {
 
     /// Returns the patch as bytes, and `true` if it was cut off.
     pub(crate) async fn patch(&self, base: &Sha, head: &Sha, cap: usize) -> Result<(Vec<u8>, bool), GitError> {
-        self.ready()?;
-        let call = GitCall::new(&self.dir, "diff-tree")
-            .args(SAFE)
-            .args(["-p", "-M", "-U3", "--src-prefix=a/"])
-            .cap(cap);
-        let call = call.args(["--dst-prefix=b/", "--end-of-options", base.as_str(), head.as_str()]);
-        let output = call.run().await?;
-        match output.code {
-            0 => Ok((output.stdout, output.truncated)),
-            _ if output.truncated => Ok((output.stdout, true)),
-            code => Err(GitError::Failed {
-                command: "diff-tree".to_owned(),
-                code,
-                stderr: output.stderr,
-            }),
+        let options = [
+            "-p",
+            "-M",
+            "-U3",
+            "--src-prefix=a/",
+            "--dst-prefix=b/",
+            "--end-of-options",
+        ];
+        let commits = [base.as_str(), head.as_str()];
+        let arguments = [&["diff-tree"], &SAFE[..], &options, &commits].concat();
+        let output = self.ask(&arguments, Some(cap)).await?;
+        match output.truncated {
+            true => Ok((output.stdout.clone(), true)),
+            false => Ok((output.whole("diff-tree")?.to_vec(), false)),
         }
     }
 }
 
 /// Returns the raw differences between two revisions in any repository of ours.
 pub(crate) async fn raw_between(git_dir: &Path, base: &str, head: &str) -> Result<Vec<RawChange>, GitError> {
-    let call = GitCall::new(git_dir, "diff-tree")
-        .args(SAFE)
-        .args(["--raw", "-z", "--no-renames", "--no-abbrev"]);
-    let output = call.args(["--end-of-options", base, head]).ok().await?;
-    let mut fields = output.stdout.split(|byte| *byte == 0).filter(|field| !field.is_empty());
+    let call = GitCall::new(git_dir, "diff-tree").args(RAW).args([base, head]);
+    raw_changes(&call.ok().await?.stdout)
+}
+
+fn raw_changes(raw: &[u8]) -> Result<Vec<RawChange>, GitError> {
+    let mut fields = raw.split(|byte| *byte == 0).filter(|field| !field.is_empty());
     let mut changes = Vec::new();
     while let Some(header) = fields.next() {
         let change = fields.next().and_then(|path| raw_change(header, path));

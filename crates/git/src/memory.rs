@@ -1,7 +1,12 @@
-//! A cache of facts about commits, so that git is not asked again. A commit's content never changes, and no mirror ever
-//! loses a commit.
+//! A cache of git's answers about commits, so that git is not asked again. Such an answer never changes, because a
+//! commit's content does not, and no mirror ever loses a commit.
 
-use crate::read::TreeEntry;
+use crate::{
+    error::GitError,
+    mirror::Mirror,
+    process::{GitCall, GitOutput},
+    read::TreeEntry,
+};
 use domain::ids::Sha;
 use std::{
     collections::HashMap,
@@ -13,17 +18,22 @@ use std::{
 const MOST_LISTS: usize = 32;
 /// The longest list of files that is cached.
 const LONGEST: usize = 10_000;
-/// The most commits whose presence is cached.
-const MOST_COMMITS: usize = 4_096;
+/// The most other answers that are cached.
+const MOST_ANSWERS: usize = 4_096;
+/// The largest answer that is cached, in bytes.
+const LARGEST: usize = 8 << 10;
 
 /// A mirror's folder and a commit.
 type Key = (Arc<Path>, Sha);
 
-/// The cached facts.
+/// A mirror's folder, the most bytes that are wanted, and a subcommand of git with its arguments.
+type Question = (Arc<Path>, Option<usize>, Vec<String>);
+
+/// The cached answers.
 #[derive(Default)]
 pub(crate) struct Memory {
     lists: Mutex<HashMap<Key, Arc<[TreeEntry]>>>,
-    there: Mutex<HashMap<Key, ()>>,
+    answers: Mutex<HashMap<Question, Arc<GitOutput>>>,
 }
 
 impl Memory {
@@ -39,23 +49,47 @@ impl Memory {
         }
     }
 
-    /// `true` if the commit is known to be in the mirror.
-    pub(crate) fn is_there(&self, key: &Key) -> bool {
-        known(&self.there, key).is_some()
-    }
-
-    /// Records that a commit is in the mirror.
-    pub(crate) fn has(&self, key: Key) {
-        note(&self.there, key, (), MOST_COMMITS);
+    /// Caches an answer, if it is small and can never change.
+    fn has_answer(&self, question: Question, answer: &Arc<GitOutput>) {
+        let is_final = match answer.code {
+            0 => true,
+            // Both commits are there and unrelated. Other commands exit with 1 for a commit that may still come.
+            1 => question.2.first().is_some_and(|command| command == "merge-base"),
+            _ => false,
+        };
+        if is_final && !answer.truncated && answer.stdout.len() <= LARGEST {
+            note(&self.answers, question, Arc::clone(answer), MOST_ANSWERS);
+        }
     }
 }
 
-fn known<V: Clone>(all: &Mutex<HashMap<Key, V>>, key: &Key) -> Option<V> {
+impl Mirror {
+    /// Asks git about commits that the arguments name by their full ids, or returns what it answered before. Keeps at
+    /// most `cap` bytes of the answer, if that is given.
+    pub(crate) async fn ask(&self, arguments: &[&str], cap: Option<usize>) -> Result<Arc<GitOutput>, GitError> {
+        self.ready()?;
+        let words = arguments.iter().map(|word| (*word).to_owned()).collect();
+        let question = (Arc::clone(&self.dir), cap, words);
+        if let Some(answer) = known(&self.shared.memory.answers, &question) {
+            return Ok(answer);
+        }
+        let (command, rest) = arguments.split_first().unwrap_or((&"", &[]));
+        let mut call = GitCall::new(&self.dir, command).args(rest);
+        if let Some(cap) = cap {
+            call = call.cap(cap);
+        }
+        let answer = Arc::new(call.run().await?);
+        self.shared.memory.has_answer(question, &answer);
+        Ok(answer)
+    }
+}
+
+fn known<K: Eq + std::hash::Hash, V: Clone>(all: &Mutex<HashMap<K, V>>, key: &K) -> Option<V> {
     all.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
 }
 
 /// Adds an entry. If the cache is full, it is emptied first, which costs one call of git for each lost entry.
-fn note<V>(all: &Mutex<HashMap<Key, V>>, key: Key, value: V, most: usize) {
+fn note<K: Eq + std::hash::Hash, V>(all: &Mutex<HashMap<K, V>>, key: K, value: V, most: usize) {
     let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
     if all.len() >= most {
         all.clear();
@@ -96,10 +130,23 @@ mod tests {
     }
 
     #[test]
-    fn two_mirrors_are_not_taken_for_each_other() {
+    fn only_answers_that_cannot_change_are_remembered() {
         let memory = Memory::default();
-        memory.has(key(1));
-        let elsewhere = (Arc::from(Path::new("/n")), key(1).1);
-        assert!(memory.is_there(&key(1)) && !memory.is_there(&elsewhere));
+        let is_kept = |folder: &str, command: &str, code, size| {
+            let question: Question = (Arc::from(Path::new(folder)), None, vec![command.to_owned()]);
+            let answer = GitOutput {
+                code,
+                stdout: vec![b'a'; size],
+                truncated: false,
+                stderr: String::new(),
+            };
+            memory.has_answer(question.clone(), &Arc::new(answer));
+            known(&memory.answers, &question).is_some()
+        };
+        assert!(is_kept("/m", "merge-base", 1, 0));
+        assert!(!is_kept("/m", "rev-parse", 1, 0));
+        assert!(!is_kept("/n", "merge-base", 128, 0));
+        assert!(!is_kept("/n", "diff-tree", 0, LARGEST + 1));
+        assert!(is_kept("/m", "diff-tree", 0, LARGEST));
     }
 }

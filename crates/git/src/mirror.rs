@@ -7,7 +7,7 @@ use crate::{
     failure::remote_failure,
     memory::Memory,
     names::{BranchName, mirror_refspec},
-    process::GitCall,
+    process::{GitCall, GitOutput},
     remote::{ForgeAccess, Remote},
     safe::IGNORED_IN_HISTORY,
     trash::Trash,
@@ -201,30 +201,16 @@ impl Mirror {
 
     /// Returns `true` if the mirror has the commit.
     pub async fn has_commit(&self, sha: &Sha) -> Result<bool, GitError> {
-        let key = (Arc::clone(&self.dir), sha.clone());
-        if self.shared.memory.is_there(&key) {
-            return Ok(true);
-        }
-        let is_there = self.commit_at(sha.as_str()).await?.is_some();
-        if is_there {
-            self.shared.memory.has(key);
-        }
-        Ok(is_there)
+        let name = format!("{sha}^{{commit}}");
+        let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];
+        let answer = self.ask(&arguments, None).await?;
+        Ok(commit_of(&answer)?.is_some())
     }
 
     async fn commit_at(&self, name: &str) -> Result<Option<Sha>, GitError> {
         self.ready()?;
         let call = GitCall::new(&self.dir, "rev-parse").args(["--verify", "--quiet", "--end-of-options"]);
-        let output = call.arg(format!("{name}^{{commit}}")).run().await?;
-        match (output.code, output.text().parse()) {
-            (0, Ok(sha)) => Ok(Some(sha)),
-            (1 | 128, _) => Ok(None),
-            (code, _) => Err(GitError::Failed {
-                command: "rev-parse".to_owned(),
-                code,
-                stderr: output.stderr,
-            }),
-        }
+        commit_of(&call.arg(format!("{name}^{{commit}}")).run().await?)
     }
 
     /// Returns the remote's current branches among those named by `branches` (names, or patterns such as
@@ -280,6 +266,19 @@ impl Mirror {
         remove_stale_locks(&self.dir, 0);
         *made = Made::Ready;
         Ok(())
+    }
+}
+
+/// Returns the commit that `rev-parse --verify` answered with; `None` if there is none.
+fn commit_of(output: &GitOutput) -> Result<Option<Sha>, GitError> {
+    match (output.code, output.text().parse()) {
+        (0, Ok(sha)) => Ok(Some(sha)),
+        (1 | 128, _) => Ok(None),
+        (code, _) => Err(GitError::Failed {
+            command: "rev-parse".to_owned(),
+            code,
+            stderr: output.stderr.clone(),
+        }),
     }
 }
 

@@ -51,6 +51,18 @@ impl GitOutput {
         }
     }
 
+    /// Returns the whole standard output; a failure or a truncated output is an error.
+    pub(crate) fn whole(&self, command: &str) -> Result<&[u8], GitError> {
+        match self.code {
+            _ if self.truncated => Err(GitError::TooLarge {
+                command: command.to_owned(),
+                cap: self.stdout.len(),
+            }),
+            0 => Ok(&self.stdout),
+            _ => Err(local_failure(command, self)),
+        }
+    }
+
     /// Returns the standard output as text without trailing white space.
     #[must_use]
     pub(crate) fn text(&self) -> String {
@@ -236,12 +248,9 @@ impl GitCall {
 
     /// Runs git; a failure or a truncated output is an error.
     pub(crate) async fn ok(self) -> Result<GitOutput, GitError> {
-        let (command, cap) = (self.name.clone(), self.cap);
+        let command = self.name.clone();
         let output = self.run().await?;
-        match output.code {
-            _ if output.truncated => Err(GitError::TooLarge { command, cap }),
-            0 => Ok(output),
-            _ => Err(local_failure(&command, &output)),
-        }
+        output.whole(&command)?;
+        Ok(output)
     }
 }

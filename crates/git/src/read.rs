@@ -1,6 +1,12 @@
 //! Reads a mirror: files, lists of files, commits and how they are related.
 
-use crate::{error::GitError, mirror::Mirror, names::RepoPath, process::GitCall};
+use crate::{
+    error::GitError,
+    failure::local_failure,
+    mirror::Mirror,
+    names::RepoPath,
+    process::{GitCall, GitOutput},
+};
 use domain::ids::Sha;
 use std::{path::Path, sync::Arc};
 
@@ -10,8 +16,6 @@ const COMMIT_CAP: usize = 4 << 20;
 const BLOBS_ROOM: u64 = 192 << 20;
 /// The limit on git's output for them, headers included, in bytes.
 const BLOBS_CAP: usize = 256 << 20;
-/// The room for the header before an object's content, in bytes.
-const HEADER_CAP: usize = 16 << 10;
 
 /// The content of a file at a commit; for a symbolic link, its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +100,6 @@ impl CommitInfo {
 impl Mirror {
     /// Returns up to `cap` bytes of one file at a commit; `None` if there is no file at that path.
     pub async fn read_file(&self, sha: &Sha, path: &str, cap: usize) -> Result<Option<FileContent>, GitError> {
-        self.ready()?;
         let spec = format!("{sha}:{path}");
         let known = self.shared.memory.files(&(Arc::clone(&self.dir), sha.clone()));
         let asked = RepoPath::from(path);
@@ -104,24 +107,22 @@ impl Mirror {
         if path.is_empty() || path.contains('\0') || known.is_some_and(is_absent) {
             return Ok(None);
         }
-        let call = GitCall::new(&self.dir, "cat-file").args(["--batch", "-z"]);
-        let output = call
-            .stdin(spec.into_bytes())
-            .cap(cap.saturating_add(HEADER_CAP))
-            .run()
-            .await?;
-        let Some((found, rest)) = found(&output.stdout) else {
-            return Ok(None);
-        };
-        if found.kind != "blob" {
-            return Ok(None);
-        }
-        let length = found.size.min(cap);
-        let bytes = rest.get(..length).unwrap_or(rest).to_vec();
-        Ok(Some(FileContent {
-            truncated: found.size > bytes.len(),
-            bytes,
+        let output = self.object("blob", &spec, cap).await?;
+        Ok(output.map(|output| FileContent {
+            bytes: output.stdout.clone(),
+            truncated: output.truncated,
         }))
+    }
+
+    /// Returns up to `cap` bytes of an object; `None` if the mirror has no such object or it is of another kind.
+    async fn object(&self, kind: &str, name: &str, cap: usize) -> Result<Option<Arc<GitOutput>>, GitError> {
+        let output = self.ask(&["cat-file", kind, name], Some(cap)).await?;
+        match output.code {
+            _ if output.truncated => Ok(Some(output)),
+            0 => Ok(Some(output)),
+            128 => Ok(None),
+            _ => Err(local_failure("cat-file", &output)),
+        }
     }
 
     /// Returns the files of a commit, at most `cap` of them.
@@ -178,49 +179,34 @@ impl Mirror {
 
     /// Returns the fields of a commit; `None` if the mirror does not have it.
     pub async fn commit_info(&self, sha: &Sha) -> Result<Option<CommitInfo>, GitError> {
-        self.ready()?;
-        let call = GitCall::new(&self.dir, "cat-file").arg("--batch").cap(COMMIT_CAP);
-        let output = call.stdin(format!("{sha}\n").into_bytes()).ok().await?;
-        let Some((found, rest)) = found(&output.stdout) else {
+        let Some(output) = self.object("commit", sha.as_str(), COMMIT_CAP).await? else {
             return Ok(None);
         };
-        if found.kind != "commit" {
-            return Ok(None);
-        }
-        let text = String::from_utf8_lossy(rest.get(..found.size).unwrap_or(rest));
-        let info = commit_info(&text).ok_or_else(|| GitError::unexpected("cat-file", "a commit"))?;
+        let info = commit_info(&String::from_utf8_lossy(&output.stdout))
+            .ok_or_else(|| GitError::unexpected("cat-file", "a commit"))?;
         Ok(Some(info))
     }
 
     /// Returns the best common ancestor; `None` for unrelated histories.
     pub async fn merge_base(&self, one: &Sha, other: &Sha) -> Result<Option<Sha>, GitError> {
-        self.ready()?;
-        let call = GitCall::new(&self.dir, "merge-base").args(["--end-of-options", one.as_str(), other.as_str()]);
-        let output = call.run().await?;
+        let arguments = ["merge-base", "--end-of-options", one.as_str(), other.as_str()];
+        let output = self.ask(&arguments, None).await?;
         match (output.code, output.text().parse()) {
             (0, Ok(sha)) => Ok(Some(sha)),
             (1, _) => Ok(None),
-            (code, _) => Err(GitError::Failed {
-                command: "merge-base".to_owned(),
-                code,
-                stderr: output.stderr,
-            }),
+            _ => Err(local_failure("merge-base", &output)),
         }
     }
 
     /// Returns `true` if `descendant` contains `ancestor`. A commit contains itself.
     pub async fn is_ancestor(&self, ancestor: &Sha, descendant: &Sha) -> Result<bool, GitError> {
-        self.ready()?;
-        let call = GitCall::new(&self.dir, "merge-base").args(["--is-ancestor", "--end-of-options"]);
-        let output = call.args([ancestor.as_str(), descendant.as_str()]).run().await?;
+        let options = ["merge-base", "--is-ancestor", "--end-of-options"];
+        let commits = [ancestor.as_str(), descendant.as_str()];
+        let output = self.ask(&[&options[..], &commits].concat(), None).await?;
         match output.code {
             0 => Ok(true),
             1 => Ok(false),
-            code => Err(GitError::Failed {
-                command: "merge-base".to_owned(),
-                code,
-                stderr: output.stderr,
-            }),
+            _ => Err(local_failure("merge-base", &output)),
         }
     }
 }
@@ -289,11 +275,6 @@ impl Found {
         };
         parts.next().is_none().then_some(found)
     }
-}
-
-fn found(output: &[u8]) -> Option<(Found, &[u8])> {
-    let (header, rest) = split_line(output)?;
-    Some((Found::read(header)?, rest))
 }
 
 fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {

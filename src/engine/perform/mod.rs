@@ -44,37 +44,48 @@ use domain::{
     effect::{Effect, TaskWork},
     ids::{Emission, TaskId},
 };
+use std::pin::Pin;
+
+/// Moves a future to the heap. Without it, this room's matches would reserve stack for the futures of all arms at once,
+/// half a megabyte in a build that is not optimized.
+fn on_heap<'a, F: Future + Send + 'a>(
+    start: impl FnOnce() -> F,
+) -> Pin<Box<dyn Future<Output = F::Output> + Send + 'a>> {
+    Box::pin(start())
+}
 
 /// Performs one effect.
 pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, EffectError> {
     if job.effect.kind == ingest::KIND {
-        return ingest::ingest(engine, job).await;
+        return on_heap(|| ingest::ingest(engine, job)).await;
     }
     let effect = read(job)?;
     let Some(key) = job.effect.feature else {
-        return say::alone(engine, job, effect).await;
+        return on_heap(|| say::alone(engine, job, effect)).await;
     };
     let Some(feature) = engine.feature(&key).await? else {
         return Err(EffectError::defect(Defect::NoFeature { key }));
     };
     let context = EffectContext { engine, job, feature };
     match effect {
-        Effect::React { on, reaction } => say::react(&context, on, reaction).await,
-        Effect::Reply { thread, reply, .. } => say::reply(&context, thread, &reply).await,
-        Effect::Living { emission } => say::living(&context, emission).await,
-        Effect::PostFeatureBlocked { .. } => say::feature_blocked(&context).await,
-        Effect::AskPerson { wait, .. } => waits::ask_person(&context, &wait).await,
-        Effect::Plan { emission } => plan::plan(&context, emission).await,
-        Effect::PreFlight { emission, commit } => preflight::pre_flight(&context, emission, commit.as_ref()).await,
-        Effect::CompareDefault { .. } => sync::compare_default(&context).await,
-        Effect::OpenIntegration { emission } => branches::open_integration(&context, emission).await,
-        Effect::MergeDefault { emission } => branches::merge_default(&context, emission).await,
-        Effect::CleanUp { .. } => branches::clean_up(&context).await,
-        Effect::WaveGate { emission } => wave_gate::wave_gate(&context, emission).await,
-        Effect::OpenFeaturePull { emission } => pulls::open_feature_pull(&context, emission).await,
-        Effect::CloseFeaturePull { pull, .. } => pulls::close_feature_pull(&context, pull).await,
-        Effect::PublishWaveCheck { on, .. } => checks::publish_wave_check(&context, on.as_ref()).await,
-        Effect::Task { task, emission, work } => perform_for_task(&context, task, emission, work).await,
+        Effect::React { on, reaction } => on_heap(|| say::react(&context, on, reaction)).await,
+        Effect::Reply { thread, reply, .. } => on_heap(|| say::reply(&context, thread, &reply)).await,
+        Effect::Living { emission } => on_heap(|| say::living(&context, emission)).await,
+        Effect::PostFeatureBlocked { .. } => on_heap(|| say::feature_blocked(&context)).await,
+        Effect::AskPerson { wait, .. } => on_heap(|| waits::ask_person(&context, &wait)).await,
+        Effect::Plan { emission } => on_heap(|| plan::plan(&context, emission)).await,
+        Effect::PreFlight { emission, commit } => {
+            on_heap(|| preflight::pre_flight(&context, emission, commit.as_ref())).await
+        }
+        Effect::CompareDefault { .. } => on_heap(|| sync::compare_default(&context)).await,
+        Effect::OpenIntegration { emission } => on_heap(|| branches::open_integration(&context, emission)).await,
+        Effect::MergeDefault { emission } => on_heap(|| branches::merge_default(&context, emission)).await,
+        Effect::CleanUp { .. } => on_heap(|| branches::clean_up(&context)).await,
+        Effect::WaveGate { emission } => on_heap(|| wave_gate::wave_gate(&context, emission)).await,
+        Effect::OpenFeaturePull { emission } => on_heap(|| pulls::open_feature_pull(&context, emission)).await,
+        Effect::CloseFeaturePull { pull, .. } => on_heap(|| pulls::close_feature_pull(&context, pull)).await,
+        Effect::PublishWaveCheck { on, .. } => on_heap(|| checks::publish_wave_check(&context, on.as_ref())).await,
+        Effect::Task { task, emission, work } => on_heap(|| perform_for_task(&context, task, emission, work)).await,
     }
 }
 
@@ -86,20 +97,20 @@ async fn perform_for_task(
 ) -> Result<Done, EffectError> {
     let task = context.task(id)?;
     match work {
-        TaskWork::Design => design::design(context, task, emission).await,
-        TaskWork::Play => play::play(context, task, emission).await,
-        TaskWork::OpenPull => pulls::open_pull(context, task, emission).await,
-        TaskWork::Gates => gates::gates(context, task, emission).await,
-        TaskWork::Ci => ci::ci(context, task, emission).await,
-        TaskWork::Coach => coach::coach(context, task, emission).await,
-        TaskWork::PostReview { turn } => review::post_review(context, task, turn).await,
-        TaskWork::PostBlockedReview { turn } => review::post_blocked_review(context, task, turn).await,
-        TaskWork::PublishCheck { turn } => checks::publish_check(context, task, turn).await,
-        TaskWork::PublishBlocked { head } => checks::publish_blocked(context, task, &head).await,
-        TaskWork::PostBlocked => review::post_blocked(context, task).await,
-        TaskWork::MarkReady => pulls::mark_ready(context, task).await,
-        TaskWork::Merge => merge::merge(context, task, emission).await,
-        TaskWork::DismissReview { by, why } => review::dismiss_review(context, task, &by, why).await,
-        TaskWork::ClosePull { pull, why } => pulls::close_pull(context, task, pull, &why).await,
+        TaskWork::Design => on_heap(|| design::design(context, task, emission)).await,
+        TaskWork::Play => on_heap(|| play::play(context, task, emission)).await,
+        TaskWork::OpenPull => on_heap(|| pulls::open_pull(context, task, emission)).await,
+        TaskWork::Gates => on_heap(|| gates::gates(context, task, emission)).await,
+        TaskWork::Ci => on_heap(|| ci::ci(context, task, emission)).await,
+        TaskWork::Coach => on_heap(|| coach::coach(context, task, emission)).await,
+        TaskWork::PostReview { turn } => on_heap(|| review::post_review(context, task, turn)).await,
+        TaskWork::PostBlockedReview { turn } => on_heap(|| review::post_blocked_review(context, task, turn)).await,
+        TaskWork::PublishCheck { turn } => on_heap(|| checks::publish_check(context, task, turn)).await,
+        TaskWork::PublishBlocked { head } => on_heap(|| checks::publish_blocked(context, task, &head)).await,
+        TaskWork::PostBlocked => on_heap(|| review::post_blocked(context, task)).await,
+        TaskWork::MarkReady => on_heap(|| pulls::mark_ready(context, task)).await,
+        TaskWork::Merge => on_heap(|| merge::merge(context, task, emission)).await,
+        TaskWork::DismissReview { by, why } => on_heap(|| review::dismiss_review(context, task, &by, why)).await,
+        TaskWork::ClosePull { pull, why } => on_heap(|| pulls::close_pull(context, task, pull, &why)).await,
     }
 }

@@ -287,3 +287,44 @@ async fn pages_show_the_conversation_and_nothing_that_acts() {
     assert!(page("/acme/shop").await.contains("Two"));
     assert!(page("/acme/nothing").await.contains("no such page"));
 }
+
+#[tokio::test]
+async fn a_move_whose_client_goes_away_is_followed_up_all_the_same() {
+    use tokio::io::AsyncWriteExt;
+    let world = World::new().await;
+    let token = world.token(json!({"contents": "write"})).await;
+    let ann = world.forge.as_user("ann").unwrap();
+    let mut commits: Vec<String> = Vec::new();
+    for text in ["0", "1", "2"] {
+        commits.push(ann.push(REPO, "work", "Count", &[("count", Some(text))]).await.unwrap());
+    }
+    let refs = format!("/repos/{REPO}/git/refs");
+    let body = json!({"ref": "refs/heads/x", "sha": commits[0]});
+    assert_eq!(world.raw("POST", &refs, Some(&token), body).await.0, 201);
+    let address = world.forge.api_url().trim_start_matches("http://").to_owned();
+    let (host, _) = address.split_once('/').unwrap();
+    let body = json!({"sha": commits[1]}).to_string();
+    let request = format!(
+        "PATCH /api/v3{refs}/heads/x HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut client = tokio::net::TcpStream::connect(host).await.unwrap();
+    client.write_all(request.as_bytes()).await.unwrap();
+    drop(client);
+    let moved = async {
+        while world.forge.head(REPO, "x").unwrap().as_ref() != Some(&commits[1]) {
+            tokio::task::yield_now().await;
+        }
+    };
+    let watchdog = std::time::Duration::from_secs(60);
+    tokio::time::timeout(watchdog, moved).await.expect("never moved");
+    let body = json!({"sha": commits[2]});
+    let (status, answer) = world.raw("PATCH", &format!("{refs}/heads/x"), Some(&token), body).await;
+    assert_eq!(status, 200, "{answer}");
+    let pushes = world
+        .forge
+        .events()
+        .into_iter()
+        .filter(|event| event.kind == "push" && event.actor == "worker[bot]" && event.what.ends_with('x'));
+    assert_eq!(pushes.count(), 3);
+}
