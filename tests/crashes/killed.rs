@@ -205,13 +205,7 @@ async fn killed_before_each_write_nothing_is_missing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_after_each_write_nothing_is_done_twice() {
-    every_call(
-        Story::completed,
-        Blow::After,
-        Kind::writes,
-        extent(Extent::OfEachMove(1)),
-    )
-    .await;
+    every_call(Story::completed, Blow::After, Kind::writes, extent(Extent::OfTheStory)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
