@@ -99,7 +99,7 @@ impl Change {
 impl Stage {
     /// Writes the bases and changes of these cases into a mirror.
     pub async fn new(library: &Library, cases: &[&Case]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = support::folder::folder("autobuild-deceptions-");
         let mirrors = Mirrors::new(
             &folder.path().join("data"),
             ForgeAccess::new("http://127.0.0.1:9").unwrap(),

@@ -45,7 +45,7 @@ impl Stage {
     }
 
     pub async fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = support::folder::folder("autobuild-gates-");
         let mirrors = Mirrors::new(
             &dir.path().join("data"),
             ForgeAccess::new("http://127.0.0.1:1").unwrap(),

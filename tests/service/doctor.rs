@@ -37,7 +37,7 @@ const FILES: [(&str, &str); 3] = [
 const NO_KEY: &str = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----";
 
 async fn beside() -> Beside {
-    let beside = Beside::new(PRODUCT, tempfile::tempdir().unwrap(), &FILES).await;
+    let beside = Beside::new(PRODUCT, support::folder::folder("autobuild-doctor-"), &FILES).await;
     let person = beside.forge.as_user(MONA).unwrap();
     let issue = person.open_issue(REPO, "Labels", "", &[]).unwrap();
     for label in ["autobuild", "autobuild-task"] {

@@ -47,7 +47,7 @@ pub struct Own {
 
 impl Own {
     pub async fn new(setup: Option<&str>) -> Self {
-        let folder = tempfile::Builder::new().prefix("own folder ").tempdir().unwrap();
+        let folder = support::folder::folder("own folder ");
         let repository = folder.path().join("a repository");
         fs::create_dir_all(repository.join(".github")).unwrap();
         fs::write(folder.path().join("issue.md"), ISSUE).unwrap();

@@ -39,7 +39,7 @@ struct World {
 
 impl World {
     async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = support::folder::folder("autobuild-setup-");
         let forge = Forge::start(ForgeOptions::new(folder.path().join("forge")))
             .await
             .unwrap();

@@ -68,7 +68,7 @@ fn fact<'a>(span: &'a Value, key: &str) -> &'a Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_collector_hears_of_a_demo_and_its_runs_can_be_read_afterwards() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = support::folder::folder("autobuild-trace-");
     let (address, spans) = collector().await;
     let demo = autobuild(folder.path(), Some(&address), &["demo", "--once"]).await;
     assert!(demo.status.success(), "{}", String::from_utf8_lossy(&demo.stderr));
@@ -136,7 +136,7 @@ async fn runs_can_be_read(folder: &Path) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_trace_that_is_not_there_is_answered_with_what_is() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = support::folder::folder("autobuild-trace-");
     let data = folder.path().display().to_string();
     let nowhere = autobuild(folder.path(), None, &["trace", "TASK-001", "--data-dir", &data]).await;
     let said = String::from_utf8_lossy(&nowhere.stderr).into_owned();

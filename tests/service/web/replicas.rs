@@ -61,7 +61,7 @@ fn service(beside: &Beside, listen: &str, database: &str) -> Child {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_pages_of_both_processes_show_what_one_of_them_does() {
     let files = [("README.md", "# Tally\n"), (".github/autobuild.yml", SETTINGS)];
-    let beside = Beside::new(PRODUCT, tempfile::tempdir().unwrap(), &files).await;
+    let beside = Beside::new(PRODUCT, support::folder::folder("autobuild-replicas-"), &files).await;
     let folder = beside.folder.path();
     let mut pipes = Pipes::new(folder);
     let services = [beside.listen.clone(), beside.listen.replace(":7070", ":7071")];

@@ -109,7 +109,7 @@ impl Service {
         body: Duration,
         (github, database): (Github, Option<String>),
     ) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = support::folder::folder("autobuild-service-");
         let own = format!("sqlite:{}", folder.path().join("autobuild.db").display());
         let database = database.unwrap_or(own);
         let agent: AgentCommand = "command:true".parse().unwrap();

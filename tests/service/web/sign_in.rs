@@ -139,7 +139,12 @@ pub fn host(address: &str) -> String {
 }
 
 async fn beside() -> Beside {
-    let beside = Beside::new(PRODUCT, tempfile::tempdir().unwrap(), &[("README.md", "# Tally\n")]).await;
+    let beside = Beside::new(
+        PRODUCT,
+        support::folder::folder("autobuild-sign-in-"),
+        &[("README.md", "# Tally\n")],
+    )
+    .await;
     beside.forge.create_user(EVE);
     beside.forge.as_user(MONA).unwrap().set_private(REPO, true).unwrap();
     beside

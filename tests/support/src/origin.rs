@@ -30,7 +30,7 @@ pub struct World {
 impl World {
     /// Creates a repository whose `main` holds `files` (path, content).
     pub async fn with(files: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::folder::folder("autobuild-origin-");
         let bare = folder.path().join("forge/o/r.git");
         fs::create_dir_all(&bare).unwrap();
         git(&bare, &["init", "-q", "--bare", "-b", "main"]);
