@@ -195,8 +195,8 @@ impl TestSite {
     }
 }
 
-/// Returns the ends of a runner's name that may be a test's own name, the longest first. There may be hundreds of
-/// thousands of names, so an index has to be asked, not searched.
+/// Returns the ends of a runner's name that may be a test's own name, the longest first. Each end is looked up; with
+/// hundreds of thousands of names, searching all tests for each would be too slow.
 fn ends(name: &str) -> impl Iterator<Item = &str> {
     let separators = name.match_indices(|c: char| c.is_whitespace() || SEPARATORS.contains(&c));
     let behind = separators.filter_map(|(at, separator)| name.get(at.saturating_add(separator.len())..));

@@ -58,7 +58,8 @@ pub(super) async fn serve(site: Arc<Site>, (listener, hosts): (TcpListener, Host
         };
         let (site, stop) = (Arc::clone(&site), stop.clone());
         tokio::spawn(async move {
-            let service = service_fn(move |request| handle(Arc::clone(&site), hosts, request));
+            let ends = stop.clone();
+            let service = service_fn(move |request| handle(Arc::clone(&site), (hosts, ends.clone()), request));
             let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -76,7 +77,11 @@ pub(super) struct Seen {
     pub(super) query: String,
 }
 
-async fn handle(site: Arc<Site>, hosts: Hosts, request: Request<Incoming>) -> Result<Response<Body>, Cut> {
+async fn handle(
+    site: Arc<Site>,
+    (hosts, stop): (Hosts, CancellationToken),
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Cut> {
     let (head, body) = request.into_parts();
     if matches!(hosts, Hosts::ThisMachine) && !is_of_this_machine(&head.headers) {
         return Ok(text_answer(403, OTHER_HOST));
@@ -94,31 +99,36 @@ async fn handle(site: Arc<Site>, hosts: Hosts, request: Request<Incoming>) -> Re
     let mut body = Body::new(body);
     let mut bytes = Bytes::new();
     if site.faults.need_body(&seen.method, &seen.path) {
-        bytes = whole(body).await.unwrap_or_default();
+        bytes = whole(body).await.ok_or(Cut)?;
         body = Body::from(bytes.clone());
     }
     let Some(order) = site.faults.meet(Some(&seen.method), &seen.path, &bytes) else {
-        return answer(site, seen, head, body).await;
+        return answer(site, stop, (seen, head, body)).await;
     };
     if let Some(answer) = before(&site, &order, &seen).await? {
         return Ok(answer);
     }
-    let response = answer(site, seen, head, body).await?;
+    let response = answer(site, stop, (seen, head, body)).await?;
     after(&order).await?;
     Ok(response)
 }
 
-/// Processes a request, and answers once its changes are saved as [`Site::saved`] promises. As on GitHub, a request that
-/// came in is processed to its end even if its client goes away: git may already have moved a branch.
-async fn answer(site: Arc<Site>, seen: Seen, head: http::request::Parts, body: Body) -> Result<Response<Body>, Cut> {
-    let answered = tokio::spawn(async move {
+/// Processes a request, and answers once its changes are saved as [`Site::saved`] promises. As on GitHub, this goes on to
+/// its end even if the client disconnects: git may already have moved a branch.
+async fn answer(
+    site: Arc<Site>,
+    stop: CancellationToken,
+    (seen, head, body): (Seen, http::request::Parts, Body),
+) -> Result<Response<Body>, Cut> {
+    let answered = async move {
         let whole = site.whole().await;
         let response = route(&site, &seen, &head, body).await;
         drop(whole);
         site.saved().await;
         response
-    });
-    answered.await.map_err(|_| Cut)
+    };
+    let until_stopped = tokio::spawn(async move { stop.run_until_cancelled(answered).await });
+    until_stopped.await.ok().flatten().ok_or(Cut)
 }
 
 /// Carries out an order before the request is processed. If it returns an answer, the request is not processed.

@@ -58,24 +58,16 @@ pub struct Text {
 
 /// The options of every diff. They keep git from running any program that the repository or its configuration names.
 const SAFE: [&str; 4] = ["-r", "--no-ext-diff", "--no-textconv", "--no-color"];
-/// The options of a list of paths that differ, without detecting renames.
-const RAW: [&str; 9] = [
-    "-r",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-color",
-    "--raw",
-    "-z",
-    "--no-renames",
-    "--no-abbrev",
-    "--end-of-options",
-];
+/// The further options of a list of paths that differ, without detecting renames.
+const RAW: [&str; 5] = ["--raw", "-z", "--no-renames", "--no-abbrev", "--end-of-options"];
 
 impl Mirror {
     /// Returns every path that differs, without detecting renames.
     pub async fn diff_raw(&self, base: &Sha, head: &Sha) -> Result<Vec<RawChange>, GitError> {
         let commits = [base.as_str(), head.as_str()];
-        let output = self.ask(&[&["diff-tree"], &RAW[..], &commits].concat(), None).await?;
+        let output = self
+            .ask(&[&["diff-tree"], &SAFE[..], &RAW, &commits].concat(), None)
+            .await?;
         raw_changes(output.whole("diff-tree")?)
     }
 
@@ -117,7 +109,10 @@ impl Mirror {
 
 /// Returns the raw differences between two revisions in any repository of ours.
 pub(crate) async fn raw_between(git_dir: &Path, base: &str, head: &str) -> Result<Vec<RawChange>, GitError> {
-    let call = GitCall::new(git_dir, "diff-tree").args(RAW).args([base, head]);
+    let call = GitCall::new(git_dir, "diff-tree")
+        .args(SAFE)
+        .args(RAW)
+        .args([base, head]);
     raw_changes(&call.ok().await?.stdout)
 }
 

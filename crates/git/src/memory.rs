@@ -43,18 +43,19 @@ impl Memory {
     }
 
     /// Caches all files of a commit, unless there are too many.
-    pub(crate) fn has_files(&self, key: Key, files: &Arc<[TreeEntry]>) {
+    pub(crate) fn keep_files(&self, key: Key, files: &Arc<[TreeEntry]>) {
         if files.len() <= LONGEST {
             note(&self.lists, key, Arc::clone(files), MOST_LISTS);
         }
     }
 
     /// Caches an answer, if it is small and can never change.
-    fn has_answer(&self, question: Question, answer: &Arc<GitOutput>) {
+    fn keep_answer(&self, question: Question, answer: &Arc<GitOutput>) {
         let is_final = match answer.code {
             0 => true,
-            // Both commits are there and unrelated. Other commands exit with 1 for a commit that may still come.
-            1 => question.2.first().is_some_and(|command| command == "merge-base"),
+            // Both commits are there, and the answer is no. Other commands exit with 1 for a commit that may still come,
+            // and older versions of git for an object that cannot be read, with a complaint.
+            1 => answer.stderr.is_empty() && question.2.first().is_some_and(|command| command == "merge-base"),
             _ => false,
         };
         if is_final && !answer.truncated && answer.stdout.len() <= LARGEST {
@@ -79,7 +80,7 @@ impl Mirror {
             call = call.cap(cap);
         }
         let answer = Arc::new(call.run().await?);
-        self.shared.memory.has_answer(question, &answer);
+        self.shared.memory.keep_answer(question, &answer);
         Ok(answer)
     }
 }
@@ -118,13 +119,13 @@ mod tests {
     #[test]
     fn what_is_remembered_has_a_bound() {
         let memory = Memory::default();
-        memory.has_files(key(0), &files(LONGEST + 1));
+        memory.keep_files(key(0), &files(LONGEST + 1));
         assert_eq!(memory.files(&key(0)), None);
         for number in 1..=MOST_LISTS {
-            memory.has_files(key(number), &files(1));
+            memory.keep_files(key(number), &files(1));
         }
         assert_eq!(memory.files(&key(1)), Some(files(1)));
-        memory.has_files(key(0), &files(2));
+        memory.keep_files(key(0), &files(2));
         assert_eq!(memory.files(&key(1)), None);
         assert_eq!(memory.files(&key(0)), Some(files(2)));
     }
@@ -140,7 +141,7 @@ mod tests {
                 truncated: false,
                 stderr: String::new(),
             };
-            memory.has_answer(question.clone(), &Arc::new(answer));
+            memory.keep_answer(question.clone(), &Arc::new(answer));
             known(&memory.answers, &question).is_some()
         };
         assert!(is_kept("/m", "merge-base", 1, 0));

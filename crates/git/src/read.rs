@@ -1,12 +1,6 @@
 //! Reads a mirror: files, lists of files, commits and how they are related.
 
-use crate::{
-    error::GitError,
-    failure::local_failure,
-    mirror::Mirror,
-    names::RepoPath,
-    process::{GitCall, GitOutput},
-};
+use crate::{error::GitError, failure::local_failure, mirror::Mirror, names::RepoPath, process::GitCall};
 use domain::ids::Sha;
 use std::{path::Path, sync::Arc};
 
@@ -107,19 +101,14 @@ impl Mirror {
         if path.is_empty() || path.contains('\0') || known.is_some_and(is_absent) {
             return Ok(None);
         }
-        let output = self.object("blob", &spec, cap).await?;
-        Ok(output.map(|output| FileContent {
+        let output = self.ask(&["cat-file", "blob", &spec], Some(cap)).await?;
+        let content = || FileContent {
             bytes: output.stdout.clone(),
             truncated: output.truncated,
-        }))
-    }
-
-    /// Returns up to `cap` bytes of an object; `None` if the mirror has no such object or it is of another kind.
-    async fn object(&self, kind: &str, name: &str, cap: usize) -> Result<Option<Arc<GitOutput>>, GitError> {
-        let output = self.ask(&["cat-file", kind, name], Some(cap)).await?;
+        };
         match output.code {
-            _ if output.truncated => Ok(Some(output)),
-            0 => Ok(Some(output)),
+            _ if output.truncated => Ok(Some(content())),
+            0 => Ok(Some(content())),
             128 => Ok(None),
             _ => Err(local_failure("cat-file", &output)),
         }
@@ -145,7 +134,7 @@ impl Mirror {
         let lines = output.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty());
         let entry = |line| tree_entry(line).ok_or_else(|| GitError::unexpected("ls-tree", "a line"));
         let entries = lines.map(entry).collect::<Result<Arc<[TreeEntry]>, _>>()?;
-        self.shared.memory.has_files(key, &entries);
+        self.shared.memory.keep_files(key, &entries);
         Ok(entries)
     }
 
@@ -179,11 +168,15 @@ impl Mirror {
 
     /// Returns the fields of a commit; `None` if the mirror does not have it.
     pub async fn commit_info(&self, sha: &Sha) -> Result<Option<CommitInfo>, GitError> {
-        let Some(output) = self.object("commit", sha.as_str(), COMMIT_CAP).await? else {
+        self.ready()?;
+        let call = GitCall::new(&self.dir, "cat-file").arg("--batch").cap(COMMIT_CAP);
+        let output = call.stdin(format!("{sha}\n").into_bytes()).ok().await?;
+        let found = split_line(&output.stdout).and_then(|(header, rest)| Some((Found::read(header)?, rest)));
+        let Some((found, rest)) = found.filter(|(found, _)| found.kind == "commit") else {
             return Ok(None);
         };
-        let info = commit_info(&String::from_utf8_lossy(&output.stdout))
-            .ok_or_else(|| GitError::unexpected("cat-file", "a commit"))?;
+        let text = String::from_utf8_lossy(rest.get(..found.size).unwrap_or(rest));
+        let info = commit_info(&text).ok_or_else(|| GitError::unexpected("cat-file", "a commit"))?;
         Ok(Some(info))
     }
 

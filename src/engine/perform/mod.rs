@@ -46,8 +46,8 @@ use domain::{
 };
 use std::pin::Pin;
 
-/// Moves a future to the heap. Without it, this room's matches would reserve stack for the futures of all arms at once,
-/// half a megabyte in a build that is not optimized.
+/// Moves a future to the heap. Otherwise the matches below would reserve stack for the futures of all arms at once, half a
+/// megabyte in a debug build.
 fn on_heap<'a, F: Future + Send + 'a>(
     start: impl FnOnce() -> F,
 ) -> Pin<Box<dyn Future<Output = F::Output> + Send + 'a>> {

@@ -158,7 +158,7 @@ enum Why {
     Declared,
     /// Every function that it calls is gone, and its file belongs to the task.
     Explained,
-    /// Its file has a test that is new or longer and calls one of the same functions.
+    /// Its file has a new test that calls one of the same functions.
     Replaced,
     /// There is no explanation.
     Missing,
@@ -181,17 +181,17 @@ async fn removed(run: &Run<'_>, (before, head): (&TestNames, &Evidence)) -> Resu
         return Ok(Vec::new());
     }
     let functions = Functions::read(run).await?;
-    let mut grown = grown(change);
+    let mut fresh = fresh(change);
     let mut removed = Vec::new();
     for name in gone {
         let sites = change.before.find(name);
         let Some(site) = sites.first() else { continue };
         let mut replaces = || {
-            let others = grown.get_mut(site.path.as_str())?;
-            let at = others
+            let new = fresh.get_mut(site.path.as_str())?;
+            let at = new
                 .iter()
-                .position(|other| functions.can_replace(&site.words, &other.words))?;
-            Some(others.swap_remove(at))
+                .position(|new| functions.can_replace(&site.words, &new.words))?;
+            Some(new.swap_remove(at))
         };
         let why = if is_declared(task, name, &site.path) {
             Why::Declared
@@ -234,23 +234,23 @@ pub(super) fn is_listed(task: &PlannedTask, name: &str, path: &str) -> bool {
         })
 }
 
-/// Returns the tests of each file that are new or longer than before. They may have taken over what others tested.
-fn grown(change: &Change) -> BTreeMap<&str, Vec<&TestSite>> {
-    let before = change.before.tests();
-    let lengths: BTreeMap<(&str, &str), usize> = before
-        .map(|(name, site)| ((name, site.path.as_str()), site.words.len()))
+/// Returns the new tests of each file, by name.
+fn fresh(change: &Change) -> BTreeMap<&str, Vec<&TestSite>> {
+    let known: BTreeSet<(&str, &str)> = change
+        .before
+        .tests()
+        .map(|(name, site)| (name, site.path.as_str()))
         .collect();
-    let mut grown: BTreeMap<&str, Vec<&TestSite>> = BTreeMap::new();
+    let mut fresh: BTreeMap<&str, Vec<&TestSite>> = BTreeMap::new();
     for (name, site) in change.after.tests() {
-        let length = lengths.get(&(name, site.path.as_str()));
-        if length.is_none_or(|length| site.words.len() > *length) {
-            grown.entry(&site.path).or_default().push(site);
+        if !known.contains(&(name, &site.path)) {
+            fresh.entry(&site.path).or_default().push(site);
         }
     }
-    grown
+    fresh
 }
 
-/// The product's functions: those that a file lost without another getting them, and the others.
+/// The product's functions: the removed and the remaining ones.
 struct Functions {
     gone: BTreeSet<String>,
     there: BTreeSet<String>,
@@ -259,20 +259,15 @@ struct Functions {
 impl Functions {
     async fn read(run: &Run<'_>) -> Result<Self, GateError> {
         let all = code(run).await?;
-        let mut there: BTreeSet<String> = all.iter().flat_map(|code| defined(&code.path, &code.text)).collect();
-        let (mut lost, mut gained) = (BTreeSet::new(), BTreeSet::new());
-        for file in run.change.of_role(Role::Source) {
-            let names = |version: &Version| -> BTreeSet<String> {
-                let text = version.bytes().map(String::from_utf8_lossy).unwrap_or_default();
-                defined(&file.path, &text).into_iter().collect()
-            };
-            let (before, after) = (names(&file.before), names(&file.after));
-            lost.extend(before.difference(&after).cloned());
-            gained.extend(after.difference(&before).cloned());
-        }
-        let gone: BTreeSet<String> = lost.difference(&gained).cloned().collect();
-        there.retain(|name| !gone.contains(name));
-        Ok(Self { gone, there })
+        let there: BTreeSet<String> = all.iter().flat_map(|code| defined(&code.path, &code.text)).collect();
+        let before = run.change.of_role(Role::Source).flat_map(|file| {
+            let text = file.before.bytes().map(String::from_utf8_lossy).unwrap_or_default();
+            defined(&file.path, &text)
+        });
+        Ok(Self {
+            gone: before.filter(|name| !there.contains(name)).collect(),
+            there,
+        })
     }
 
     /// `true` if a test calls removed functions and no remaining ones.
@@ -281,8 +276,8 @@ impl Functions {
         calls(&self.gone) && !calls(&self.there)
     }
 
-    /// `true` if another test may replace a removed one: both call a function that still exists. If the removed test
-    /// called none, any test may replace it.
+    /// `true` if a new test may replace a removed one: both call a function that still exists. If the removed test
+    /// called none, any new test may replace it.
     fn can_replace(&self, gone: &[String], new: &[String]) -> bool {
         let mut called = gone.iter().filter(|word| self.there.contains(*word)).peekable();
         called.peek().is_none() || called.any(|word| new.contains(word))
@@ -339,7 +334,7 @@ impl Removed {
         match self.why {
             Why::Declared => shown("the plan says that it goes"),
             Why::Explained => shown("every function that it calls is gone"),
-            Why::Replaced => shown("its file has a new or longer test of the same code"),
+            Why::Replaced => shown("its file has a new test in its place"),
             Why::Missing => Issue::must_fix(
                 "test",
                 &format!(
