@@ -72,7 +72,7 @@ fn named(path: &str, version: &Version) -> BTreeSet<(String, Vec<String>)> {
 fn lines(path: &str, version: &Version, (tests, others): (&TestIndex, &TestIndex)) -> Vec<String> {
     let text = version.bytes().map(String::from_utf8_lossy).unwrap_or_default();
     let text = match role(path) {
-        Role::Source => inline_tests::only_modules(path, &text),
+        Role::Source => inline_tests::only_tests(path, &text),
         Role::Test | Role::Support | Role::Settings | Role::Other => text.into_owned(),
     };
     let same: Vec<&[String]> = others.words_in(path).collect();

@@ -1,6 +1,9 @@
 //! Separates tests inside source files from the code, by syntax.
 
-use integrity::{language, language::bodies::TestModule};
+use integrity::{
+    language,
+    language::bodies::{TestItem, TestItemKind},
+};
 
 /// The attribute before a test module in Rust.
 const MARK: &str = concat!("#[cfg(", "test)]");
@@ -8,23 +11,26 @@ const MARK: &str = concat!("#[cfg(", "test)]");
 /// Returns a source file's text with its inline tests replaced by those of another version; `None` if no grammar
 /// supports that.
 pub(crate) fn with_tests_of(path: &str, code: &str, tests: &str) -> Option<String> {
-    let mut own = language::executable_code(path, code)?.modules;
-    let others = language::executable_code(path, tests)?.modules;
-    own.sort_by_key(|module| std::cmp::Reverse(module.range.start));
+    let mut own = language::executable_code(path, code)?.tests;
+    let others = language::executable_code(path, tests)?.tests;
+    let is_same = |one: &TestItem, other: &TestItem| (one.kind, &one.name) == (other.kind, &other.name);
+    own.sort_by_key(|item| std::cmp::Reverse(item.range.start));
     let mut text = code.to_owned();
-    for module in &own {
-        let other = others.iter().find(|other| other.name == module.name);
-        let put = match other {
-            Some(other) => tests.get(other.range.clone())?.to_owned(),
-            None => format!("mod {} {{}}", module.name),
+    for item in &own {
+        let other = others.iter().find(|other| is_same(item, other));
+        let put = match (other, item.kind) {
+            (Some(other), _) => tests.get(other.range.clone())?.to_owned(),
+            (None, TestItemKind::Module) => format!("mod {} {{}}", item.name),
+            (None, TestItemKind::Function) => String::new(),
         };
-        text.replace_range(module.range.clone(), &put);
+        text.replace_range(item.range.clone(), &put);
     }
-    for other in others
-        .iter()
-        .filter(|other| own.iter().all(|own| own.name != other.name))
-    {
-        text.push_str(&format!("\n{MARK}\n{}\n", tests.get(other.range.clone())?));
+    for other in others.iter().filter(|other| !own.iter().any(|own| is_same(own, other))) {
+        let put = tests.get(other.range.clone())?;
+        text.push_str(&match other.kind {
+            TestItemKind::Module => format!("\n{MARK}\n{put}\n"),
+            TestItemKind::Function => format!("\n{put}\n"),
+        });
     }
     for declared in declared(tests).filter(|line| !code.lines().any(|own| own.trim() == *line)) {
         text.push_str(&format!("\n{MARK}\n{declared}\n"));
@@ -40,25 +46,25 @@ fn declared(text: &str) -> impl Iterator<Item = &str> {
     pairs.filter_map(|(mark, line)| (mark == MARK && line.starts_with("mod ") && line.ends_with(';')).then_some(line))
 }
 
-/// Returns the text of each inline test module.
-pub(crate) fn modules(path: &str, text: &str) -> Vec<String> {
-    let modules = language::executable_code(path, text)
-        .map(|code| code.modules)
+/// Returns the text of each inline test module and test function.
+pub(crate) fn test_items(path: &str, text: &str) -> Vec<String> {
+    let items = language::executable_code(path, text)
+        .map(|code| code.tests)
         .unwrap_or_default();
-    let of = |module: TestModule| text.get(module.range).map(str::to_owned);
-    modules.into_iter().filter_map(of).collect()
+    let of = |item: TestItem| text.get(item.range).map(str::to_owned);
+    items.into_iter().filter_map(of).collect()
 }
 
-/// Empties every line outside the inline test modules, so that the other lines keep their numbers.
-pub(crate) fn only_modules(path: &str, text: &str) -> String {
-    let modules = language::executable_code(path, text)
-        .map(|code| code.modules)
+/// Empties every line outside the inline tests, so that the other lines keep their numbers.
+pub(crate) fn only_tests(path: &str, text: &str) -> String {
+    let items = language::executable_code(path, text)
+        .map(|code| code.tests)
         .unwrap_or_default();
     let mut next = 0_usize;
     let kept = text.split_inclusive('\n').map(|line| {
         let at = next;
         next = next.saturating_add(line.len());
-        match modules.iter().any(|module| module.range.contains(&at)) {
+        match items.iter().any(|item| item.range.contains(&at)) {
             true => line,
             false => "\n",
         }
@@ -87,6 +93,14 @@ mod tests {
             format!("{old}{second}")
         );
         assert_eq!(swapped(&old, &format!("{new}{second}")), format!("{old}\n{second}"));
+        let bare = |check: &str| format!("#[test]\n#[should_panic]\nfn one() {{ {check} }}\n");
+        let (first, second) = (bare("assert_eq!(1, 1);"), bare("assert_eq!(2, 2);"));
+        assert_eq!(
+            swapped(&format!("{old}{first}"), &format!("{new}{second}")),
+            format!("{old}{second}")
+        );
+        assert_eq!(swapped(&old, &format!("{new}{second}")), format!("{old}\n{second}"));
+        assert_eq!(swapped(&format!("{old}{first}"), &new), format!("{old}\n"));
         let apart = format!("{MARK}\nmod tests;\n");
         assert_eq!(swapped(&old, &format!("{new}{apart}")), format!("{old}\n{apart}"));
         assert_eq!(

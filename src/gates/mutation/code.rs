@@ -75,7 +75,7 @@ pub(super) fn words(change: &Change, paths: &BTreeSet<String>) -> BTreeSet<Strin
         for version in [&file.before, &file.after] {
             let text = version.bytes().map(String::from_utf8_lossy).unwrap_or_default();
             let texts = match role(&file.path) {
-                Role::Source => inline_tests::modules(&file.path, &text),
+                Role::Source => inline_tests::test_items(&file.path, &text),
                 Role::Test | Role::Support | Role::Settings | Role::Other => vec![text.into_owned()],
             };
             let split = texts

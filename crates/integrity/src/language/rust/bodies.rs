@@ -1,8 +1,8 @@
 //! Empties Rust functions.
 
-use super::{answers::answers, is_test_code};
+use super::{answers::answers, attributes, is_test_code};
 use crate::language::{
-    bodies::{ExecutableCode, TestModule},
+    bodies::{ExecutableCode, TestItem, TestItemKind},
     outline::Source,
     syntax::At,
 };
@@ -14,11 +14,7 @@ pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
     open.reverse();
     while let Some(at) = open.pop() {
         if is_test_code(source, at) {
-            let is_module = at.is(&["mod_item"]) && at.field("body").is_some();
-            code.modules.extend(is_module.then(|| TestModule {
-                name: at.field_text("name").to_owned(),
-                range: at.range(),
-            }));
+            code.tests.extend(test_item(at));
             continue;
         }
         match at.kind() {
@@ -34,6 +30,25 @@ pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
         }
     }
     code
+}
+
+/// Returns a module with its body, or a function of the file itself.
+fn test_item(at: At<'_>) -> Option<TestItem> {
+    at.field("body")?;
+    let is_of_the_file = at.ancestors().next().is_some_and(|outer| outer.is(&["source_file"]));
+    let (kind, start) = match at.kind() {
+        "mod_item" => (TestItemKind::Module, at.range().start),
+        "function_item" if is_of_the_file => {
+            let first = attributes(at).last().unwrap_or(at);
+            (TestItemKind::Function, first.range().start)
+        }
+        _ => return None,
+    };
+    Some(TestItem {
+        kind,
+        name: at.field_text("name").to_owned(),
+        range: start..at.range().end,
+    })
 }
 
 fn function(at: At<'_>, code: &mut ExecutableCode) {
