@@ -243,7 +243,8 @@ fn assert_harmless(name: &str, said: &str) {
         "{name} hides something"
     );
     let seen = seen(said);
-    let lower = seen.text.to_lowercase();
+    // GH-98 may be somebody's login, and a mention of it refers to no issue.
+    let lower = seen.text.to_lowercase().replace("@gh-98", "@login");
     for live in [
         "@mal",
         "#99",
