@@ -102,7 +102,7 @@ fn flags(serve: Serve) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Where the log goes.
+/// The destination of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogOutput {
     /// Standard error, in colours if it is a terminal.

@@ -12,12 +12,12 @@ const MARK: &str = concat!("#[cfg(", "test)]");
 /// supports that.
 pub(crate) fn with_tests_of(path: &str, code: &str, tests: &str) -> Option<String> {
     let mut own = language::executable_code(path, code)?.tests;
-    let others = language::executable_code(path, tests)?.tests;
-    let is_same = |one: &TestItem, other: &TestItem| (one.kind, &one.name) == (other.kind, &other.name);
-    own.sort_by_key(|item| std::cmp::Reverse(item.range.start));
+    let mut others = language::executable_code(path, tests)?.tests;
+    own.sort_by_key(|item| item.range.start);
+    others.sort_by_key(|item| item.range.start);
     let mut text = code.to_owned();
-    for item in &own {
-        let other = others.iter().find(|other| is_same(item, other));
+    for item in own.iter().rev() {
+        let other = counterpart(&others, &own, item);
         let put = match (other, item.kind) {
             (Some(other), _) => tests.get(other.range.clone())?.to_owned(),
             (None, TestItemKind::Module) => format!("mod {} {{}}", item.name),
@@ -25,7 +25,10 @@ pub(crate) fn with_tests_of(path: &str, code: &str, tests: &str) -> Option<Strin
         };
         text.replace_range(item.range.clone(), &put);
     }
-    for other in others.iter().filter(|other| !own.iter().any(|own| is_same(own, other))) {
+    for other in others
+        .iter()
+        .filter(|other| counterpart(&own, &others, other).is_none())
+    {
         let put = tests.get(other.range.clone())?;
         text.push_str(&match other.kind {
             TestItemKind::Module => format!("\n{MARK}\n{put}\n"),
@@ -36,6 +39,14 @@ pub(crate) fn with_tests_of(path: &str, code: &str, tests: &str) -> Option<Strin
         text.push_str(&format!("\n{MARK}\n{declared}\n"));
     }
     Some(text)
+}
+
+/// Returns the one of `items` that stands for an item of `all`: of several with one kind and name, such as functions that
+/// are compiled on different conditions, the one at the same place among them.
+fn counterpart<'a>(items: &'a [TestItem], all: &[TestItem], item: &TestItem) -> Option<&'a TestItem> {
+    let is_namesake = |one: &&TestItem| (one.kind, &one.name) == (item.kind, &item.name);
+    let place = all.iter().filter(is_namesake).position(|one| one.range == item.range)?;
+    items.iter().filter(is_namesake).nth(place)
 }
 
 /// Returns the declarations of test modules that are in their own files, such as `mod tests;`.
@@ -101,6 +112,13 @@ mod tests {
         );
         assert_eq!(swapped(&old, &format!("{new}{second}")), format!("{old}\n{second}"));
         assert_eq!(swapped(&format!("{old}{first}"), &new), format!("{old}\n"));
+        let twice =
+            |one: &str, other: &str| format!("#[test]\nfn one() {{ {one} }}\n#[test]\nfn one() {{ {other} }}\n");
+        let (first, second) = (twice("f(1)", "f(2)"), twice("f(3)", "f(4)"));
+        assert_eq!(
+            swapped(&format!("{old}{first}"), &format!("{new}{second}")),
+            format!("{old}{second}")
+        );
         let apart = format!("{MARK}\nmod tests;\n");
         assert_eq!(swapped(&old, &format!("{new}{apart}")), format!("{old}\n{apart}"));
         assert_eq!(

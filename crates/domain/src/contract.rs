@@ -125,7 +125,7 @@ pub struct TurnFacts<'a> {
     /// The number of lines of the file of exactly this path; `None` if the commit has no such file, [`u32::MAX`] if its
     /// lines were not counted.
     pub lines_of: &'a dyn Fn(&str) -> Option<u32>,
-    /// Whether the commit from which the change started has a file of exactly this path.
+    /// Returns `true` if the commit that the change started from has a file at exactly this path.
     pub is_on_base: &'a dyn Fn(&str) -> bool,
     /// The state of the Coach's checkout after its turn.
     pub checkout: &'a CheckoutState,

@@ -58,8 +58,8 @@ pub(super) async fn serve(site: Arc<Site>, (listener, hosts): (TcpListener, Host
         };
         let (site, stop) = (Arc::clone(&site), stop.clone());
         tokio::spawn(async move {
-            let ends = stop.clone();
-            let service = service_fn(move |request| handle(Arc::clone(&site), (hosts, ends.clone()), request));
+            let stopping = stop.clone();
+            let service = service_fn(move |request| handle(Arc::clone(&site), (hosts, stopping.clone()), request));
             let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             tokio::select! {
                 () = stop.cancelled() => {}

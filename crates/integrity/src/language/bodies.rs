@@ -17,7 +17,7 @@ pub struct ExecutableCode {
 /// A test module or a test function inside a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestItem {
-    /// Whether it is a module or a function.
+    /// Its kind.
     pub kind: TestItemKind,
     /// Its name.
     pub name: String,
