@@ -135,7 +135,7 @@ fn judge(project: &Project, mode: &Mode, folder: &Path, results: &mut Results) -
             (_, mode) => {
                 eprintln!("{} {commit}", project.name);
                 let verdict = match mode {
-                    Mode::Reading => reading::judge(&clone, commit)?,
+                    Mode::Reading => reading::judge(project.kind, &clone, commit)?,
                     Mode::Running(running) => running.judge(project, &clone, commit)?,
                 };
                 results.note_verdict(&project.name, &verdict)?;

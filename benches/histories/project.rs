@@ -1,6 +1,11 @@
 //! The table of projects: which clones, and how each is judged.
 
 use crate::Outcome;
+use domain::plan::TaskType;
+use serde::{
+    Deserialize,
+    de::{IntoDeserializer, value::Error},
+};
 use std::time::Duration;
 
 /// The default number of commits of a project.
@@ -18,6 +23,8 @@ pub struct Project {
     pub from: String,
     /// Its repository settings: a file beside the table.
     pub settings: Option<String>,
+    /// The type of the task that each commit is played as.
+    pub kind: TaskType,
     /// The time limit of one command.
     pub patience: Duration,
 }
@@ -39,6 +46,7 @@ impl Project {
             commits: COMMITS,
             from: "HEAD".to_owned(),
             settings: None,
+            kind: TaskType::Feature,
             patience: Duration::from_secs(60 * MINUTES),
         };
         let number = |text: &str| text.parse::<u32>().map_err(|_| format!("{text:?} is no number"));
@@ -48,13 +56,18 @@ impl Project {
                 Some(("minutes", text)) => project.patience = Duration::from_secs(60 * u64::from(number(text)?)),
                 Some(("from", from)) if !from.starts_with('-') => project.from = from.to_owned(),
                 Some(("settings", file)) => project.settings = Some(file.to_owned()),
+                Some(("type", kind)) => project.kind = read_kind(kind)?,
                 Some(_) | None => {
                     return Err(format!(
-                        "{word:?} is no setting; there are commits=10, from=HEAD, settings=FILE and minutes=10"
+                        "{word:?} is no setting; there are commits=10, from=HEAD, settings=FILE, type=feature and minutes=10"
                     ));
                 }
             }
         }
         Ok(project)
     }
+}
+
+fn read_kind(text: &str) -> Outcome<TaskType> {
+    TaskType::deserialize(text.into_deserializer()).map_err(|error: Error| format!("type={text}: {error}"))
 }

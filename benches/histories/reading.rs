@@ -18,8 +18,8 @@ use std::time::Instant;
 /// The product's size limit of a file.
 const MAX_FILE_BYTES: u64 = 10 << 20;
 
-/// Judges the commit as the work on a feature that its message describes.
-pub fn judge(clone: &Clone, commit: &str) -> Outcome<Verdict> {
+/// Judges the commit as the work on a task of this type that its message describes.
+pub fn judge(kind: TaskType, clone: &Clone, commit: &str) -> Outcome<Verdict> {
     let differing = clone.differing(commit)?;
     let mut files = differing
         .iter()
@@ -27,7 +27,12 @@ pub fn judge(clone: &Clone, commit: &str) -> Outcome<Verdict> {
         .collect::<Outcome<Vec<_>>>()?;
     let (base, head) = (clone.paths(&format!("{commit}^"))?, clone.paths(commit)?);
     let (subject, body) = clone.message(commit)?;
-    let task = task(&subject, body, files.iter().map(|file| file.path.clone()).collect())?;
+    let task = task(
+        kind,
+        &subject,
+        body,
+        files.iter().map(|file| file.path.clone()).collect(),
+    )?;
     let settings = RepositorySettings::parse("", &Offer::default()).map_err(|_| "no settings are refused")?;
     let look = |files: &[FileChange]| {
         inspect(&Change {
@@ -73,11 +78,11 @@ fn protected(findings: &[IntegrityFinding]) -> Vec<String> {
 }
 
 /// Returns the task that a Planner would write if it knew the commit.
-pub fn task(subject: &str, body: String, files: Vec<String>) -> Outcome<PlannedTask> {
+pub fn task(kind: TaskType, subject: &str, body: String, files: Vec<String>) -> Outcome<PlannedTask> {
     Ok(PlannedTask {
         id: "TASK-001".parse().map_err(|_| "TASK-001 is refused as an id")?,
         name: subject.to_owned(),
-        kind: TaskType::Feature,
+        kind,
         description: body,
         acceptance_criteria: Vec::new(),
         files,

@@ -75,7 +75,7 @@ impl Running {
 
     /// Runs a commit. A problem that prevents this becomes its verdict and does not end the whole run.
     pub fn judge(&self, project: &Project, clone: &Clone, commit: &str) -> Outcome<Verdict> {
-        let mut verdict = reading::judge(clone, commit)?;
+        let mut verdict = reading::judge(project.kind, clone, commit)?;
         let played = self.played(project, clone, &verdict);
         verdict.played = Some(played.unwrap_or_else(|problem| Played {
             end: End::NotPlayed,
@@ -93,6 +93,7 @@ impl Running {
         let (_, body) = clone.message(&verdict.commit)?;
         let files = clone.differing(&verdict.commit)?;
         let task = reading::task(
+            project.kind,
             &verdict.subject,
             body,
             files.into_iter().map(|file| file.path).collect(),

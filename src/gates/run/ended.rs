@@ -42,6 +42,10 @@ impl SandboxedCheckout {
             Ok(finding) => finding,
             Err(absent) => return Ok(absent),
         };
+        let finding = match finished.exit {
+            Exit::OverLimit(_) | Exit::Signalled(_) => with_failed(finding, self.begun(finished)),
+            _ => finding,
+        };
         match code {
             Some(0) => Ok(Evidence::Passed(finding)),
             _ => Ok(Evidence::Failed(finding)),
@@ -57,14 +61,18 @@ impl SandboxedCheckout {
             Ok(finding) => finding,
             Err(absent) => return absent,
         };
-        let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
-        let name = |test: String| shorten::middle(&self.context().secrets.mask(&test), MAX_NAME);
         Evidence::Absent(Absence::TimedOut {
             command: order.command.text().to_owned(),
             seconds: order.deadline.as_secs(),
-            in_test: results::begun(&stdout, &stderr).map(name),
+            in_test: self.begun(finished),
             failed: finding.names.map(|names| names.failed).unwrap_or_default(),
         })
+    }
+
+    /// Returns the test that had begun and not ended when the command was stopped.
+    fn begun(&self, finished: &Finished) -> Option<String> {
+        let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
+        results::begun(&stdout, &stderr).map(|test| self.name(&test))
     }
 
     /// Replaces the results from the output by those of the results file. If the command failed without writing the
@@ -100,8 +108,7 @@ impl SandboxedCheckout {
     /// Adds the results to a finding. Foreign programs choose the names, so they are masked and shortened like all
     /// output.
     fn with_results(&self, finding: Finding, read: Read) -> Finding {
-        let name = |name: String| shorten::middle(&self.context().secrets.mask(&name), MAX_NAME);
-        let all = |names: Vec<String>| names.into_iter().map(name).collect::<Vec<_>>();
+        let all = |names: Vec<String>| names.iter().map(|name| self.name(name)).collect::<Vec<_>>();
         Finding {
             counts: read.counts,
             failing: all(read.failing.into_iter().take(MAX_FAILING).collect()),
@@ -114,6 +121,10 @@ impl SandboxedCheckout {
         }
     }
 
+    fn name(&self, test: &str) -> String {
+        shorten::middle(&self.context().secrets.mask(test), MAX_NAME)
+    }
+
     /// Returns the output for people. The checkout's path is removed, since it varies and means nothing.
     fn plain(&self, text: &str) -> String {
         let plain = output::plain(text);
@@ -122,6 +133,14 @@ impl SandboxedCheckout {
             None => plain,
         }
     }
+}
+
+/// Adds the test in which a signal or a limit ended the command: it failed.
+fn with_failed(mut finding: Finding, test: Option<String>) -> Finding {
+    if let Some(test) = test {
+        finding.names.get_or_insert_default().failed.push(test);
+    }
+    finding
 }
 
 /// Appends the limit that ended the command, if one did.

@@ -16,7 +16,7 @@ use crate::gates::{
     verify::base_tests::is_listed,
 };
 use domain::{
-    evidence::{Absence, Evidence, Gate, GateResult, Ground, TestNames, Weight},
+    evidence::{Absence, Evidence, Finding, Gate, GateResult, Ground, TestNames, Weight},
     feature::Mode,
     plan::{Check, PlannedTask, TaskType},
     task::Origin,
@@ -140,22 +140,28 @@ async fn on_base(run: &Run<'_>, code: &BaseCode<'_>, candidates: &Candidates) ->
         }
         Candidates::Named(_) | Candidates::Files(_) => Selection::All,
     };
-    let found = if_it_ended(code.tests(&wanted).await?);
-    if let Candidates::Named(tests) = candidates
-        && run_none_of(&found, &tests.candidates())
-        && change.of_role(Role::Settings).next().is_some()
-    {
-        return Ok(Base::Ran(if_it_ended(code.tests_as_set(&wanted).await?)));
+    let names = match candidates {
+        Candidates::Named(tests) => tests.candidates(),
+        Candidates::Files(_) => Vec::new(),
+    };
+    let found = if_it_tells(code.tests(&wanted).await?, &names);
+    if run_none_of(&found, &names) && change.of_role(Role::Settings).next().is_some() {
+        return Ok(Base::Ran(if_it_tells(code.tests_as_set(&wanted).await?, &names)));
     }
     Ok(Base::Ran(found))
 }
 
-/// Drops the result of a run that a signal or a limit ended: it says nothing about the tests.
-fn if_it_ended(found: Evidence) -> Evidence {
+/// Drops the result of a run that a signal or a limit ended before one of these tests failed: it says nothing about
+/// them.
+fn if_it_tells(found: Evidence, tests: &[&String]) -> Evidence {
     match found {
-        Evidence::Failed(finding) if compare::is_stopped(&finding) => Evidence::Absent(Absence::Unfinished {
-            what: "without the change the tests did not end by themselves, so they say nothing of it".to_owned(),
-        }),
+        Evidence::Failed(finding)
+            if compare::is_stopped(&finding) && !tests.iter().any(|name| has_failed(&finding, name)) =>
+        {
+            Evidence::Absent(Absence::Unfinished {
+                what: "without the change the tests did not end by themselves, so they say nothing of it".to_owned(),
+            })
+        }
         found @ (Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_)) => found,
     }
 }
@@ -236,6 +242,7 @@ fn is_red(found: &Evidence, name: &String, known_red: &[String]) -> bool {
             in_test.as_ref() == Some(name) || failed.contains(name)
         }
         (Evidence::Absent(_), _) => false,
+        (Evidence::Failed(finding), _) if compare::is_stopped(finding) => has_failed(finding, name),
         (_, Some(names)) if names.passed.contains(name) => false,
         (_, Some(names)) if names.failed.contains(name) => true,
         (Evidence::Passed(_), _) => false,
@@ -245,6 +252,10 @@ fn is_red(found: &Evidence, name: &String, known_red: &[String]) -> bool {
             names.failed.is_empty() || names.failed.iter().any(|failed| !known_red.contains(failed))
         }
     }
+}
+
+fn has_failed(finding: &Finding, name: &String) -> bool {
+    finding.names.as_ref().is_some_and(|names| names.failed.contains(name))
 }
 
 fn ran(found: &Evidence) -> bool {
@@ -453,6 +464,12 @@ mod tests {
             }),
         };
         let failed = |names| Evidence::Failed(finding(names));
+        let over_a_limit = |names| {
+            Evidence::Failed(Finding {
+                exit_code: None,
+                ..finding(names)
+            })
+        };
         let stopped = |test: Option<&str>, failed: &[&str]| {
             Evidence::Absent(Absence::TimedOut {
                 command: "t".to_owned(),
@@ -467,6 +484,9 @@ mod tests {
             (failed(Some((&["other"], &["new"]))), true),
             (failed(Some((&["other"], &["loading new"]))), true),
             (failed(Some((&["other"], &["old"]))), false),
+            (over_a_limit(None), false),
+            (over_a_limit(Some((&[], &["other"]))), false),
+            (over_a_limit(Some((&[], &["new"]))), true),
             (Evidence::Passed(finding(None)), false),
             (Evidence::Absent(Absence::NotReached), false),
             (stopped(None, &[]), false),
