@@ -138,6 +138,10 @@ mod tests {
             ),
             (
                 "tests/a.rs",
+                "#[should_panic]\n#[test]\nfn one() { assert_eq!(f(), 1); }\n",
+            ),
+            (
+                "tests/a.rs",
                 "#[test]\nfn one() { f(|| panic!(\"called\")); assert!(g() == 1); }\n",
             ),
             (

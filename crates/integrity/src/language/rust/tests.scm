@@ -1,5 +1,6 @@
 ; A function with a test attribute.
-((attribute_item (attribute [(identifier) (scoped_identifier)] @_attribute)) @test.rows
+((attribute_item)* @test.rows
+  . (attribute_item (attribute [(identifier) (scoped_identifier)] @_attribute)) @test.rows
   . [(attribute_item) (line_comment) (block_comment)]* @test.rows
   . (function_item name: (identifier) @test.name body: (block) @test.body) @test
   (#match? @_attribute "(^|::)(test|rstest|test_case|wasm_bindgen_test|quickcheck|bolero_test)$"))
