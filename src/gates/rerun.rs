@@ -33,7 +33,7 @@ pub(crate) async fn report(
 /// Returns those of the failing tests that pass in a second run, in a fresh checkout without caches.
 ///
 /// A test that the change touches must pass every time, so it is never excused.
-pub(crate) async fn flaky(prepared: &Prepared<'_>, held: &[String], change: Option<&Change>) -> Result<Vec<Excused>, GateError> {
+async fn flaky(prepared: &Prepared<'_>, held: &[String], change: Option<&Change>) -> Result<Vec<Excused>, GateError> {
     let untouched: Vec<&String> = held.iter().filter(|name| !is_touched(change, name)).collect();
     if untouched.is_empty() {
         return Ok(Vec::new());
