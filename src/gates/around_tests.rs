@@ -1,7 +1,7 @@
 //! Compares the code around a file's tests: imports, helpers, and the values that tests compare with.
 
 use crate::gates::{
-    change::{Change, diff},
+    change::{Change, diff, lossy, text},
     inline_tests,
     only_renames::is_more,
     test_index::TestIndex,
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// Returns the lines outside the tests that a file lost and gained, for a sentence; `None` if only names and imports
 /// differ. A test whose body changed does not count as such a line.
 pub(crate) fn around_tests(change: &Change, path: &str) -> Option<String> {
-    let file = change.files.iter().find(|file| file.path == path)?;
+    let file = change.file(path)?;
     let was = lines(path, &file.before, (&change.before, &change.after));
     let is = lines(path, &file.after, (&change.after, &change.before));
     is_more(&was, &is).then(|| diff(&was, &is))
@@ -24,20 +24,28 @@ pub(crate) fn around_tests(change: &Change, path: &str) -> Option<String> {
 /// Returns the names of helpers and shared values (those that tests start from or compare with) that the change altered
 /// or removed, and of those that use one of these.
 pub(crate) fn names_around(change: &Change, path: &str) -> BTreeSet<String> {
-    let Some(file) = change.files.iter().find(|file| file.path == path) else {
+    let Some(file) = change.file(path) else {
         return BTreeSet::new();
     };
     let (was, is) = (named(path, &file.before), named(path, &file.after));
-    let mut others: BTreeSet<String> = was.difference(&is).map(|(name, _)| name.clone()).collect();
+    let others = was.difference(&is).map(|(name, _)| name.clone()).collect();
+    let was: Vec<_> = was
+        .iter()
+        .map(|(name, words)| (name, named_words(words).collect()))
+        .collect();
+    with_users(others, &was)
+}
+
+/// Adds the names of all code that uses one of these names, directly or through others. `code` is each name with the
+/// words of its code.
+pub(crate) fn with_users(mut names: BTreeSet<String>, code: &[(&String, Vec<&String>)]) -> BTreeSet<String> {
+    let uses = |words: &[&String], names: &BTreeSet<String>| words.iter().any(|word| names.contains(*word));
     loop {
-        let names_another = |words: &[String]| named_words(words).any(|word| others.contains(word));
-        let next = was
-            .iter()
-            .find(|(name, words)| !others.contains(name) && names_another(words));
-        match next {
-            Some((name, _)) => others.insert(name.clone()),
-            None => return others,
+        let mut others = code.iter().filter(|(name, _)| !names.contains(*name));
+        let Some((name, _)) = others.find(|(_, words)| uses(words, &names)) else {
+            return names;
         };
+        names.insert((*name).clone());
     }
 }
 
@@ -48,32 +56,24 @@ pub(crate) fn named_words(words: &[String]) -> impl Iterator<Item = &String> {
         word.is_some_and(|word| word.ends_with(['"', '\'', '`']))
     };
     let is_quoted = move |at: usize| is_mark(at.checked_sub(1)) && is_mark(at.checked_add(1));
-    words
-        .iter()
-        .enumerate()
-        .filter(move |(at, _)| !is_quoted(*at))
-        .map(|(_, word)| word)
+    let unquoted = words.iter().enumerate().filter(move |(at, _)| !is_quoted(*at));
+    unquoted.map(|(_, word)| word)
 }
 
 /// Returns the functions and named values of a file, each with its words.
 fn named(path: &str, version: &Version) -> BTreeSet<(String, Vec<String>)> {
-    let text = version.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok());
-    let code = text
-        .and_then(|text| language::executable_code(path, text))
-        .unwrap_or_default();
+    let code = text(version).and_then(|text| language::executable_code(path, text));
+    let code = code.unwrap_or_default();
     let functions = code.bodies.into_iter().map(|body| (body.name, body.words));
-    let values = code
-        .values
-        .into_iter()
-        .filter_map(|value| Some((value.name?, value.words)));
+    let values = code.values.into_iter();
+    let values = values.filter_map(|value| Some((value.name?, value.words)));
     functions.chain(values).filter(|(name, _)| !name.is_empty()).collect()
 }
 
 fn lines(path: &str, version: &Version, (tests, others): (&TestIndex, &TestIndex)) -> Vec<String> {
-    let text = version.bytes().map(String::from_utf8_lossy).unwrap_or_default();
     let text = match role(path) {
-        Role::Source => inline_tests::only_tests(path, &text),
-        Role::Test | Role::Support | Role::Settings | Role::Other => text.into_owned(),
+        Role::Source => inline_tests::only_tests(path, &lossy(version)),
+        Role::Test | Role::Support | Role::Settings | Role::Other => lossy(version).into_owned(),
     };
     let same: Vec<&[String]> = others.words_in(path).collect();
     let lines = tests.lines_without(path, &text, |words| !same.contains(&words));

@@ -1,7 +1,7 @@
 //! Runs the change's tests on the base's code: a test that fails there needs the change.
 
 use crate::gates::{
-    change::Change,
+    change::{Change, text},
     checks::OnBase,
     compare, inline_tests,
     mutation::code::Put,
@@ -70,10 +70,9 @@ impl<'a> BaseCode<'a> {
         let fork = self.run.subject.fork;
         let found = self.prepared().command_with(fork, &self.overlay, command).await?;
         Ok(match found {
-            Evidence::Failed(finding) if compare::is_stopped(&finding) => OnBase::Unknown,
-            Evidence::Failed(_) => OnBase::Fails,
+            Evidence::Failed(finding) if !compare::is_stopped(&finding) => OnBase::Fails,
             Evidence::Passed(_) => OnBase::Holds,
-            Evidence::Absent(_) => OnBase::Unknown,
+            Evidence::Failed(_) | Evidence::Absent(_) => OnBase::Unknown,
         })
     }
 }
@@ -86,26 +85,17 @@ pub(crate) fn stores_answers(change: &Change) -> bool {
 
 /// Returns the change's files of these roles, and the tests inside its source files, as an overlay for the base.
 async fn new_tests(run: &Run<'_>, roles: &[Role]) -> Result<Overlay, GateError> {
-    let is_of_tests = |change: &&RawChange| {
-        let path = change.path.to_str();
-        path.is_some_and(|path| roles.contains(&role(path)))
-    };
-    let changes: Vec<&RawChange> = run.change.raw.iter().filter(is_of_tests).collect();
-    let inline = run
-        .change
-        .of_role(Role::Source)
-        .filter_map(|file| inline(run.change, file));
-    let inline = Overlay::of_bytes(inline.collect());
-    Ok(Overlay::of(run.subject.mirror, &changes, Side::After)
-        .await?
-        .and(inline))
+    let change = run.change;
+    let is_of_tests = |raw: &&RawChange| raw.path.to_str().is_some_and(|path| roles.contains(&role(path)));
+    let changes: Vec<&RawChange> = change.raw.iter().filter(is_of_tests).collect();
+    let inline = change.of_role(Role::Source).filter_map(|file| inline(change, file));
+    let overlay = Overlay::of(run.subject.mirror, &changes, Side::After).await?;
+    Ok(overlay.and(Overlay::of_bytes(inline.collect())))
 }
 
 /// Returns the base's version of a source file with the change's inline tests in it; `None` if that changes nothing.
 fn inline(change: &Change, file: &FileChange) -> Option<Put> {
-    let text = |bytes: Option<&[u8]>| std::str::from_utf8(bytes?).ok().map(str::to_owned);
-    let (before, after) = (text(file.before.bytes())?, text(file.after.bytes())?);
-    let is_asked = inline_tests::can_separate(&file.path);
-    let swapped = is_asked.then(|| inline_tests::with_tests_of(&file.path, &before, &after))??;
-    (swapped != before).then(|| Some((file.path.clone(), swapped.into_bytes(), change.old_mode(&file.path)?)))?
+    let (before, after) = (text(&file.before)?, text(&file.after)?);
+    let swapped = inline_tests::with_tests_of(&file.path, before, after).filter(|swapped| swapped != before)?;
+    Some((file.path.clone(), swapped.into_bytes(), change.old_mode(&file.path)?))
 }

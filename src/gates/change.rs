@@ -1,13 +1,17 @@
 //! The difference between two commits: both versions of every changed file, and the tests in them.
 
-use crate::gates::{run::context::GateError, test_index::TestIndex};
+use crate::gates::{
+    commands::paths,
+    run::context::{GateError, host},
+    test_index::TestIndex,
+};
 use domain::ids::Sha;
 use git::{Blob, Mirror, RawChange, blocking};
 use integrity::{
     FileChange, Version,
-    language::{Role, role},
+    language::{Role, file_name, role},
 };
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 /// The largest version of a file that is read, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
@@ -17,9 +21,6 @@ const MAX_FILES: usize = 5_000;
 
 /// The most lines of a changed test that a sentence shows.
 const MAX_LINES: usize = 10;
-
-/// The most paths of a commit that are listed.
-const MAX_PATHS: usize = 500_000;
 
 /// The mode of a submodule, which is not a file.
 const SUBMODULE: u32 = 0o160_000;
@@ -56,16 +57,15 @@ impl Change {
     pub(crate) async fn read(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<Self, GateError> {
         let raw = mirror.diff_raw(base, head).await?;
         let files = versions(mirror, &raw).await?;
-        let (base, head) = (paths(mirror, base).await?, paths(mirror, head).await?);
+        let base = paths(mirror, base).await?.into_iter().collect();
+        let head = paths(mirror, head).await?.into_iter().collect();
         let reading = blocking(move || {
             let before = TestIndex::of(files.iter().map(|file| (file.path.as_str(), &file.before)));
             let after = TestIndex::of(files.iter().map(|file| (file.path.as_str(), &file.after)));
             (files, before, after)
         });
-        let (files, before, after) = reading.await.map_err(|error| GateError::Host {
-            doing: "reading a change",
-            source: error.into(),
-        })?;
+        let read = reading.await.map_err(|error| host("reading a change")(error.into()));
+        let (files, before, after) = read?;
         Ok(Self {
             files,
             raw,
@@ -80,15 +80,25 @@ impl Change {
     pub(crate) fn diff_of_test(&self, name: &str) -> String {
         let lines = |tests: &TestIndex, side: fn(&FileChange) -> &Version| -> Vec<String> {
             let sites = tests.find(name);
-            let site = sites.first();
-            let file = site.and_then(|site| self.files.iter().find(|file| file.path == site.path));
-            let text = file.and_then(|file| std::str::from_utf8(side(file).bytes()?).ok());
-            let found = site.zip(text).map(|(site, text)| tests.lines(site, text));
+            let found = sites.first().and_then(|site| {
+                let text = text(side(self.file(&site.path)?))?;
+                Some(tests.lines(site, text))
+            });
             found.unwrap_or_default().into_iter().map(str::to_owned).collect()
         };
         let was = lines(&self.before, |file| &file.before);
         let is = lines(&self.after, |file| &file.after);
         diff(&was, &is)
+    }
+
+    /// Returns a changed file by its path.
+    pub(crate) fn file(&self, path: &str) -> Option<&FileChange> {
+        self.files.iter().find(|file| file.path == path)
+    }
+
+    /// Returns the text of a changed file after the change.
+    pub(crate) fn text_after(&self, path: &str) -> Option<&str> {
+        text(&self.file(path)?.after)
     }
 
     /// Returns the mode of a changed file after the change; `None` if the change deleted it.
@@ -107,11 +117,7 @@ impl Change {
 
     /// `true` if the change touches source code or tests.
     pub(crate) fn touches_code_or_tests(&self) -> bool {
-        let is_code = |file: &FileChange| match role(&file.path) {
-            Role::Source | Role::Test | Role::Support => !is_document(&file.path),
-            Role::Settings | Role::Other => false,
-        };
-        self.files.iter().any(is_code)
+        self.files.iter().any(|file| is_code_or_test(&file.path))
     }
 
     /// Returns the changed files of a role.
@@ -129,36 +135,48 @@ impl Change {
     }
 }
 
+/// Returns a version's text; `None` if there is none, or it is not UTF-8.
+pub(crate) fn text(version: &Version) -> Option<&str> {
+    std::str::from_utf8(version.bytes()?).ok()
+}
+
+/// Returns a version's text with other bytes replaced; empty if there is none.
+pub(crate) fn lossy(version: &Version) -> Cow<'_, str> {
+    version.bytes().map(String::from_utf8_lossy).unwrap_or_default()
+}
+
 /// Returns the removed and the added lines, for a sentence.
 pub(crate) fn diff(was: &[String], is: &[String]) -> String {
-    let gone = was
-        .iter()
-        .filter(|line| !is.contains(line))
-        .map(|line| format!("- {line}"));
-    let new = is
-        .iter()
-        .filter(|line| !was.contains(line))
-        .map(|line| format!("+ {line}"));
-    let all: Vec<String> = gone.chain(new).take(MAX_LINES).collect();
-    all.join("; ")
+    let gone = was.iter().filter(|line| !is.contains(line));
+    let new = is.iter().filter(|line| !was.contains(line));
+    let gone = gone.map(|line| format!("- {line}"));
+    let all = gone.chain(new.map(|line| format!("+ {line}")));
+    all.take(MAX_LINES).collect::<Vec<_>>().join("; ")
+}
+
+/// `true` if the file holds tests, or what they need.
+pub(crate) fn is_of_tests(path: &str) -> bool {
+    matches!(role(path), Role::Test | Role::Support)
+}
+
+/// `true` if the file is source code, a test or what tests need, and no document.
+pub(crate) fn is_code_or_test(path: &str) -> bool {
+    (role(path) == Role::Source || is_of_tests(path)) && !is_document(path)
 }
 
 /// `true` if the file is for people only, such as a README or an image.
 pub(crate) fn is_document(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let ends = [".md", ".rst", ".adoc", ".png", ".svg", ".gitignore"];
     ends.iter().any(|end| name.ends_with(end)) || ["LICENSE", "CODEOWNERS", "AUTHORS"].contains(&name)
 }
 
 async fn versions(mirror: &Mirror, raw: &[RawChange]) -> Result<Vec<FileChange>, GateError> {
-    let read = raw.get(..MAX_FILES.min(raw.len())).unwrap_or(raw);
     let is_file = |mode: u32| mode != 0 && mode != SUBMODULE && mode != LINK;
-    let oids: Vec<&str> = read
-        .iter()
-        .flat_map(|change| [(change.old_mode, &change.old_oid), (change.new_mode, &change.new_oid)])
-        .filter(|(mode, _)| is_file(*mode))
-        .map(|(_, oid)| oid.as_str())
-        .collect();
+    let read = raw.iter().take(MAX_FILES);
+    let sides = read.flat_map(|change| [(change.old_mode, &change.old_oid), (change.new_mode, &change.new_oid)]);
+    let there = sides.filter(|(mode, _)| is_file(*mode));
+    let oids: Vec<&str> = there.map(|(_, oid)| oid.as_str()).collect();
     let mut blobs = mirror.blobs(&oids, MAX_FILE).await?.into_iter();
     let mut version = |mode: u32, is_read: bool| match mode {
         0 => Version::Absent,
@@ -171,13 +189,8 @@ async fn versions(mirror: &Mirror, raw: &[RawChange]) -> Result<Vec<FileChange>,
     };
     let file = |(at, change): (usize, &RawChange)| FileChange {
         path: change.path.to_string(),
-        before: version(change.old_mode, at < read.len()),
-        after: version(change.new_mode, at < read.len()),
+        before: version(change.old_mode, at < MAX_FILES),
+        after: version(change.new_mode, at < MAX_FILES),
     };
     Ok(raw.iter().enumerate().map(file).collect())
-}
-
-async fn paths(mirror: &Mirror, commit: &Sha) -> Result<BTreeSet<String>, GateError> {
-    let listed = mirror.list_files(commit, MAX_PATHS).await?;
-    Ok(listed.entries.iter().map(|entry| entry.path.to_string()).collect())
 }

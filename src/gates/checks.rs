@@ -1,14 +1,13 @@
 //! Runs the checks of acceptance criteria: a test that must pass, a command that must exit with 0, a file that must
 //! exist.
 
-use crate::gates::{compare, run::context::GateError, said, subject::Subject, test_index, turn::Run};
+use crate::gates::{change::is_of_tests, compare, run::context::GateError, said, test_index, turn::Run};
 use domain::{
     decision::Issue,
     evidence::{Absence, Evidence, Gate, GateResult, TestNames, Weight},
     plan::{Check, Criterion},
 };
-use git::{Blob, Mirror};
-use integrity::language::{Role, role};
+use git::Blob;
 
 /// The largest file that is searched for a test's name, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
@@ -37,21 +36,15 @@ pub(crate) enum OnBase {
 }
 
 impl Checked {
-    /// Returns the result for the report.
-    pub(crate) fn told(self) -> GateResult {
-        self.result
-    }
-
     /// Notes in the finding if the check also passes on the base.
     pub(crate) fn tell(&mut self) {
         if self.base == OnBase::Holds
             && let Evidence::Passed(finding) = &mut self.result.evidence
         {
             let told = "it passes without the change too, so it is a regression check";
-            finding.output = match finding.output.is_empty() {
-                true => told.to_owned(),
-                false => format!("{}; {told}", finding.output.trim_end()),
-            };
+            let before = finding.output.trim_end();
+            let separator = if finding.output.is_empty() { "" } else { "; " };
+            finding.output = format!("{before}{separator}{told}");
         }
     }
 }
@@ -66,8 +59,8 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
         let result = match &criterion.check {
             Check::Human => continue,
             Check::Test(name) => {
-                let passed = compare::names(tests).map_or(&[][..], |names| names.passed.as_slice());
-                named.extend(passed.iter().filter(|passed| is_called(passed, name)).cloned());
+                let passed = compare::passed(tests).iter();
+                named.extend(passed.filter(|passed| is_called(passed, name)).cloned());
                 Some(match test(number, name, tests) {
                     result if is_nowhere(run, name, tests).await? => {
                         let what =
@@ -79,7 +72,7 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
             }
             Check::Command(command) if is_ready => Some(self::command(run, number, command).await?),
             Check::Command(_) => None,
-            Check::File(path) => Some(file(run.subject, number, path).await?),
+            Check::File(path) => Some(file(run, number, path).await?),
         };
         results.extend(result.map(|result| Checked {
             number,
@@ -95,11 +88,8 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
 /// Adds an item that names the criterion if its check failed.
 fn with_item(mut result: GateResult, criterion: &Criterion, number: usize) -> GateResult {
     if let Evidence::Failed(finding) = &result.evidence {
-        let text = format!(
-            "criterion {number} ({}) does not hold: {}",
-            criterion.text,
-            finding.sentence()
-        );
+        let (criterion, why) = (&criterion.text, finding.sentence());
+        let text = format!("criterion {number} ({criterion}) does not hold: {why}");
         result.items.push(Issue::must_fix("requirement", &text));
     }
     result
@@ -116,34 +106,31 @@ fn test(number: usize, wanted: &str, tests: &Evidence) -> GateResult {
         return said::absent(gate, Absence::Unfinished { what: why });
     };
     let find = |list: &[String]| list.iter().any(|name| is_called(name, wanted));
-    let (passes, fails, skips) = (find(&names.passed), find(&names.failed), find(&names.skipped));
-    match (passes, fails, skips) {
-        (_, true, _) => said::failed(gate, Weight::Demanded, format!("the test `{wanted}` failed")),
-        (true, false, false) => said::passed(gate, Weight::Demanded, format!("the test `{wanted}` passed")),
-        (_, false, true) => said::failed(gate, Weight::Demanded, format!("the test `{wanted}` was skipped")),
-        (false, false, false) if !has_all(tests, names) => {
-            let why = format!("the runner does not name every test, and none that it names is called `{wanted}`");
-            said::absent(gate, Absence::Unfinished { what: why })
-        }
-        (false, false, false) => {
-            let what = format!("no test called `{wanted}` ran{}", similar(names, wanted));
-            said::failed(gate, Weight::Demanded, what)
-        }
+    let failed = |what: String| said::failed(gate, Weight::Demanded, what);
+    if find(&names.failed) {
+        failed(format!("the test `{wanted}` failed"))
+    } else if find(&names.skipped) {
+        failed(format!("the test `{wanted}` was skipped"))
+    } else if find(&names.passed) {
+        said::passed(gate, Weight::Demanded, format!("the test `{wanted}` passed"))
+    } else if has_all(tests, names) {
+        failed(format!("no test called `{wanted}` ran{}", similar(names, wanted)))
+    } else {
+        let why = format!("the runner does not name every test, and none that it names is called `{wanted}`");
+        said::absent(gate, Absence::Unfinished { what: why })
     }
 }
 
 /// Returns a hint with the tests whose names contain the wanted one, to help rename the test or correct the check.
 fn similar(names: &TestNames, wanted: &str) -> String {
     let wanted = plain(wanted);
-    let ran = names.passed.iter().chain(&names.failed).chain(&names.skipped);
-    let similar: Vec<&String> = ran.filter(|name| plain(name).contains(&wanted)).collect();
-    match (wanted.is_empty(), similar.is_empty()) {
-        (false, false) => format!(
-            ", only {}: the check needs the test's whole name, or its last parts",
-            said::list(&similar)
-        ),
-        (true, _) | (_, true) => String::new(),
+    let similar = compare::all(names).filter(|name| plain(name).contains(&wanted));
+    let similar: Vec<&str> = similar.collect();
+    if wanted.is_empty() || similar.is_empty() {
+        return String::new();
     }
+    let similar = said::list(&similar);
+    format!(", only {similar}: the check needs the test's whole name, or its last parts")
 }
 
 /// Returns only the letters and digits, in lower case, since runners spell names differently.
@@ -160,23 +147,12 @@ async fn is_nowhere(run: &Run<'_>, wanted: &str, tests: &Evidence) -> Result<boo
     if finding.names.is_some() || name.is_empty() || plain(&finding.output).contains(&name) {
         return Ok(false);
     }
-    let subject = run.subject;
-    let listed = subject.mirror.list_files(subject.head, usize::MAX).await?;
-    let is_of_tests =
-        |path: &&str| matches!(role(path), Role::Test | Role::Support) || path.to_lowercase().contains("test");
-    let files: Vec<&str> = listed
-        .entries
-        .iter()
-        .filter_map(|entry| entry.path.to_str())
-        .filter(is_of_tests)
-        .filter(|path| !path.contains('\n'))
-        .collect();
-    if files.iter().any(|path| plain(path).contains(&name)) {
+    let files = run.list(|path| is_of_tests(path) || path.to_lowercase().contains("test"));
+    let files = files.await?;
+    if files.iter().any(|(path, _)| plain(path).contains(&name)) {
         return Ok(false);
     }
-    let names: Vec<String> = files.iter().map(|path| format!("{}:{path}", subject.head)).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let blobs = subject.mirror.blobs(&names, MAX_FILE).await?;
+    let blobs = run.blobs(&files, MAX_FILE).await?;
     Ok(blobs.iter().all(|blob| match blob {
         Blob::Bytes(bytes) => !plain(&String::from_utf8_lossy(bytes)).contains(&name),
         // The file is too large to search, so it may contain the name.
@@ -211,23 +187,14 @@ async fn command(run: &Run<'_>, number: usize, command: &str) -> Result<GateResu
     Ok(said::result(Gate::Check(number), Weight::Demanded, evidence))
 }
 
-async fn file(subject: &Subject<'_>, number: usize, path: &str) -> Result<GateResult, GateError> {
+async fn file(run: &Run<'_>, number: usize, path: &str) -> Result<GateResult, GateError> {
     let gate = Gate::Check(number);
-    let is_there = is_file(subject.mirror, subject, path).await?;
-    Ok(match is_there {
-        true => said::passed(gate, Weight::Demanded, format!("the file `{path}` is there")),
-        false => said::failed(gate, Weight::Demanded, format!("there is no file `{path}`")),
-    })
-}
-
-async fn is_file(mirror: &Mirror, subject: &Subject<'_>, path: &str) -> Result<bool, GateError> {
-    let listed = mirror.list_files(subject.head, usize::MAX).await?;
     let wanted = path.trim_start_matches("./").trim_end_matches('/');
-    let is_regular = |mode: u32| matches!(mode, 0o100_644 | 0o100_755);
-    Ok(listed
-        .entries
-        .iter()
-        .any(|entry| is_regular(entry.mode) && entry.path.to_str() == Some(wanted)))
+    let is_missing = run.list(|path| path == wanted).await?.is_empty();
+    Ok(match is_missing {
+        false => said::passed(gate, Weight::Demanded, format!("the file `{path}` is there")),
+        true => said::failed(gate, Weight::Demanded, format!("there is no file `{path}`")),
+    })
 }
 
 #[cfg(test)]

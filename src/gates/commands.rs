@@ -2,11 +2,7 @@
 
 use crate::{
     config::{RepositorySettings, SETTINGS_FILE},
-    gates::{
-        detect,
-        detect::{Detected, Repository},
-        test_line::TestLine,
-    },
+    gates::{detect, detect::Repository, test_line::TestLine},
 };
 use domain::{ids::Sha, network::HostRule, registries, registries::Ecosystem, shell_command::ShellCommand};
 use git::{GitError, Mirror};
@@ -38,7 +34,7 @@ pub struct Chosen {
 const MAX_TELLING: usize = 256 * 1024;
 
 /// The most paths of a commit that are listed.
-const MAX_PATHS: usize = 200_000;
+const MAX_PATHS: usize = 500_000;
 
 /// Returns the paths of a commit, up to a limit.
 ///
@@ -73,17 +69,13 @@ pub async fn at(mirror: &Mirror, commit: &Sha, settings: &RepositorySettings) ->
 pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Chosen {
     let detected = detect::detect(repository);
     let found = detected.as_ref();
-    let (test, test_why) = match (&settings.test, found.map(|found| found.test.clone())) {
-        (Some(command), _) => (Some(command.clone()), in_settings()),
-        (None, Some(command)) => (Some(command), because(found)),
-        (None, None) => (None, String::new()),
+    let evidence = found.map_or("", |found| &found.evidence);
+    let command = |set: &Option<ShellCommand>, detected: Option<&ShellCommand>| match set {
+        Some(command) => (Some(command.clone()), format!("set in `{SETTINGS_FILE}`")),
+        None => (detected.cloned(), format!("found {evidence}")),
     };
-    let detected_setup = found.and_then(|found| found.setup.clone());
-    let (setup, setup_why) = match (&settings.setup, detected_setup) {
-        (Some(command), _) => (Some(command.clone()), in_settings()),
-        (None, Some(command)) => (Some(command), because(found)),
-        (None, None) => (None, String::new()),
-    };
+    let (test, test_why) = command(&settings.test, found.map(|found| &found.test));
+    let (setup, setup_why) = command(&settings.setup, found.and_then(|found| found.setup.as_ref()));
     let tests = match &test {
         Some(command) => format!("Tests run with `{command}` ({test_why})."),
         None => format!(
@@ -114,16 +106,6 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         reaches,
         why,
     }
-}
-
-fn in_settings() -> String {
-    format!("set in `{SETTINGS_FILE}`")
-}
-
-fn because(found: Option<&Detected>) -> String {
-    found
-        .map(|found| format!("found {}", found.evidence))
-        .unwrap_or_default()
 }
 
 #[cfg(test)]

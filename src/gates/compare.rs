@@ -14,13 +14,36 @@ pub(crate) fn names(evidence: &Evidence) -> Option<&TestNames> {
     }
 }
 
+/// Returns the tests that passed, by name; empty if [`names`] returns none.
+pub(crate) fn passed(evidence: &Evidence) -> &[String] {
+    names(evidence).map_or(&[], |names| &names.passed)
+}
+
+/// Returns the tests that failed, by name; empty if [`names`] returns none.
+pub(crate) fn failed(evidence: &Evidence) -> &[String] {
+    names(evidence).map_or(&[], |names| &names.failed)
+}
+
+/// Returns every name, whatever the result.
+pub(crate) fn all(names: &TestNames) -> impl Iterator<Item = &str> {
+    let all = names.passed.iter().chain(&names.failed).chain(&names.skipped);
+    all.map(String::as_str)
+}
+
+/// Returns the names of the baseline's results, if they can be relied on.
+pub(crate) fn names_before(baseline: &Baseline) -> Option<&TestNames> {
+    match baseline.ground() {
+        Ground::Named(names) => Some(names),
+        Ground::Empty | Ground::Green | Ground::Red => None,
+    }
+}
+
 /// Returns the names of a run's results if it named every test. Only then does a missing name mean something.
 pub(crate) fn all_names(evidence: &Evidence) -> Option<&TestNames> {
     let (Evidence::Passed(finding) | Evidence::Failed(finding)) = evidence else {
         return None;
     };
-    let names = names(evidence)?;
-    names.names_all(finding.counts).then_some(names)
+    names(evidence).filter(|names| names.names_all(finding.counts))
 }
 
 /// Returns the names of a run's results if a missing name means something: this run named every test, or the run before
@@ -33,15 +56,14 @@ pub(crate) fn telling_names<'a>(evidence: &'a Evidence, baseline: &Baseline) -> 
 
 /// Returns the failing tests that do not count against the change: they failed before, or a person waived them.
 pub(crate) fn excused(tests: &Evidence, baseline: &Baseline, waived: &[WaivedTest]) -> Vec<Excused> {
-    let Some(found) = names(tests) else { return Vec::new() };
-    let before: BTreeSet<&str> = match baseline.ground() {
-        Ground::Named(names) => names.failed.iter().map(String::as_str).collect(),
-        Ground::Empty | Ground::Green | Ground::Red => BTreeSet::new(),
-    };
+    let before: BTreeSet<&String> = names_before(baseline)
+        .into_iter()
+        .flat_map(|names| &names.failed)
+        .collect();
     let excuse = |name: &String| {
         let why = match waived.iter().find(|waived| waived.test == *name) {
             Some(waived) => Excuse::Waived { by: waived.by.clone() },
-            None if before.contains(name.as_str()) => Excuse::Baseline,
+            None if before.contains(name) => Excuse::Baseline,
             None => return None,
         };
         Some(Excused {
@@ -49,14 +71,13 @@ pub(crate) fn excused(tests: &Evidence, baseline: &Baseline, waived: &[WaivedTes
             why,
         })
     };
-    found.failed.iter().filter_map(excuse).collect()
+    failed(tests).iter().filter_map(excuse).collect()
 }
 
 /// Returns the failing tests that count against the change.
 pub(crate) fn held(tests: &Evidence, excused: &[Excused]) -> Vec<String> {
-    let Some(found) = names(tests) else { return Vec::new() };
-    let is_excused: BTreeSet<&str> = excused.iter().map(|excused| excused.test.as_str()).collect();
-    let held = found.failed.iter().filter(|name| !is_excused.contains(name.as_str()));
+    let is_excused: BTreeSet<&String> = excused.iter().map(|excused| &excused.test).collect();
+    let held = failed(tests).iter().filter(|name| !is_excused.contains(name));
     held.cloned().collect()
 }
 
@@ -64,9 +85,7 @@ pub(crate) fn held(tests: &Evidence, excused: &[Excused]) -> Vec<String> {
 pub(crate) fn is_sound(tests: &Evidence, excused: &[Excused]) -> bool {
     match tests {
         Evidence::Passed(_) => true,
-        Evidence::Failed(_) => {
-            names(tests).is_some_and(|names| !names.failed.is_empty()) && held(tests, excused).is_empty()
-        }
+        Evidence::Failed(_) => !failed(tests).is_empty() && held(tests, excused).is_empty(),
         Evidence::Absent(_) => false,
     }
 }

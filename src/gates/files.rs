@@ -50,14 +50,13 @@ pub(crate) fn read(root: &Path, path: &str, cap: u64) -> Result<Vec<u8>, NoFile>
 
 /// Removes the file at a path below `root`, so that a file found there later was written later.
 pub(crate) fn clear(root: &Path, path: &str) -> Result<(), NoFile> {
-    let (folder, name) = match parent(root, path) {
-        Ok(found) => found,
-        Err(NoFile::Missing) => return Ok(()),
-        Err(other) => return Err(other),
-    };
-    match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(error) => Err(refused(error)),
+    let cleared = parent(root, path).and_then(|(folder, name)| {
+        let unlinked = rustix::fs::unlinkat(&folder, name, AtFlags::empty());
+        unlinked.map_err(refused)
+    });
+    match cleared {
+        Err(NoFile::Missing) => Ok(()),
+        cleared => cleared,
     }
 }
 
@@ -67,9 +66,10 @@ fn parent<'a>(root: &Path, path: &'a str) -> Result<(OwnedFd, &'a str), NoFile> 
     let Some((name, folders)) = parts.split_last() else {
         return Err(NoFile::Outside);
     };
-    let mut folder = rustix::fs::open(root, folder_flags(), Mode::empty()).map_err(refused)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut folder = rustix::fs::open(root, flags, Mode::empty()).map_err(refused)?;
     for part in folders {
-        folder = rustix::fs::openat(folder.as_fd(), *part, folder_flags(), Mode::empty()).map_err(refused)?;
+        folder = rustix::fs::openat(folder.as_fd(), *part, flags, Mode::empty()).map_err(refused)?;
     }
     Ok((folder, name))
 }
@@ -82,10 +82,6 @@ fn parts(path: &str) -> Result<Vec<&str>, NoFile> {
         true => Ok(parts),
         false => Err(NoFile::Outside),
     }
-}
-
-fn folder_flags() -> OFlags {
-    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
 }
 
 fn refused(error: Errno) -> NoFile {

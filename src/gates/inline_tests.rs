@@ -11,24 +11,23 @@ const MARK: &str = concat!("#[cfg(", "test)]");
 /// Returns a source file's text with its inline tests replaced by those of another version; `None` if no grammar
 /// supports that.
 pub(crate) fn with_tests_of(path: &str, code: &str, tests: &str) -> Option<String> {
-    let mut own = language::executable_code(path, code)?.tests;
-    let mut others = language::executable_code(path, tests)?.tests;
+    if !can_separate(path) {
+        return None;
+    }
+    let (mut own, mut others) = (items(path, code)?, items(path, tests)?);
     own.sort_by_key(|item| item.range.start);
     others.sort_by_key(|item| item.range.start);
     let mut text = code.to_owned();
     for item in own.iter().rev() {
-        let other = counterpart(&others, &own, item);
-        let put = match (other, item.kind) {
+        let put = match (counterpart(&others, &own, item), item.kind) {
             (Some(other), _) => tests.get(other.range.clone())?.to_owned(),
             (None, TestItemKind::Module) => format!("mod {} {{}}", item.name),
             (None, TestItemKind::Function) => String::new(),
         };
         text.replace_range(item.range.clone(), &put);
     }
-    for other in others
-        .iter()
-        .filter(|other| counterpart(&own, &others, other).is_none())
-    {
+    let is_new = |other: &&TestItem| counterpart(&own, &others, other).is_none();
+    for other in others.iter().filter(is_new) {
         let put = tests.get(other.range.clone())?;
         text.push_str(&match other.kind {
             TestItemKind::Module => format!("\n{MARK}\n{put}\n"),
@@ -52,25 +51,25 @@ fn counterpart<'a>(items: &'a [TestItem], all: &[TestItem], item: &TestItem) -> 
 /// Returns the declarations of test modules that are in their own files, such as `mod tests;`.
 fn declared(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().map(str::trim);
-    let next = text.lines().map(str::trim).skip(1);
-    let pairs = lines.zip(next);
-    pairs.filter_map(|(mark, line)| (mark == MARK && line.starts_with("mod ") && line.ends_with(';')).then_some(line))
+    let pairs = lines.clone().zip(lines.skip(1));
+    let declared = pairs.filter(|(mark, line)| *mark == MARK && line.starts_with("mod ") && line.ends_with(';'));
+    declared.map(|(_, line)| line)
+}
+
+fn items(path: &str, text: &str) -> Option<Vec<TestItem>> {
+    Some(language::executable_code(path, text)?.tests)
 }
 
 /// Returns the text of each inline test module and test function.
 pub(crate) fn test_items(path: &str, text: &str) -> Vec<String> {
-    let items = language::executable_code(path, text)
-        .map(|code| code.tests)
-        .unwrap_or_default();
-    let of = |item: TestItem| text.get(item.range).map(str::to_owned);
-    items.into_iter().filter_map(of).collect()
+    let items = items(path, text).unwrap_or_default().into_iter();
+    let texts = items.filter_map(|item| text.get(item.range).map(str::to_owned));
+    texts.collect()
 }
 
 /// Empties every line outside the inline tests, so that the other lines keep their numbers.
 pub(crate) fn only_tests(path: &str, text: &str) -> String {
-    let items = language::executable_code(path, text)
-        .map(|code| code.tests)
-        .unwrap_or_default();
+    let items = items(path, text).unwrap_or_default();
     let mut next = 0_usize;
     let kept = text.split_inclusive('\n').map(|line| {
         let at = next;

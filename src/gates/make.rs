@@ -4,11 +4,11 @@
 //! Which file is newer depends on when the checkout was written, so it proves nothing. Therefore the make file and the
 //! paths are read, and make's output is used only for cases that reading cannot decide.
 
-use crate::gates::{run::context::GateError, turn::Run};
+use crate::gates::{run::context::GateError, said, turn::Run};
 use domain::{
     evidence::Evidence,
     ids::Sha,
-    integrity::{Author, Detail, IntegrityFinding, Rule},
+    integrity::{IntegrityFinding, Rule},
 };
 use git::Mirror;
 use integrity::make::{FILES, TARGETS, rules};
@@ -58,17 +58,7 @@ impl<'a> Tree<'a> {
     fn finding(&self, target: &str) -> IntegrityFinding {
         let first = first_below(self.paths, target).filter(|_| !self.paths.contains(target));
         let what = format!("make takes this for its target `{target}` and may run no test: name the target in .PHONY");
-        finding(first.unwrap_or(target), what)
-    }
-}
-
-fn finding(path: &str, what: String) -> IntegrityFinding {
-    IntegrityFinding {
-        rule: Rule::RunnerWeakened,
-        path: path.to_owned(),
-        line: None,
-        what: Detail::Sentence(what),
-        by: Author::Player,
+        said::finding(Rule::RunnerWeakened, first.unwrap_or(target), None, what)
     }
 }
 
@@ -86,9 +76,7 @@ fn first_below<'a>(paths: &'a BTreeSet<String>, folder: &str) -> Option<&'a str>
 /// `true` if make checks for a file of the target's name before it runs the recipe. Reading cannot decide this for
 /// included files and variables: then it returns `false`, and make's output at run time decides.
 fn goes_by_files(text: &str, target: &str, paths: &BTreeSet<String>) -> bool {
-    let includes = text
-        .lines()
-        .any(|line| line.trim_start_matches(['-', 's']).starts_with("include "));
+    let is_include = |line: &str| line.trim_start_matches(['-', 's']).starts_with("include ");
     let mut is_made = false;
     for rule in rules(text) {
         let is_phony = rule.targets.contains(&".PHONY");
@@ -101,7 +89,7 @@ fn goes_by_files(text: &str, target: &str, paths: &BTreeSet<String>) -> bool {
         }
         is_made |= is_own;
     }
-    is_made && !includes
+    is_made && !text.lines().any(is_include)
 }
 
 /// Returns a finding if make's whole output says that a test target is up to date.
@@ -115,7 +103,7 @@ fn up_to_date(before: &Tree<'_>, after: &Tree<'_>, tests: &Evidence) -> Option<I
     let target = line.split(['\'', '`', '"']).nth(1).unwrap_or_default();
     // A path that already existed kept the tests from running before the change too.
     let is_old = stands(before.paths, target) && before.text == after.text;
-    (is_idle && !is_old).then(|| finding("", format!("no test ran: {line}")))
+    (is_idle && !is_old).then(|| said::finding(Rule::RunnerWeakened, "", None, format!("no test ran: {line}")))
 }
 
 #[cfg(test)]

@@ -46,6 +46,6 @@ pub use detect::{Repository, runners_here, telling};
 pub use preflight::{missing_programs, preflight};
 pub use probe::probe;
 pub use run::context::{CheckoutLocks, Deadlines, GateContext, GateError};
-pub use subject::{Subject, Suspects, WaveSubject};
+pub use subject::{Subject, WaveSubject};
 pub use verify::verify;
 pub use wave::{blame, verify_wave};

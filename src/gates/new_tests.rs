@@ -1,7 +1,7 @@
 //! Finds the tests that a change adds or touches, by name.
 
-use crate::gates::change::Change;
-use domain::evidence::{Baseline, Ground, TestNames};
+use crate::gates::{change::Change, compare};
+use domain::evidence::{Baseline, TestNames};
 use integrity::language::Role;
 use std::collections::BTreeSet;
 
@@ -40,24 +40,20 @@ impl NewTests {
     }
 
     /// Returns the tests that may show the change: the new and changed ones or, if there are none, the unplaced ones.
-    pub(crate) fn candidates(&self) -> Vec<&String> {
-        let sure: Vec<&String> = self.new.iter().chain(&self.changed).collect();
-        match sure.is_empty() {
-            true => self.unplaced.iter().collect(),
-            false => sure,
+    pub(crate) fn candidates(&self) -> Vec<String> {
+        match self.new.is_empty() && self.changed.is_empty() {
+            true => self.unplaced.clone(),
+            false => self.new.iter().chain(&self.changed).cloned().collect(),
         }
     }
 }
 
 /// Returns the names of all tests that existed before.
 pub(crate) fn known(baseline: &Baseline) -> BTreeSet<&str> {
-    match baseline.ground() {
-        Ground::Named(names) => {
-            let all = names.passed.iter().chain(&names.failed).chain(&names.skipped);
-            all.map(String::as_str).collect()
-        }
-        Ground::Empty | Ground::Green | Ground::Red => BTreeSet::new(),
-    }
+    compare::names_before(baseline)
+        .into_iter()
+        .flat_map(compare::all)
+        .collect()
 }
 
 fn before(change: &Change, name: &str, known: &BTreeSet<&str>) -> Before {

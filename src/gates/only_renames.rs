@@ -1,11 +1,8 @@
 //! Decides whether a change only renames and moves code. Lines that move or differ only in names do not count, nor do
 //! comments and imports.
 
-use crate::gates::change::{Change, is_document};
-use integrity::{
-    FileChange, Version,
-    language::{Role, role},
-};
+use crate::gates::change::{Change, is_code_or_test, lossy};
+use integrity::{FileChange, Version};
 use std::collections::BTreeMap;
 
 /// Lines, with how often each occurs.
@@ -13,13 +10,13 @@ type Lines = BTreeMap<String, usize>;
 
 /// `true` if no line of code or tests is new, apart from names. Lines may be removed.
 pub(crate) fn only_renames(change: &Change) -> bool {
-    let is_code = |file: &&FileChange| {
-        let is_code = matches!(role(&file.path), Role::Source | Role::Test | Role::Support);
-        is_code && !is_document(&file.path)
-    };
+    let is_code = |file: &&FileChange| is_code_or_test(&file.path);
     let code: Vec<&FileChange> = change.files.iter().filter(is_code).collect();
     let is_unread = code.iter().any(|file| matches!(file.after, Version::Unread(_)));
-    let of = |side: fn(&FileChange) -> &Version| lines(code.iter().copied(), side);
+    let of = |side: fn(&FileChange) -> &Version| {
+        let texts: Vec<_> = code.iter().map(|file| lossy(side(file))).collect();
+        effective(texts.iter().flat_map(|text| text.lines()))
+    };
     !code.is_empty() && !is_unread && !has_more(&of(|file| &file.before), &of(|file| &file.after))
 }
 
@@ -29,31 +26,29 @@ pub(crate) fn keeps_tests<'a>(
     before: impl Iterator<Item = &'a [String]>,
     after: impl Iterator<Item = &'a [String]>,
 ) -> bool {
-    let shapes = |bodies: &mut dyn Iterator<Item = &'a [String]>| {
-        let mut shapes = Lines::new();
-        for body in bodies {
-            let times = shapes.entry(shape(&body.join(" "))).or_default();
-            *times = times.saturating_add(1);
-        }
-        shapes
-    };
-    let (mut before, mut after) = (before, after);
-    let after = shapes(&mut after);
-    shapes(&mut before)
-        .iter()
-        .all(|(shape, times)| after.get(shape).is_some_and(|now| now >= times))
+    let shape_of = |body: &[String]| shape(&body.join(" "));
+    keeps_all(before.map(shape_of), after.map(shape_of))
+}
+
+/// `true` if each item is still there, as often as before.
+pub(crate) fn keeps_all<T: Ord>(before: impl Iterator<Item = T>, after: impl Iterator<Item = T>) -> bool {
+    let after = counted(after);
+    let is_kept = |(item, times): (&T, &usize)| after.get(item).is_some_and(|now| now >= times);
+    counted(before).iter().all(is_kept)
+}
+
+fn counted<T: Ord>(items: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
+    let mut counted = BTreeMap::new();
+    for item in items {
+        let times: &mut usize = counted.entry(item).or_default();
+        *times = times.saturating_add(1);
+    }
+    counted
 }
 
 /// `true` if some lines are new in more than names and imports.
 pub(crate) fn is_more(before: &[String], after: &[String]) -> bool {
-    let of = |lines: &[String]| {
-        let mut counted = Lines::new();
-        count(
-            lines.iter().map(String::as_str).filter(|line| !lists_names(line)),
-            &mut counted,
-        );
-        counted
-    };
+    let of = |lines: &[String]| effective(lines.iter().map(String::as_str).filter(|line| !lists_names(line)));
     has_more(&of(before), &of(after))
 }
 
@@ -64,43 +59,27 @@ fn lists_names(line: &str) -> bool {
         && line.split(|c: char| !c.is_alphanumeric() && c != '_').all(is_name)
 }
 
-fn lines<'a>(files: impl Iterator<Item = &'a FileChange>, side: fn(&FileChange) -> &Version) -> Lines {
-    let mut lines = Lines::new();
-    for bytes in files.filter_map(|file| side(file).bytes()) {
-        count(String::from_utf8_lossy(bytes).lines(), &mut lines);
-    }
-    lines
-}
-
 /// Counts the lines that have an effect.
-fn count<'a>(new: impl Iterator<Item = &'a str>, lines: &mut Lines) {
-    for line in new.map(str::trim).filter(|line| does_something(line)) {
-        let times = lines.entry(line.to_owned()).or_default();
-        *times = times.saturating_add(1);
-    }
+fn effective<'a>(lines: impl Iterator<Item = &'a str>) -> Lines {
+    let effective = lines.map(str::trim).filter(|line| does_something(line));
+    counted(effective.map(str::to_owned))
 }
 
 /// `true` if a line has an effect: it is not a comment, an import or mere punctuation.
 fn does_something(line: &str) -> bool {
-    let is_comment = ["//", "#", "/*", "*", "\"\"\""]
-        .iter()
-        .any(|mark| line.starts_with(mark))
-        && !line.starts_with("#[");
+    let begins_with = |line: &str, words: &[&str]| words.iter().any(|word| line.starts_with(word));
+    let is_comment = begins_with(line, &["//", "#", "/*", "*", "\"\"\""]) && !line.starts_with("#[");
     let plain = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ");
-    let is_import = ["use ", "mod ", "import ", "from ", "export * from", "} from "]
-        .iter()
-        .any(|word| plain.starts_with(word))
-        || plain.contains(" = require(");
+    let imports = ["use ", "mod ", "import ", "from ", "export * from", "} from "];
+    let is_import = begins_with(plain, &imports) || plain.contains(" = require(");
     line.chars().any(char::is_alphanumeric) && !is_comment && !is_import
 }
 
 /// `true` if a line is new and no removed line differs from it only by names.
 fn has_more(before: &Lines, after: &Lines) -> bool {
-    let mut gone = shapes(before, after);
-    shapes(after, before).into_iter().any(|(shape, times)| {
-        let left = gone.remove(&shape).unwrap_or(0);
-        times > left
-    })
+    let gone = shapes(before, after);
+    let is_new = |(shape, times): (&String, &usize)| times > gone.get(shape).unwrap_or(&0);
+    shapes(after, before).iter().any(is_new)
 }
 
 /// Returns the shapes of the lines that occur more often in `one` than in `other`.
@@ -156,14 +135,6 @@ fn shape(line: &str) -> String {
 mod tests {
     use super::*;
 
-    fn counted(lines: &[&str]) -> Lines {
-        let mut all = Lines::new();
-        for line in lines {
-            *all.entry((*line).to_owned()).or_default() += 1;
-        }
-        all
-    }
-
     #[test]
     fn what_moves_or_is_renamed_adds_nothing() {
         let table: [(&[&str], &[&str], bool); 9] = [
@@ -178,11 +149,8 @@ mod tests {
             (&["say(\"a\")"], &["say(\"b\")"], true),
         ];
         for (before, after, expected) in table {
-            assert_eq!(
-                has_more(&counted(before), &counted(after)),
-                expected,
-                "{before:?} {after:?}"
-            );
+            let of = |lines: &[&str]| counted(lines.iter().map(|line| (*line).to_owned()));
+            assert_eq!(has_more(&of(before), &of(after)), expected, "{before:?} {after:?}");
         }
     }
 

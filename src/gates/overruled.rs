@@ -2,9 +2,9 @@
 //! change checks something; a removed test of the base was not lost if it still passes or may go. Such findings become
 //! informational.
 
-use crate::gates::{change::Change, compare, said};
+use crate::gates::{change::Change, compare};
 use domain::{
-    decision::Issue,
+    decision::{Issue, Severity},
     evidence::Evidence,
     integrity::{IntegrityFinding, Rule},
     plan::TaskType,
@@ -25,33 +25,16 @@ pub(crate) struct Ran {
 impl Ran {
     /// Starts from the run of the change's own tests.
     pub(crate) fn of(tests: &Evidence) -> Self {
-        let names = compare::names(tests).map(|names| names.passed.iter().chain(&names.failed).cloned().collect());
+        let names = compare::passed(tests).iter().chain(compare::failed(tests));
         Self {
-            ran: names.unwrap_or_default(),
+            ran: names.cloned().collect(),
             ..Self::default()
         }
     }
 }
 
-/// The evidence that overrules a finding.
-#[derive(Clone, Copy)]
-enum Answer {
-    /// The test ran.
-    Ran,
-    /// The test failed without the change.
-    Red,
-    /// The test may go.
-    Settled,
-}
-
-/// The rules that a run can overrule, with the evidence needed.
-const ANSWERS: [(Rule, Answer); 5] = [
-    (Rule::SkipAdded, Answer::Ran),
-    (Rule::TestEmptied, Answer::Red),
-    (Rule::AssertionRemoved, Answer::Red),
-    (Rule::AssertionTrivial, Answer::Red),
-    (Rule::TestDeleted, Answer::Settled),
-];
+/// The rules about tests that check less. One that failed without the change checks enough.
+const CHECKS_LESS: [Rule; 3] = [Rule::TestEmptied, Rule::AssertionRemoved, Rule::AssertionTrivial];
 
 /// Removes the findings that runs overrule, and returns them as informational items.
 pub(crate) fn by_running(
@@ -62,30 +45,23 @@ pub(crate) fn by_running(
 ) -> Vec<Issue> {
     let is_overruled = |finding: &mut IntegrityFinding| {
         let is_among = |names: &BTreeSet<String>| is_about_one_of(change, finding, names);
-        let answer = ANSWERS.iter().find(|(rule, _)| *rule == finding.rule);
-        answer.is_some_and(|(_, answer)| match answer {
-            Answer::Ran => is_among(&ran.ran),
-            Answer::Red => is_among(&ran.red),
-            Answer::Settled => ran.settled.contains(&finding.path),
-        })
+        finding.rule == Rule::SkipAdded && is_among(&ran.ran)
+            || CHECKS_LESS.contains(&finding.rule) && is_among(&ran.red)
+            || finding.rule == Rule::TestDeleted && ran.settled.contains(&finding.path)
     };
-    let overruled: Vec<IntegrityFinding> = findings.extract_if(.., is_overruled).collect();
-    overruled
-        .iter()
-        .map(|finding| said::only_shown(finding.item(kind)))
-        .collect()
+    let shown = |finding: IntegrityFinding| Issue {
+        severity: Severity::ShouldFix,
+        ..finding.item(kind)
+    };
+    findings.extract_if(.., is_overruled).map(shown).collect()
 }
 
 /// `true` if the finding is in a test of one of these names.
 fn is_about_one_of(change: &Change, finding: &IntegrityFinding, names: &BTreeSet<String>) -> bool {
-    let line = finding
-        .line
-        .and_then(|line| change.after.test_around(&finding.path, line));
-    let stands_there = |name: &String| {
-        let sites = change.after.find(name);
-        sites
-            .iter()
-            .any(|site| site.path == finding.path && Some(site.line) == line)
-    };
-    line.is_some() && names.iter().any(stands_there)
+    let path = &finding.path;
+    let begins = finding.line.and_then(|line| change.after.test_around(path, line));
+    begins.is_some_and(|begins| {
+        let mut sites = names.iter().flat_map(|name| change.after.find(name));
+        sites.any(|site| site.path == *path && site.line == begins)
+    })
 }

@@ -105,11 +105,8 @@ async fn missing_in(checkout: &SandboxedCheckout, lines: &[String]) -> Result<Ve
     for line in lines {
         let outside: BTreeSet<String> = shell::programs(line).into_iter().collect();
         let missing = checkout.missing(line).await?.into_iter();
-        all.extend(
-            missing
-                .filter(|word| outside.contains(word))
-                .map(|word| (line.clone(), word)),
-        );
+        let missing = missing.filter(|word| outside.contains(word));
+        all.extend(missing.map(|word| (line.clone(), word)));
     }
     Ok(all)
 }

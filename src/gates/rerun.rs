@@ -1,33 +1,51 @@
-//! Runs failing tests again on the same commit before they count against the change.
+//! Reports the tests with the failures that are excused. Failing tests run again on the same commit before they count
+//! against the change.
 
 use crate::gates::{
     change::Change,
     compare,
-    run::{context::GateError, prepared::Prepared},
+    run::{
+        context::{GateContext, GateError},
+        prepared::Prepared,
+        result_cache::Tested,
+    },
+    said,
 };
-use domain::evidence::{Excuse, Excused};
+use domain::evidence::{Baseline, Excuse, Excused, GateReport};
+
+/// Reports set-up and tests. `excused` are the failures that do not count, as far as this one run shows.
+pub(crate) async fn report(
+    (context, prepared): (&GateContext, &Prepared<'_>),
+    (baseline, tested): (&Baseline, &Tested),
+    mut excused: Vec<Excused>,
+    change: Option<&Change>,
+) -> Result<GateReport, GateError> {
+    let tests = compare::against(tested.tests.clone(), baseline);
+    let held = compare::held(&tests, &excused);
+    excused.extend(flaky(prepared, &held, change).await?);
+    Ok(GateReport {
+        excused,
+        isolation: Some(context.sandbox.level()),
+        ..GateReport::new(tested.setup.clone(), said::with_origin(tests, tested.origin))
+    })
+}
 
 /// Returns those of the failing tests that pass in a second run, in a fresh checkout without caches.
 ///
 /// A test that the change touches must pass every time, so it is never excused.
-pub(crate) async fn flaky(
-    prepared: &Prepared<'_>,
-    held: &[String],
-    change: Option<&Change>,
-) -> Result<Vec<Excused>, GateError> {
+async fn flaky(prepared: &Prepared<'_>, held: &[String], change: Option<&Change>) -> Result<Vec<Excused>, GateError> {
     let untouched: Vec<&String> = held.iter().filter(|name| !is_touched(change, name)).collect();
     if untouched.is_empty() {
         return Ok(Vec::new());
     }
     let again = prepared.anew().await?.tests().await?;
-    let passed = compare::names(&again).map_or(&[][..], |names| names.passed.as_slice());
+    let passed = compare::passed(&again);
     let flaky = untouched.into_iter().filter(|name| passed.contains(name));
-    Ok(flaky
-        .map(|name| Excused {
-            test: name.clone(),
-            why: Excuse::Flaky,
-        })
-        .collect())
+    let excused = flaky.map(|name| Excused {
+        test: name.clone(),
+        why: Excuse::Flaky,
+    });
+    Ok(excused.collect())
 }
 
 /// `true` if the change touches the test, or may touch it.

@@ -4,7 +4,7 @@ use crate::gates::said;
 use domain::{
     decision::Issue,
     evidence::Baseline,
-    integrity::{Author, Detail, IntegrityFinding, Rule},
+    integrity::{IntegrityFinding, Rule},
 };
 use integrity::language::{Role, role};
 
@@ -14,20 +14,14 @@ const MOST: usize = 20;
 /// Returns the findings and the informational items. Rewriting files of tests or settings is a finding, unless set-up
 /// already did so before the change. Rewriting lock files or sources is only informational.
 pub(crate) fn by_setup(rewritten: &[String], baseline: &Baseline) -> (Vec<IntegrityFinding>, Vec<Issue>) {
-    let is_known = |path: &String| baseline.rewritten.contains(path);
-    let decides = |path: &String| match role(path) {
-        Role::Test | Role::Support | Role::Settings => !is_known(path),
-        Role::Source | Role::Other => false,
+    let decides = |path: &String| {
+        matches!(role(path), Role::Test | Role::Support | Role::Settings) && !baseline.rewritten.contains(path)
     };
     let (held, shown): (Vec<&String>, Vec<&String>) = rewritten.iter().partition(|path| decides(path));
-    let finding = |path: &String| IntegrityFinding {
-        rule: Rule::RewrittenBySetup,
-        path: path.clone(),
-        line: None,
-        what: Detail::Sentence(format!(
-            "set-up rewrites `{path}`, which decides what the tests say; it was put back before they ran"
-        )),
-        by: Author::Player,
+    let finding = |path: &String| {
+        let what =
+            format!("set-up rewrites `{path}`, which decides what the tests say; it was put back before they ran");
+        said::finding(Rule::RewrittenBySetup, path, None, what)
     };
     let item = |path: &String| {
         let what = format!("set-up rewrites `{path}`; it was put back as the commit has it before the tests ran");

@@ -5,6 +5,7 @@ use domain::{
     decision::{Issue, Severity},
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
     ids::Sha,
+    integrity::{Author, Detail, IntegrityFinding, Rule},
     shorten,
 };
 
@@ -56,16 +57,23 @@ pub(crate) fn result(gate: Gate, weight: Weight, evidence: Evidence) -> GateResu
 
 /// Creates an informational item, which does not send the work back.
 pub(crate) fn should_fix(category: &str, description: impl Into<String>, at: Option<(String, u32)>) -> Issue {
-    let (file, line) = at.map_or((None, None), |(file, line)| (Some(file), Some(line)));
+    let (file, line) = at.unzip();
     Issue {
         severity: Severity::ShouldFix,
-        category: category.to_owned(),
-        description: description.into(),
         file,
         line,
-        suggestion: None,
-        rule: None,
-        what: None,
+        ..Issue::must_fix(category, &description.into())
+    }
+}
+
+/// Creates a finding about what the Player did.
+pub(crate) fn finding(rule: Rule, path: &str, line: Option<u32>, what: String) -> IntegrityFinding {
+    IntegrityFinding {
+        rule,
+        path: path.to_owned(),
+        line,
+        what: Detail::Sentence(what),
+        by: Author::Player,
     }
 }
 
@@ -80,32 +88,18 @@ pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
 }
 
 /// Adds a note to the output if the result comes from the cache.
-pub(crate) fn with_origin(evidence: Evidence, origin: Origin) -> Evidence {
-    let told = |mut finding: Finding| {
+pub(crate) fn with_origin(mut evidence: Evidence, origin: Origin) -> Evidence {
+    if let (Origin::Kept, Evidence::Passed(finding) | Evidence::Failed(finding)) = (origin, &mut evidence) {
         finding.output = format!("{}\n{KEPT}", finding.output);
-        finding
-    };
-    match (origin, evidence) {
-        (Origin::Kept, Evidence::Passed(finding)) => Evidence::Passed(told(finding)),
-        (Origin::Kept, Evidence::Failed(finding)) => Evidence::Failed(told(finding)),
-        (Origin::Now | Origin::Kept, evidence) => evidence,
     }
+    evidence
 }
 
 /// Adds to set-up's output the other commit on which it ran.
-pub(crate) fn with_set_up_before(evidence: Evidence, commit: &Sha) -> Evidence {
-    match evidence {
-        Evidence::Passed(mut finding) => {
-            let why = "the change touches nothing that set-up reads";
-            finding.output = format!("{}\nIt ran on {}: {why}.", finding.output, commit.short());
-            Evidence::Passed(finding)
-        }
-        evidence @ (Evidence::Failed(_) | Evidence::Absent(_)) => evidence,
+pub(crate) fn with_set_up_before(mut evidence: Evidence, commit: &Sha) -> Evidence {
+    if let Evidence::Passed(finding) = &mut evidence {
+        let why = "the change touches nothing that set-up reads";
+        finding.output = format!("{}\nIt ran on {}: {why}.", finding.output, commit.short());
     }
-}
-
-/// Makes an item informational, so that it does not send the work back.
-pub(crate) fn only_shown(mut item: Issue) -> Issue {
-    item.severity = Severity::ShouldFix;
-    item
+    evidence
 }

@@ -11,7 +11,7 @@ use crate::gates::{
 };
 use domain::ids::Sha;
 use git::Mirror;
-use integrity::language::{Role, role};
+use integrity::language::{Role, file_name, role};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -40,10 +40,7 @@ pub(crate) async fn touches_setup(
         commit: to,
         files: paths(mirror, to).await?.into_iter().collect(),
     };
-    let line = match chosen.setup_is_found {
-        true => "",
-        false => setup.text(),
-    };
+    let line = if chosen.setup_is_found { "" } else { setup.text() };
     Ok(is_named(&changed, &commit.words(line).await?))
 }
 
@@ -67,10 +64,7 @@ impl Commit<'_> {
     async fn words(&self, line: &str) -> Result<BTreeSet<String>, GateError> {
         let mut open = self.named_files(&split(line));
         let mut hooks = String::new();
-        let manifests = self
-            .files
-            .iter()
-            .filter(|path| path.rsplit('/').next() == Some("package.json"));
+        let manifests = self.files.iter().filter(|path| file_name(path) == "package.json");
         for manifest in manifests.take(MOST) {
             hooks.push_str(&hooks_of(&self.read(manifest).await?.unwrap_or_default()));
             hooks.push('\n');
@@ -97,11 +91,7 @@ impl Commit<'_> {
     }
 
     fn named_files(&self, words: &BTreeSet<String>) -> Vec<String> {
-        words
-            .iter()
-            .filter(|word| self.files.contains(*word))
-            .cloned()
-            .collect()
+        words.intersection(&self.files).cloned().collect()
     }
 }
 
@@ -116,9 +106,8 @@ pub(crate) fn hooks_of(manifest: &str) -> String {
 /// Splits a text into names and paths.
 fn split(text: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_alphanumeric() || "_-./".contains(c);
-    let words = text
-        .split(|c: char| !is_part(c))
-        .map(|word| word.trim_start_matches("./"));
+    let words = text.split(|c: char| !is_part(c));
+    let words = words.map(|word| word.trim_start_matches("./"));
     words.filter(|word| word.len() > 1).map(str::to_owned).collect()
 }
 

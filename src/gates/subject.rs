@@ -1,10 +1,10 @@
-//! The inputs of the Gates: a task's commit, a merged wave, or the merges that may have broken it.
+//! The inputs of the Gates: a task's commit, or a merged wave.
 
 use crate::config::{Mode, RepositorySettings};
 use domain::{
-    evidence::{Additions, Baseline, WaivedTest},
+    evidence::{Baseline, WaivedTest},
     ids::Sha,
-    plan::{PlannedTask, TaskType},
+    plan::PlannedTask,
     task::Origin,
 };
 use git::Mirror;
@@ -43,31 +43,10 @@ pub struct WaveSubject<'a> {
     pub head: &'a Sha,
     /// The plan's smoke command.
     pub smoke: Option<&'a str>,
-    /// The heaviest type of task in the wave, which decides whether tests must run at all.
-    pub kind: TaskType,
     /// The results of the tests before any change.
     pub baseline: &'a Baseline,
     /// The repository's settings.
     pub settings: &'a RepositorySettings,
     /// Failing tests that a person waived.
     pub waived: &'a [WaivedTest],
-}
-
-/// A broken integration branch, and the last commit known to be good.
-#[derive(Clone, Copy)]
-pub struct Suspects<'a> {
-    /// The mirror that has the commits.
-    pub mirror: &'a Mirror,
-    /// The last commit of the integration branch on which the wave's Gates passed.
-    pub green: &'a Sha,
-    /// The commit on which they fail.
-    pub head: &'a Sha,
-    /// The names of the tests that fail there; empty if none is named.
-    pub failing: &'a [String],
-    /// The plan's smoke command, if that is what failed.
-    pub smoke: Option<&'a str>,
-    /// The additions to the test command.
-    pub additions: Additions,
-    /// The repository's settings.
-    pub settings: &'a RepositorySettings,
 }

@@ -42,10 +42,8 @@ impl TestIndex {
             let Some(outline) = text.and_then(|text| language::read(path, text)) else {
                 continue;
             };
-            let functions = outline
-                .functions
-                .iter()
-                .map(|function| (function.line, Begins::Function));
+            let functions = outline.functions.iter();
+            let functions = functions.map(|function| (function.line, Begins::Function));
             let tests = outline.tests.iter().map(|test| (test.line, Begins::Test));
             sites.read.insert(path.to_owned(), functions.chain(tests).collect());
             for test in outline.tests {
@@ -74,11 +72,7 @@ impl TestIndex {
         let begins = self.read.get(&site.path);
         let next = begins.and_then(|begins| begins.range(site.line.saturating_add(1)..).next());
         let next = next.map_or(u32::MAX, |(line, _)| *line);
-        let numbered = (1..).zip(text.lines());
-        let own = numbered.filter(|(number, _)| (site.line..next).contains(number));
-        own.map(|(_, line)| line.trim())
-            .filter(|line| !line.is_empty())
-            .collect()
+        lines(text, |number| (site.line..next).contains(&number))
     }
 
     /// Returns a file's lines without those of the tests whose words are left out. A test extends to the next test or
@@ -92,15 +86,10 @@ impl TestIndex {
         let here = self.tests.values().flatten().filter(|site| site.path == path);
         let left_out = here.filter(|site| is_left_out(&site.words)).map(|site| site.line);
         let left_out: BTreeSet<u32> = left_out.collect();
-        let is_kept = |number| {
+        lines(text, |number| {
             let begin = self.test_around(path, number);
             begin.is_none_or(|begin| !left_out.contains(&begin))
-        };
-        let numbered = (1..).zip(text.lines());
-        let kept = numbered.filter(|(number, _)| is_kept(*number));
-        kept.map(|(_, line)| line.trim())
-            .filter(|line| !line.is_empty())
-            .collect()
+        })
     }
 
     /// `true` if this file could be parsed, so that its tests are known.
@@ -140,12 +129,12 @@ impl TestIndex {
 
     /// `true` if a file has tests.
     pub(crate) fn has_tests(&self, path: &str) -> bool {
-        self.tests().any(|(_, site)| site.path == path)
+        self.words_in(path).next().is_some()
     }
 
     /// `true` if any of the files has a test with this body.
     pub(crate) fn has_body(&self, words: &[String]) -> bool {
-        !words.is_empty() && self.tests.values().flatten().any(|site| site.words == words)
+        !words.is_empty() && self.all_words().any(|own| own == words)
     }
 
     /// Returns every test with its own name.
@@ -161,13 +150,8 @@ impl TestIndex {
 
     /// Returns the words of every test's body in a file.
     pub(crate) fn words_in<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a [String]> {
-        let here = self.tests.values().flatten().filter(move |site| site.path == path);
-        here.map(|site| site.words.as_slice())
-    }
-
-    /// Returns the names and bodies of all tests.
-    pub(crate) fn bodies(&self) -> BTreeSet<(&str, &[String])> {
-        self.tests().map(|(name, site)| (name, site.words.as_slice())).collect()
+        let here = self.tests().filter(move |(_, site)| site.path == path);
+        here.map(|(_, site)| site.words.as_slice())
     }
 }
 
@@ -188,11 +172,16 @@ impl TestSite {
     /// `true` if the name lacks a multi-word title of a suite around this test: then it means another test.
     fn is_elsewhere(&self, name: &str) -> bool {
         let is_title = |part: &&String| part.contains(' ') && !part.contains(['$', '%', '+', '(']);
-        self.scope
-            .iter()
-            .filter(is_title)
-            .any(|part| !name.contains(part.as_str()))
+        let mut titles = self.scope.iter().filter(is_title);
+        titles.any(|title| !name.contains(title.as_str()))
     }
+}
+
+/// Returns the lines with these numbers, counted from 1, without the empty ones.
+fn lines(text: &str, is_wanted: impl Fn(u32) -> bool) -> Vec<&str> {
+    let wanted = (1..).zip(text.lines()).filter(|(number, _)| is_wanted(*number));
+    let lines = wanted.map(|(_, line)| line.trim());
+    lines.filter(|line| !line.is_empty()).collect()
 }
 
 /// Returns the ends of a runner's name that may be a test's own name, the longest first. Each end is looked up; with

@@ -138,29 +138,24 @@ impl TestLine {
     pub(crate) fn new(command: &ShellCommand, repository: &Repository<'_>) -> Self {
         Self {
             text: command.text().to_owned(),
-            prefix: String::new(),
-            folder: String::new(),
             call: Call::of(command, repository),
+            ..Self::default()
         }
     }
 
     /// Takes a detected command, which may first change to the project's folder.
     pub(crate) fn detected(command: &ShellCommand, folder: Option<&str>, repository: &Repository<'_>) -> Self {
-        let own = folder.and_then(|folder| {
+        let below = folder.and_then(|folder| {
             let prefix = format!("cd {} && ", shell_words::quote(folder));
             let own: ShellCommand = command.text().strip_prefix(&prefix)?.parse().ok()?;
-            let call = Call::of(&own, &repository.below(folder));
-            Some((prefix, format!("{folder}/"), call))
-        });
-        match own {
-            Some((prefix, folder, call)) => Self {
+            Some(Self {
                 text: command.text().to_owned(),
                 prefix,
-                folder,
-                call,
-            },
-            None => Self::new(command, repository),
-        }
+                folder: format!("{folder}/"),
+                call: Call::of(&own, &repository.below(folder)),
+            })
+        });
+        below.unwrap_or_else(|| Self::new(command, repository))
     }
 
     /// Returns the way to run the tests, with or without additions.
@@ -227,11 +222,9 @@ impl TestLine {
         let build = call.runner.build?;
         let Way::Direct(at) = call.way else { return None };
         let mut command = call.command.clone();
-        let own = command.words.get(at..)?.iter().position(|word| word == "--");
-        command
-            .words
-            .truncate(own.map_or(command.words.len(), |own| at.saturating_add(own)));
-        command.words.push(build.to_owned());
+        let (wrapper, own) = command.words.split_at_checked(at)?;
+        let own = own.iter().take_while(|word| *word != "--");
+        command.words = wrapper.iter().chain(own).cloned().chain([build.to_owned()]).collect();
         Some(format!("{}{command}", self.prefix))
     }
 }

@@ -24,45 +24,30 @@ pub(crate) struct Run<'a> {
 impl Run<'_> {
     /// Returns the task's type for judging: a documentation task that touches code or tests counts as a feature.
     pub(crate) fn kind(&self) -> TaskType {
-        match self.subject.task.kind {
-            TaskType::Documentation if self.change.touches_code_or_tests() => TaskType::Feature,
-            kind @ (TaskType::Scaffolding
-            | TaskType::Feature
-            | TaskType::Refactoring
-            | TaskType::Testing
-            | TaskType::Documentation) => kind,
-        }
+        let kind = self.subject.task.kind;
+        let is_more = kind == TaskType::Documentation && self.change.touches_code_or_tests();
+        if is_more { TaskType::Feature } else { kind }
     }
 
-    /// Returns the regular files of the change's commit with a wanted path and at most `largest` bytes: path, bytes,
-    /// mode. Empty if there are more than `most`.
-    pub(crate) async fn files(
-        &self,
-        is_wanted: impl Fn(&str) -> bool,
-        most: usize,
-        largest: u64,
-    ) -> Result<Vec<(String, Vec<u8>, u32)>, GateError> {
-        let subject = self.subject;
-        let listed = subject.mirror.list_files(subject.head, usize::MAX).await?;
-        let regular = listed
-            .entries
-            .iter()
-            .filter(|entry| matches!(entry.mode, 0o100_644 | 0o100_755))
-            .filter_map(|entry| Some((entry.path.to_str()?.to_owned(), entry.mode)));
-        let files: Vec<(String, u32)> = regular
-            .filter(|(path, _)| is_wanted(path) && !path.contains('\n'))
-            .collect();
-        if files.len() > most {
-            return Ok(Vec::new());
+    /// Returns the regular files of the change's commit with a wanted path: path and mode. Paths with line breaks are
+    /// left out, since git is asked for one path per line.
+    pub(crate) async fn list(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<(String, u32)>, GateError> {
+        let listed = self.subject.mirror.list_files(self.subject.head, usize::MAX).await?;
+        let mut files = Vec::new();
+        for entry in listed.entries {
+            let is_regular = matches!(entry.mode, 0o100_644 | 0o100_755);
+            let path = entry.path.to_str().filter(|path| is_regular && !path.contains('\n'));
+            let path = path.filter(|path| is_wanted(path));
+            files.extend(path.map(|path| (path.to_owned(), entry.mode)));
         }
-        let names = files.iter().map(|(path, _)| format!("{}:{path}", subject.head));
+        Ok(files)
+    }
+
+    /// Reads these files of the change's commit.
+    pub(crate) async fn blobs(&self, files: &[(String, u32)], largest: u64) -> Result<Vec<Blob>, GateError> {
+        let names = files.iter().map(|(path, _)| format!("{}:{path}", self.subject.head));
         let names: Vec<String> = names.collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let blobs = subject.mirror.blobs(&names, largest).await?;
-        let read = |((path, mode), blob)| match blob {
-            Blob::Bytes(bytes) => Some((path, bytes, mode)),
-            Blob::Large(_) | Blob::None => None,
-        };
-        Ok(files.into_iter().zip(blobs).filter_map(read).collect())
+        Ok(self.subject.mirror.blobs(&names, largest).await?)
     }
 }

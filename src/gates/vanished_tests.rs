@@ -3,8 +3,8 @@
 use crate::gates::{change::Change, compare, run::context::GateError, said, test_index, turn::Run};
 use domain::{
     decision::Issue,
-    evidence::{Evidence, Ground, TestNames},
-    integrity::{Author, Detail, IntegrityFinding, Rule},
+    evidence::{Evidence, TestNames},
+    integrity::{IntegrityFinding, Rule},
 };
 use integrity::{language, language::Role};
 use std::collections::BTreeSet;
@@ -21,17 +21,13 @@ pub(crate) async fn vanished_tests(
     tests: &Evidence,
     findings: &mut Vec<IntegrityFinding>,
 ) -> Result<Vec<Issue>, GateError> {
-    let Ground::Named(before) = run.subject.baseline.ground() else {
+    let Some(before) = compare::names_before(run.subject.baseline) else {
         return Ok(Vec::new());
     };
-    if let (Evidence::Passed(now), false) = (tests, before.passed.is_empty())
-        && now.names.is_none()
-    {
-        let what = format!(
-            "{} tests passed before, and the run names none of them any more",
-            before.passed.len()
-        );
-        findings.push(finding(Rule::TestVanished, String::new(), None, what));
+    let passed = before.passed.len();
+    if matches!(tests, Evidence::Passed(now) if now.names.is_none() && passed > 0) {
+        let what = format!("{passed} tests passed before, and the run names none of them any more");
+        findings.push(said::finding(Rule::TestVanished, "", None, what));
     }
     let Some(now) = compare::telling_names(tests, run.subject.baseline) else {
         return Ok(Vec::new());
@@ -85,9 +81,9 @@ fn tell_skipped(
             continue;
         }
         if before.passed.iter().any(|passed| passed == name) {
-            let (path, line) = place.map_or((String::new(), None), |(path, line)| (path, Some(line)));
+            let (path, line) = place.unzip();
             let what = format!("`{name}` passed before and is skipped now");
-            findings.push(finding(Rule::SkipAdded, path, line, what));
+            findings.push(said::finding(Rule::SkipAdded, &path.unwrap_or_default(), line, what));
         } else {
             let what = format!("{}: `{name}` is new and did not run", Rule::SkipAdded.name());
             shown.push(said::should_fix("integrity", what, place));
@@ -98,20 +94,10 @@ fn tell_skipped(
 
 /// Returns the tests that passed before and have no result now, except those that were only renamed.
 pub(crate) fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
-    let all = || now.passed.iter().chain(&now.failed).chain(&now.skipped);
-    let named: BTreeSet<&str> = all().map(String::as_str).collect();
-    let families: BTreeSet<&str> = all().map(|name| test_index::bare(name)).collect();
-    let known: BTreeSet<&str> = before
-        .passed
-        .iter()
-        .chain(&before.failed)
-        .chain(&before.skipped)
-        .map(String::as_str)
-        .collect();
-    let mut moved: Vec<&str> = all()
-        .filter(|name| !known.contains(name.as_str()))
-        .map(String::as_str)
-        .collect();
+    let named: BTreeSet<&str> = compare::all(now).collect();
+    let families: BTreeSet<&str> = compare::all(now).map(test_index::bare).collect();
+    let known: BTreeSet<&str> = compare::all(before).collect();
+    let mut moved: Vec<&str> = compare::all(now).filter(|name| !known.contains(name)).collect();
     let missing = before.passed.iter().map(String::as_str);
     missing
         .filter(|name| !named.contains(name) && !families.contains(test_index::bare(name)))
@@ -129,11 +115,8 @@ pub(crate) fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str
 /// part of the name.
 fn is_moved(name: &str, other: &str) -> bool {
     let flat = |name: &str| {
-        let parts = test_index::bare(name)
-            .split(['>', '›'])
-            .map(str::trim)
-            .collect::<Vec<_>>();
-        parts.join(" ")
+        let parts = test_index::bare(name).split(['>', '›']).map(str::trim);
+        parts.collect::<Vec<_>>().join(" ")
     };
     last(name) == last(other) || flat(name) == flat(other)
 }
@@ -158,15 +141,14 @@ fn skipped<'a>(before: &TestNames, now: &'a TestNames) -> Vec<&'a str> {
 /// `true` if the change does not explain why a test has no result: the test still exists, or its file was not touched.
 fn is_vanished(change: &Change, name: &str) -> bool {
     match (change.before.find(name).is_empty(), change.after.find(name).is_empty()) {
-        (true, true) => !change.has_unreadable_tests() && !is_gone_file(change, name),
+        (true, true) => {
+            // Some runners count a file without named tests as one test.
+            let is_deleted_file = change.base.contains(name) && !change.head.contains(name);
+            !change.has_unreadable_tests() && !is_deleted_file
+        }
         (false, true) => false,
         (_, false) => true,
     }
-}
-
-/// `true` if the name is that of a deleted file: some runners count a file without named tests as one test.
-fn is_gone_file(change: &Change, name: &str) -> bool {
-    change.base.contains(name) && !change.head.contains(name)
 }
 
 /// `true` if a runner counted a whole file as a test, but the file has no test in it. If helpers no longer run, nothing
@@ -186,31 +168,16 @@ async fn is_file_without_tests(run: &Run<'_>, change: &Change, name: &str) -> Re
 
 fn vanished_finding(change: &Change, name: &str) -> IntegrityFinding {
     let after = change.after.find(name);
-    // Something else keeps an untouched test from running: the runner's settings, if they changed.
-    let settings = || {
-        let mut files = change.of_role(Role::Settings);
-        files.next().map_or(String::new(), |file| file.path.clone())
-    };
     let (path, line) = match after.first() {
-        Some(site) => (site.path.clone(), Some(site.line)),
-        None => (settings(), None),
+        Some(site) => (site.path.as_str(), Some(site.line)),
+        // Something else keeps an untouched test from running: the runner's settings, if they changed.
+        None => match change.of_role(Role::Settings).next() {
+            Some(file) => (file.path.as_str(), None),
+            None => ("", None),
+        },
     };
-    finding(
-        Rule::TestVanished,
-        path,
-        line,
-        format!("`{name}` passed before and does not run any more"),
-    )
-}
-
-fn finding(rule: Rule, path: String, line: Option<u32>, what: String) -> IntegrityFinding {
-    IntegrityFinding {
-        rule,
-        path,
-        line,
-        what: Detail::Sentence(what),
-        by: Author::Player,
-    }
+    let what = format!("`{name}` passed before and does not run any more");
+    said::finding(Rule::TestVanished, path, line, what)
 }
 
 #[cfg(test)]

@@ -7,9 +7,7 @@ mod red_before_green;
 
 use crate::gates::{
     change::Change,
-    checks,
-    checks::Checked,
-    compare, coverage,
+    checks, compare, coverage,
     mutation::{Facts, Tried, experiments},
     new_tests::{NewTests, known},
     overruled::Ran,
@@ -17,13 +15,11 @@ use crate::gates::{
     run::{
         context::{GateContext, GateError},
         prepared::{Coverage, Prepared},
-        result_cache::Tested,
     },
-    said,
     subject::Subject,
     turn::Run,
 };
-use domain::evidence::{Evidence, Excuse, Excused, GateReport, Ground};
+use domain::evidence::{Evidence, Excuse, Excused, GateReport};
 use red_before_green::{RedBeforeGreen, red_before_green};
 use std::{collections::BTreeSet, sync::Arc};
 use tokio_util::sync::CancellationToken;
@@ -49,9 +45,13 @@ pub async fn verify(
         change: &change,
         prepared: &prepared,
     };
-    let tested = prepared.tests(Coverage::Measured, |ran| run.is_kept(ran)).await?;
+    // A result is cached if nothing in it counts against the change.
+    let is_kept = |ran: &Evidence| compare::is_sound(ran, &run.excused(ran));
+    let tested = prepared.tests(Coverage::Measured, is_kept).await?;
     let tests = &tested.tests;
-    let mut report = run.tests(&tested).await?;
+    let (baseline, excused) = (subject.baseline, run.excused(tests));
+    let of = (context, &prepared);
+    let mut report = rerun::report(of, (baseline, &tested), excused, Some(&change)).await?;
     let is_ready = !matches!(tested.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)));
     let mut checks = checks::checks(&run, tests, is_ready).await?;
     let (mut ran, mut tried) = (Ran::of(tests), Tried::default());
@@ -61,8 +61,8 @@ pub async fn verify(
         report.more.extend(base_tests::base_tests(&run, tests, &mut ran).await?);
     }
     if is_sound || is_ready && matches!(report.tests, Evidence::Absent(_)) {
-        let names = compare::telling_names(tests, subject.baseline);
-        let new = names.map(|names| NewTests::of(run.change, &known(subject.baseline), names));
+        let names = compare::telling_names(tests, baseline);
+        let new = names.map(|names| NewTests::of(run.change, &known(baseline), names));
         let new = new.unwrap_or_default();
         let red = red_before_green(&run, (tests, &new), &mut checks).await?;
         if is_sound {
@@ -74,23 +74,16 @@ pub async fn verify(
     if let Some(measured) = tested.coverage.as_ref().filter(|_| is_sound) {
         report.more.push(coverage::judge(measured, subject).await?);
     }
-    let (held, shown) = rewritten::by_setup(&tested.rewritten, subject.baseline);
+    let (held, shown) = rewritten::by_setup(&tested.rewritten, baseline);
     let by_running = tried.findings.into_iter().chain(held).collect();
     let integrity = judged::integrity(&run, (tests, &ran), by_running, shown).await?;
     report.more.push(integrity);
     report.more.extend(tried.result);
-    report.more.extend(checks.into_iter().map(Checked::told));
-    report.isolation = Some(context.sandbox.level());
-    report.tests = said::with_origin(report.tests, tested.origin);
+    report.more.extend(checks.into_iter().map(|check| check.result));
     Ok(report)
 }
 
 impl Run<'_> {
-    /// `true` if a result may be cached: nothing in it counts against the change.
-    fn is_kept(&self, ran: &Evidence) -> bool {
-        compare::is_sound(ran, &self.excused(ran))
-    }
-
     /// Returns the failing tests that do not count against the change, as far as one run shows.
     fn excused(&self, ran: &Evidence) -> Vec<Excused> {
         let mut excused = compare::excused(ran, self.subject.baseline, self.subject.waived);
@@ -101,34 +94,16 @@ impl Run<'_> {
 
     /// Collects the facts for the experiments.
     fn facts(&self, tests: &Evidence, new: NewTests, red: &RedBeforeGreen) -> Facts {
-        let passed = compare::names(tests)
-            .map(|names| names.passed.clone())
-            .unwrap_or_default();
-        let before: BTreeSet<&String> = match self.subject.baseline.ground() {
-            Ground::Named(names) => names.passed.iter().collect(),
-            Ground::Empty | Ground::Green | Ground::Red => BTreeSet::new(),
-        };
+        let passed = compare::passed(tests);
+        let before = compare::names_before(self.subject.baseline).into_iter();
+        let before: BTreeSet<&String> = before.flat_map(|names| &names.passed).collect();
         Facts {
             change: Arc::clone(self.change),
             kind: self.kind(),
             tests: new,
             old: passed.iter().filter(|name| before.contains(name)).cloned().collect(),
-            passed,
+            passed: passed.to_vec(),
             witness: red.witness,
         }
-    }
-
-    /// Reports the tests with the failures that are excused.
-    async fn tests(&self, tested: &Tested) -> Result<GateReport, GateError> {
-        let subject = self.subject;
-        let ran = tested.tests.clone();
-        let excused = self.excused(&ran);
-        let tests = compare::against(ran, subject.baseline);
-        let mut report = GateReport::new(tested.setup.clone(), tests);
-        report.excused = excused;
-        let held = compare::held(&report.tests, &report.excused);
-        let flaky = rerun::flaky(self.prepared, &held, Some(self.change)).await?;
-        report.excused.extend(flaky);
-        Ok(report)
     }
 }

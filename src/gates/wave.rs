@@ -7,10 +7,10 @@ use crate::gates::{
         prepared::{Coverage, Prepared},
     },
     said,
-    subject::{Suspects, WaveSubject},
+    subject::WaveSubject,
 };
 use domain::{
-    evidence::{Evidence, Gate, GateReport, Weight},
+    evidence::{Evidence, Gate, GateReport, TestNames, Weight},
     ids::Sha,
 };
 use git::Mirror;
@@ -33,17 +33,12 @@ pub async fn verify_wave(
         .await?
         .after(subject.baseline)
         .await?;
-    let excused = |ran: &Evidence| compare::excused(ran, subject.baseline, subject.waived);
+    let baseline = subject.baseline;
+    let excused = |ran: &Evidence| compare::excused(ran, baseline, subject.waived);
     let is_sound = |ran: &Evidence| compare::is_sound(ran, &excused(ran));
     let tested = prepared.tests(Coverage::NotAsked, is_sound).await?;
     let excused = excused(&tested.tests);
-    let tests = compare::against(tested.tests, subject.baseline);
-    let mut report = GateReport::new(tested.setup, tests);
-    report.excused = excused;
-    report.isolation = Some(context.sandbox.level());
-    let held = compare::held(&report.tests, &report.excused);
-    report.excused.extend(rerun::flaky(&prepared, &held, None).await?);
-    report.tests = said::with_origin(report.tests, tested.origin);
+    let mut report = rerun::report((context, &prepared), (baseline, &tested), excused, None).await?;
     if let Some(smoke) = subject.smoke {
         let evidence = prepared.command(smoke).await?;
         report.more.push(said::result(Gate::Smoke, Weight::Demanded, evidence));
@@ -52,17 +47,19 @@ pub async fn verify_wave(
 }
 
 /// Returns the commit of the integration branch that broke what fails now, by bisecting the commits since the wave's
-/// Gates last passed. `None` if it cannot be found: nothing was merged since, or a commit could not be judged.
+/// Gates last passed on `green`. `failing` are the tests that fail; if none is named, it is the wave's smoke command or
+/// any test. `None` if it cannot be found: nothing was merged since, or a commit could not be judged.
 ///
 /// # Errors
 ///
 /// A cancellation, or a failure of the service itself.
 pub async fn blame(
     context: &GateContext,
-    suspects: &Suspects<'_>,
+    wave: &WaveSubject<'_>,
+    (green, failing): (&Sha, &[String]),
     cancel: &CancellationToken,
 ) -> Result<Option<Sha>, GateError> {
-    let since = first_parents(suspects.mirror, suspects.green, suspects.head).await?;
+    let since = first_parents(wave.mirror, green, wave.head).await?;
     let Some(mut bad) = since.len().checked_sub(1) else {
         return Ok(None);
     };
@@ -72,7 +69,7 @@ pub async fn blame(
         let Some(commit) = since.get(middle) else {
             return Ok(None);
         };
-        match state(context, suspects, commit, cancel).await? {
+        match state(context, wave, (commit, failing), cancel).await? {
             State::Broken => bad = middle,
             State::Sound => low = middle.saturating_add(1),
             State::Unknown => return Ok(None),
@@ -108,14 +105,14 @@ enum State {
 
 async fn state(
     context: &GateContext,
-    suspects: &Suspects<'_>,
-    commit: &Sha,
+    wave: &WaveSubject<'_>,
+    (commit, failing): (&Sha, &[String]),
     cancel: &CancellationToken,
 ) -> Result<State, GateError> {
-    let prepared = Prepared::new(context, (suspects.mirror, commit), suspects.settings, cancel)
+    let prepared = Prepared::new(context, (wave.mirror, commit), wave.settings, cancel)
         .await?
-        .adding(suspects.additions);
-    let evidence = match suspects.smoke {
+        .adding(wave.baseline.additions);
+    let evidence = match wave.smoke {
         Some(smoke) => prepared.command(smoke).await?,
         None => {
             let passes = |ran: &Evidence| matches!(ran, Evidence::Passed(_));
@@ -125,14 +122,13 @@ async fn state(
     Ok(match &evidence {
         Evidence::Absent(_) => State::Unknown,
         Evidence::Passed(_) => State::Sound,
-        Evidence::Failed(finding) => match &finding.names {
-            Some(names) if !suspects.failing.is_empty() && suspects.smoke.is_none() => {
-                match names.failed.iter().any(|name| suspects.failing.contains(name)) {
-                    true => State::Broken,
-                    false => State::Sound,
-                }
+        Evidence::Failed(finding) => {
+            let is_by_name = !failing.is_empty() && wave.smoke.is_none();
+            let is_broken = |names: &TestNames| names.failed.iter().any(|name| failing.contains(name));
+            match finding.names.as_ref().filter(|_| is_by_name).is_none_or(is_broken) {
+                true => State::Broken,
+                false => State::Sound,
             }
-            _ => State::Broken,
-        },
+        }
     })
 }

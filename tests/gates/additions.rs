@@ -105,7 +105,6 @@ async fn another_version_of_a_program_behind_the_same_name_is_asked_again() {
             mirror: &stage.mirror,
             head: &head,
             smoke: None,
-            kind: TaskType::Feature,
             baseline: &baseline,
             settings: &case.settings,
             waived: &[],

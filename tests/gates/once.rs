@@ -140,7 +140,6 @@ async fn waved(stage: &Stage, head: &Sha, baseline: &Baseline, case: &Case) -> G
         mirror: &stage.mirror,
         head,
         smoke: None,
-        kind: TaskType::Feature,
         baseline,
         settings: &case.settings,
         waived: &[],

@@ -3,12 +3,9 @@
 use crate::stage::Stage;
 use autobuild::{
     config::{Offer, RepositorySettings},
-    gates::{Suspects, WaveSubject, blame, verify_wave},
+    gates::{WaveSubject, blame, verify_wave},
 };
-use domain::{
-    evidence::{Evidence, Gate},
-    plan::TaskType,
-};
+use domain::evidence::{Evidence, Gate};
 use tokio_util::sync::CancellationToken;
 
 const RUN: &str =
@@ -30,7 +27,6 @@ async fn the_commit_that_broke_the_tests_is_found_by_halving() {
         mirror: &stage.mirror,
         head: &head,
         smoke: Some("test -f three"),
-        kind: TaskType::Feature,
         baseline: &baseline,
         settings: &settings,
         waived: &[],
@@ -38,20 +34,9 @@ async fn the_commit_that_broke_the_tests_is_found_by_halving() {
     let report = verify_wave(&stage.context, &subject, &cancel).await.unwrap();
     assert!(matches!(report.tests, Evidence::Failed(_)) && report.excused.is_empty());
     assert_eq!(report.result(Gate::Smoke).unwrap().evidence.word(), "passed");
-    let suspects = Suspects {
-        mirror: &stage.mirror,
-        green: &green,
-        head: &head,
-        failing: &["whole".to_owned()],
-        smoke: None,
-        additions: baseline.additions,
-        settings: &settings,
-    };
-    let broke = blame(&stage.context, &suspects, &cancel).await.unwrap();
-    assert_eq!(broke.as_ref(), commits.get(3));
-    let nothing = Suspects {
-        green: &head,
-        ..suspects
-    };
-    assert_eq!(blame(&stage.context, &nothing, &cancel).await.unwrap(), None);
+    let (tests, failing) = (WaveSubject { smoke: None, ..subject }, ["whole".to_owned()]);
+    let broke = blame(&stage.context, &tests, (&green, &failing), &cancel);
+    assert_eq!(broke.await.unwrap().as_ref(), commits.get(3));
+    let nothing = blame(&stage.context, &tests, (&head, &failing), &cancel);
+    assert_eq!(nothing.await.unwrap(), None);
 }

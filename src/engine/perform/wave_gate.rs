@@ -1,7 +1,6 @@
 //! The wave gate: runs the Gates on the integration branch and finds the merge that broke it.
 
 use crate::{
-    config::RepositorySettings,
     engine::{
         job::{Done, EffectError},
         perform::context::EffectContext,
@@ -9,10 +8,10 @@ use crate::{
         running::Worker,
     },
     gates,
-    gates::{Suspects, WaveSubject},
+    gates::WaveSubject,
 };
 use domain::{
-    evidence::{Additions, Evidence, Gate, GateReport, Profile, profile},
+    evidence::{Evidence, Gate, GateReport, Profile, profile},
     feature::{event::Event, flow::strictest},
     ids::{Emission, Sha},
 };
@@ -35,17 +34,13 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
         mirror: &mirror,
         head: &head,
         smoke,
-        kind,
         baseline: &baseline,
         settings: &settings,
         waived: &context.waived(),
     };
     let report = gates::verify_wave(&context.gate_context(), &subject, &context.job.cancel).await?;
     let broke = match profile(kind, &report) {
-        Profile::Failed(_) => {
-            let commands = (smoke, baseline.additions);
-            broke(context, &mirror, &head, &report, commands, &settings).await?
-        }
+        Profile::Failed(_) => broke(context, &subject, &report).await?,
         Profile::Passed | Profile::Absent(_) => None,
     };
     Ok(context.event(Event::WaveGated {
@@ -60,14 +55,11 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
 /// gate counts without it.
 async fn broke(
     context: &EffectContext<'_>,
-    mirror: &Mirror,
-    head: &Sha,
+    subject: &WaveSubject<'_>,
     report: &GateReport,
-    (smoke, additions): (Option<&str>, Additions),
-    settings: &RepositorySettings,
 ) -> Result<Option<Sha>, EffectError> {
     let feature = &context.feature;
-    let Some(green) = green(context, mirror).await? else {
+    let Some(green) = green(context, subject.mirror).await? else {
         return Ok(None);
     };
     let (failing, tests_failed) = match &report.tests {
@@ -77,16 +69,12 @@ async fn broke(
     let smoke_failed = report
         .result(Gate::Smoke)
         .is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
-    let suspects = Suspects {
-        mirror,
-        green: &green,
-        head,
-        failing: &failing,
-        smoke: smoke.filter(|_| smoke_failed && !tests_failed),
-        additions,
-        settings,
+    let subject = WaveSubject {
+        smoke: subject.smoke.filter(|_| smoke_failed && !tests_failed),
+        ..*subject
     };
-    let found = gates::blame(&context.gate_context(), &suspects, &context.job.cancel).await?;
+    let suspects = (&green, failing.as_slice());
+    let found = gates::blame(&context.gate_context(), &subject, suspects, &context.job.cancel).await?;
     tracing::debug!(feature = %feature.key, found = ?found, "looked for the merge that broke {}", feature.key);
     Ok(found)
 }

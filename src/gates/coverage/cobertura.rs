@@ -9,10 +9,11 @@ use crate::gates::{
 pub(super) fn read(bytes: &[u8]) -> Result<Measured, String> {
     let mut report = Report::default();
     xml::read(bytes, |part| report.take(part)).map_err(|error| error.to_string())?;
-    match (report.root, report.too_much) {
-        (Root::Other, _) => return Err("it is XML, but not Cobertura's".to_owned()),
-        (Root::Coverage, Some(error)) => return Err(error.to_string()),
-        (Root::Coverage, None) => {}
+    if !report.is_cobertura {
+        return Err("it is XML, but not Cobertura's".to_owned());
+    }
+    if let Some(error) = report.too_much {
+        return Err(error.to_string());
     }
     Ok(match report.sources.as_slice() {
         [only] => report.measured.below(only),
@@ -26,7 +27,7 @@ struct Report {
     measured: Measured,
     /// At most two source folders: if there is more than one, none can be used as the root.
     sources: Vec<String>,
-    root: Root,
+    is_cobertura: bool,
     open: Vec<Open>,
     too_much: Option<TooMuch>,
 }
@@ -40,21 +41,11 @@ enum Open {
     Other,
 }
 
-/// The kind of document.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Root {
-    Coverage,
-    #[default]
-    Other,
-}
-
 impl Report {
     fn take(&mut self, part: Part<'_>) {
         match part {
             Part::Start(element) => {
-                if self.open.is_empty() && element.name() == "coverage" {
-                    self.root = Root::Coverage;
-                }
+                self.is_cobertura |= self.open.is_empty() && element.name() == "coverage";
                 let opened = self.started(&element);
                 self.open.push(opened);
             }

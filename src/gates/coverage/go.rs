@@ -14,11 +14,8 @@ pub(super) fn read(text: &str) -> Result<Measured, String> {
         names: Names::ImportPaths,
         ..Measured::default()
     };
-    for line in text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with(BEGINS))
-    {
+    let lines = text.lines().map(str::trim);
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with(BEGINS)) {
         let Some((file, first, last, hits)) = block(line) else {
             return Err(format!("`{line:.80}` is no line of a Go profile"));
         };

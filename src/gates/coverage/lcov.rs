@@ -18,9 +18,8 @@ pub(super) fn read(text: &str) -> Result<Measured, String> {
             let (Some(number), Some(hits)) = (number, hits) else {
                 return Err(format!("`DA:{data:.40}` is no line of lcov's format"));
             };
-            measured
-                .line(file, number, u64::try_from(hits).unwrap_or(0))
-                .map_err(|error| error.to_string())?;
+            let noted = measured.line(file, number, u64::try_from(hits).unwrap_or(0));
+            noted.map_err(|error| error.to_string())?;
         }
     }
     match measured.files.is_empty() {

@@ -12,47 +12,51 @@ const MOST_ENTRIES: usize = 8_000_000;
 
 #[derive(Deserialize)]
 struct Export {
-    data: List<Data>,
+    #[serde(deserialize_with = "list")]
+    data: Vec<Data>,
 }
 
 #[derive(Deserialize)]
 struct Data {
-    #[serde(default)]
-    files: List<File>,
+    #[serde(default, deserialize_with = "list")]
+    files: Vec<File>,
 }
 
 #[derive(Deserialize)]
 struct File {
     filename: String,
+    #[serde(default, deserialize_with = "list")]
+    segments: Vec<Segment>,
+}
+
+/// A position where a region begins or ends. In the file it is a list of these values; older versions omit the last.
+#[derive(Deserialize)]
+struct Segment {
+    line: u32,
+    column: u32,
+    /// How often the code after it ran.
+    count: u64,
+    has_count: bool,
+    is_entry: bool,
     #[serde(default)]
-    segments: List<Segment>,
+    is_gap: bool,
 }
 
-/// A list with at most `MOST_ENTRIES` entries.
-struct List<T>(Vec<T>);
-
-impl<T> Default for List<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(ListVisitor(PhantomData))
-    }
+/// Reads a list with at most `MOST_ENTRIES` entries.
+fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    deserializer.deserialize_seq(ListVisitor(PhantomData))
 }
 
 struct ListVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
-    type Value = List<T>;
+    type Value = Vec<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a list of at most {MOST_ENTRIES} entries")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<List<T>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Vec<T>, A::Error> {
         let mut list = Vec::new();
         while let Some(entry) = entries.next_element()? {
             if list.len() >= MOST_ENTRIES {
@@ -60,67 +64,19 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
             }
             list.push(entry);
         }
-        Ok(List(list))
+        Ok(list)
     }
 }
 
-/// A position where a region begins or ends, and how often the code after it ran.
-struct Segment {
-    line: u32,
-    column: u32,
-    count: u64,
-    counted: Counted,
-    begins: Begins,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Counted {
-    Yes,
-    No,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Begins {
-    Region,
-    Nothing,
-}
-
-impl<'de> Deserialize<'de> for Segment {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(SegmentVisitor)
-    }
-}
-
-struct SegmentVisitor;
-
-impl<'de> Visitor<'de> for SegmentVisitor {
-    type Value = Segment;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a segment: line, column, count and two or three flags")
+impl Segment {
+    /// Returns how often the code after it ran; `None` if that was not counted.
+    fn counted(&self) -> Option<u64> {
+        self.has_count.then_some(self.count)
     }
 
-    /// Reads line, column, count, and three flags: whether the count is known, whether a region begins, and whether it
-    /// is a gap between regions. Older versions omit the last flag.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut fields: A) -> Result<Segment, A::Error> {
-        let missing = |at| A::Error::invalid_length(at, &"a segment");
-        let line = fields.next_element()?.ok_or_else(|| missing(0))?;
-        let column = fields.next_element()?.ok_or_else(|| missing(1))?;
-        let count = fields.next_element()?.ok_or_else(|| missing(2))?;
-        let has_count: bool = fields.next_element()?.ok_or_else(|| missing(3))?;
-        let is_entry: bool = fields.next_element()?.ok_or_else(|| missing(4))?;
-        let is_gap: bool = fields.next_element()?.unwrap_or_default();
-        Ok(Segment {
-            line,
-            column,
-            count,
-            counted: if has_count { Counted::Yes } else { Counted::No },
-            begins: if is_entry && !is_gap {
-                Begins::Region
-            } else {
-                Begins::Nothing
-            },
-        })
+    /// Returns the same if a region begins here.
+    fn begun(&self) -> Option<u64> {
+        self.counted().filter(|_| self.is_entry && !self.is_gap)
     }
 }
 
@@ -131,8 +87,8 @@ pub(super) fn read(text: &str) -> Result<Measured, String> {
     let export: Export =
         serde_json::from_str(text).map_err(|error| format!("it is not cargo-llvm-cov's JSON: {error}"))?;
     let mut measured = Measured::default();
-    for mut file in export.data.0.into_iter().flat_map(|data| data.files.0) {
-        file.segments.0.sort_by_key(|segment| (segment.line, segment.column));
+    for mut file in export.data.into_iter().flat_map(|data| data.files) {
+        file.segments.sort_by_key(|segment| (segment.line, segment.column));
         lines(&file, &mut measured).map_err(|error| error.to_string())?;
     }
     Ok(measured)
@@ -141,29 +97,21 @@ pub(super) fn read(text: &str) -> Result<Measured, String> {
 /// Counts each line as the highest count among the regions that begin on it and the region open at its start.
 fn lines(file: &File, measured: &mut Measured) -> Result<(), TooMuch> {
     measured.file(&file.filename)?;
-    let mut open: Option<(u64, Counted)> = None;
-    let mut segments = file.segments.0.iter().peekable();
-    while let Some(first) = segments.next() {
-        let line = first.line;
-        let mut begun = (first.begins == Begins::Region && first.counted == Counted::Yes).then_some(first.count);
-        let mut last = first;
-        while let Some(next) = segments.next_if(|next| next.line == line) {
-            if next.begins == Begins::Region && next.counted == Counted::Yes {
-                begun = Some(begun.map_or(next.count, |count| count.max(next.count)));
-            }
-            last = next;
+    let mut open = None;
+    let mut on_lines = file.segments.chunk_by(|one, other| one.line == other.line).peekable();
+    while let Some(on_line) = on_lines.next() {
+        let Some(last) = on_line.last() else { continue };
+        let begun = on_line.iter().filter_map(Segment::begun).max();
+        if let Some(count) = begun.max(open) {
+            measured.line(&file.filename, last.line, count)?;
         }
-        let carried = open
-            .filter(|(_, counted)| *counted == Counted::Yes)
-            .map(|(count, _)| count);
-        if let Some(count) = begun.max(carried) {
-            measured.line(&file.filename, line, count)?;
-        }
-        open = Some((last.count, last.counted));
-        let Some(next) = segments.peek() else { break };
-        if last.counted == Counted::Yes && next.line.saturating_sub(line) < MOST_LINES {
-            for between in line.saturating_add(1)..next.line {
-                measured.line(&file.filename, between, last.count)?;
+        open = last.counted();
+        let next = on_lines.peek().and_then(|next| next.first());
+        if let (Some(count), Some(next)) = (open, next)
+            && next.line.saturating_sub(last.line) < MOST_LINES
+        {
+            for between in last.line.saturating_add(1)..next.line {
+                measured.line(&file.filename, between, count)?;
             }
         }
     }

@@ -8,6 +8,7 @@ mod llvm;
 use crate::{
     config::RepositorySettings,
     gates::{
+        change::is_of_tests,
         files,
         run::{context::GateError, ready::Ready},
         said,
@@ -16,12 +17,11 @@ use crate::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{
-    decision::Issue,
+    decision::{Issue, Severity},
     evidence::{Absence, Evidence, Gate, GateResult, Weight},
     plan::TaskType,
 };
 use git::blocking;
-use integrity::language::{Role, role};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -99,10 +99,8 @@ impl Measured {
     fn below(self, folder: &str) -> Self {
         let mut files: BTreeMap<String, BTreeMap<u32, u64>> = BTreeMap::new();
         for (file, lines) in self.files {
-            let name = match file.starts_with('/') {
-                true => file,
-                false => format!("{folder}/{file}"),
-            };
+            let is_absolute = file.starts_with('/');
+            let name = if is_absolute { file } else { format!("{folder}/{file}") };
             files.entry(name).or_default().extend(lines);
         }
         Self { files, ..self }
@@ -127,8 +125,7 @@ impl Measured {
     /// Returns the counts for a file of the repository. Tools write paths relative to the file system's root, the
     /// repository, or a source folder.
     fn of(&self, path: &str, root: &str) -> Option<&BTreeMap<u32, u64>> {
-        let whole = format!("{root}/{path}");
-        let exact = [path, &format!("./{path}"), &whole];
+        let exact = [path, &format!("./{path}"), &format!("{root}/{path}")];
         if let Some(found) = exact.iter().find_map(|name| self.files.get(*name)) {
             return Some(found);
         }
@@ -194,16 +191,15 @@ pub(crate) async fn measure(
     }
     let (work, file) = (work.to_path_buf(), path.clone());
     let reading = blocking(move || files::read(&work, &file, MAX_FILE).map_err(|reason| reason.to_string()));
-    Ok(Some(
-        match reading.await.unwrap_or_else(|error| Err(error.to_string())) {
-            Ok(bytes) => Measurement::File {
-                bytes: STANDARD.encode(bytes),
-                root: ready.checkout.seen().to_string_lossy().into_owned(),
-                said,
-            },
-            Err(reason) => Measurement::Nothing(unreadable(path, format!("{reason}{said}"))),
+    let measurement = match reading.await.unwrap_or_else(|error| Err(error.to_string())) {
+        Ok(bytes) => Measurement::File {
+            bytes: STANDARD.encode(bytes),
+            root: ready.checkout.seen().to_string_lossy().into_owned(),
+            said,
         },
-    ))
+        Err(reason) => Measurement::Nothing(unreadable(path, format!("{reason}{said}"))),
+    };
+    Ok(Some(measurement))
 }
 
 /// Judges the coverage of the lines that a change adds or modifies.
@@ -214,24 +210,21 @@ pub(crate) async fn judge(measurement: &Measurement, subject: &Subject<'_>) -> R
         TaskType::Feature | TaskType::Testing => Weight::Demanded,
         TaskType::Scaffolding | TaskType::Refactoring | TaskType::Documentation => Weight::Shown,
     };
+    let absent = |evidence| said::result(Gate::Coverage, weight, evidence);
     let (bytes, root, said) = match measurement {
         Measurement::File { bytes, root, said } => (bytes.clone(), root, said),
-        Measurement::Nothing(evidence) => return Ok(said::result(Gate::Coverage, weight, evidence.clone())),
+        Measurement::Nothing(evidence) => return Ok(absent(evidence.clone())),
     };
     let reading = blocking(move || Measured::read(&STANDARD.decode(bytes).map_err(|error| error.to_string())?));
     let measured = match reading.await.unwrap_or_else(|error| Err(error.to_string())) {
         Ok(measured) => measured,
-        Err(reason) => {
-            let evidence = unreadable(path, format!("{reason}{said}"));
-            return Ok(said::result(Gate::Coverage, weight, evidence));
-        }
+        Err(reason) => return Ok(absent(unreadable(path, format!("{reason}{said}")))),
     };
     let added = subject.mirror.added_lines(subject.fork, subject.head).await?;
-    let changed = added.files().map(|(path, lines)| (path.to_string(), lines));
-    let sources = changed.filter(|(path, _)| !matches!(role(path), Role::Test | Role::Support));
     let mut sum = Sum::default();
-    for (path, lines) in sources {
-        if let Some(hits) = measured.of(&path, root) {
+    for (path, lines) in added.files() {
+        let path = path.to_string();
+        if let Some(hits) = measured.of(&path, root).filter(|_| !is_of_tests(&path)) {
             sum.add(&path, lines.keys().copied(), hits);
         }
     }
@@ -271,35 +264,31 @@ impl Sum {
         if all == 0 {
             return said::passed(gate, weight, "no changed line is measured by the coverage file");
         }
-        let percent = f64::from(self.covered) * 100.0 / f64::from(all);
+        let (covered, percent) = (self.covered, f64::from(self.covered) * 100.0 / f64::from(all));
         let sentence = format!(
-            "{percent:.1} % of the changed lines are covered ({} of {all}), {threshold:.0} % are asked for",
-            self.covered
+            "{percent:.1} % of the changed lines are covered ({covered} of {all}), {threshold:.0} % are asked for"
         );
         if percent + 1e-9 >= threshold {
             return said::passed(gate, weight, sentence);
         }
-        let mut result = said::failed(gate, weight, sentence);
-        result.items = self
-            .uncovered
-            .iter()
-            .take(MOST_ITEMS)
-            .map(|(path, lines)| item(path, lines, weight))
-            .collect();
-        result
+        let uncovered = self.uncovered.iter().take(MOST_ITEMS);
+        GateResult {
+            items: uncovered.map(|(path, lines)| item(path, lines, weight)).collect(),
+            ..said::failed(gate, weight, sentence)
+        }
     }
 }
 
 fn item(path: &str, lines: &[u32], weight: Weight) -> Issue {
     let what = format!("no test runs {} of `{path}`", spelled(&ranges(lines)));
     let at = lines.first().map(|line| (path.to_owned(), *line));
-    let shown = said::should_fix("coverage", what, at);
-    match weight {
-        Weight::Shown => shown,
-        Weight::Demanded => Issue {
-            severity: domain::decision::Severity::MustFix,
-            ..shown
-        },
+    let severity = match weight {
+        Weight::Shown => Severity::ShouldFix,
+        Weight::Demanded => Severity::MustFix,
+    };
+    Issue {
+        severity,
+        ..said::should_fix("coverage", what, at)
     }
 }
 

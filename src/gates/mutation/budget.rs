@@ -41,21 +41,16 @@ impl Budget {
         self.left_out.push(name);
     }
 
-    pub(super) fn left_something_out(&self) -> bool {
-        !self.left_out.is_empty()
-    }
-
-    /// Says in a sentence which experiments ran and which did not.
-    pub(super) fn sentence(&self, ran: &[&'static str]) -> String {
-        let seconds = self.whole.as_secs();
-        match (ran, self.left_out.as_slice()) {
-            (ran, []) => format!("ran: {}", ran.join(", ")),
-            ([], out) => format!("left out, because {seconds} s were not enough: {}", out.join(", ")),
-            (ran, out) => format!(
-                "ran: {}; left out, because {seconds} s for all experiments were not enough: {}",
-                ran.join(", "),
-                out.join(", ")
-            ),
+    /// Says in a sentence which experiments ran and which did not; `None` if there was nothing to try.
+    pub(super) fn sentence(&self, ran: &[&'static str]) -> Option<String> {
+        let (names, out, seconds) = (ran.join(", "), self.left_out.join(", "), self.whole.as_secs());
+        match (ran.is_empty(), self.left_out.is_empty()) {
+            (true, true) => None,
+            (false, true) => Some(format!("ran: {names}")),
+            (true, false) => Some(format!("left out, because {seconds} s were not enough: {out}")),
+            (false, false) => Some(format!(
+                "ran: {names}; left out, because {seconds} s for all experiments were not enough: {out}"
+            )),
         }
     }
 }
@@ -85,7 +80,7 @@ mod tests {
         budget.leave_out("golden files");
         let sentence = budget.sentence(&["empty bodies"]);
         assert_eq!(
-            sentence,
+            sentence.unwrap(),
             "ran: empty bodies; left out, because 30 s for all experiments were not enough: golden files"
         );
     }

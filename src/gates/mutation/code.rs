@@ -1,6 +1,12 @@
 //! Prepares the files that experiments put in place: source files with emptied bodies, and golden files.
 
-use crate::gates::{change::Change, inline_tests, run::context::GateError, turn::Run};
+use crate::gates::{
+    change::{Change, lossy},
+    inline_tests,
+    run::context::GateError,
+    turn::Run,
+};
+use git::Blob;
 use integrity::{
     FileChange, is_snapshot, language,
     language::{
@@ -38,18 +44,31 @@ impl Code {
 /// Returns the source files at the change's commit.
 pub(crate) async fn code(run: &Run<'_>) -> Result<Vec<Code>, GateError> {
     let is_code = |path: &str| role(path) == Role::Source && language::of(path).is_some();
-    Ok(texts(run.files(is_code, MOST_FILES, LARGEST).await?))
+    texts(run, is_code, (MOST_FILES, LARGEST)).await
 }
 
 /// Returns the golden files at the change's commit, such as snapshots.
 pub(super) async fn stored(run: &Run<'_>) -> Result<Vec<Code>, GateError> {
     let is_stored = |path: &str| language::of(path).is_none() && role(path) == Role::Support || is_snapshot(path);
-    Ok(texts(run.files(is_stored, MOST_STORED, LARGEST_STORED).await?))
+    texts(run, is_stored, (MOST_STORED, LARGEST_STORED)).await
 }
 
-fn texts(files: Vec<Put>) -> Vec<Code> {
-    let text = |(path, bytes, mode)| String::from_utf8(bytes).ok().map(|text| Code { path, text, mode });
-    files.into_iter().filter_map(text).collect()
+/// Returns the texts with at most `largest` bytes; nothing if more than `most` files are wanted.
+async fn texts(
+    run: &Run<'_>,
+    is_wanted: impl Fn(&str) -> bool,
+    (most, largest): (usize, u64),
+) -> Result<Vec<Code>, GateError> {
+    let mut files = run.list(is_wanted).await?;
+    if files.len() > most {
+        files.clear();
+    }
+    let blobs = run.blobs(&files, largest).await?;
+    let read = |((path, mode), blob)| match blob {
+        Blob::Bytes(bytes) => String::from_utf8(bytes).ok().map(|text| Code { path, text, mode }),
+        Blob::Large(_) | Blob::None => None,
+    };
+    Ok(files.into_iter().zip(blobs).filter_map(read).collect())
 }
 
 /// Returns the file twice, with the functions of these names emptied to return one of two values; `None` if it has none
@@ -58,13 +77,13 @@ pub(super) fn emptied(path: &str, text: &str, names: &BTreeSet<String>) -> Optio
     let code = language::executable_code(path, text)?;
     let is_named = |body: &&Body| names.contains(&body.name) && body.name != "main";
     let bodies: Vec<&Body> = code.bodies.iter().filter(is_named).collect();
-    match bodies.is_empty() {
-        true => None,
-        false => Some([
-            with_empty_bodies(text, &bodies, 0)?,
-            with_empty_bodies(text, &bodies, 1)?,
-        ]),
+    if bodies.is_empty() {
+        return None;
     }
+    Some([
+        with_empty_bodies(text, &bodies, 0)?,
+        with_empty_bodies(text, &bodies, 1)?,
+    ])
 }
 
 /// Returns the words of both versions of these changed files. Of source files, only the inline tests count.
@@ -73,14 +92,12 @@ pub(super) fn words(change: &Change, paths: &BTreeSet<String>) -> BTreeSet<Strin
     let is_wanted = |file: &&FileChange| paths.contains(&file.path);
     for file in change.files.iter().filter(is_wanted) {
         for version in [&file.before, &file.after] {
-            let text = version.bytes().map(String::from_utf8_lossy).unwrap_or_default();
             let texts = match role(&file.path) {
-                Role::Source => inline_tests::test_items(&file.path, &text),
-                Role::Test | Role::Support | Role::Settings | Role::Other => vec![text.into_owned()],
+                Role::Source => inline_tests::test_items(&file.path, &lossy(version)),
+                Role::Test | Role::Support | Role::Settings | Role::Other => vec![lossy(version).into_owned()],
             };
-            let split = texts
-                .iter()
-                .flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_'));
+            let no_word = |c: char| !c.is_alphanumeric() && c != '_';
+            let split = texts.iter().flat_map(|text| text.split(no_word));
             words.extend(split.filter(|word| word.len() > 1).map(str::to_owned));
         }
     }

@@ -5,11 +5,12 @@
 //! body was already shown, and is evidence even if the test would pass with an empty body.
 
 use crate::gates::{
-    change::{Change, is_document},
+    change::{Change, is_document, is_of_tests, lossy, text},
     mutation::{
         code::{Code, Put, emptied},
-        experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious, Witness, files_of},
+        experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious, Witness},
     },
+    said::list,
 };
 use domain::{integrity::Rule, plan::TaskType};
 use integrity::{
@@ -18,8 +19,8 @@ use integrity::{
         Role,
         bodies::{Body, ExecutableCode, with_empty_bodies},
         capture::Fact,
+        file_name,
         outline::Mark,
-        role,
     },
 };
 use std::collections::BTreeSet;
@@ -27,42 +28,34 @@ use std::collections::BTreeSet;
 pub(super) static EXPERIMENT: Experiment = Experiment {
     name: "empty bodies",
     applies: |facts| facts.asks_for_tests() && !facts.tests.new.is_empty(),
-    needs: |facts| match facts.kind {
-        TaskType::Testing => Material::Code,
-        TaskType::Scaffolding | TaskType::Feature | TaskType::Refactoring | TaskType::Documentation => Material::Change,
+    needs: |facts| match facts.kind == TaskType::Testing {
+        true => Material::Code,
+        false => Material::Change,
     },
-    mutants: |facts, code| match facts.kind {
-        TaskType::Testing => of_named(facts, code),
-        TaskType::Scaffolding | TaskType::Feature | TaskType::Refactoring | TaskType::Documentation => {
-            of_brought(facts)
-        }
+    mutants: |facts, code| match facts.kind == TaskType::Testing {
+        true => of_named(facts, code),
+        false => of_brought(facts),
     },
     rule: Rule::PseudoTested,
 };
 
 /// Empties the functions that the change adds.
 fn of_brought(facts: &Facts) -> Option<Mutants> {
-    let change = &facts.change;
+    let (change, tests) = (&facts.change, &facts.tests);
     let is_of_interest: fn(&Other) -> bool = match facts.witness {
         // The run on the base already tried the tests with the old bodies of rewritten functions.
-        Witness::Seen => |other| matches!(other, Other::Brought(_)),
+        Witness::Seen => |other| other.is_new,
         // No new test failed on the base, and another finding already says so.
         Witness::NotSeen => return None,
         Witness::Unknown => |_| true,
     };
     let brought = Brought::of(facts, is_of_interest)?;
-    let mut suspects: BTreeSet<String> = facts.tests.new.iter().cloned().collect();
+    let mut suspects: BTreeSet<String> = tests.new.iter().cloned().collect();
     if facts.witness == Witness::Unknown {
         // The tests could not run on the base: only those that name a function of the change are surely about it.
         suspects.retain(|name| brought.is_named_in(change, name));
     }
-    let others = facts
-        .tests
-        .changed
-        .iter()
-        .chain(&facts.tests.unplaced)
-        .cloned()
-        .collect();
+    let others = tests.changed.iter().chain(&tests.unplaced).cloned().collect();
     let what = match brought.names.len() {
         1 => "the function",
         _ => "every function",
@@ -71,10 +64,8 @@ fn of_brought(facts: &Facts) -> Option<Mutants> {
         true => "brings does nothing",
         false => "writes does nothing new",
     };
-    let says = format!(
-        "passes even if {what} that this change {does} ({}): it checks nothing of it",
-        brought.first
-    );
+    let first = &brought.first;
+    let says = format!("passes even if {what} that this change {does} ({first}): it checks nothing of it");
     mutants(suspects, others, brought.versions, says)
 }
 
@@ -88,13 +79,11 @@ fn of_named(facts: &Facts, code: Vec<Code>) -> Option<Mutants> {
             for (version, text) in both.iter_mut().zip(&texts) {
                 version.push(file.put(text));
             }
-            files.push(file);
+            files.push(file.path);
         }
     }
-    let says = format!(
-        "passes even if every function that the new tests name in {} does nothing",
-        files_of(&files)
-    );
+    let files_named = list(&files);
+    let says = format!("passes even if every function that the new tests name in {files_named} does nothing");
     let suspects = facts.tests.new.iter().cloned().collect();
     (!files.is_empty()).then(|| mutants(suspects, Vec::new(), both.into(), says))?
 }
@@ -106,9 +95,8 @@ fn mutants(
     says: String,
 ) -> Option<Mutants> {
     versions.dedup();
-    let way = versions
-        .into_iter()
-        .map(|files| Mutant::new(files, Suspicious::Passing));
+    let mutants = versions.into_iter();
+    let way = mutants.map(|files| Mutant::new(files, Suspicious::Passing));
     (!suspects.is_empty()).then(|| Mutants {
         suspects,
         others,
@@ -139,52 +127,42 @@ impl Brought {
         if change.of_role(Role::Other).any(|file| !is_read_by_no_code(file)) {
             return None;
         }
-        let before = sources.iter().map(|file| executable_code(&file.path, &file.before));
-        let before: Vec<ExecutableCode> = before.collect::<Option<_>>()?;
-        let after = sources.iter().map(|file| executable_code(&file.path, &file.after));
-        let after: Vec<ExecutableCode> = after.collect::<Option<_>>()?;
+        let code = |side: fn(&FileChange) -> &Version| -> Option<Vec<ExecutableCode>> {
+            let all = sources.iter().map(|file| executable_code(&file.path, side(file)));
+            all.collect()
+        };
+        let (before, after) = (code(|file| &file.before)?, code(|file| &file.after)?);
         if !says_only_to_itself(change, (&before, &after)) {
             return None;
         }
-        let known: BTreeSet<&[String]> = before
+        let known = before.iter().flat_map(|code| &code.bodies);
+        let known: BTreeSet<&[String]> = known.map(|body| body.words.as_slice()).collect();
+        let mut others: Vec<(&FileChange, Vec<Other>)> = Vec::new();
+        for (file, (before, after)) in sources.iter().zip(before.iter().zip(&after)) {
+            let is_other = |body: &&Body| !known.contains(body.words.as_slice()) && !is_test(facts, file, body);
+            let bodies = after.bodies.iter().filter(is_other);
+            let here: Vec<Other> = bodies.map(|body| Other::of(body, (before, after), file)).collect();
+            others.extend((!here.is_empty()).then_some((*file, here)));
+        }
+        let all = others
             .iter()
-            .flat_map(|code| &code.bodies)
-            .map(|body| body.words.as_slice())
-            .collect();
-        let others: Vec<(&FileChange, Vec<Other>)> = sources
-            .into_iter()
-            .zip(before.iter().zip(&after))
-            .map(|(file, (before, after))| {
-                let is_other = |body: &&Body| !known.contains(body.words.as_slice()) && !is_test(facts, file, body);
-                let others = after.bodies.iter().filter(is_other);
-                (
-                    file,
-                    others.map(|body| Other::of(body, (before, after), file)).collect(),
-                )
-            })
-            .filter(|(_, others): &(_, Vec<Other>)| !others.is_empty())
-            .collect();
-        let of_file = |(file, others): &(&FileChange, Vec<Other>)| -> Vec<(String, Other)> {
-            let wanted = others.iter().filter(|other| is_of_interest(other));
-            wanted.map(|other| (file.path.clone(), other.clone())).collect()
-        };
-        let wanted: Vec<(String, Other)> = others.iter().flat_map(of_file).collect();
+            .flat_map(|(file, others)| others.iter().map(|other| (&file.path, other)));
+        let wanted: Vec<(&String, &Other)> = all.filter(|(_, other)| is_of_interest(other)).collect();
         let (file, first) = wanted.first()?;
-        let names = wanted.iter().map(|(_, other)| other.body().name.clone());
+        let names = wanted.iter().map(|(_, other)| other.body.name.clone());
         Some(Self {
             versions: vec![version(change, &others, 0)?, version(change, &others, 1)?],
-            first: format!("`{}`, {file}:{}", first.body().name, first.body().line),
+            first: format!("`{}`, {file}:{}", first.body.name, first.body.line),
             names: names.filter(|name| !name.is_empty()).collect(),
-            is_new: wanted.iter().all(|(_, other)| matches!(other, Other::Brought(_))),
+            is_new: wanted.iter().all(|(_, other)| other.is_new),
         })
     }
 
     /// `true` if the test's own words name a function of interest.
     fn is_named_in(&self, change: &Change, test: &str) -> bool {
         let sites = change.after.find(test);
-        sites
-            .iter()
-            .any(|site| site.words.iter().any(|word| self.names.contains(word)))
+        let mut words = sites.iter().flat_map(|site| &site.words);
+        words.any(|word| self.names.contains(word))
     }
 }
 
@@ -202,13 +180,12 @@ fn is_test(facts: &Facts, file: &FileChange, body: &Body) -> bool {
     sites.any(|site| site.path == file.path && site.line == begins)
 }
 
-/// A function that differs from before; the `Body` holds what replaces its body.
-#[derive(Clone)]
-enum Other {
-    /// The function is new, or did nothing before: its body is emptied.
-    Brought(Body),
-    /// The function existed before: it gets its old body.
-    Rewritten(Body),
+/// A function that differs from before.
+struct Other {
+    /// The function, with what replaces its body.
+    body: Body,
+    /// Whether the function is new, or did nothing before. Then its body is emptied; otherwise it gets its old body.
+    is_new: bool,
 }
 
 impl Other {
@@ -223,25 +200,17 @@ impl Other {
             ([was], [_]) if !body.name.is_empty() => text_of(was, file),
             _ => None,
         };
-        match was {
-            Some(was) => Self::Rewritten(Body {
-                empty_bodies: [was.to_owned(), was.to_owned()],
-                ..body.clone()
-            }),
-            None => Self::Brought(body.clone()),
+        let (mut body, is_new) = (body.clone(), was.is_none());
+        if let Some(was) = was {
+            body.empty_bodies = [was.to_owned(), was.to_owned()];
         }
-    }
-
-    fn body(&self) -> &Body {
-        match self {
-            Self::Brought(body) | Self::Rewritten(body) => body,
-        }
+        Self { body, is_new }
     }
 }
 
 /// Returns the text of a body before the change; `None` if it was a stub.
 fn text_of<'a>(body: &Body, file: &'a FileChange) -> Option<&'a str> {
-    let text = std::str::from_utf8(file.before.bytes()?).ok()?;
+    let text = text(&file.before)?;
     let marks = language::read(&file.path, text)?.marks;
     let was = text.get(body.range.clone())?;
     let last = body.line.saturating_add(u32::try_from(was.lines().count()).ok()?);
@@ -255,21 +224,16 @@ fn text_of<'a>(body: &Body, file: &'a FileChange) -> Option<&'a str> {
 fn executable_code(path: &str, version: &Version) -> Option<ExecutableCode> {
     match version {
         Version::Absent => Some(ExecutableCode::default()),
-        Version::Bytes(bytes) => language::executable_code(path, std::str::from_utf8(bytes).ok()?),
-        Version::Unread(_) => None,
+        Version::Bytes(_) | Version::Unread(_) => language::executable_code(path, text(version)?),
     }
 }
 
 /// `true` if no code reads the file: documents, lock files, settings of tools, and empty marker files.
 fn is_read_by_no_code(file: &FileChange) -> bool {
-    let (path, name) = (&file.path, file.path.rsplit('/').next().unwrap_or(&file.path));
+    let (path, name) = (&file.path, file_name(&file.path));
     let ends = [".lock", "-lock.json", "-lock.yaml"];
     let is_of_a_tool = name.starts_with('.') && !name.starts_with(".env");
-    let is_blank = |version: &Version| match version {
-        Version::Absent => true,
-        Version::Bytes(bytes) => bytes.is_empty(),
-        Version::Unread(_) => false,
-    };
+    let is_blank = |version: &Version| *version == Version::Absent || version.bytes().is_some_and(<[u8]>::is_empty);
     let is_marker = is_blank(&file.before) && is_blank(&file.after);
     is_document(path) || is_of_a_tool || is_marker || ends.iter().any(|end| path.ends_with(end))
 }
@@ -281,40 +245,28 @@ fn says_only_to_itself(change: &Change, (before, after): (&[ExecutableCode], &[E
     let mut new = after.iter().flat_map(|code| &code.values);
     new.all(|value| {
         let is_old = old.iter().any(|old| old.words == value.words);
-        is_old
-            || value.name.as_ref().is_some_and(|name| {
-                let was_there = old.iter().any(|old| old.name.as_ref() == Some(name));
-                !was_there && !is_in_tests(change, name)
-            })
+        let is_new = || !old.iter().any(|old| old.name == value.name);
+        let is_unseen = |name: &String| is_new() && !is_in_tests(change, name);
+        is_old || value.name.as_ref().is_some_and(is_unseen)
     })
 }
 
 fn is_in_tests(change: &Change, name: &str) -> bool {
-    let is_of_tests = |file: &&FileChange| matches!(role(&file.path), Role::Test | Role::Support);
-    let mut texts = change
+    let no_word = |c: char| !c.is_alphanumeric() && c != '_';
+    let names_it = |file: &FileChange| lossy(&file.after).split(no_word).any(|word| word == name);
+    let in_tests = || change.after.all_words().flatten().any(|word| word == name);
+    change
         .files
         .iter()
-        .filter(is_of_tests)
-        .filter_map(|file| file.after.bytes());
-    let in_files = texts.any(|bytes| {
-        let text = String::from_utf8_lossy(bytes);
-        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-        words.any(|word| word == name)
-    });
-    in_files
-        || change
-            .after
-            .bodies()
-            .iter()
-            .any(|(_, words)| words.iter().any(|word| word == name))
+        .any(|file| is_of_tests(&file.path) && names_it(file))
+        || in_tests()
 }
 
 /// Returns the changed files with their functions replaced; `which` selects one of two return values.
 fn version(change: &Change, others: &[(&FileChange, Vec<Other>)], which: usize) -> Option<Vec<Put>> {
     let put = |(file, others): &(&FileChange, Vec<Other>)| {
-        let text = std::str::from_utf8(file.after.bytes()?).ok()?;
-        let bodies: Vec<&Body> = others.iter().map(Other::body).collect();
-        let emptied = with_empty_bodies(text, &bodies, which)?;
+        let bodies: Vec<&Body> = others.iter().map(|other| &other.body).collect();
+        let emptied = with_empty_bodies(text(&file.after)?, &bodies, which)?;
         Some((file.path.clone(), emptied.into_bytes(), change.mode(&file.path)?))
     };
     others.iter().map(put).collect()
@@ -340,7 +292,7 @@ mod tests {
         };
         let [was, is] = [&file.before, &file.after].map(|version| executable_code(&file.path, version).unwrap());
         let other = Other::of(is.bodies.last().unwrap(), (&was, &is), &file);
-        let put = with_empty_bodies(&text("this._body = value.end()"), &[other.body()], 0).unwrap();
+        let put = with_empty_bodies(&text("this._body = value.end()"), &[&other.body], 0).unwrap();
         assert_eq!(put, text("this._body = value"));
     }
 
@@ -371,7 +323,7 @@ mod tests {
             };
             let [was, is] = [&file.before, &file.after].map(|version| executable_code(&file.path, version).unwrap());
             let other = Other::of(is.bodies.first().unwrap(), (&was, &is), &file);
-            let put = with_empty_bodies(after, &[other.body()], 0).unwrap();
+            let put = with_empty_bodies(after, &[&other.body], 0).unwrap();
             assert_eq!(put, expected, "{before}");
         }
     }

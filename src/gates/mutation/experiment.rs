@@ -4,7 +4,6 @@ use crate::gates::{
     change::Change,
     mutation::code::{Code, Put},
     new_tests::NewTests,
-    said::list,
 };
 use domain::{integrity::Rule, plan::TaskType};
 use std::{collections::BTreeSet, sync::Arc};
@@ -111,15 +110,6 @@ impl Mutant {
 impl Facts {
     /// `true` if the task must come with new tests.
     pub(crate) fn asks_for_tests(&self) -> bool {
-        match self.kind {
-            TaskType::Feature | TaskType::Testing => true,
-            TaskType::Scaffolding | TaskType::Refactoring | TaskType::Documentation => false,
-        }
+        matches!(self.kind, TaskType::Feature | TaskType::Testing)
     }
-}
-
-/// Lists the paths of some files, for a sentence.
-pub(crate) fn files_of(code: &[Code]) -> String {
-    let files: Vec<&str> = code.iter().map(|code| code.path.as_str()).collect();
-    list(&files)
 }

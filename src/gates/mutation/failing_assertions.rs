@@ -1,9 +1,12 @@
 //! Runs the new tests with each assertion replaced by a failure. A test that still passes never reaches its assertions,
 //! or swallows their failure.
 
-use crate::gates::mutation::{
-    code::Put,
-    experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
+use crate::gates::{
+    change::text,
+    mutation::{
+        code::Put,
+        experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
+    },
 };
 use domain::integrity::Rule;
 use integrity::{
@@ -48,7 +51,7 @@ fn mutants(facts: &Facts) -> Option<Mutants> {
 
 /// Returns the file with the assertions of the wanted tests replaced by failures, and the first lines of these tests.
 fn failing(file: &FileChange, mode: u32, is_wanted: impl Fn(u32) -> bool) -> Option<(Put, BTreeSet<u32>)> {
-    let text = std::str::from_utf8(file.after.bytes()?).ok()?;
+    let text = text(&file.after)?;
     let outline = language::read(&file.path, text)?;
     let (mut lines, mut all) = (BTreeSet::new(), Vec::new());
     for test in outline.tests.iter().filter(|test| is_wanted(test.line)) {

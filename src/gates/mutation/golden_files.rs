@@ -2,17 +2,14 @@
 //! file, and no test fails because of its altered text, the comparison checks nothing.
 
 use crate::gates::{
-    change::Change,
+    change::{Change, is_of_tests, lossy},
     mutation::{
         code::Code,
         experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
     },
 };
 use domain::integrity::Rule;
-use integrity::{
-    FileChange, language,
-    language::{Role, role},
-};
+use integrity::{FileChange, language};
 use std::collections::BTreeSet;
 
 /// The text that is added to each golden file.
@@ -46,15 +43,9 @@ fn mutants(facts: &Facts, stored: Vec<Code>) -> Option<Mutants> {
     let spoilt: Vec<_> = spoilt.collect();
     // Other altered files may make tests fail, so a second run alters only the rewritten ones.
     let way = [Suspicious::Rewriting, Suspicious::Passing].map(|suspicious| Mutant::new(spoilt.clone(), suspicious));
+    let suspect = facts.passed.iter().find(|name| stands_in(name));
     (!spoilt.is_empty()).then(|| Mutants {
-        suspects: facts
-            .passed
-            .iter()
-            .find(|name| stands_in(name))
-            .or(facts.passed.first())
-            .into_iter()
-            .cloned()
-            .collect(),
+        suspects: suspect.or(facts.passed.first()).into_iter().cloned().collect(),
         others: facts.passed.clone(),
         found: Found::All,
         ways: vec![way.into()],
@@ -67,12 +58,10 @@ fn mutants(facts: &Facts, stored: Vec<Code>) -> Option<Mutants> {
 /// Returns the path and line of the first new line in the change's tests that writes a file, other than a temporary
 /// one.
 fn newly_writing(change: &Change) -> Option<(String, u32)> {
-    let of_tests = |file: &&FileChange| {
-        matches!(role(&file.path), Role::Test | Role::Support) || change.after.has_tests(&file.path)
-    };
+    let of_tests = |file: &&FileChange| is_of_tests(&file.path) || change.after.has_tests(&file.path);
     let mut places = change.files.iter().filter(of_tests).filter_map(|file| {
         language::of(&file.path)?;
-        let (before, after) = (text(file.before.bytes()), text(file.after.bytes()));
+        let (before, after) = (lossy(&file.before), lossy(&file.after));
         let known: BTreeSet<&str> = before.lines().map(str::trim).collect();
         let writes = |line: &str| {
             let lasts = !line.to_lowercase().contains("tmp") && !line.to_lowercase().contains("temp");
@@ -82,8 +71,4 @@ fn newly_writing(change: &Change) -> Option<(String, u32)> {
         Some((file.path.clone(), u32::try_from(at).ok()?.saturating_add(1)))
     });
     places.next()
-}
-
-fn text(bytes: Option<&[u8]>) -> String {
-    String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
 }

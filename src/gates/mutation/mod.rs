@@ -16,9 +16,9 @@ mod runner;
 mod weakened_tests;
 
 pub(crate) use experiment::{Facts, Witness};
-pub(crate) use runner::Tried;
+pub(crate) use runner::{Tried, experiments};
 
-use crate::gates::{mutation::experiment::Experiment, run::context::GateError, turn::Run};
+use experiment::Experiment;
 
 /// The experiments, cheapest and most revealing first: if the budget runs out, the last ones are left out.
 static ALL: &[&Experiment] = &[
@@ -28,8 +28,3 @@ static ALL: &[&Experiment] = &[
     &weakened_tests::EXPERIMENT,
     &golden_files::EXPERIMENT,
 ];
-
-/// Runs every experiment that applies, while time is left.
-pub(crate) async fn experiments(run: &Run<'_>, facts: Facts) -> Result<Tried, GateError> {
-    runner::all(run, facts, ALL).await
-}

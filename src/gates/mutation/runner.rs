@@ -3,6 +3,7 @@
 use crate::gates::{
     compare, files,
     mutation::{
+        ALL,
         budget::Budget,
         code::{Put, code, stored},
         experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
@@ -18,7 +19,7 @@ use crate::gates::{
 };
 use domain::{
     evidence::{Evidence, Gate, GateResult, TestNames, Weight},
-    integrity::{Author, Detail, IntegrityFinding},
+    integrity::IntegrityFinding,
 };
 use git::blocking;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
@@ -37,41 +38,29 @@ pub(crate) struct Tried {
     pub(crate) result: Option<GateResult>,
 }
 
-/// The outcome of one experiment.
-enum End {
-    /// There was nothing to try.
-    Nothing,
-    Tried(Vec<IntegrityFinding>),
-    OutOfTime,
-}
-
 /// Runs every experiment that applies, while time is left.
-pub(super) async fn all(run: &Run<'_>, facts: Facts, table: &[&'static Experiment]) -> Result<Tried, GateError> {
+pub(crate) async fn experiments(run: &Run<'_>, facts: Facts) -> Result<Tried, GateError> {
     let facts = Arc::new(facts);
     let mut budget = Budget::of(run.subject.settings.checks.depth, run.prepared.plain());
     let (mut findings, mut ran) = (Vec::new(), Vec::new());
-    for experiment in table.iter().filter(|experiment| (experiment.applies)(&facts)) {
-        match one(run, experiment, &facts, &mut budget).await? {
-            End::Nothing => {}
-            End::Tried(found) => {
-                ran.push(experiment.name);
-                findings.extend(found);
-            }
-            End::OutOfTime => budget.leave_out(experiment.name),
+    for experiment in ALL.iter().filter(|experiment| (experiment.applies)(&facts)) {
+        if let Some(found) = one(run, experiment, &facts, &mut budget).await? {
+            ran.push(experiment.name);
+            findings.extend(found);
         }
     }
     let sentence = budget.sentence(&ran);
-    let was_asked = !ran.is_empty() || budget.left_something_out();
-    let result = was_asked.then(|| said::passed(Gate::Experiments, Weight::Shown, sentence));
+    let result = sentence.map(|sentence| said::passed(Gate::Experiments, Weight::Shown, sentence));
     Ok(Tried { findings, result })
 }
 
+/// Returns what an experiment found; `None` if there was nothing to try or, as the budget then says, no time.
 async fn one(
     run: &Run<'_>,
     experiment: &'static Experiment,
     facts: &Arc<Facts>,
     budget: &mut Budget,
-) -> Result<End, GateError> {
+) -> Result<Option<Vec<IntegrityFinding>>, GateError> {
     let material = match (experiment.needs)(facts) {
         Material::Change => Vec::new(),
         Material::Code => code(run).await?,
@@ -80,16 +69,17 @@ async fn one(
     let known = Arc::clone(facts);
     let making = blocking(move || (experiment.mutants)(&known, material)).await;
     let Some(mutants) = making.map_err(|error| host("preparing an experiment")(error.into()))? else {
-        return Ok(End::Nothing);
+        return Ok(None);
     };
     let mut found = BTreeSet::new();
     for way in &mutants.ways {
-        match try_way(run, &mutants, way, budget).await? {
-            Some(left) => found.extend(left),
-            None => return Ok(End::OutOfTime),
-        }
+        let Some(left) = try_way(run, &mutants, way, budget).await? else {
+            budget.leave_out(experiment.name);
+            return Ok(None);
+        };
+        found.extend(left);
     }
-    Ok(End::Tried(told(experiment, facts, &mutants, &found)))
+    Ok(Some(told(experiment, facts, &mutants, &found)))
 }
 
 /// Returns the suspects left after all runs of a sequence; `None` if the time ran out before.
@@ -147,10 +137,10 @@ fn suspected(
     let list: BTreeSet<&String> = list.iter().collect();
     left.retain(|name| list.contains(name));
     let all_are_left = left.len() == mutants.suspects.len() && mutants.others.iter().all(|name| list.contains(name));
-    match mutants.found {
-        Found::All if !all_are_left => BTreeSet::new(),
-        Found::All | Found::Each => left,
+    if mutants.found == Found::All && !all_are_left {
+        left.clear();
     }
+    left
 }
 
 async fn within(
@@ -179,9 +169,8 @@ async fn rewriting(
         let rewritten = laid.into_iter().filter(is_another).map(|(path, ..)| path);
         rewritten.collect()
     });
-    let rewritten = looking
-        .await
-        .map_err(|error| host("reading stored files")(error.into()))?;
+    let rewritten = looking.await;
+    let rewritten = rewritten.map_err(|error| host("reading stored files")(error.into()))?;
     Ok((found, rewritten))
 }
 
@@ -197,13 +186,8 @@ fn told(experiment: &Experiment, facts: &Facts, mutants: &Mutants, found: &BTree
             continue;
         }
         let (path, line) = place.unzip();
-        findings.push(IntegrityFinding {
-            rule: experiment.rule,
-            path: path.unwrap_or_default(),
-            line,
-            what: Detail::Sentence(format!("`{name}` {}", mutants.says)),
-            by: Author::Player,
-        });
+        let what = format!("`{name}` {}", mutants.says);
+        findings.push(said::finding(experiment.rule, &path.unwrap_or_default(), line, what));
     }
     findings.truncate(MOST);
     findings

@@ -2,12 +2,14 @@
 //! functions that they name emptied. If only the old form fails, the new form checks less.
 
 use crate::gates::{
-    change::Change,
+    around_tests::with_users,
+    change::{Change, is_of_tests, text},
     inline_tests,
     mutation::{
         code::{Code, Put, emptied, words},
         experiment::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious},
     },
+    only_renames::keeps_all,
     test_index::TestSite,
 };
 use domain::integrity::Rule;
@@ -32,13 +34,10 @@ pub(super) static EXPERIMENT: Experiment = Experiment {
 
 /// Returns the changed files of tests and test support that lost lines.
 fn rewritten(change: &Change) -> BTreeSet<String> {
-    let is_of_tests = |file: &&FileChange| {
-        let of_tests = matches!(role(&file.path), Role::Test | Role::Support);
-        of_tests || change.before.has_tests(&file.path)
-    };
+    let of_tests = |file: &&FileChange| is_of_tests(&file.path) || change.before.has_tests(&file.path);
     let is_rewritten =
         |file: &&FileChange| file.before.bytes().is_some() && loses_lines(file) && language::of(&file.path).is_some();
-    let files = change.files.iter().filter(is_rewritten).filter(is_of_tests);
+    let files = change.files.iter().filter(is_rewritten).filter(of_tests);
     files.map(|file| file.path.clone()).collect()
 }
 
@@ -59,23 +58,15 @@ fn mutants(facts: &Facts, code: Vec<Code>) -> Option<Mutants> {
     };
     let put = |which: &dyn Fn(&Forms) -> Option<Put>| forms.iter().filter_map(which).collect::<Vec<Put>>();
     let way = |answer: usize| {
+        let emptied = put(&|forms| forms.emptied.as_ref()?.get(answer).cloned());
+        let old_emptied = put(&|forms| {
+            let emptied = forms.old_emptied.as_ref().or(forms.emptied.as_ref());
+            emptied?.get(answer).cloned()
+        });
         vec![
-            Mutant::new(
-                put(&|forms| forms.emptied.as_ref()?.get(answer).cloned()),
-                Suspicious::Passing,
-            ),
+            Mutant::new(emptied, Suspicious::Passing),
             old(put(&|forms| forms.old.clone()), Suspicious::Passing),
-            old(
-                put(&|forms| {
-                    forms
-                        .old_emptied
-                        .as_ref()
-                        .or(forms.emptied.as_ref())?
-                        .get(answer)
-                        .cloned()
-                }),
-                Suspicious::Failing,
-            ),
+            old(old_emptied, Suspicious::Failing),
         ]
     };
     let differ = |forms: &Forms| forms.emptied.as_ref().is_some_and(|[one, other]| one != other);
@@ -97,9 +88,8 @@ fn suspects(facts: &Facts, paths: &BTreeSet<String>) -> BTreeSet<String> {
     let shared: BTreeMap<&str, Shared> = files.map(|file| (file.path.as_str(), Shared::of(file))).collect();
     let is_shared = paths.iter().any(|path| role(path) == Role::Support);
     let may = |site: &&TestSite| {
-        shared
-            .get(site.path.as_str())
-            .is_some_and(|shared| shared.concerns(site))
+        let shared = shared.get(site.path.as_str());
+        shared.is_some_and(|shared| shared.concerns(site))
     };
     let concerns = |name: &&String| is_shared || change.after.find(name).iter().any(may);
     facts.old.iter().filter(concerns).cloned().collect()
@@ -116,48 +106,30 @@ enum Shared {
 
 impl Shared {
     fn of(file: &FileChange) -> Self {
-        let read = |version: &Version| language::read(&file.path, std::str::from_utf8(version.bytes()?).ok()?);
+        let read = |version: &Version| language::read(&file.path, text(version)?);
         let (Some(before), Some(after)) = (read(&file.before), read(&file.after)) else {
             return Self::ByAll;
         };
-        let now = counted(&after.shared);
-        let is_kept = |(word, times): (&&String, &usize)| now.get(*word).is_some_and(|now| now >= times);
-        if !counted(&before.shared).iter().all(is_kept) {
+        if !keeps_all(before.shared.iter(), after.shared.iter()) {
             return Self::ByAll;
         }
+        let functions = before.functions.iter();
+        let code: Vec<_> = functions.map(|one| (&one.name, one.words.iter().collect())).collect();
+        let stays = |old: &&Function| {
+            let mut now = after.functions.iter();
+            now.any(|new| (&new.name, &new.words) == (&old.name, &old.words))
+        };
         let of_tests = before.functions.iter().filter(|function| function.of == Of::Tests);
-        let mut others: BTreeSet<String> = of_tests
-            .filter(|old| {
-                !after
-                    .functions
-                    .iter()
-                    .any(|new| new.name == old.name && new.words == old.words)
-            })
-            .map(|function| function.name.clone())
-            .collect();
-        loop {
-            let calls = |function: &&Function| function.words.iter().any(|word| others.contains(word));
-            let calling = before
-                .functions
-                .iter()
-                .filter(calls)
-                .map(|function| function.name.clone());
-            let more: BTreeSet<String> = calling.filter(|name| !others.contains(name)).collect();
-            if more.is_empty() {
-                break;
-            }
-            others.extend(more);
-        }
+        let others = of_tests.filter(|old| !stays(old)).map(|old| old.name.clone());
+        let others = with_users(others.collect(), &code);
         // The runner calls a function that no test names, such as a fixture, before each test.
         let is_named = |name: &String| before.tests.iter().any(|test| test.words.contains(name));
-        match others.iter().any(|name| !is_named(name) && !is_called(&before, name)) {
-            true => Self::ByAll,
-            false => {
-                let is_other = |new: &&Test| !before.tests.iter().any(|old| old.whole == new.whole);
-                let tests = after.tests.iter().filter(is_other).map(|test| test.line).collect();
-                Self::Functions(others, tests)
-            }
+        if others.iter().any(|name| !is_named(name) && !is_called(&before, name)) {
+            return Self::ByAll;
         }
+        let is_other = |new: &&Test| !before.tests.iter().any(|old| old.whole == new.whole);
+        let tests = after.tests.iter().filter(is_other).map(|test| test.line).collect();
+        Self::Functions(others, tests)
     }
 
     /// `true` if a test may check less because of the changed code.
@@ -173,17 +145,8 @@ impl Shared {
 
 /// `true` if another function names it.
 fn is_called(outline: &Outline, name: &String) -> bool {
-    let others = outline.functions.iter().filter(|function| function.name != *name);
-    others.into_iter().any(|function| function.words.contains(name))
-}
-
-fn counted(words: &[String]) -> BTreeMap<&String, usize> {
-    let mut counted = BTreeMap::new();
-    for word in words {
-        let times: &mut usize = counted.entry(word).or_default();
-        *times = times.saturating_add(1);
-    }
-    counted
+    let mut others = outline.functions.iter().filter(|function| function.name != *name);
+    others.any(|function| function.words.contains(name))
 }
 
 /// The forms of a source file that are run.
@@ -199,8 +162,7 @@ struct Forms {
 impl Forms {
     /// Creates the forms; `None` if nothing in the file concerns the tests.
     fn of(change: &Change, code: &Code, words: &BTreeSet<String>) -> Option<Self> {
-        let changed = change.files.iter().find(|file| file.path == code.path);
-        let before = changed.and_then(|file| std::str::from_utf8(file.before.bytes()?).ok());
+        let before = change.file(&code.path).and_then(|file| text(&file.before));
         let old = before.and_then(|before| inline_tests::with_tests_of(&code.path, &code.text, before));
         let old = old.filter(|old| *old != code.text);
         let both = |text: &str| emptied(&code.path, text, words).map(|both| both.map(|text| code.put(&text)));
@@ -215,11 +177,9 @@ impl Forms {
 
 /// Returns the old versions of the changed test files, and the paths of test files that did not exist.
 fn old_tests(change: &Change) -> (Vec<Put>, Vec<String>) {
-    let is_of_tests = |file: &&FileChange| {
-        matches!(role(&file.path), Role::Test | Role::Support) && language::of(&file.path).is_some()
-    };
+    let of_tests = |file: &&FileChange| is_of_tests(&file.path) && language::of(&file.path).is_some();
     let (mut old, mut without) = (Vec::new(), Vec::new());
-    for file in change.files.iter().filter(is_of_tests) {
+    for file in change.files.iter().filter(of_tests) {
         match (file.before.bytes(), change.old_mode(&file.path)) {
             (Some(bytes), Some(mode)) => old.push((file.path.clone(), bytes.to_vec(), mode)),
             (None, _) | (_, None) => without.push(file.path.clone()),

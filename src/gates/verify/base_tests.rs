@@ -2,7 +2,7 @@
 
 use crate::gates::{
     around_tests::around_tests,
-    change::Change,
+    change::{Change, lossy, text},
     checks::is_called,
     compare, inline_tests,
     mutation::code::{Put, code},
@@ -21,7 +21,7 @@ use crate::gates::{
 };
 use domain::{
     decision::Issue,
-    evidence::{Absence, Evidence, Gate, GateResult, Ground, TestNames, Weight},
+    evidence::{Absence, Evidence, Gate, GateResult, TestNames, Weight},
     plan::{PlannedTask, TaskType},
     registries,
     shell_command::ShellCommand,
@@ -42,12 +42,9 @@ const GATE: Gate = Gate::BaseTests;
 /// The base's settings may also define how the product is built. If the tests do not run with them, they run with the
 /// new settings; the integrity rules detect weakened settings.
 pub(crate) async fn base_tests(run: &Run<'_>, head: &Evidence, ran: &mut Ran) -> Result<Option<GateResult>, GateError> {
-    let Ground::Named(before) = run.subject.baseline.ground() else {
+    let Some(before) = compare::names_before(run.subject.baseline).filter(|names| !names.passed.is_empty()) else {
         return Ok(None);
     };
-    if before.passed.is_empty() {
-        return Ok(None);
-    }
     let command = run.prepared.chosen.test.as_ref();
     let touched = touched(run.change, &command.map(ShellCommand::mentioned).unwrap_or_default());
     let inline = inline(run.change);
@@ -116,7 +113,7 @@ async fn confirmed(
     if !is_held || wanted(run, touched, inline) == Selection::All {
         return Ok(found);
     }
-    let all = attempt_all(run, touched, inline).await?;
+    let all = run_with(run, (touched, inline), &Selection::All).await?;
     let is_better = compare::names(&all).is_some() && pass_now(run, meant, (&found, &all));
     Ok(if is_better { all } else { found })
 }
@@ -124,20 +121,16 @@ async fn confirmed(
 /// Returns the source files with their old inline tests, if one of these changed or is gone.
 fn inline(change: &Change) -> Vec<Put> {
     let loses_a_test = |file: &&FileChange| {
-        let was = change.before.words_in(&file.path);
+        let mut was = change.before.words_in(&file.path);
         let is: Vec<&[String]> = change.after.words_in(&file.path).collect();
-        was.into_iter().any(|words| !is.contains(&words))
+        was.any(|words| !is.contains(&words))
     };
     let put = |file: &FileChange| {
-        let text = |version: &Version| std::str::from_utf8(version.bytes()?).ok().map(str::to_owned);
-        let (before, after) = (text(&file.before)?, text(&file.after)?);
-        let old = inline_tests::with_tests_of(&file.path, &after, &before)?;
+        let old = inline_tests::with_tests_of(&file.path, text(&file.after)?, text(&file.before)?)?;
         Some((file.path.clone(), old.into_bytes(), change.mode(&file.path)?))
     };
-    let can = |file: &&FileChange| inline_tests::can_separate(&file.path);
     change
         .of_role(Role::Source)
-        .filter(can)
         .filter(loses_a_test)
         .filter_map(put)
         .collect()
@@ -170,13 +163,8 @@ async fn removed(run: &Run<'_>, (before, head): (&TestNames, &Evidence)) -> Resu
     let Some(now) = compare::telling_names(head, run.subject.baseline) else {
         return Ok(Vec::new());
     };
-    let is_gone = |name: &&str| {
-        let was = change.before.find(name);
-        !was.is_empty()
-            && change.after.find(name).is_empty()
-            && was.iter().all(|was| !change.after.has_body(&was.words))
-    };
-    let gone: Vec<&str> = missing(before, now).into_iter().filter(is_gone).collect();
+    let gone = missing(before, now).into_iter().filter(|name| is_gone(change, name));
+    let gone: Vec<&str> = gone.collect();
     if gone.is_empty() {
         return Ok(Vec::new());
     }
@@ -260,10 +248,8 @@ impl Functions {
     async fn read(run: &Run<'_>) -> Result<Self, GateError> {
         let all = code(run).await?;
         let there: BTreeSet<String> = all.iter().flat_map(|code| defined(&code.path, &code.text)).collect();
-        let before = run.change.of_role(Role::Source).flat_map(|file| {
-            let text = file.before.bytes().map(String::from_utf8_lossy).unwrap_or_default();
-            defined(&file.path, &text)
-        });
+        let sources = run.change.of_role(Role::Source);
+        let before = sources.flat_map(|file| defined(&file.path, &lossy(&file.before)));
         Ok(Self {
             gone: before.filter(|name| !there.contains(name)).collect(),
             there,
@@ -301,20 +287,14 @@ fn settle(run: &Run<'_>, removed: &[Removed], ran: &mut Ran) {
             ran.settled.insert(one.path.clone());
         }
     }
-    let paths = run.change.files.iter().map(|file| file.path.as_str());
-    ran.settled.extend(
-        paths
-            .filter(|path| is_declared(run.subject.task, "", path))
-            .map(str::to_owned),
-    );
+    let paths = run.change.files.iter().map(|file| &file.path);
+    let declared = paths.filter(|path| is_declared(run.subject.task, "", path));
+    ran.settled.extend(declared.cloned());
 }
 
 fn tell_removed(result: &mut GateResult, removed: &[Removed]) {
-    let missing: Vec<&str> = removed
-        .iter()
-        .filter(|one| one.why == Why::Missing)
-        .map(|one| one.name.as_str())
-        .collect();
+    let missing = removed.iter().filter(|one| one.why == Why::Missing);
+    let missing: Vec<&str> = missing.map(|one| one.name.as_str()).collect();
     if !missing.is_empty() {
         let sentence = format!(
             "tests that passed before are gone, and nothing says that they go: {}",
@@ -335,65 +315,52 @@ impl Removed {
             Why::Declared => shown("the plan says that it goes"),
             Why::Explained => shown("every function that it calls is gone"),
             Why::Replaced => shown("its file has a new test in its place"),
-            Why::Missing => Issue::must_fix(
-                "test",
-                &format!(
-                    "`{name}` passed before and is gone; bring it back, or have the plan say that it goes (removes)"
-                ),
-            ),
+            Why::Missing => {
+                let what = "passed before and is gone; bring it back, or have the plan say that it goes (removes)";
+                Issue::must_fix("test", &format!("`{name}` {what}"))
+            }
         }
     }
 }
 
 /// `true` if each failed test that must hold passes now; a missing result is not enough.
 fn pass_now(run: &Run<'_>, meant: &Meant, (first, again): (&Evidence, &Evidence)) -> bool {
-    match (compare::names(first), compare::names(again)) {
-        (Some(first), Some(again)) => {
-            let mut failed = first.failed.iter().filter(|name| meant.must_hold(run, name));
-            failed.all(|name| again.passed.contains(name))
-        }
-        (None, _) => true,
-        (Some(_), None) => false,
-    }
+    let mut failed = compare::failed(first).iter().filter(|name| meant.must_hold(run, name));
+    let passed = compare::names(again).map(|names| &names.passed);
+    compare::names(first).is_none() || passed.is_some_and(|passed| failed.all(|name| passed.contains(name)))
 }
 
 /// `true` if a file that tests share was adapted, not only extended; or if it lists packages.
 fn is_adapted(change: &Change, raw: &RawChange) -> bool {
     let path = raw.path.to_string();
-    let names_packages = !path.ends_with(".ini") && !registries::of_paths(std::slice::from_ref(&path)).is_empty();
-    if role(&path) == Role::Settings && names_packages {
-        return raw.old_mode != 0 && raw.new_mode != 0;
+    if raw.old_mode == 0 || raw.new_mode == 0 {
+        return false;
     }
-    let is_shared = role(&path) == Role::Support && raw.old_mode != 0 && raw.new_mode != 0;
-    is_shared
-        && change
-            .files
-            .iter()
-            .any(|file| file.path == path && loses_lines(file) && keeps_checks(file))
+    let names_packages = || !path.ends_with(".ini") && !registries::of_paths(std::slice::from_ref(&path)).is_empty();
+    let is_adapted = |file: &FileChange| loses_lines(file) && keeps_checks(file);
+    match role(&path) {
+        Role::Settings => names_packages(),
+        Role::Support => change.file(&path).is_some_and(is_adapted),
+        Role::Source | Role::Test | Role::Other => false,
+    }
 }
 
 /// `true` if every check in a shared file still exists word for word. Changing a check is more than adapting.
 fn keeps_checks(file: &FileChange) -> bool {
     let checks = |version: &Version| {
-        let text = std::str::from_utf8(version.bytes()?).ok()?;
-        let outline = language::read(&file.path, text)?;
+        let outline = language::read(&file.path, text(version)?)?;
         let checks = outline.functions.into_iter().flat_map(|function| function.checks);
         Some(checks.map(|check| check.words).collect::<Vec<_>>())
     };
-    match (checks(&file.before), checks(&file.after)) {
-        (Some(before), Some(after)) => before.iter().all(|check| after.contains(check)),
-        _ => false,
-    }
+    let both = checks(&file.before).zip(checks(&file.after));
+    both.is_some_and(|(before, after)| before.iter().all(|check| after.contains(check)))
 }
 
 /// Returns the changed files whose old version is restored.
 fn touched<'a>(change: &'a Change, command: &[String]) -> Vec<&'a RawChange> {
-    let restored: BTreeSet<String> = change
-        .raw
-        .iter()
-        .filter(|raw| raw.old_mode != 0 && is_of_tests(raw))
-        .map(|raw| module(&raw.path.to_string()))
-        .collect();
+    let is_restored = |raw: &&RawChange| raw.old_mode != 0 && is_of_tests(raw);
+    let restored = change.raw.iter().filter(is_restored);
+    let restored: BTreeSet<String> = restored.map(|raw| module(&raw.path.to_string())).collect();
     let is_put_back = |raw: &&RawChange| {
         let path = raw.path.to_string();
         match (raw.old_mode, role(&path)) {
@@ -405,19 +372,14 @@ fn touched<'a>(change: &'a Change, command: &[String]) -> Vec<&'a RawChange> {
             (_, Role::Support) if !is_code(&path) => false,
             // New settings are deleted; a new test only if it takes the place of an old one.
             (0, Role::Settings) => true,
-            (0, Role::Test | Role::Support) => raw.old_mode == 0 && restored.contains(&module(&path)),
+            (0, Role::Test | Role::Support) => restored.contains(&module(&path)),
             (_, Role::Test | Role::Support | Role::Settings) => true,
         }
     };
     let all: Vec<&RawChange> = change.raw.iter().filter(is_put_back).collect();
     // If all files are new tests, they hide nothing that existed before.
-    match all
-        .iter()
-        .any(|raw| raw.old_mode != 0 || role_of(raw) == Some(Role::Settings))
-    {
-        true => all,
-        false => Vec::new(),
-    }
+    let may_hide = |raw: &&RawChange| raw.old_mode != 0 || role_of(raw) == Some(Role::Settings);
+    if all.iter().any(may_hide) { all } else { Vec::new() }
 }
 
 /// `true` if a file of test support is code. Stored results and data change along with what they show.
@@ -456,10 +418,6 @@ async fn attempt(
     run_with(run, (changes, inline), &wanted(run, changes, inline)).await
 }
 
-async fn attempt_all(run: &Run<'_>, changes: &[&RawChange], inline: &[Put]) -> Result<Evidence, GateError> {
-    run_with(run, (changes, inline), &Selection::All).await
-}
-
 async fn run_with(
     run: &Run<'_>,
     (changes, inline): (&[&RawChange], &[Put]),
@@ -476,35 +434,22 @@ async fn run_with(
 
 /// Selects the tests in the restored files, if no other test can change its result.
 fn wanted(run: &Run<'_>, changes: &[&RawChange], inline: &[Put]) -> Selection {
-    let (Ground::Named(before), true) = (
-        run.subject.baseline.ground(),
-        changes.iter().all(|raw| role_of(raw) == Some(Role::Test)),
-    ) else {
+    let are_tests = changes.iter().all(|raw| role_of(raw) == Some(Role::Test));
+    let Some(known) = compare::names_before(run.subject.baseline).filter(|_| are_tests) else {
         return Selection::All;
     };
     let paths = changes.iter().filter_map(|raw| raw.path.to_str());
     let paths: BTreeSet<&str> = paths.chain(inline.iter().map(|(path, ..)| path.as_str())).collect();
-    let is_here = |name: &&String| {
-        run.change
-            .before
-            .find(name)
-            .iter()
-            .any(|site| paths.contains(site.path.as_str()))
-    };
-    Selection::of(
-        before.passed.iter().filter(is_here).cloned().collect(),
-        &run.change.before,
-    )
+    let before = &run.change.before;
+    let is_here = |name: &&String| before.find(name).iter().any(|site| paths.contains(site.path.as_str()));
+    Selection::of(known.passed.iter().filter(is_here).cloned().collect(), before)
 }
 
 /// `true` if none of the tests that passed before has a result: then other tests ran.
 fn ran_nothing(names: &TestNames, before: &TestNames) -> bool {
     let known: BTreeSet<&String> = before.passed.iter().collect();
-    !names
-        .passed
-        .iter()
-        .chain(&names.failed)
-        .any(|name| known.contains(name))
+    let mut ran = names.passed.iter().chain(&names.failed);
+    !ran.any(|name| known.contains(name))
 }
 
 fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence, meant: &Meant) -> GateResult {
@@ -534,25 +479,18 @@ fn by_name(
     let failing = names.failed.iter();
     let failing = failing.filter(|name| known.contains(name) && !is_waived(run, name) && !is_gone(run.change, name));
     let (unchanged, changed): (Vec<&String>, Vec<&String>) = failing.partition(|name| meant.must_hold(run, name));
-    let mut result = match unchanged.is_empty() {
-        true => {
-            let as_they_were = |name: &&String| known.contains(name) && !not_run.tests.contains(&name.as_str());
-            let ran = names.passed.iter().filter(as_they_were).count();
-            let sentence = format!("{ran} tests of the base pass on the new code{}", not_run.sentence());
-            said::passed(GATE, Weight::Demanded, sentence)
-        }
-        false => {
-            let sentence = format!(
-                "tests of the base fail on the new code, with the base's test set-up: {}",
-                said::list(&unchanged)
-            );
-            said::failed(GATE, Weight::Demanded, sentence)
-        }
+    let mut result = if unchanged.is_empty() {
+        let as_they_were = |name: &&String| known.contains(name) && !not_run.tests.contains(&name.as_str());
+        let ran = names.passed.iter().filter(as_they_were).count();
+        let sentence = format!("{ran} tests of the base pass on the new code{}", not_run.sentence());
+        said::passed(GATE, Weight::Demanded, sentence)
+    } else {
+        let what = "tests of the base fail on the new code, with the base's test set-up";
+        said::failed(GATE, Weight::Demanded, format!("{what}: {}", said::list(&unchanged)))
     };
     result.items.extend(unchanged.iter().map(|name| {
-        let what =
-            format!("`{name}` passed before, and as it was it fails on the new code with the base's test set-up");
-        Issue::must_fix("test", &what)
+        let what = "passed before, and as it was it fails on the new code with the base's test set-up";
+        Issue::must_fix("test", &format!("`{name}` {what}"))
     }));
     result.items.extend(shown(run.change, &changed));
     result
@@ -617,14 +555,9 @@ impl<'a> NotRun<'a> {
         };
         let tests = before.passed.iter().map(String::as_str);
         let tests = tests.filter(&mut is_not_run).collect();
-        let changed = paths.into_iter().filter_map(|path| {
-            let diff = around_tests(change, &path)?;
-            Some((path, diff))
-        });
-        Self {
-            tests,
-            changed: changed.collect(),
-        }
+        let diff = |path: String| around_tests(change, &path).map(|diff| (path, diff));
+        let changed = paths.into_iter().filter_map(diff).collect();
+        Self { tests, changed }
     }
 
     fn sentence(&self) -> String {

@@ -14,7 +14,7 @@ use domain::{
     decision::Issue,
     evidence::{Evidence, Gate, GateResult, Weight},
     ids::Sha,
-    integrity::{Author, Detail, IntegrityFinding, Rule},
+    integrity::{Author, IntegrityFinding, Rule},
     shell_command::ShellCommand,
 };
 use git::{RawChange, TakeOutLimits, blocking};
@@ -42,19 +42,15 @@ pub(crate) async fn integrity(
     shown.extend(vanished_tests::vanished_tests(run, tests, &mut findings).await?);
     shown.extend(install_hooks(&run.change.files));
     People::read(run).await?.mark(run.change, &mut findings);
-    let demanded = findings
-        .iter()
-        .filter(|finding| finding.weight(kind) == Weight::Demanded)
-        .count();
+    let is_demanded = |finding: &&IntegrityFinding| finding.weight(kind) == Weight::Demanded;
+    let demanded = findings.iter().filter(is_demanded);
+    let rules: Vec<Rule> = demanded.map(|finding| finding.rule).collect();
     let gate = Gate::Integrity;
-    let mut result = match (demanded, findings.len()) {
+    let mut result = match (rules.len(), findings.len()) {
         (0, 0) => said::passed(gate, Weight::Demanded, "nothing found"),
         (0, all) => said::passed(gate, Weight::Demanded, format!("{all} found, which are only shown")),
         (held, _) => {
-            let held_rules = findings
-                .iter()
-                .filter(|finding| finding.weight(kind) == Weight::Demanded);
-            let rules: BTreeSet<Rule> = held_rules.map(|finding| finding.rule).collect();
+            let rules: BTreeSet<Rule> = rules.into_iter().collect();
             let names: Vec<&str> = rules.into_iter().map(Rule::name).collect();
             said::failed(gate, Weight::Demanded, format!("{held} found: {}", names.join(", ")))
         }
@@ -73,19 +69,8 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
     let (change, task) = (Arc::clone(run.change), run.subject.task.clone());
     let settings = run.subject.settings;
     let (protected, secrets) = (settings.protected(), run.context.secrets.clone());
-    let results: Vec<String> = settings
-        .test_report
-        .iter()
-        .chain(&settings.coverage.file)
-        .cloned()
-        .collect();
-    let measuring = settings
-        .coverage
-        .command
-        .as_ref()
-        .map(ShellCommand::mentioned)
-        .unwrap_or_default();
-    let measuring = measured_otherwise(&change, &measuring);
+    let coverage = &settings.coverage;
+    let results: Vec<String> = settings.test_report.iter().chain(&coverage.file).cloned().collect();
     let looking = blocking(move || {
         inspect(&Looked {
             files: &change.files,
@@ -101,7 +86,7 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
     let mut findings = looking
         .await
         .map_err(|error| host("looking at a change")(error.into()))?;
-    findings.extend(measuring);
+    findings.extend(measured_otherwise(run.change, coverage.command.as_ref()));
     findings.extend(not_executable(run.change));
     Ok(findings)
 }
@@ -129,28 +114,23 @@ fn not_executable(change: &Change) -> Vec<IntegrityFinding> {
         let of_tests = raw.path.to_str().is_some_and(|path| role(path) == Role::Test);
         of_tests && (raw.old_mode, raw.new_mode) == (0o100_755, 0o100_644)
     };
-    let found = |raw: &RawChange| IntegrityFinding {
-        rule: Rule::TestRenamedAway,
-        path: raw.path.to_string(),
-        line: None,
-        what: Detail::Sentence("the file of tests could be executed, and cannot any more".to_owned()),
-        by: Author::Player,
+    let found = |raw: &RawChange| {
+        let what = "the file of tests could be executed, and cannot any more".to_owned();
+        said::finding(Rule::TestRenamedAway, &raw.path.to_string(), None, what)
     };
     change.raw.iter().filter(is_switched_off).map(found).collect()
 }
 
 /// Returns findings for files that the coverage command names and the change rewrites.
-fn measured_otherwise(change: &Change, command: &[String]) -> Vec<IntegrityFinding> {
+fn measured_otherwise(change: &Change, command: Option<&ShellCommand>) -> Vec<IntegrityFinding> {
+    let command = command.map(ShellCommand::mentioned).unwrap_or_default();
     let named = change.files.iter().filter(|file| {
         let is_named = command.iter().any(|word| word.trim_start_matches("./") == file.path);
         is_named && file.before.bytes().is_some()
     });
-    let found = |file: &FileChange| IntegrityFinding {
-        rule: Rule::CoverageWeakened,
-        path: file.path.clone(),
-        line: Some(1),
-        what: Detail::Sentence("coverage is measured by this file, and the change rewrites it".to_owned()),
-        by: Author::Player,
+    let found = |file: &FileChange| {
+        let what = "coverage is measured by this file, and the change rewrites it".to_owned();
+        said::finding(Rule::CoverageWeakened, &file.path, Some(1), what)
     };
     named.map(found).collect()
 }
@@ -158,7 +138,7 @@ fn measured_otherwise(change: &Change, command: &[String]) -> Vec<IntegrityFindi
 /// Lines by file.
 type Lines = BTreeMap<String, BTreeSet<String>>;
 
-/// The lines that people wrote, and those that the Player wrote.
+/// The lines that people wrote, and those that the Player wrote; both are empty if no person pushed.
 struct People {
     persons: Lines,
     player: Lines,
@@ -169,16 +149,15 @@ impl People {
     async fn read(run: &Run<'_>) -> Result<Self, GateError> {
         let subject = run.subject;
         let (mut persons, mut player) = (Lines::new(), Lines::new());
-        if subject.people.is_empty() {
-            return Ok(Self { persons, player });
-        }
         let mut at = subject.fork;
         for (before, after) in subject.people {
             add(run, at, before, &mut player).await?;
             add(run, before, after, &mut persons).await?;
             at = after;
         }
-        add(run, at, subject.head, &mut player).await?;
+        if !subject.people.is_empty() {
+            add(run, at, subject.head, &mut player).await?;
+        }
         Ok(Self { persons, player })
     }
 
@@ -203,10 +182,8 @@ impl People {
 
 /// Returns a line of a changed file after the change; the first is 1.
 fn line_of<'a>(change: &'a Change, path: &str, line: u32) -> Option<&'a str> {
-    let file = change.files.iter().find(|file| file.path == path)?;
-    let text = std::str::from_utf8(file.after.bytes()?).ok()?;
     let at = usize::try_from(line.checked_sub(1)?).ok()?;
-    text.split('\n').nth(at)
+    change.text_after(path)?.split('\n').nth(at)
 }
 
 async fn add(run: &Run<'_>, from: &Sha, to: &Sha, lines: &mut Lines) -> Result<(), GateError> {
@@ -217,10 +194,8 @@ async fn add(run: &Run<'_>, from: &Sha, to: &Sha, lines: &mut Lines) -> Result<(
         lines.entry(change.path.to_string()).or_default();
     }
     for (path, added) in run.subject.mirror.added_lines(from, to).await?.files() {
-        lines
-            .entry(path.to_string())
-            .or_default()
-            .extend(added.values().cloned());
+        let known = lines.entry(path.to_string()).or_default();
+        known.extend(added.values().cloned());
     }
     Ok(())
 }

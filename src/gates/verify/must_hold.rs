@@ -71,33 +71,29 @@ impl Meant {
 /// Returns those tests that fail in their old form and use changed code around them, but pass with that code on the
 /// base.
 pub(crate) async fn tolerant(run: &Run<'_>, found: &Evidence, meant: &Meant) -> Result<BTreeSet<String>, GateError> {
-    let failed = compare::names(found).map_or(&[][..], |names| names.failed.as_slice());
     let is_freed = |name: &&String| holds_by_its_words(run, name) && !meant.must_hold(run, name);
-    let freed: Vec<String> = failed.iter().filter(is_freed).cloned().collect();
+    let freed: Vec<String> = compare::failed(found).iter().filter(is_freed).cloned().collect();
     if freed.is_empty() {
         return Ok(BTreeSet::new());
     }
     let wanted = Selection::of(freed.clone(), &run.change.after);
     let on_base = BaseCode::of(run).await?.tests(&wanted).await?;
-    let passed = compare::names(&on_base).map_or(&[][..], |names| names.passed.as_slice());
+    let passed = compare::passed(&on_base);
     Ok(freed.into_iter().filter(|name| passed.contains(name)).collect())
 }
 
 /// `true` if a test must hold in its old form, judged by its own words only.
 pub(crate) fn holds_by_its_words(run: &Run<'_>, name: &str) -> bool {
-    let (before, after) = (run.change.before.find(name), run.change.after.find(name));
-    match run.subject.task.kind {
-        TaskType::Refactoring => {
-            let only_names = keeps_tests(
-                before.iter().map(|site| site.words.as_slice()),
-                after.iter().map(|site| site.words.as_slice()),
-            );
-            before.is_empty() || has_its_words(run.change, name) || !only_names
-        }
-        TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation => {
-            has_its_words(run.change, name)
-        }
+    let has_its_words = has_its_words(run.change, name);
+    if has_its_words || run.subject.task.kind != TaskType::Refactoring {
+        return has_its_words;
     }
+    let (before, after) = (run.change.before.find(name), run.change.after.find(name));
+    let (was, is) = (
+        before.iter().map(|site| site.words.as_slice()),
+        after.iter().map(|site| site.words.as_slice()),
+    );
+    before.is_empty() || !keeps_tests(was, is)
 }
 
 /// `true` if a test has the same words as before. If no changed file has a test of this name, it is in an unchanged

@@ -3,7 +3,7 @@
 
 use crate::gates::{
     base_code::{BaseCode, stores_answers},
-    change::Change,
+    change::{Change, is_of_tests},
     checks::{Checked, OnBase},
     compare, inline_tests,
     mutation::Witness,
@@ -16,7 +16,7 @@ use crate::gates::{
     verify::base_tests::is_listed,
 };
 use domain::{
-    evidence::{Absence, Evidence, Finding, Gate, GateResult, Ground, TestNames, Weight},
+    evidence::{Absence, Evidence, Finding, Gate, GateResult, Weight},
     feature::Mode,
     plan::{Check, PlannedTask, TaskType},
     task::Origin,
@@ -41,9 +41,19 @@ pub(crate) struct RedBeforeGreen {
 
 /// The tests that may be a witness.
 enum Candidates {
-    Named(NewTests),
+    Named(Vec<String>),
     /// Files with new or changed tests, if the runner gives no names.
     Files(Vec<String>),
+}
+
+impl Candidates {
+    /// Returns the tests that are known by name.
+    fn named(&self) -> &[String] {
+        match self {
+            Self::Named(names) => names,
+            Self::Files(_) => &[],
+        }
+    }
 }
 
 /// The result of the new tests on the base's code.
@@ -63,7 +73,7 @@ pub(crate) async fn red_before_green(
 ) -> Result<RedBeforeGreen, GateError> {
     let weight = weight(run.kind(), run.subject.origin, run.subject.mode);
     let candidates = match compare::telling_names(head, run.subject.baseline) {
-        Some(_) => Candidates::Named(tests.clone()),
+        Some(_) => Candidates::Named(tests.candidates()),
         None => Candidates::Files(files_with_tests(run.change)),
     };
     let code = BaseCode::of(run).await?;
@@ -72,17 +82,17 @@ pub(crate) async fn red_before_green(
         true => on_base(run, &code, &candidates).await?,
         false => Base::NotRun,
     };
-    let red = red(run, &candidates, compare::names(head), &base);
+    let red = red(run, &candidates, head, &base);
     for check in checks.iter_mut() {
         check.base = before(run, &code, check, (&candidates, &base)).await?;
         check.tell();
     }
     let witness = match (&base, red.is_empty()) {
         (_, false) => Witness::Seen,
-        (Base::Ran(found), true) if ran(found) => Witness::NotSeen,
-        (Base::Ran(_) | Base::Inline | Base::NotRun, true) => Witness::Unknown,
+        (Base::Ran(Evidence::Absent(_)) | Base::Inline | Base::NotRun, true) => Witness::Unknown,
+        (Base::Ran(_), true) => Witness::NotSeen,
     };
-    let by_name = |name: &&String| matches!(&base, Base::Ran(found) if fails(found, name));
+    let by_name = |name: &&String| matches!(&base, Base::Ran(found) if compare::failed(found).contains(name));
     let named = red.iter().filter(by_name).cloned().collect();
     let result = match (run.kind(), weight) {
         (_, None) => None,
@@ -118,42 +128,31 @@ fn files_with_tests(change: &Change) -> Vec<String> {
 /// Runs the change's tests on the base's code, if there are any.
 async fn on_base(run: &Run<'_>, code: &BaseCode<'_>, candidates: &Candidates) -> Result<Base, GateError> {
     let change = run.change;
+    let (names, stores_answers) = (candidates.named(), stores_answers(change));
     let is_none = match candidates {
-        Candidates::Named(tests) => tests.candidates().is_empty() && !stores_answers(change),
+        Candidates::Named(names) => names.is_empty() && !stores_answers,
         Candidates::Files(files) => files.is_empty(),
     };
-    if is_none || only_renames(change) {
+    if is_none || only_renames(change) || names.iter().any(|name| is_in_new_code(change, name)) {
         return Ok(Base::NotRun);
     }
-    if let Candidates::Named(tests) = candidates {
-        let names = tests.candidates();
-        if names.iter().any(|name| is_in_new_code(change, name)) {
-            return Ok(Base::NotRun);
-        }
-        if !names.is_empty() && names.iter().all(|name| !is_separable(change, name)) {
-            return Ok(Base::Inline);
-        }
+    if !names.is_empty() && names.iter().all(|name| !is_separable(change, name)) {
+        return Ok(Base::Inline);
     }
-    let wanted = match candidates {
-        Candidates::Named(tests) if !tests.candidates().is_empty() && !stores_answers(change) => {
-            Selection::of(tests.candidates().into_iter().cloned().collect(), &change.after)
-        }
-        Candidates::Named(_) | Candidates::Files(_) => Selection::All,
+    let wanted = match names.is_empty() || stores_answers {
+        true => Selection::All,
+        false => Selection::of(names.to_vec(), &change.after),
     };
-    let names = match candidates {
-        Candidates::Named(tests) => tests.candidates(),
-        Candidates::Files(_) => Vec::new(),
-    };
-    let found = if_it_tells(code.tests(&wanted).await?, &names);
-    if run_none_of(&found, &names) && change.of_role(Role::Settings).next().is_some() {
-        return Ok(Base::Ran(if_it_tells(code.tests_as_set(&wanted).await?, &names)));
+    let found = if_it_tells(code.tests(&wanted).await?, names);
+    if run_none_of(&found, names) && change.of_role(Role::Settings).next().is_some() {
+        return Ok(Base::Ran(if_it_tells(code.tests_as_set(&wanted).await?, names)));
     }
     Ok(Base::Ran(found))
 }
 
 /// Drops the result of a run that a signal or a limit ended before one of these tests failed: it says nothing about
 /// them.
-fn if_it_tells(found: Evidence, tests: &[&String]) -> Evidence {
+fn if_it_tells(found: Evidence, tests: &[String]) -> Evidence {
     match found {
         Evidence::Failed(finding)
             if compare::is_stopped(&finding) && !tests.iter().any(|name| has_failed(&finding, name)) =>
@@ -167,15 +166,15 @@ fn if_it_tells(found: Evidence, tests: &[&String]) -> Evidence {
 }
 
 /// `true` if the run passed but none of these tests has a result: the base's settings do not include them.
-fn run_none_of(found: &Evidence, tests: &[&String]) -> bool {
-    let is_there = |name: &&String| passes(found, name) || fails(found, name);
+fn run_none_of(found: &Evidence, tests: &[String]) -> bool {
+    let is_there = |name: &String| compare::passed(found).contains(name) || compare::failed(found).contains(name);
     matches!(found, Evidence::Passed(_)) && !tests.is_empty() && !tests.iter().any(is_there)
 }
 
 /// `true` if a test can run on the base's code.
 fn is_separable(change: &Change, name: &str) -> bool {
     let sites = change.after.find(name);
-    let can = |path: &str| matches!(role(path), Role::Test | Role::Support) || inline_tests::can_separate(path);
+    let can = |path: &str| is_of_tests(path) || inline_tests::can_separate(path);
     sites.is_empty() || sites.iter().any(|site| can(&site.path))
 }
 
@@ -183,10 +182,9 @@ fn is_separable(change: &Change, name: &str) -> bool {
 /// contains only tests does not count as source.
 fn is_in_new_code(change: &Change, name: &str) -> bool {
     let does_something = |path: &str| {
-        let file = change.files.iter().find(|file| file.path == path);
-        let text = file.and_then(|file| std::str::from_utf8(file.after.bytes()?).ok());
-        text.and_then(|text| language::executable_code(path, text))
-            .is_some_and(|code| !code.bodies.is_empty())
+        let text = change.text_after(path);
+        let code = text.and_then(|text| language::executable_code(path, text));
+        code.is_some_and(|code| !code.bodies.is_empty())
     };
     let is_new = |path: &str| role(path) == Role::Source && !change.base.contains(path) && does_something(path);
     let sites = change.after.find(name);
@@ -195,43 +193,22 @@ fn is_in_new_code(change: &Change, name: &str) -> bool {
 
 /// Returns the candidates that fail on the base's code or, if there are none, unchanged tests that fail there because
 /// of files that the change stores for them.
-fn red(run: &Run<'_>, candidates: &Candidates, head: Option<&TestNames>, base: &Base) -> Vec<String> {
-    let found = match (base, candidates) {
-        (Base::Ran(found), _) => found,
-        (Base::NotRun | Base::Inline, Candidates::Named(tests)) => {
-            let new = tests.candidates().into_iter();
-            return new.filter(|name| is_in_new_code(run.change, name)).cloned().collect();
-        }
-        (Base::NotRun | Base::Inline, Candidates::Files(_)) => return Vec::new(),
+fn red(run: &Run<'_>, candidates: &Candidates, head: &Evidence, base: &Base) -> Vec<String> {
+    let Base::Ran(found) = base else {
+        let named = candidates.named().iter();
+        return named.filter(|name| is_in_new_code(run.change, name)).cloned().collect();
     };
-    let known_red: &[String] = match run.subject.baseline.ground() {
-        Ground::Named(names) => &names.failed,
-        Ground::Empty | Ground::Green | Ground::Red => &[],
-    };
-    let is_red = |name: &String| is_red(found, name, known_red);
-    match candidates {
-        Candidates::Files(files) => files.iter().filter(|name| is_red(name)).cloned().collect(),
-        Candidates::Named(tests) => {
-            let sure = tests.candidates();
-            let red: Vec<String> = sure
-                .iter()
-                .filter(|name| is_red(name))
-                .map(|name| (*name).clone())
-                .collect();
-            let known = known(run.subject.baseline);
-            let by_stored =
-                |name: &&String| fails(found, name) && known.contains(name.as_str()) && !known_red.contains(name);
-            let passed = head.map_or(&[][..], |names| names.passed.as_slice());
-            match red.is_empty() {
-                true => passed.iter().filter(by_stored).cloned().collect(),
-                false => red,
-            }
-        }
+    let known_red = compare::names_before(run.subject.baseline).map_or(&[][..], |names| &names.failed);
+    let (Candidates::Named(all) | Candidates::Files(all)) = candidates;
+    let red = all.iter().filter(|name| is_red(found, name, known_red));
+    let red: Vec<String> = red.cloned().collect();
+    if !red.is_empty() || matches!(candidates, Candidates::Files(_)) {
+        return red;
     }
-}
-
-fn fails(found: &Evidence, name: &String) -> bool {
-    compare::names(found).is_some_and(|names| names.failed.contains(name))
+    let (known, failed) = (known(run.subject.baseline), compare::failed(found));
+    let by_stored =
+        |name: &&String| failed.contains(name) && known.contains(name.as_str()) && !known_red.contains(name);
+    compare::passed(head).iter().filter(by_stored).cloned().collect()
 }
 
 /// `true` if a test does not pass on the base's code. If a run fails without naming a test, the code did not even
@@ -258,10 +235,6 @@ fn has_failed(finding: &Finding, name: &String) -> bool {
     finding.names.as_ref().is_some_and(|names| names.failed.contains(name))
 }
 
-fn ran(found: &Evidence) -> bool {
-    !matches!(found, Evidence::Absent(_))
-}
-
 /// Returns the base's result for a check that passes now.
 async fn before(
     run: &Run<'_>,
@@ -274,10 +247,8 @@ async fn before(
     }
     Ok(match &check.check {
         Check::Human => OnBase::Unknown,
-        Check::File(path) => match run.change.base.contains(path.trim_start_matches("./")) {
-            true => OnBase::Holds,
-            false => OnBase::Fails,
-        },
+        Check::File(path) if run.change.base.contains(path.trim_start_matches("./")) => OnBase::Holds,
+        Check::File(_) => OnBase::Fails,
         Check::Command(command) => code.command(command).await?,
         Check::Test(_) => named_before(run, &check.named, candidates, base),
     })
@@ -286,40 +257,25 @@ async fn before(
 /// Returns the base's result for the tests that a criterion names: from the run on the base's code, else from
 /// pre-flight.
 fn named_before(run: &Run<'_>, names: &[String], candidates: &Candidates, base: &Base) -> OnBase {
-    let before = match run.subject.baseline.ground() {
-        Ground::Named(before) => Some(before),
-        Ground::Empty | Ground::Green | Ground::Red => None,
-    };
+    let before = compare::names_before(run.subject.baseline);
     let of = |name: &String| match base {
-        _ if !is_candidate(candidates, name) => match before {
+        _ if !candidates.named().contains(name) => match before {
             Some(before) if before.passed.contains(name) => OnBase::Holds,
             Some(before) if before.failed.contains(name) => OnBase::Fails,
             Some(_) | None => OnBase::Unknown,
         },
-        Base::Ran(found) if passes(found, name) => OnBase::Holds,
+        Base::Ran(found) if compare::passed(found).contains(name) => OnBase::Holds,
         Base::Ran(found) if is_red(found, name, &[]) => OnBase::Fails,
         // The test is new, and it is inside new code or code that no grammar can separate.
-        Base::Inline if is_candidate(candidates, name) => OnBase::Fails,
+        Base::Inline => OnBase::Fails,
         Base::NotRun if is_in_new_code(run.change, name) => OnBase::Fails,
-        Base::Ran(_) | Base::NotRun | Base::Inline => OnBase::Unknown,
+        Base::Ran(_) | Base::NotRun => OnBase::Unknown,
     };
     let all: Vec<OnBase> = names.iter().map(of).collect();
-    let has = |wanted: OnBase| all.contains(&wanted);
-    match (has(OnBase::Fails), has(OnBase::Unknown) || all.is_empty()) {
-        (true, _) => OnBase::Fails,
-        (false, true) => OnBase::Unknown,
-        (false, false) => OnBase::Holds,
-    }
-}
-
-fn passes(found: &Evidence, name: &String) -> bool {
-    compare::names(found).is_some_and(|names| names.passed.contains(name))
-}
-
-fn is_candidate(candidates: &Candidates, name: &String) -> bool {
-    match candidates {
-        Candidates::Named(tests) => tests.candidates().contains(&name),
-        Candidates::Files(_) => false,
+    match all.contains(&OnBase::Fails) {
+        true => OnBase::Fails,
+        false if all.is_empty() || all.contains(&OnBase::Unknown) => OnBase::Unknown,
+        false => OnBase::Holds,
     }
 }
 
@@ -329,9 +285,9 @@ fn judge(
     (candidates, base, red): (&Candidates, &Base, &[String]),
     (head, checks): (&Evidence, &[Checked]),
 ) -> GateResult {
-    let (noun, all): (_, Vec<&String>) = match candidates {
-        Candidates::Named(tests) => ("tests", tests.candidates()),
-        Candidates::Files(files) => ("files with tests", files.iter().collect()),
+    let (noun, all) = match candidates {
+        Candidates::Named(names) => ("tests", names),
+        Candidates::Files(files) => ("files with tests", files),
     };
     if let Some(first) = red.first() {
         let what = match base {
@@ -357,13 +313,11 @@ fn judge(
         Base::Inline => said::result(GATE, weight, Evidence::Absent(Absence::Inline)),
         Base::Ran(_) if !all.is_empty() => {
             // A task for tests covers existing code, so its tests may pass on the base.
-            let weight = match run.kind() {
-                TaskType::Testing => Weight::Shown,
-                TaskType::Scaffolding | TaskType::Feature | TaskType::Refactoring | TaskType::Documentation => weight,
-            };
+            let is_for_tests = run.kind() == TaskType::Testing;
+            let weight = if is_for_tests { Weight::Shown } else { weight };
             let sentence = format!(
                 "none of the new or changed {noun} fails without the change, so they do not show it: {}",
-                said::list(&all)
+                said::list(all)
             );
             said::failed(GATE, weight, sentence)
         }
@@ -384,20 +338,15 @@ fn shown_by_check(run: &Run<'_>, checks: &[Checked]) -> Option<usize> {
     shown.next().map(|check| check.number)
 }
 
-fn nothing_shows(change: &Change, head: &Evidence) -> &'static str {
-    let is_new = |name: &&String| change.before.find(name).is_empty() && !change.after.find(name).is_empty();
-    let skipped = compare::names(head).map_or(&[][..], |names| names.skipped.as_slice());
-    match (change.touches_code_or_tests(), skipped.iter().any(|name| is_new(&name))) {
-        (false, _) => {
-            "nothing proves the change: it touches neither code nor tests, and no criterion's check fails without it"
-        }
-        (true, true) => {
-            "nothing proves the change: its new tests were skipped, and no criterion's check fails without it"
-        }
-        (true, false) => {
-            "nothing proves the change: it brings no new or changed test, and no criterion's check fails without it"
-        }
-    }
+fn nothing_shows(change: &Change, head: &Evidence) -> String {
+    let is_new = |name: &String| change.before.find(name).is_empty() && !change.after.find(name).is_empty();
+    let is_skipped = compare::names(head).is_some_and(|names| names.skipped.iter().any(is_new));
+    let why = match (change.touches_code_or_tests(), is_skipped) {
+        (false, _) => "it touches neither code nor tests",
+        (true, true) => "its new tests were skipped",
+        (true, false) => "it brings no new or changed test",
+    };
+    format!("nothing proves the change: {why}, and no criterion's check fails without it")
 }
 
 /// Judges a refactoring, which needs no witness: it must keep the old tests, except those that the plan removes.
@@ -406,18 +355,12 @@ fn refactoring(change: &Change, task: &PlannedTask, weight: Weight) -> GateResul
     let gone = change.before.tests().filter(|(name, site)| is_gone(name, &site.path));
     let gone: Vec<&[String]> = gone.map(|(_, site)| site.words.as_slice()).collect();
     let before = change.before.all_words().filter(|words| !gone.contains(words));
-    match keeps_tests(before, change.after.all_words()) {
-        true => said::passed(
-            GATE,
-            weight,
-            "a refactoring: behaviour is meant to stay as it is, so no test has to fail without it",
-        ),
-        false => said::failed(
-            GATE,
-            weight,
-            "a refactoring changes tests only by names and imports, and this one changes what tests check",
-        ),
+    if keeps_tests(before, change.after.all_words()) {
+        let what = "a refactoring: behaviour is meant to stay as it is, so no test has to fail without it";
+        return said::passed(GATE, weight, what);
     }
+    let what = "a refactoring changes tests only by names and imports, and this one changes what tests check";
+    said::failed(GATE, weight, what)
 }
 
 #[cfg(test)]
