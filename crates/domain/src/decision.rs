@@ -7,6 +7,7 @@ use crate::{
     integrity::{Detail, IntegrityFinding, Rule},
     plan::TaskType,
     weight::Weight,
+    words,
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,16 +33,18 @@ pub struct CoachDecision {
     pub ignored: Vec<String>,
 }
 
-/// The kind of a decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DecisionKind {
-    /// The work may be merged.
-    Approve,
-    /// The Player must continue.
-    Feedback,
-    /// AutoBuild must run these commands and ask again; allowed once per turn.
-    Probe,
+words! {
+    /// The kind of a decision.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum DecisionKind {
+        /// The work may be merged.
+        Approve = "approve",
+        /// The Player must continue.
+        Feedback = "feedback",
+        /// AutoBuild must run these commands and ask again; allowed once per turn.
+        Probe = "probe",
+    }
 }
 
 /// Whether a Coach may still ask for commands; it may do so once per turn.
@@ -150,16 +153,18 @@ impl From<StoredIssue> for Issue {
     }
 }
 
-/// The severity of an issue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// It sends work back.
-    MustFix,
-    /// A comment that should be followed.
-    ShouldFix,
-    /// A comment that may be followed.
-    NiceToHave,
+words! {
+    /// The severity of an issue.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Severity {
+        /// It sends work back.
+        MustFix = "must_fix",
+        /// A comment that should be followed.
+        ShouldFix = "should_fix",
+        /// A comment that may be followed.
+        NiceToHave = "nice_to_have",
+    }
 }
 
 /// The outcome of a turn once the contracts are checked. Code may lower a decision, never raise it.

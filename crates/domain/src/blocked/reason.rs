@@ -186,6 +186,15 @@ impl BlockReason {
         matches!(self, Self::OutOfTurns { .. } | Self::NoChangeTwice | Self::SameIssues)
     }
 
+    /// Returns the reason for an agent's last failure; `printed` is the end of its output.
+    pub(crate) fn agent_failed(doing: Doing, failure: AgentFailure, printed: String) -> Self {
+        Self::AgentFailed {
+            doing,
+            failure,
+            printed,
+        }
+    }
+
     /// Returns the reason for a fault during `doing` that no further try resolved.
     pub fn of_fault(doing: Doing, fault: Fault) -> Self {
         if let Fault::Refused { said } = fault {
@@ -258,23 +267,19 @@ impl Doing {
     }
 }
 
-/// The severity of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Only a person's decision is missing.
-    Minor,
-    /// The work cannot succeed by itself.
-    Major,
-    /// No work of this kind can continue until someone fixes the environment.
-    Critical,
+words! {
+    /// The severity of a block.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Severity {
+        /// Only a person's decision is missing.
+        Minor = "minor",
+        /// The work cannot succeed by itself.
+        Major = "major",
+        /// No work of this kind can continue until someone fixes the environment.
+        Critical = "critical",
+    }
 }
-
-words!(Severity {
-    Minor = "minor",
-    Major = "major",
-    Critical = "critical",
-});
 
 #[cfg(test)]
 mod tests {

@@ -157,9 +157,9 @@ impl Effect {
     fn identity(&self, key: &FeatureKey) -> Identity {
         match self {
             Self::React { on, reaction } => Identity::Answer(match on {
-                ReactOn::Issue(number) if *number == key.issue => format!("issue/{}", reaction.word()),
-                ReactOn::Issue(number) => format!("issue/{number}/{}", reaction.word()),
-                ReactOn::Comment(id) => format!("{id}/{}", reaction.word()),
+                ReactOn::Issue(number) if *number == key.issue => format!("issue/{reaction}"),
+                ReactOn::Issue(number) => format!("issue/{number}/{reaction}"),
+                ReactOn::Comment(id) => format!("{id}/{reaction}"),
             }),
             Self::Reply { to, .. } => Identity::Answer(match to {
                 ReplyTo::Comment(id) => id.to_string(),

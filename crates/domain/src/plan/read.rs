@@ -72,11 +72,10 @@ fn tasks<'a>(field: &Field<'a>, max_tasks: usize) -> Vec<TaskSketch<'a>> {
         field.refuse("is empty; a plan has at least one task");
     }
     if items.len() > max_tasks {
-        let rule = format!(
-            "has {} tasks, and at most {max_tasks} are allowed (max_tasks)",
-            items.len()
-        );
-        field.refuse(&rule);
+        let count = items.len();
+        field.refuse(&format!(
+            "has {count} tasks, and at most {max_tasks} are allowed (max_tasks)"
+        ));
         return Vec::new();
     }
     items.iter().filter_map(task).collect()
@@ -89,7 +88,7 @@ fn task<'a>(item: &Field<'a>) -> Option<TaskSketch<'a>> {
     let given = given(&mut fields, &["complexity", "status"]);
     let _known = fields.optional("id");
     let name = fields.required("name").and_then(|field| value::name(&field));
-    let kind = fields.required("type").and_then(|field| field.word(&KINDS));
+    let kind = fields.required("type").and_then(|field| field.word(&TaskType::ALL));
     let description = description(&mut fields);
     let criteria = fields.required("acceptance_criteria");
     let criteria = criteria.map(|field| criterion::criteria(&field, &prefix));
@@ -117,14 +116,6 @@ fn task<'a>(item: &Field<'a>) -> Option<TaskSketch<'a>> {
         given,
     })
 }
-
-pub(super) const KINDS: [(&str, TaskType); 5] = [
-    ("scaffolding", TaskType::Scaffolding),
-    ("feature", TaskType::Feature),
-    ("refactoring", TaskType::Refactoring),
-    ("testing", TaskType::Testing),
-    ("documentation", TaskType::Documentation),
-];
 
 /// Reads the id of a planned task. Ids of tasks that AutoBuild adds are not allowed.
 fn task_id(field: &Field<'_>) -> Option<TaskId> {

@@ -1,5 +1,6 @@
 //! The JSON Schema of a plan, for agents that write one.
 
+use crate::plan::{Risk, TaskType, TestEffort};
 use serde_json::{Value, json};
 
 /// Returns the schema of the planner's answer. It leaves out the keys that AutoBuild computes.
@@ -28,7 +29,7 @@ fn task() -> Value {
         "properties": {
             "id": { "type": "string", "pattern": "^TASK-[0-9]{3}$" },
             "name": { "type": "string", "minLength": 1, "maxLength": 200 },
-            "type": { "enum": ["scaffolding", "feature", "refactoring", "testing", "documentation"] },
+            "type": { "enum": TaskType::ALL },
             "description": { "type": "string" },
             "acceptance_criteria": { "type": "array", "minItems": 1, "items": criterion() },
             "files": {
@@ -42,10 +43,7 @@ fn task() -> Value {
                 "description": "Names of tests and paths that are meant to go."
             },
             "factors": factors(),
-            "dependencies": {
-                "type": "array",
-                "items": { "type": "string", "pattern": "^TASK-[0-9]{3}$" }
-            }
+            "dependencies": { "type": "array", "items": { "type": "string", "pattern": "^TASK-[0-9]{3}$" } }
         }
     })
 }
@@ -53,11 +51,8 @@ fn task() -> Value {
 /// Returns the schemas of these keys of a task, for answers that contain only a part of one.
 pub(crate) fn of_task(keys: &[&str]) -> serde_json::Map<String, Value> {
     let task = task();
-    let known = task.get("properties").and_then(Value::as_object);
-    let wanted = known
-        .into_iter()
-        .flatten()
-        .filter(|(key, _)| keys.contains(&key.as_str()));
+    let known = task.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let wanted = known.filter(|(key, _)| keys.contains(&key.as_str()));
     wanted.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
@@ -85,11 +80,8 @@ fn factors() -> Value {
         "type": "object",
         "properties": {
             "integration_points": { "type": "integer", "minimum": 0, "maximum": 3 },
-            "tests": { "enum": ["none", "unit", "integration", "end-to-end"] },
-            "risks": {
-                "type": "array",
-                "items": { "enum": ["security", "data_migration", "concurrency", "public_api", "external_service"] }
-            }
+            "tests": { "enum": TestEffort::ALL },
+            "risks": { "type": "array", "items": { "enum": Risk::ALL } }
         }
     })
 }
