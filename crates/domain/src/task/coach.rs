@@ -12,7 +12,7 @@ use crate::{
     recurring::same_issues_three_turns,
     report::Discrepancy,
     task::{
-        moves::{Asked, Step, Stop, ask, block, start_turn, unchanged},
+        moves::{Asked, Step, adds, ask, block, start_turn, unchanged},
         task::{Approval, MergePolicy, MergeState, Origin, Rules, Stage, State, Task, TurnKind},
     },
 };
@@ -76,11 +76,7 @@ fn look(mut task: Task, turn: TurnNumber, stage: Stage) -> Step {
     let asked = ask(&mut task, work);
     let emission = asked.emission;
     task.state = State::CoachTurn { turn, stage, emission };
-    Step {
-        task,
-        effects: vec![asked],
-        stop: Stop::Nothing,
-    }
+    adds(task, [asked])
 }
 
 pub(super) fn judged(
@@ -129,18 +125,12 @@ fn looked_at(task: &Task, stage: Stage, emission: Emission, head: &Sha) -> Optio
 }
 
 pub(super) fn coach_failed(task: Task, emission: Emission, reason: BlockReason) -> Step {
-    let waits = matches!(
-        task.state,
-        State::CoachTurn {
-            stage: Stage::Coach,
-            emission: waits_for,
-            ..
-        } if waits_for == emission
-    );
-    if !waits {
-        return unchanged(task);
+    let stage = Stage::Coach;
+    let is_waited_for = |turn: TurnNumber| task.state == (State::CoachTurn { turn, stage, emission });
+    match task.last_turn() {
+        Some(open) if is_waited_for(open.number) => block(task, reason, Vec::new()),
+        Some(_) | None => unchanged(task),
     }
-    block(task, reason, Vec::new())
 }
 
 /// Handles an approval by the Coach. It counts for one commit only, and not while a person's request for changes is
@@ -161,12 +151,8 @@ fn approved(mut task: Task, turn: TurnNumber, at: Millis, rules: &Rules) -> Step
         return start_turn(task, TurnKind::VerifyOnly, at, effects);
     }
     let mut effects = announce(&mut task);
-    effects.append(&mut approve(&mut task, turn, Approval::Coach, rules));
-    Step {
-        task,
-        effects,
-        stop: Stop::Nothing,
-    }
+    effects.extend(approve(&mut task, turn, Approval::Coach, rules));
+    adds(task, effects)
 }
 
 /// Puts the task into `approved`, and returns the effects that lead to its merge.
@@ -222,9 +208,8 @@ pub(super) fn next_or_blocked(task: Task, at: Millis, effects: Vec<Asked>) -> St
 
 /// Dismisses the Coach's request for changes, if the task is blocked or its last verdict was feedback.
 pub(super) fn dismiss(task: &mut Task, by: &User) -> Option<Asked> {
-    let feedback = task
-        .last_verdict()
-        .is_some_and(|verdict| verdict.outcome == Outcome::Feedback);
+    let verdict = task.last_verdict();
+    let feedback = verdict.is_some_and(|verdict| verdict.outcome == Outcome::Feedback);
     if task.pull.is_none() || !(task.is_blocked() || feedback) {
         return None;
     }

@@ -50,10 +50,23 @@ pub enum Stop {
 }
 
 pub(super) fn unchanged(task: Task) -> Step {
+    adds(task, None)
+}
+
+/// Returns a step whose stored effects stay as they are.
+pub(super) fn adds(task: Task, effects: impl IntoIterator<Item = Asked>) -> Step {
     Step {
         task,
-        effects: Vec::new(),
+        effects: effects.into_iter().collect(),
         stop: Stop::Nothing,
+    }
+}
+
+/// Returns a step before whose effects the task's work stops.
+pub(super) fn stops(task: Task, effects: impl IntoIterator<Item = Asked>) -> Step {
+    Step {
+        stop: Stop::Work,
+        ..adds(task, effects)
     }
 }
 
@@ -99,11 +112,7 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
         TurnKind::Full | TurnKind::Conflict => play(&mut task, number),
         TurnKind::VerifyOnly => verify(&mut task, number, at),
     });
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
+    stops(task, effects)
 }
 
 /// Lets the Player work on the turn.
@@ -146,9 +155,8 @@ pub(super) fn paused(before: &State, mut after: Step) -> Step {
         }
     }
     let id = after.task.id;
-    after
-        .effects
-        .retain(|asked| !asked.clone().effect(id).waits_when_held());
+    let stays = |asked: &Asked| !asked.clone().effect(id).waits_when_held();
+    after.effects.retain(stays);
     block(after.task, BlockReason::Paused { by }, after.effects)
 }
 
@@ -166,11 +174,7 @@ pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>
     if task.opening.is_none() && !is_told {
         effects.push(ask(&mut task, TaskWork::PostBlocked));
     }
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
+    stops(task, effects)
 }
 
 /// Makes the review that is about to be posted the blocked report as well; returns whether there is such a review.
@@ -212,11 +216,8 @@ fn shown_by(task: &Task) -> Option<TaskWork> {
 /// Remembers a person's push to the branch of a blocked task: the new head gets the check run with the buttons too.
 pub(super) fn moved(mut task: Task, head: Sha) -> Step {
     task.head = Some(head);
-    let effects = shown_by(&task).map(|check| ask(&mut task, check));
-    Step {
-        effects: effects.into_iter().collect(),
-        ..unchanged(task)
-    }
+    let check = shown_by(&task).map(|check| ask(&mut task, check));
+    adds(task, check)
 }
 
 /// Removes the open turn, which does not count, and keeps what it was told for the next turn.
@@ -249,12 +250,8 @@ pub(super) fn stuck(mut task: Task, emission: Emission, reason: BlockReason) -> 
         State::PreLoop { .. } | State::CoachTurn { .. } | State::Approved { .. } => block(task, reason, Vec::new()),
         // The report waited for the pull request, which will not come.
         State::Blocked { .. } => {
-            let effects = vec![ask(&mut task, TaskWork::PostBlocked)];
-            Step {
-                task,
-                effects,
-                stop: Stop::Nothing,
-            }
+            let report = ask(&mut task, TaskWork::PostBlocked);
+            adds(task, [report])
         }
         State::Pending | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => unchanged(task),
     }
@@ -270,11 +267,8 @@ pub(super) fn need_gone(task: Task, need: TaskId) -> Step {
 
 /// Handles a needed task that is being built again: a task that has not started waits for it.
 pub(super) fn need_back(mut task: Task, need: TaskId) -> Step {
-    let missed = task.state
-        == State::Blocked {
-            reason: BlockReason::NeedGone { task: need },
-        };
-    if missed {
+    let reason = BlockReason::NeedGone { task: need };
+    if task.state == (State::Blocked { reason }) {
         task.state = State::Pending;
     }
     if task.state == State::Pending {

@@ -126,27 +126,13 @@ impl Task {
 
     /// `true` if it was skipped or cancelled, so that tasks that need it will not get it.
     pub fn is_gone(&self) -> bool {
-        match self.state {
-            State::Skipped { .. } | State::Cancelled => true,
-            State::Pending
-            | State::PreLoop { .. }
-            | State::PlayerTurn { .. }
-            | State::CoachTurn { .. }
-            | State::Approved { .. }
-            | State::Blocked { .. }
-            | State::Completed { .. } => false,
-        }
+        self.is_over() && !self.is_completed()
     }
 
     /// `true` if `resume` does something here: the task is blocked, a pause is due, or its merge was refused.
     pub fn can_resume(&self) -> bool {
-        let refused = matches!(
-            self.state,
-            State::Approved {
-                merge: MergeState::Refused { .. },
-                ..
-            }
-        );
+        let is_refused = |merge: &MergeState| matches!(merge, MergeState::Refused { .. });
+        let refused = matches!(&self.state, State::Approved { merge, .. } if is_refused(merge));
         self.is_blocked() || self.pause.is_some() || refused
     }
 
@@ -554,21 +540,15 @@ pub enum MergePolicy {
 
 /// Returns the name of a task's branch: `<prefix>/task-001-<slug>`, with `-a<k>` at the end from the second attempt on.
 pub(super) fn branch_name(prefix: &str, plan: &PlannedTask, attempt: u32) -> String {
-    let slug: String = plan
-        .name
-        .to_lowercase()
+    let lower = plan.name.to_lowercase();
+    let words = lower
         .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join("-")
-        .chars()
-        .take(40)
-        .collect();
-    let slug = slug.trim_matches('-');
-    let name = if slug.is_empty() {
-        plan.id.slug()
-    } else {
-        format!("{}-{slug}", plan.id.slug())
+        .filter(|word| !word.is_empty());
+    let slug: String = words.collect::<Vec<_>>().join("-").chars().take(40).collect();
+    let id = plan.id.slug();
+    let name = match slug.trim_matches('-') {
+        "" => id,
+        slug => format!("{id}-{slug}"),
     };
     match attempt {
         1 => format!("{prefix}/{name}"),
