@@ -68,6 +68,19 @@ impl State {
             Self::Failed { .. } => "failed",
         }
     }
+
+    /// Returns the step of building that it is in, or at which it will continue.
+    pub(super) fn phase(&self) -> Option<&Phase> {
+        match self {
+            Self::Building { phase } | Self::Paused { phase, .. } | Self::Blocked { phase, .. } => Some(phase),
+            Self::Planning { .. }
+            | Self::AwaitingApproval
+            | Self::InReview
+            | Self::Completed
+            | Self::Cancelled { .. }
+            | Self::Failed { .. } => None,
+        }
+    }
 }
 
 /// The steps of building.

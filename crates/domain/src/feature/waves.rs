@@ -144,10 +144,8 @@ pub(super) fn after_gate(step: Step, then: Continuation, at: Millis) -> Step {
 /// Applies an event to one task, and then starts whatever waited for that task.
 pub(super) fn on_task(feature: Feature, id: TaskId, event: task::Event, at: Millis) -> Step {
     // The pull request was opened too late to be closed with the others when the Feature was cancelled.
-    let closes_late_pull = match (&feature.state, &event) {
-        (State::Cancelled { why }, task::Event::PullOpened { .. }) => why.reach() != Reach::Nothing,
-        _ => false,
-    };
+    let closes_late_pull = matches!(event, task::Event::PullOpened { .. })
+        && matches!(&feature.state, State::Cancelled { why } if why.reach() != Reach::Nothing);
     if !feature.is_unfinished() && !closes_late_pull {
         return unchanged(feature);
     }
