@@ -177,30 +177,8 @@ pub enum Defect {
 }
 
 impl Fault {
-    /// Returns how the failure ends: by itself, or once somebody has fixed it.
-    pub fn passes(&self) -> Passes {
-        match self {
-            Self::Unreachable { .. } => Passes::ByItself,
-            Self::Refused { .. }
-            | Self::History { .. }
-            | Self::Repository { .. }
-            | Self::DiskFull { .. }
-            | Self::NoProgram { .. }
-            | Self::Isolation { .. }
-            | Self::Database { .. }
-            | Self::Unreadable { .. }
-            | Self::Git { .. }
-            | Self::Machine { .. }
-            | Self::Defect { .. } => Passes::WhenMended,
-        }
+    /// `true` if the failure passes by itself. All others last until somebody has fixed something.
+    pub fn passes_by_itself(&self) -> bool {
+        matches!(self, Self::Unreachable { .. })
     }
-}
-
-/// The way in which a failure ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passes {
-    /// After a while; we can do nothing about it.
-    ByItself,
-    /// Once somebody has fixed it.
-    WhenMended,
 }
