@@ -187,24 +187,18 @@ impl FromStr for TaskId {
     type Err = NotATaskId;
 
     fn from_str(text: &str) -> Result<Self, NotATaskId> {
-        let parsed = match text
-            .strip_prefix("TASK-")
-            .and_then(|rest| rest.split_once('-').map_or(Some(("", rest)), Some))
-        {
-            Some((kind, number)) if number.bytes().all(|b| b.is_ascii_digit()) => {
-                number.parse::<u16>().ok().filter(|k| *k > 0).and_then(|k| match kind {
-                    "" if number.len() == 3 => Some(Self::Planned(k)),
-                    "SYNC" => Some(Self::Sync(k)),
-                    "FIX" => Some(Self::Fix(k)),
-                    "REVIEW" => Some(Self::Review(k)),
-                    _ => None,
-                })
-            }
+        let rest = text.strip_prefix("TASK-").unwrap_or_default();
+        let (kind, number) = rest.split_once('-').unwrap_or(("", rest));
+        let number: Option<u16> = number.parse().ok().filter(|k| *k > 0);
+        let parsed = number.and_then(|k| match kind {
+            "" if k <= 999 => Some(Self::Planned(k)),
+            "SYNC" => Some(Self::Sync(k)),
+            "FIX" => Some(Self::Fix(k)),
+            "REVIEW" => Some(Self::Review(k)),
             _ => None,
-        };
-        parsed
-            .filter(|id| id.to_string() == text)
-            .ok_or_else(|| NotATaskId(text.to_owned()))
+        });
+        let exact = parsed.filter(|id| id.to_string() == text);
+        exact.ok_or_else(|| NotATaskId(text.to_owned()))
     }
 }
 
@@ -306,12 +300,8 @@ impl FromStr for RepoName {
     type Err = NotARepoName;
 
     fn from_str(text: &str) -> Result<Self, NotARepoName> {
-        let fine = |part: &str| {
-            !part.is_empty()
-                && part != "."
-                && part != ".."
-                && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
-        };
+        let in_name = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+        let fine = |part: &str| !["", ".", ".."].contains(&part) && part.bytes().all(in_name);
         match text.split_once('/') {
             Some((owner, name)) if fine(owner) && fine(name) => Ok(Self {
                 owner: owner.to_owned(),

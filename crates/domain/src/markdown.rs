@@ -11,10 +11,8 @@ pub fn from_line_starting_with<'a>(text: &'a str, word: &str) -> Option<&'a str>
     let candidates = line_starts(text).filter_map(|start| {
         let line = text.get(start..)?;
         let rest = line.trim_start_matches([' ', '\t']);
-        let after = rest.strip_prefix(word)?;
+        let after = rest.strip_prefix(word)?.chars().next();
         after
-            .chars()
-            .next()
             .is_none_or(char::is_whitespace)
             .then_some((start + line.len() - rest.len(), rest))
     });
@@ -94,10 +92,7 @@ fn named_image(alt: &str, address: &str) -> String {
 /// Returns the alt text between the brackets of an image.
 fn alt_of(source: &str) -> &str {
     let inside = source.strip_prefix("![").unwrap_or_default();
-    let end = inside
-        .rfind("](")
-        .or_else(|| inside.rfind("]["))
-        .or_else(|| inside.rfind(']'));
+    let end = ["](", "][", "]"].iter().find_map(|end| inside.rfind(end));
     end.and_then(|end| inside.get(..end)).unwrap_or_default()
 }
 
@@ -123,10 +118,8 @@ fn without_image_tags(html: &str) -> String {
 /// Returns the value of a tag's attribute, or an empty text.
 fn attribute<'a>(tag: &'a str, name: &str) -> &'a str {
     let lower = tag.to_ascii_lowercase();
-    let value = lower
-        .find(&format!(" {name}="))
-        .and_then(|at| tag.get(at + name.len() + 2..));
-    let value = value.unwrap_or_default();
+    let at = lower.find(&format!(" {name}="));
+    let value = at.and_then(|at| tag.get(at + name.len() + 2..)).unwrap_or_default();
     match value.chars().next() {
         Some(quote @ ('"' | '\'')) => value.split(quote).nth(1).unwrap_or_default(),
         _ => value.split([' ', '/']).next().unwrap_or_default(),
