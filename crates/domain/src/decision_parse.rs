@@ -6,7 +6,7 @@ use crate::{
     fields::{Field, Fields, Reading},
     mistake::Mistakes,
     node::Node,
-    plan::Criterion,
+    plan::{Criterion, schema::of_answer},
     shorten,
 };
 use serde_json::json;
@@ -171,14 +171,11 @@ pub fn schema(probing: Probing) -> serde_json::Value {
         let commands = json!({ "type": "array", "items": { "type": "string" }, "maxItems": MOST_COMMANDS });
         known.insert("commands".to_owned(), commands);
     }
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "CoachDecision",
-        "type": "object",
-        "required": ["decision", "summary"],
-        "properties": properties,
-        "allOf": rules
-    })
+    let mut schema = of_answer("CoachDecision", &["decision", "summary"], properties);
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert("allOf".to_owned(), rules.into());
+    }
+    schema
 }
 
 fn properties(kinds: &serde_json::Value) -> serde_json::Value {

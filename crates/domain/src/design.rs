@@ -130,22 +130,16 @@ pub fn schema(asked: Asked<'_>) -> Value {
         },
         "complexity": { "type": "integer", "minimum": 1, "maximum": 10 }
     });
-    let required = match asked {
-        Asked::Design => json!(["plan"]),
+    let required: &[&str] = match asked {
+        Asked::Design => &["plan"],
         Asked::Criteria(_) => {
             if let Some(known) = properties.as_object_mut() {
                 known.extend(plan_schema::of_task(&OF_A_TASK));
             }
-            json!(["plan", "acceptance_criteria"])
+            &["plan", "acceptance_criteria"]
         }
     };
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Design",
-        "type": "object",
-        "required": required,
-        "properties": properties
-    })
+    plan_schema::of_answer("Design", required, properties)
 }
 
 /// Returns the plan of a Feature with a single task, as the JSON object that a planner would answer. It is made from

@@ -4,6 +4,7 @@ use crate::{
     fields::{Field, Fields, Reading},
     mistake::Mistakes,
     node::Node,
+    plan::schema::of_answer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -89,27 +90,23 @@ pub fn schema() -> serde_json::Value {
     let text = || json!({ "type": "string" });
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
     let flag = || json!({ "type": "boolean" });
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "PlayerReport",
-        "type": "object",
-        "required": ["summary", "files_modified", "files_created", "ready_for_validation"],
-        "properties": {
-            "approach": text(),
-            "summary": text(),
-            "files_modified": texts(),
-            "files_created": texts(),
-            "tests_written": texts(),
-            "tests_run": flag(),
-            "tests_passed": flag(),
-            "test_output_summary": text(),
-            "implementation_notes": text(),
-            "concerns": texts(),
-            "requirements_addressed": texts(),
-            "requirements_remaining": texts(),
-            "ready_for_validation": flag()
-        }
-    })
+    let properties = json!({
+        "approach": text(),
+        "summary": text(),
+        "files_modified": texts(),
+        "files_created": texts(),
+        "tests_written": texts(),
+        "tests_run": flag(),
+        "tests_passed": flag(),
+        "test_output_summary": text(),
+        "implementation_notes": text(),
+        "concerns": texts(),
+        "requirements_addressed": texts(),
+        "requirements_remaining": texts(),
+        "ready_for_validation": flag()
+    });
+    let required = ["summary", "files_modified", "files_created", "ready_for_validation"];
+    of_answer("PlayerReport", &required, properties)
 }
 
 /// The paths that a turn changed, read from the tree.

@@ -5,17 +5,13 @@ use crate::{
     ids::TaskId,
     mistake::{Position, quoted},
     node::Node,
-    plan::{PlannedTask, TaskType, criterion, value},
+    plan::{Plan, PlannedTask, TaskType, criterion, value},
 };
 
 /// A plan as written, before its tasks are compared with each other.
 pub struct Sketch<'a> {
-    /// The Feature's name; empty if there is none.
-    pub name: String,
-    /// The Feature's description.
-    pub description: String,
-    /// The smoke command.
-    pub smoke: Option<String>,
+    /// The plan as read, with its tasks in the order of their ids. A value with a mistake has its default.
+    pub plan: Plan,
     /// The tasks, in the written order.
     pub tasks: Vec<TaskSketch<'a>>,
     /// The given values of keys that AutoBuild computes itself.
@@ -50,13 +46,16 @@ pub fn sketch<'a>(plan: &'a Node, max_tasks: usize, reading: &'a Reading) -> Opt
     let smoke = fields.optional("smoke").and_then(|field| value::command(&field));
     let tasks = fields.required("tasks").map(|field| tasks(&field, max_tasks));
     fields.end();
-    Some(Sketch {
+    let tasks = tasks.unwrap_or_default();
+    let mut planned: Vec<PlannedTask> = tasks.iter().map(|sketch| sketch.task.clone()).collect();
+    planned.sort_by_key(|task| task.id);
+    let plan = Plan {
         name: name.unwrap_or_default(),
         description,
+        tasks: planned,
         smoke,
-        tasks: tasks.unwrap_or_default(),
-        given,
-    })
+    };
+    Some(Sketch { plan, tasks, given })
 }
 
 /// Returns the given values of keys that AutoBuild computes itself.

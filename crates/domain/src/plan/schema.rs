@@ -5,20 +5,26 @@ use serde_json::{Value, json};
 
 /// Returns the schema of the planner's answer. It leaves out the keys that AutoBuild computes.
 pub fn schema() -> Value {
+    let properties = json!({
+        "name": { "type": "string", "maxLength": 200 },
+        "description": { "type": "string" },
+        "tasks": { "type": "array", "minItems": 1, "items": task() },
+        "smoke": {
+            "type": "string",
+            "description": "A command that shows the merged result of each wave alive; optional."
+        }
+    });
+    of_answer("Plan", &["tasks"], properties)
+}
+
+/// Returns the schema of an agent's answer.
+pub(crate) fn of_answer(title: &str, required: &[&str], properties: Value) -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Plan",
+        "title": title,
         "type": "object",
-        "required": ["tasks"],
-        "properties": {
-            "name": { "type": "string", "maxLength": 200 },
-            "description": { "type": "string" },
-            "tasks": { "type": "array", "minItems": 1, "items": task() },
-            "smoke": {
-                "type": "string",
-                "description": "A command that shows the merged result of each wave alive; optional."
-            }
-        }
+        "required": required,
+        "properties": properties
     })
 }
 
