@@ -135,13 +135,11 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
     let any_task = feature.tasks.iter().any(|task| can_resume(&feature, task));
     let step = match feature.state.clone() {
         State::Paused { phase, .. } => {
-            feature.state = State::Building { phase };
-            if let State::Building {
-                phase: Phase::Planning { emission },
-            } = feature.state
-            {
-                feature.state = State::Planning { emission };
-            }
+            feature.state = if let Phase::Planning { emission } = phase {
+                State::Planning { emission }
+            } else {
+                State::Building { phase }
+            };
             unchanged(feature)
         }
         State::Blocked {
@@ -152,14 +150,10 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
             if let BlockReason::WaveGateRed { .. } = reason {
                 feature.more_fixes = feature.more_fixes.saturating_add(gate::FIXES);
             }
-            if let (
-                Phase::Planning { .. },
-                PersonDid::Resume {
-                    guidance: Some(words), ..
-                },
-            ) = (&phase, did)
+            if let (Phase::Planning { .. }, PersonDid::Resume { guidance, .. }) = (&phase, did)
+                && guidance.is_some()
             {
-                feature.request.words = Some(words.clone());
+                feature.request.words.clone_from(guidance);
             }
             flow::again(unchanged(feature), phase, at)
         }

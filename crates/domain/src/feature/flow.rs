@@ -117,7 +117,7 @@ pub(super) fn stuck(feature: Feature, emission: Emission, reason: BlockReason, a
     };
     let step = unchanged(feature);
     // A task that someone started again in the meantime comes first. The failed step is repeated after it.
-    if matches!(phase, Phase::Gate { .. } | Phase::OpeningPull { .. }) && step.feature.has_open_tasks() {
+    if phase.follows_tasks() && step.feature.has_open_tasks() {
         return waves::run(step, at);
     }
     blocked(step, reason, phase)

@@ -141,6 +141,11 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// `true` if it comes after the tasks of a wave.
+    pub(super) fn follows_tasks(&self) -> bool {
+        matches!(self, Self::Gate { .. } | Self::OpeningPull { .. })
+    }
+
     /// Returns the emission whose result it waits for; `None` if it waits for tasks.
     pub fn waits_for(&self) -> Option<Emission> {
         match self {

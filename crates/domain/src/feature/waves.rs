@@ -69,15 +69,7 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
 fn is_about_tasks(feature: &Feature) -> bool {
     match &feature.state {
         State::Building { phase } | State::Paused { phase, .. } => *phase == Phase::Tasks,
-        State::Blocked { phase, .. } => match phase {
-            Phase::Tasks => true,
-            Phase::Gate { .. } | Phase::OpeningPull { .. } => feature.has_open_tasks(),
-            Phase::Planning { .. }
-            | Phase::PreFlight { .. }
-            | Phase::OpeningBranch { .. }
-            | Phase::MergingDefault { .. }
-            | Phase::Syncing { .. } => false,
-        },
+        State::Blocked { phase, .. } => *phase == Phase::Tasks || phase.follows_tasks() && feature.has_open_tasks(),
         State::InReview => feature.has_open_tasks(),
         State::Planning { .. }
         | State::AwaitingApproval
