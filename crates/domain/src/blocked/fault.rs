@@ -1,5 +1,7 @@
 //! Failures that are neither an agent's nor a verdict on its work: of GitHub, of the repository, or of our own machine.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::ids::{FeatureKey, Sha, TaskId};
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +42,6 @@ pub enum Fault {
     /// A program that AutoBuild itself needs is missing.
     #[error("the program {program} cannot be started: {said}")]
     NoProgram {
-        /// The program.
         program: String,
         /// The system's message, for operators.
         said: String,
@@ -67,7 +68,6 @@ pub enum Fault {
     /// Git failed on our machine in some other way.
     #[error("git failed: {said}")]
     Git {
-        /// Git's message.
         said: String,
     },
     /// Our machine failed in some other way.
@@ -79,7 +79,6 @@ pub enum Fault {
     /// AutoBuild's own data about the work is inconsistent: a bug of ours.
     #[error("the work is not as it has to be: {what:?}")]
     Defect {
-        /// The inconsistency.
         what: Defect,
     },
 }
@@ -90,36 +89,29 @@ pub enum Fault {
 pub enum RepositoryFault {
     /// The settings name an agent that this server does not offer.
     UnknownAgent {
-        /// The agent's name.
         name: String,
     },
     /// A branch does not exist.
     NoBranch {
-        /// The branch.
         branch: String,
     },
     /// A branch with the name that a run needs already exists and does not belong to that run.
     ForeignBranch {
-        /// The branch.
         branch: String,
     },
     /// Others keep pushing to a branch while AutoBuild pushes to it.
     BranchMoves {
-        /// The branch.
         branch: String,
     },
     /// A branch has nothing that its target branch does not have.
     NothingToMerge {
-        /// The branch.
         head: String,
-        /// The target branch.
         base: String,
     },
     /// Two branches share no commit.
     NoCommonHistory,
     /// A commit no longer exists.
     NoCommit {
-        /// The commit.
         commit: Sha,
     },
     /// A message of git or of a parser, or a sentence that an older version stored.
@@ -133,27 +125,22 @@ pub enum RepositoryFault {
 pub enum Defect {
     /// There is no such Feature.
     NoFeature {
-        /// The Feature.
         key: FeatureKey,
     },
     /// The Feature has no such task.
     NoTask {
-        /// The task.
         task: TaskId,
     },
     /// The task has no open turn, or its open turn has no commit.
     NoOpenTurn {
-        /// The task.
         task: TaskId,
     },
     /// The task has no commit.
     NoCommit {
-        /// The task.
         task: TaskId,
     },
     /// The task has no pull request.
     NoPullRequest {
-        /// The task.
         task: TaskId,
     },
     /// The Feature has no integration branch.
@@ -168,7 +155,6 @@ pub enum Defect {
     NoDelivery,
     /// The service ended each time it performed an effect.
     CutOff {
-        /// The number of times.
         times: u32,
     },
     /// A message of the database or another part, or a sentence that an older version stored.

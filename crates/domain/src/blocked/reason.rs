@@ -1,5 +1,7 @@
 //! The reasons why a task or a Feature cannot continue by itself, the step that was under way, and the severity.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     blocked::{failure::AgentFailure, fault::Fault},
     budget::SpentBudget,
@@ -35,7 +37,6 @@ pub enum PreFlightCause {
     NoNames {
         /// The criterion's task.
         task: TaskId,
-        /// The test that it names.
         test: String,
         /// The result of the tests.
         tests: Evidence,
@@ -51,7 +52,6 @@ pub enum PreFlightCause {
 pub enum BlockReason {
     /// Every allowed turn ended with feedback.
     OutOfTurns {
-        /// The number of turns.
         turns: u32,
     },
     /// Two turns in a row changed nothing.
@@ -65,7 +65,6 @@ pub enum BlockReason {
         /// The step in which it failed.
         #[serde(default = "unknown_step")]
         doing: Doing,
-        /// The last failure.
         failure: AgentFailure,
         /// The end of its output, masked and shortened.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -78,22 +77,18 @@ pub enum BlockReason {
     },
     /// A person's request for changes is still open although the Coach approves.
     OpenReview {
-        /// The person.
         by: User,
     },
     /// A person paused this task.
     Paused {
-        /// The person.
         by: User,
     },
     /// A task that this one depends on was given up.
     NeedGone {
-        /// That task.
         task: TaskId,
     },
     /// After a force-push, the branch is no longer based on the integration branch.
     ForcePushed {
-        /// The user who pushed.
         by: User,
     },
     /// GitHub refused a step that the work needs.
@@ -105,9 +100,7 @@ pub enum BlockReason {
     },
     /// A step failed for another reason: at GitHub, in the repository, or on the service's machine.
     Failed {
-        /// The step that failed.
         doing: Doing,
-        /// The fault.
         fault: Fault,
     },
     /// A branch rule forbids the branch's name or a push.
@@ -127,7 +120,6 @@ pub enum BlockReason {
     },
     /// The default branch conflicts with the integration branch, and a person must merge it.
     DefaultConflict {
-        /// The files in conflict.
         files: Vec<String>,
         /// The task that should have resolved the conflict, and was given up.
         #[serde(default)]
@@ -140,12 +132,10 @@ pub enum BlockReason {
     },
     /// Tasks of the wave wait for a person.
     TasksBlocked {
-        /// These tasks.
         tasks: Vec<TaskId>,
     },
     /// The repository's settings cannot be read.
     BadSettings {
-        /// The mistakes.
         mistakes: Vec<SettingsMistake>,
     },
     /// The service crashed three times during the same step.

@@ -1,5 +1,7 @@
 //! A Task with its whole record: its state, its turns, its origin and the rules that apply to it.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     blocked::BlockReason,
     ci::CiPolicy,
@@ -219,7 +221,8 @@ impl Task {
     }
 }
 
-/// The states of a Task. Each one holds exactly what it needs.
+/// The states of a Task. Each one holds exactly what it needs; an `emission` is that of the effect whose result the task
+/// waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -227,52 +230,42 @@ pub enum State {
     Pending,
     /// The designer works.
     PreLoop {
-        /// The effect whose result the task waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// The Player works.
     PlayerTurn {
-        /// The turn's number.
         turn: TurnNumber,
-        /// The effect whose result the task waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// Gates, CI and Coach examine the pushed commit.
     CoachTurn {
-        /// The turn's number.
         turn: TurnNumber,
         /// The one that examines the commit now.
         stage: Stage,
-        /// The effect whose result the task waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// The commit is approved, but not merged yet.
     Approved {
-        /// The turn whose commit is approved.
         turn: TurnNumber,
-        /// The one who approved it.
         by: Approval,
         /// The condition that the merge waits for.
         merge: MergeState,
     },
     /// The task waits for a person to decide.
     Blocked {
-        /// Why the task is blocked.
         reason: BlockReason,
     },
     /// The task is merged.
     Completed {
         /// The commit on the integration branch.
         commit: Option<Sha>,
-        /// The one who merged it.
         by: MergedBy,
     },
     /// The task was skipped.
     Skipped {
-        /// The person who skipped it.
         by: User,
     },
     /// The task was cancelled by a command, or with its pull request or its Feature.
@@ -340,7 +333,6 @@ pub enum Approval {
 pub enum MergeState {
     /// The merge effect of this emission.
     Due {
-        /// The effect whose result the task waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
@@ -498,7 +490,6 @@ pub enum Origin {
     },
     /// A person requested changes on the feature pull request.
     Review {
-        /// The review's id.
         id: ReviewId,
         /// Who wrote it.
         by: User,
