@@ -24,11 +24,11 @@ macro_rules! stored_as_text {
 pub(crate) use stored_as_text;
 
 macro_rules! numeric_id {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident($number:ty);)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
-        pub struct $name(pub u64);
+        pub struct $name(pub $number);
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -40,26 +40,28 @@ macro_rules! numeric_id {
 
 numeric_id! {
     /// GitHub's id of an App.
-    AppId;
+    AppId(u64);
     /// GitHub's id of one installation of an App.
-    InstallationId;
+    InstallationId(u64);
     /// GitHub's id of a repository; it survives renames and transfers.
-    RepoId;
+    RepoId(u64);
     /// GitHub's id of a user or bot.
-    UserId;
+    UserId(u64);
     /// GitHub's id of an issue comment.
-    CommentId;
+    CommentId(u64);
     /// GitHub's id of a pull request review.
-    ReviewId;
+    ReviewId(u64);
     /// GitHub's id of a check run.
-    CheckRunId;
+    CheckRunId(u64);
     /// Number of an issue within its repository.
-    IssueNumber;
+    IssueNumber(u64);
     /// Number of a pull request within its repository.
-    PullNumber;
+    PullNumber(u64);
+    /// Number of a turn of one task, from 1.
+    TurnNumber(u32);
     /// Number of an effect's emission, counted per task or Feature. The effect's id contains it, and it distinguishes a
     /// late result from the expected one.
-    Emission;
+    Emission(u64);
 }
 
 impl Emission {
@@ -204,11 +206,6 @@ impl FromStr for TaskId {
 
 stored_as_text!(TaskId, NotATaskId);
 
-/// Number of a turn of one task, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct TurnNumber(pub u32);
-
 impl TurnNumber {
     /// The first turn.
     pub const FIRST: Self = Self(1);
@@ -216,12 +213,6 @@ impl TurnNumber {
     /// Returns the number of the turn after this one.
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
-    }
-}
-
-impl fmt::Display for TurnNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

@@ -1,6 +1,11 @@
 //! Reads the Markdown that people write on GitHub: separates text from code, and puts words in the place of images. It
 //! renders nothing.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "Markdown has many more events than are read"
+)]
+
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::ops::Range;
 
@@ -27,10 +32,6 @@ pub fn from_line_starting_with<'a>(text: &'a str, word: &str) -> Option<&'a str>
 }
 
 /// Returns the content of each fenced code block outside quotes, together with the first word of its info string.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "Markdown has many more events than are read"
-)]
 pub fn fenced_blocks(text: &str) -> Vec<(String, String)> {
     let mut blocks = Vec::new();
     let mut open: Option<(String, String)> = None;
@@ -57,10 +58,6 @@ pub fn fenced_blocks(text: &str) -> Vec<(String, String)> {
 
 /// Replaces each image outside code by words such as `[image, not read: alt, address]`, because a reader of the plain
 /// text does not see it.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "Markdown has many more events than are read"
-)]
 pub fn with_named_images(text: &str) -> String {
     let mut named = String::with_capacity(text.len());
     let mut done = 0usize;
@@ -132,10 +129,6 @@ fn line_starts(text: &str) -> impl Iterator<Item = usize> {
 
 /// Returns the ranges in which no line counts as text: code blocks, code spans and HTML comments. Quotes need no range:
 /// a quoted line starts with `>`, never with the word.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "Markdown has many more events than are read"
-)]
 fn silent_ranges(text: &str) -> Vec<Range<usize>> {
     Parser::new(text)
         .into_offset_iter()

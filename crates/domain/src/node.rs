@@ -245,11 +245,8 @@ fn plain_cause(complaint: &str) -> &str {
         "; use from_",
         ": total_replayed",
     ];
-    let end = ends
-        .iter()
-        .filter_map(|end| complaint.find(end))
-        .filter(|at| *at > 0)
-        .min();
+    let found = ends.iter().filter_map(|end| complaint.find(end));
+    let end = found.filter(|at| *at > 0).min();
     end.and_then(|end| complaint.get(..end)).unwrap_or(complaint)
 }
 
@@ -298,14 +295,6 @@ impl<'de> Visitor<'de> for AnyShape {
 
     fn visit_unit<E>(self) -> Result<Shape, E> {
         Ok(Shape::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Shape, E> {
-        Ok(Shape::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Shape, D::Error> {
-        deserializer.deserialize_any(self)
     }
 
     fn visit_bool<E>(self, flag: bool) -> Result<Shape, E> {

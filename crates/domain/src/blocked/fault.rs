@@ -67,9 +67,7 @@ pub enum Fault {
     },
     /// Git failed on our machine in some other way.
     #[error("git failed: {said}")]
-    Git {
-        said: String,
-    },
+    Git { said: String },
     /// Our machine failed in some other way.
     #[error("the machine failed: {said}")]
     Machine {
@@ -78,9 +76,7 @@ pub enum Fault {
     },
     /// AutoBuild's own data about the work is inconsistent: a bug of ours.
     #[error("the work is not as it has to be: {what:?}")]
-    Defect {
-        what: Defect,
-    },
+    Defect { what: Defect },
 }
 
 /// A difference between a repository and what the work needs.
@@ -88,32 +84,19 @@ pub enum Fault {
 #[serde(rename_all = "snake_case")]
 pub enum RepositoryFault {
     /// The settings name an agent that this server does not offer.
-    UnknownAgent {
-        name: String,
-    },
+    UnknownAgent { name: String },
     /// A branch does not exist.
-    NoBranch {
-        branch: String,
-    },
+    NoBranch { branch: String },
     /// A branch with the name that a run needs already exists and does not belong to that run.
-    ForeignBranch {
-        branch: String,
-    },
+    ForeignBranch { branch: String },
     /// Others keep pushing to a branch while AutoBuild pushes to it.
-    BranchMoves {
-        branch: String,
-    },
+    BranchMoves { branch: String },
     /// A branch has nothing that its target branch does not have.
-    NothingToMerge {
-        head: String,
-        base: String,
-    },
+    NothingToMerge { head: String, base: String },
     /// Two branches share no commit.
     NoCommonHistory,
     /// A commit no longer exists.
-    NoCommit {
-        commit: Sha,
-    },
+    NoCommit { commit: Sha },
     /// A message of git or of a parser, or a sentence that an older version stored.
     #[serde(untagged)]
     Said(String),
@@ -124,25 +107,15 @@ pub enum RepositoryFault {
 #[serde(rename_all = "snake_case")]
 pub enum Defect {
     /// There is no such Feature.
-    NoFeature {
-        key: FeatureKey,
-    },
+    NoFeature { key: FeatureKey },
     /// The Feature has no such task.
-    NoTask {
-        task: TaskId,
-    },
+    NoTask { task: TaskId },
     /// The task has no open turn, or its open turn has no commit.
-    NoOpenTurn {
-        task: TaskId,
-    },
+    NoOpenTurn { task: TaskId },
     /// The task has no commit.
-    NoCommit {
-        task: TaskId,
-    },
+    NoCommit { task: TaskId },
     /// The task has no pull request.
-    NoPullRequest {
-        task: TaskId,
-    },
+    NoPullRequest { task: TaskId },
     /// The Feature has no integration branch.
     NoIntegrationBranch,
     /// No Gate ran on the commit that the Coach must review.
@@ -154,9 +127,7 @@ pub enum Defect {
     /// A delivery was not stored.
     NoDelivery,
     /// The service ended each time it performed an effect.
-    CutOff {
-        times: u32,
-    },
+    CutOff { times: u32 },
     /// A message of the database or another part, or a sentence that an older version stored.
     #[serde(untagged)]
     Said(String),

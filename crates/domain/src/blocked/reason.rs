@@ -51,9 +51,7 @@ pub enum PreFlightCause {
 #[serde(rename_all = "snake_case")]
 pub enum BlockReason {
     /// Every allowed turn ended with feedback.
-    OutOfTurns {
-        turns: u32,
-    },
+    OutOfTurns { turns: u32 },
     /// Two turns in a row changed nothing.
     NoChangeTwice,
     /// The same issues came back in three turns in a row.
@@ -76,21 +74,13 @@ pub enum BlockReason {
         reasons: Vec<String>,
     },
     /// A person's request for changes is still open although the Coach approves.
-    OpenReview {
-        by: User,
-    },
+    OpenReview { by: User },
     /// A person paused this task.
-    Paused {
-        by: User,
-    },
+    Paused { by: User },
     /// A task that this one depends on was given up.
-    NeedGone {
-        task: TaskId,
-    },
+    NeedGone { task: TaskId },
     /// After a force-push, the branch is no longer based on the integration branch.
-    ForcePushed {
-        by: User,
-    },
+    ForcePushed { by: User },
     /// GitHub refused a step that the work needs.
     ForgeRefused {
         /// The step that GitHub refused.
@@ -99,10 +89,7 @@ pub enum BlockReason {
         said: String,
     },
     /// A step failed for another reason: at GitHub, in the repository, or on the service's machine.
-    Failed {
-        doing: Doing,
-        fault: Fault,
-    },
+    Failed { doing: Doing, fault: Fault },
     /// A branch rule forbids the branch's name or a push.
     BranchRule {
         /// The rule, as the forge names it.
@@ -131,13 +118,9 @@ pub enum BlockReason {
         failures: Vec<String>,
     },
     /// Tasks of the wave wait for a person.
-    TasksBlocked {
-        tasks: Vec<TaskId>,
-    },
+    TasksBlocked { tasks: Vec<TaskId> },
     /// The repository's settings cannot be read.
-    BadSettings {
-        mistakes: Vec<SettingsMistake>,
-    },
+    BadSettings { mistakes: Vec<SettingsMistake> },
     /// The service crashed three times during the same step.
     Crashed {
         /// The step.

@@ -94,7 +94,8 @@ impl BlockedReport {
             .collect();
         let gates = task.turns_now().rev().find_map(|turn| turn.gates.clone());
         let approvable = approvable(task);
-        let last = task.last_judgement().map(|verdict| verdict.items.clone());
+        let last = task.last_judged().and_then(|turn| turn.verdict.as_ref());
+        let last = last.map(|verdict| verdict.items.clone());
         Some(Self {
             attempts: u32::try_from(task.turns_now().count()).unwrap_or(u32::MAX),
             recurring: recurring::recurring(&items),

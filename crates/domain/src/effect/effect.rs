@@ -165,6 +165,12 @@ impl Effect {
         }
     }
 
+    /// Returns the work for a task; `None` for the Feature's own effects.
+    pub(crate) fn work(&self) -> Option<&TaskWork> {
+        let Self::Task { work, .. } = self else { return None };
+        Some(work)
+    }
+
     /// Returns the word for this kind of effect in ids, logs and the store.
     pub fn kind(&self) -> &'static str {
         self.spec().kind
@@ -193,17 +199,11 @@ pub enum TaskWork {
     /// Runs the Coach on the pushed commit.
     Coach,
     /// Posts the verdict of a turn as a review.
-    PostReview {
-        turn: TurnNumber,
-    },
+    PostReview { turn: TurnNumber },
     /// Posts the verdict of a turn that blocked the task, and the blocked report with it, as one review.
-    PostBlockedReview {
-        turn: TurnNumber,
-    },
+    PostBlockedReview { turn: TurnNumber },
     /// Publishes the verdict of a turn as the check run of its commit.
-    PublishCheck {
-        turn: TurnNumber,
-    },
+    PublishCheck { turn: TurnNumber },
     /// Publishes a check run on a commit that nobody judged: the task waits for a person.
     PublishBlocked {
         /// The head of the task's branch.
@@ -250,9 +250,7 @@ pub enum ClosedWhy {
         branch: String,
     },
     /// The task was skipped.
-    Skipped {
-        by: User,
-    },
+    Skipped { by: User },
     /// The task or the Feature was cancelled.
     Cancelled,
 }

@@ -89,9 +89,7 @@ pub enum Event {
         broke: Option<Sha>,
     },
     /// The default branch has a new head.
-    DefaultPushed {
-        head: Sha,
-    },
+    DefaultPushed { head: Sha },
     /// The default branch no longer merges into the integration branch.
     DefaultConflicts {
         files: Vec<String>,
@@ -119,24 +117,15 @@ pub enum Event {
         reason: BlockReason,
     },
     /// An event of one task.
-    Task {
-        task: TaskId,
-        event: task::Event,
-    },
+    Task { task: TaskId, event: task::Event },
     /// A command of a person who has the right to give it.
     Commanded(Box<Commanded>),
     /// A command or label that gets an answer and changes nothing.
-    Answered {
-        thread: Thread,
-        to: ReplyTo,
-        reply: Reply,
-    },
+    Answered { thread: Thread, to: ReplyTo, reply: Reply },
     /// The Feature was cancelled.
     Cancelled(CancelledWhy),
     /// A person merged the feature pull request.
-    PullMerged {
-        pull: PullNumber,
-    },
+    PullMerged { pull: PullNumber },
     /// The feature pull request was reopened.
     PullReopened {
         pull: PullNumber,
@@ -144,9 +133,7 @@ pub enum Event {
         newer: NewerRun,
     },
     /// A person pushed to the integration branch.
-    IntegrationPushed {
-        head: Sha,
-    },
+    IntegrationPushed { head: Sha },
     /// A person asked to check a commit again: GitHub's _Re-run_ of one check run or of all.
     Rerun {
         /// The commit to check again.

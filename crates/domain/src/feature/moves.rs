@@ -96,8 +96,7 @@ pub(super) fn tell(step: &mut Step, id: TaskId, event: task::Event, at: Millis) 
     if done.stop == task::Stop::Work {
         step.stop.push(StopScope::Task(id));
     }
-    step.effects
-        .extend(done.effects.into_iter().map(|asked| asked.effect(id)));
+    step.effects.extend(done.effects);
 }
 
 pub(super) fn answered(feature: Feature, thread: Thread, to: ReplyTo, reply: Reply) -> Step {

@@ -105,31 +105,21 @@ pub enum Refusal {
     /// The issue has no run.
     NoRun,
     /// The label was given while a run is unfinished.
-    RunUnfinished {
-        run: FeatureKey,
-    },
+    RunUnfinished { run: FeatureKey },
     /// The label was given by a bot.
     BotLabel,
     /// One task is wanted, but nothing gives its criteria: the issue has no usable check boxes, and no design is made.
     NoCriteria,
     /// The same, because these check boxes of the issue name no check.
-    UnboundCriteria {
-        boxes: Vec<String>,
-    },
+    UnboundCriteria { boxes: Vec<String> },
     /// The label was set on a closed issue, or the issue was closed afterwards.
     IssueClosed,
     /// Someone without write access edited the issue after it was labelled.
-    EditedSince {
-        by: String,
-    },
+    EditedSince { by: String },
     /// The run has ended.
-    RunEnded {
-        state: String,
-    },
+    RunEnded { state: String },
     /// A newer run of the issue exists.
-    NewerRun {
-        run: FeatureKey,
-    },
+    NewerRun { run: FeatureKey },
     /// The state does not allow it.
     NotNow {
         command: String,
@@ -155,9 +145,7 @@ pub enum Refusal {
         known: Vec<TaskId>,
     },
     /// The command needs the name of a task here.
-    NameTheTask {
-        command: String,
-    },
+    NameTheTask { command: String },
     /// The task's commit holds a secret, which nobody can waive.
     SecretFound {
         task: TaskId,

@@ -41,9 +41,7 @@ pub enum State {
     /// The feature pull request was merged.
     Completed,
     /// The Feature was cancelled.
-    Cancelled {
-        why: CancelledWhy,
-    },
+    Cancelled { why: CancelledWhy },
     /// There was no valid plan, even after the repair.
     Failed {
         /// The mistakes in the plan, as a text for people.
@@ -109,10 +107,7 @@ pub enum Phase {
         then: Continuation,
     },
     /// A task resolves a conflict with the default branch.
-    Syncing {
-        task: TaskId,
-        then: Continuation,
-    },
+    Syncing { task: TaskId, then: Continuation },
     /// The tasks of the open waves are being built.
     Tasks,
     /// The wave gate runs.

@@ -122,10 +122,7 @@ pub enum Event {
         task: TaskId,
     },
     /// A person did something.
-    Person {
-        by: User,
-        did: PersonDid,
-    },
+    Person { by: User, did: PersonDid },
     /// The Feature ended or does not need the task any more.
     FeatureCancelled {
         /// The person who ended the Feature, if a person did.
@@ -239,9 +236,7 @@ pub enum PersonDid {
         head: Sha,
     },
     /// A push of a head that does not contain the integration branch's history.
-    ForcePush {
-        head: Sha,
-    },
+    ForcePush { head: Sha },
     /// A review that requests changes.
     RequestChanges(HumanReview),
     /// The person withdraws requests for changes: the given one and all of theirs before it.

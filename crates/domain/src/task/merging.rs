@@ -1,22 +1,22 @@
 //! Opening and merging a task's pull request.
 
 use crate::{
-    effect::{ClosedWhy, TaskWork},
+    effect::{ClosedWhy, Effect, TaskWork},
     ids::{Emission, Millis, PullNumber, Sha, TurnNumber},
     task::{
-        moves::{Asked, Step, adds, ask, is_told_by_review, start_turn, stops, take_back_turn, unchanged, verify},
+        moves::{Step, adds, ask, is_told_by_review, start_turn, stops, take_back_turn, unchanged, verify},
         task::{Conflict, MergeState, MergedBy, Stage, State, Task, TurnKind},
     },
 };
 
 /// Asks for the pull request of a pushed branch, unless it exists or is being opened.
-pub(super) fn open_missing_pull(task: &mut Task) -> Option<Asked> {
+pub(super) fn open_missing_pull(task: &mut Task) -> Option<Effect> {
     if task.pull.is_some() || task.opening.is_some() || task.head.is_none() {
         return None;
     }
-    let asked = ask(task, TaskWork::OpenPull);
-    task.opening = Some(asked.emission);
-    Some(asked)
+    let effect = ask(task, TaskWork::OpenPull);
+    task.opening = Some(task.emitted);
+    Some(effect)
 }
 
 /// Remembers the new pull request. A blocked task now posts its report; a task that was given up closes the pull

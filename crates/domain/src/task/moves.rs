@@ -15,29 +15,9 @@ pub struct Step {
     /// The task after the event.
     pub task: Task,
     /// The effects that it asks for, in this order.
-    pub effects: Vec<Asked>,
+    pub effects: Vec<Effect>,
     /// The fate of the task's stored effects.
     pub stop: Stop,
-}
-
-/// An effect that the task asks for, with its emission number.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
-    /// Emission of the task.
-    pub emission: Emission,
-    /// The work to do.
-    pub work: TaskWork,
-}
-
-impl Asked {
-    /// Returns it as an effect of its task.
-    pub fn effect(self, task: TaskId) -> Effect {
-        Effect::Task {
-            task,
-            emission: self.emission,
-            work: self.work,
-        }
-    }
 }
 
 /// The fate of a task's stored effects before new ones are added.
@@ -54,7 +34,7 @@ pub(super) fn unchanged(task: Task) -> Step {
 }
 
 /// Returns a step whose stored effects stay as they are.
-pub(super) fn adds(task: Task, effects: impl IntoIterator<Item = Asked>) -> Step {
+pub(super) fn adds(task: Task, effects: impl IntoIterator<Item = Effect>) -> Step {
     Step {
         task,
         effects: effects.into_iter().collect(),
@@ -63,16 +43,18 @@ pub(super) fn adds(task: Task, effects: impl IntoIterator<Item = Asked>) -> Step
 }
 
 /// Returns a step before whose effects the task's work stops.
-pub(super) fn stops(task: Task, effects: impl IntoIterator<Item = Asked>) -> Step {
+pub(super) fn stops(task: Task, effects: impl IntoIterator<Item = Effect>) -> Step {
     Step {
         stop: Stop::Work,
         ..adds(task, effects)
     }
 }
 
-pub(super) fn ask(task: &mut Task, work: TaskWork) -> Asked {
+/// Returns the effect that does this work. Its emission is then the newest of the task, [`Task::emitted`].
+pub(super) fn ask(task: &mut Task, work: TaskWork) -> Effect {
     task.emitted = task.emitted.next();
-    Asked {
+    Effect::Task {
+        task: task.id,
         emission: task.emitted,
         work,
     }
@@ -80,7 +62,7 @@ pub(super) fn ask(task: &mut Task, work: TaskWork) -> Asked {
 
 /// Opens the next turn. What the turn is told moves from the task into the turn. Open reviews stay with the task as
 /// well, because no approval counts while a review is open. A turn for people or a conflict may exceed the limit.
-pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects: Vec<Asked>) -> Step {
+pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects: Vec<Effect>) -> Step {
     let number = TurnNumber(task.last_number().saturating_add(1));
     let told = std::mem::take(&mut task.next);
     task.next.reviews.clone_from(&told.reviews);
@@ -116,27 +98,22 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
 }
 
 /// Lets the Player work on the turn.
-pub(super) fn play(task: &mut Task, turn: TurnNumber) -> Asked {
-    let asked = ask(task, TaskWork::Play);
-    task.state = State::PlayerTurn {
-        turn,
-        emission: asked.emission,
-    };
-    asked
+pub(super) fn play(task: &mut Task, turn: TurnNumber) -> Effect {
+    let effect = ask(task, TaskWork::Play);
+    let emission = task.emitted;
+    task.state = State::PlayerTurn { turn, emission };
+    effect
 }
 
 /// Sends the turn's commit to the Gates, after a push or to check it again. CI's time limits count from `at`.
-pub(super) fn verify(task: &mut Task, turn: TurnNumber, at: Millis) -> Asked {
-    let asked = ask(task, TaskWork::Gates);
+pub(super) fn verify(task: &mut Task, turn: TurnNumber, at: Millis) -> Effect {
+    let effect = ask(task, TaskWork::Gates);
     if let Some(open) = task.turns.last_mut().filter(|open| open.number == turn) {
         open.ci_since = Some(at);
     }
-    task.state = State::CoachTurn {
-        turn,
-        stage: Stage::Gates,
-        emission: asked.emission,
-    };
-    asked
+    let (stage, emission) = (Stage::Gates, task.emitted);
+    task.state = State::CoachTurn { turn, stage, emission };
+    effect
 }
 
 /// Blocks a paused task at the point where its next agent, Gate or merge would start.
@@ -154,19 +131,17 @@ pub(super) fn paused(before: &State, mut after: Step) -> Step {
             return after;
         }
     }
-    let id = after.task.id;
-    let stays = |asked: &Asked| !asked.clone().effect(id).waits_when_held();
-    after.effects.retain(stays);
+    after.effects.retain(|effect| !effect.waits_when_held());
     block(after.task, BlockReason::Paused { by }, after.effects)
 }
 
 /// Stops the task until a person decides. Its check run says so and has the buttons. If the step also posts the turn's
 /// review, this review becomes the blocked report; otherwise a separate report follows, after the pull request is
 /// opened.
-pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>) -> Step {
+pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Effect>) -> Step {
     task.state = State::Blocked { reason };
     match shown_by(&task) {
-        Some(check) if effects.iter().any(|asked| asked.work == check) => {}
+        Some(check) if effects.iter().any(|effect| effect.work() == Some(&check)) => {}
         Some(check) => effects.push(ask(&mut task, check)),
         None => {}
     }
@@ -178,11 +153,13 @@ pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>
 }
 
 /// Makes the review that is about to be posted the blocked report as well; returns whether there is such a review.
-fn reports(effects: &mut [Asked]) -> bool {
+fn reports(effects: &mut [Effect]) -> bool {
     let mut is_told = false;
-    for asked in effects {
-        if let TaskWork::PostReview { turn } = asked.work {
-            asked.work = TaskWork::PostBlockedReview { turn };
+    for effect in effects {
+        if let Effect::Task { work, .. } = effect
+            && let TaskWork::PostReview { turn } = *work
+        {
+            *work = TaskWork::PostBlockedReview { turn };
             is_told = true;
         }
     }

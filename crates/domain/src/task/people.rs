@@ -3,14 +3,14 @@
 use crate::{
     blocked::BlockReason,
     decision::{Issue, Outcome, Severity},
-    effect::{ClosedWhy, DismissedWhy, TaskWork},
+    effect::{ClosedWhy, DismissedWhy, Effect, TaskWork},
     evidence::{Evidence, Gate, Profile, profile},
     ids::{Millis, PullNumber, ReviewId, Sha, TurnNumber, User},
     task::{
         coach::{announce, approve, dismiss},
         event::PersonDid,
         merging::open_missing_pull,
-        moves::{Asked, Step, adds, ask, block, moved, start_turn, stops, take_back_turn, unchanged, verify},
+        moves::{Step, adds, ask, block, moved, start_turn, stops, take_back_turn, unchanged, verify},
         player::overtaken,
         task::{
             Approval, Guidance, HumanReview, MergeState, MergedBy, Rules, Stage, State, Task, Turn, TurnKind, Waiver,
@@ -291,7 +291,7 @@ pub(super) fn go_on(mut task: Task, turns: u32) -> Step {
 
 /// Starts a task, or continues with the work that remains for its newest turn.
 pub(super) fn start(mut task: Task, at: Millis, rules: &Rules) -> Step {
-    let mut effects: Vec<Asked> = open_missing_pull(&mut task).into_iter().collect();
+    let mut effects: Vec<Effect> = open_missing_pull(&mut task).into_iter().collect();
     match left(&task) {
         Left::Verify(turn) => effects.push(verify(&mut task, turn, at)),
         Left::Merge(turn) => effects.extend(approve_again(&mut task, turn, rules)),
@@ -313,7 +313,7 @@ pub(super) fn next_kind(task: &Task) -> TurnKind {
 }
 
 /// Approves a task again and says so again, since the last post on its pull request may be a blocked report.
-pub(super) fn approve_again(task: &mut Task, turn: TurnNumber, rules: &Rules) -> Vec<Asked> {
+pub(super) fn approve_again(task: &mut Task, turn: TurnNumber, rules: &Rules) -> Vec<Effect> {
     let mut effects = announce(task);
     effects.extend(approve(task, turn, Approval::Coach, rules));
     effects

@@ -65,11 +65,10 @@ fn begin(mut task: Task, at: Millis, rules: &Rules) -> Step {
         return unchanged(task);
     }
     if task.pre_loop == PreLoop::Due {
-        let asked = ask(&mut task, TaskWork::Design);
-        task.state = State::PreLoop {
-            emission: asked.emission,
-        };
-        return stops(task, [asked]);
+        let effect = ask(&mut task, TaskWork::Design);
+        let emission = task.emitted;
+        task.state = State::PreLoop { emission };
+        return stops(task, [effect]);
     }
     people::start(task, at, rules)
 }

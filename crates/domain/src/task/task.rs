@@ -183,11 +183,6 @@ impl Task {
             .or_else(|| self.turns_now().rfind(judged))
     }
 
-    /// Returns the verdict of [`Self::last_judged`].
-    pub fn last_judgement(&self) -> Option<&Verdict> {
-        self.last_judged()?.verdict.as_ref()
-    }
-
     /// Returns the issues that the Player has to fix in this turn: those of earlier turns, back to the last with a
     /// change.
     pub fn to_mend(&self, turn: TurnNumber) -> Vec<Issue> {
@@ -209,11 +204,6 @@ impl Task {
     /// Returns the turn with this number.
     pub fn turn(&self, number: TurnNumber) -> Option<&Turn> {
         self.turns.iter().find(|turn| turn.number == number)
-    }
-
-    /// Returns the newest verdict of the present attempt.
-    pub fn last_verdict(&self) -> Option<&Verdict> {
-        self.turns_now().rev().find_map(|turn| turn.verdict.as_ref())
     }
 
     pub(super) fn last_number(&self) -> u32 {
@@ -255,9 +245,7 @@ pub enum State {
         merge: MergeState,
     },
     /// The task waits for a person to decide.
-    Blocked {
-        reason: BlockReason,
-    },
+    Blocked { reason: BlockReason },
     /// The task is merged.
     Completed {
         /// The commit on the integration branch.
@@ -265,9 +253,7 @@ pub enum State {
         by: MergedBy,
     },
     /// The task was skipped.
-    Skipped {
-        by: User,
-    },
+    Skipped { by: User },
     /// The task was cancelled by a command, or with its pull request or its Feature.
     Cancelled,
 }
