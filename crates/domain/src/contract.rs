@@ -192,11 +192,8 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
         found.push(broken(Contract::CriteriaEvidenced, &open.why));
         items.extend(open.item);
     }
-    let must_fix = decision
-        .issues
-        .iter()
-        .filter(|issue| issue.severity == Severity::MustFix);
-    let left = must_fix.count();
+    let is_must_fix = |issue: &&Issue| issue.severity == Severity::MustFix;
+    let left = decision.issues.iter().filter(is_must_fix).count();
     if left > 0 {
         found.push(broken(Contract::NoMustFix, &format!("{left} must_fix left")));
     }

@@ -103,14 +103,8 @@ rules! {
 impl Rule {
     /// Returns the rule's weight in a task of this type. Scaffolding may leave stubs.
     pub fn weight(self, kind: TaskType) -> Weight {
-        match kind {
-            TaskType::Scaffolding if self == Self::Stub => Weight::Shown,
-            TaskType::Scaffolding
-            | TaskType::Feature
-            | TaskType::Refactoring
-            | TaskType::Testing
-            | TaskType::Documentation => self.usual_weight(),
-        }
+        let may_stay = self == Self::Stub && kind == TaskType::Scaffolding;
+        if may_stay { Weight::Shown } else { self.usual_weight() }
     }
 
     /// `true` if a person may waive it by overriding the Coach: every rule but `Secret`.

@@ -21,14 +21,12 @@ pub fn from_line_starting_with<'a>(text: &'a str, word: &str) -> Option<&'a str>
             .is_none_or(char::is_whitespace)
             .then_some((start + line.len() - rest.len(), rest))
     });
-    let mut silent = None;
-    for (offset, rest) in candidates {
-        let ranges: &Vec<Range<usize>> = silent.get_or_insert_with(|| silent_ranges(text));
-        if !ranges.iter().any(|range| range.contains(&offset)) {
-            return Some(rest);
-        }
-    }
-    None
+    let mut candidates = candidates.peekable();
+    candidates.peek()?;
+    let silent = silent_ranges(text);
+    let is_silent = |offset: usize| silent.iter().any(|range| range.contains(&offset));
+    let found = candidates.find(|(offset, _)| !is_silent(*offset));
+    found.map(|(_, rest)| rest)
 }
 
 /// Returns the content of each fenced code block outside quotes, together with the first word of its info string.
@@ -134,10 +132,10 @@ fn silent_ranges(text: &str) -> Vec<Range<usize>> {
         .into_offset_iter()
         .filter_map(|(event, range)| match event {
             Event::Start(Tag::CodeBlock(_)) | Event::Code(_) => Some(range),
-            Event::Start(Tag::HtmlBlock) | Event::InlineHtml(_) => text
-                .get(range.clone())
-                .is_some_and(|html| html.trim_start().starts_with("<!--"))
-                .then_some(range),
+            Event::Start(Tag::HtmlBlock) | Event::InlineHtml(_) => {
+                let html = text.get(range.clone()).unwrap_or_default();
+                html.trim_start().starts_with("<!--").then_some(range)
+            }
             _ => None,
         })
         .collect()

@@ -55,11 +55,8 @@ pub fn recurring(turns: &[(TurnNumber, &[Issue])]) -> Vec<Recurring> {
 ///
 /// Numbers are compared, except line numbers: "2 failed" after "3 failed" is progress.
 pub fn same_issues_three_turns(turns: &[&[Issue]]) -> bool {
-    let mut last = turns
-        .iter()
-        .rev()
-        .take(SAME_ISSUES_TURNS)
-        .map(|items| must_fix_keys(items));
+    let last = turns.iter().rev().take(SAME_ISSUES_TURNS);
+    let mut last = last.map(|items| must_fix_keys(items));
     let newest = last.next().unwrap_or_default();
     turns.len() >= SAME_ISSUES_TURNS && !newest.is_empty() && last.all(|keys| keys == newest)
 }
@@ -78,10 +75,8 @@ enum Digits {
 }
 
 fn key(issue: &Issue, digits: Digits) -> Key {
-    let file = issue
-        .file
-        .as_deref()
-        .map(|file| file.strip_prefix("./").unwrap_or(file));
+    let file = issue.file.as_deref();
+    let file = file.map(|file| file.strip_prefix("./").unwrap_or(file));
     let category = issue.category.trim().to_lowercase();
     (
         category,

@@ -133,11 +133,8 @@ impl GateReport {
 
     /// `true` if every failing test has a name and an excuse.
     pub fn all_excused(&self, finding: &Finding) -> bool {
-        let is_named = finding
-            .names
-            .as_ref()
-            .is_some_and(|names| finding.names_failures(names));
-        is_named && self.held_names(finding).is_empty()
+        let names = finding.names.as_ref();
+        names.is_some_and(|names| finding.names_failures(names)) && self.held_names(finding).is_empty()
     }
 
     /// Returns the names of the failing tests that count against the work.

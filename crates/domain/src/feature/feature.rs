@@ -74,16 +74,18 @@ impl Feature {
     /// Returns the task that a person would most likely retry: a blocked one, else one that was given up, else any
     /// unmerged one.
     pub fn to_retry(&self) -> Option<TaskId> {
-        let first = |wanted: fn(&Task) -> bool| self.tasks.iter().find(|task| wanted(task)).map(|task| task.id);
-        first(Task::is_blocked)
-            .or_else(|| first(Task::is_gone))
-            .or_else(|| first(|task| !task.is_completed()))
+        self.first([Task::is_blocked, Task::is_gone, |task| !task.is_completed()])
     }
 
     /// Returns the task that a person would most likely skip: a blocked one, or else one that is not over.
     pub fn to_skip(&self) -> Option<TaskId> {
-        let first = |wanted: fn(&Task) -> bool| self.tasks.iter().find(|task| wanted(task)).map(|task| task.id);
-        first(Task::is_blocked).or_else(|| first(|task| !task.is_over()))
+        self.first([Task::is_blocked, |task| !task.is_over()])
+    }
+
+    /// Returns the first task of the first of these kinds that there is.
+    fn first<const N: usize>(&self, kinds: [fn(&Task) -> bool; N]) -> Option<TaskId> {
+        let of_kind = |is: fn(&Task) -> bool| self.tasks.iter().find(|task| is(task));
+        kinds.into_iter().find_map(of_kind).map(|task| task.id)
     }
 
     /// `true` if no turn was started and no integration branch was made.

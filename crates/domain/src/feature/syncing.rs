@@ -42,20 +42,15 @@ pub(super) fn not_needed(mut step: Step, at: Millis) -> Step {
 
 /// Returns the task that resolves a conflict, and the step that it interrupted, if the Feature waits for one.
 pub(super) fn waits_for(feature: &Feature) -> Option<(TaskId, Continuation)> {
-    match feature.state.phase()? {
-        Phase::Syncing { task, then } => Some((*task, *then)),
-        // The task was given up, which blocked the Feature, and someone started it again.
-        Phase::MergingDefault { then, .. } if matches!(feature.state, State::Blocked { .. }) => {
-            open_sync(feature).map(|task| (task, *then))
-        }
-        Phase::Planning { .. }
-        | Phase::PreFlight { .. }
-        | Phase::OpeningBranch { .. }
-        | Phase::MergingDefault { .. }
-        | Phase::Tasks
-        | Phase::Gate { .. }
-        | Phase::OpeningPull { .. } => None,
+    let phase = feature.state.phase()?;
+    if let Phase::Syncing { task, then } = phase {
+        return Some((*task, *then));
     }
+    // The task was given up, which blocked the Feature, and someone started it again.
+    if let (Phase::MergingDefault { then, .. }, State::Blocked { .. }) = (phase, &feature.state) {
+        return open_sync(feature).map(|task| (task, *then));
+    }
+    None
 }
 
 /// Continues after a task changed while a conflict is being resolved.

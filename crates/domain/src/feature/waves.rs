@@ -81,17 +81,13 @@ fn is_about_tasks(feature: &Feature) -> bool {
 
 /// Tells every task that is not in motion which of its needs were given up, and which are available again.
 fn tell_needs(step: &mut Step, at: Millis) {
-    let needs: Vec<(TaskId, TaskId)> = step
-        .feature
-        .tasks
-        .iter()
-        .filter(|task| !task.is_over() && !task.is_in_motion())
-        .flat_map(|task| task.plan.dependencies.iter().map(|need| (task.id, *need)))
-        .collect();
-    for (id, need) in needs {
-        let event = match step.feature.task(need).map(Task::is_gone) {
-            Some(true) => task::Event::NeedGone { task: need },
-            Some(false) | None => task::Event::NeedBack { task: need },
+    let tasks = step.feature.tasks.iter();
+    let still = tasks.filter(|task| !task.is_over() && !task.is_in_motion());
+    let needs = still.flat_map(|task| task.plan.dependencies.iter().map(|need| (task.id, *need)));
+    for (id, task) in needs.collect::<Vec<_>>() {
+        let event = match step.feature.task(task).map(Task::is_gone) {
+            Some(true) => task::Event::NeedGone { task },
+            Some(false) | None => task::Event::NeedBack { task },
         };
         tell(step, id, event, at);
     }

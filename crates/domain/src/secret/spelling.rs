@@ -39,24 +39,10 @@ fn password(address: &str) -> Vec<String> {
 }
 
 fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('%') {
-        let (before, escape) = rest.split_at(at);
-        bytes.extend_from_slice(before.as_bytes());
-        match escape.get(1..3).map(|digits| u8::from_str_radix(digits, 16)) {
-            Some(Ok(byte)) => {
-                bytes.push(byte);
-                rest = escape.get(3..).unwrap_or_default();
-            }
-            Some(Err(_)) | None => {
-                bytes.push(b'%');
-                rest = escape.get(1..).unwrap_or_default();
-            }
-        }
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8_lossy(&bytes).into_owned()
+    // In a form, these characters have a meaning that they do not have in a password.
+    let text = text.replace('+', "%2B").replace('&', "%26").replace('=', "%3D");
+    let first = url::form_urlencoded::parse(text.as_bytes()).next();
+    first.map_or_else(String::new, |(name, _)| name.into_owned())
 }
 
 fn spelled(part: &str) -> Vec<String> {
