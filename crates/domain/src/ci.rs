@@ -5,7 +5,7 @@
 
 use crate::{
     decision::Issue,
-    evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
+    evidence::{Absence, Evidence, Finding, Gate, GateResult, Weight},
     ids::Millis,
 };
 use serde::{Deserialize, Serialize};
@@ -198,12 +198,9 @@ fn item(check: &CiCheck) -> Option<Issue> {
 
 fn finding(sentence: String, failing: Vec<String>) -> Finding {
     Finding {
-        command: String::new(),
-        exit_code: None,
-        counts: Counts::Unknown,
         failing,
         output: sentence,
-        names: None,
+        ..Finding::default()
     }
 }
 

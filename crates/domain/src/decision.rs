@@ -4,9 +4,8 @@ pub use crate::decision_parse::{parse_decision, schema};
 
 use crate::{
     contract::BrokenContract,
-    integrity::{Detail, IntegrityFinding, Rule},
+    integrity::{Detail, IntegrityFinding, Rule, Weight},
     plan::TaskType,
-    weight::Weight,
     words,
 };
 use serde::{Deserialize, Serialize};

@@ -3,8 +3,18 @@
 //!
 //! The Gates find the violations; this module says what follows from them.
 
-use crate::{plan::TaskType, weight::Weight};
+use crate::plan::TaskType;
 use serde::{Deserialize, Serialize};
+
+/// Whether an approval rests on the result of a rule or a Gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weight {
+    /// Required: a failure sends work back, and if the Gate could not run, the task blocks.
+    Demanded,
+    /// Informational: people and the Coach see it, and nothing follows from it.
+    Shown,
+}
 
 /// The rules as a table: a description, the variant, its name in reviews, and its weight.
 macro_rules! rules {

@@ -16,15 +16,13 @@ const SHORTEST: usize = 3;
 /// of a changed file.
 pub(super) fn invented(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
     let others = known.gates.more.iter().map(|result| &result.evidence);
-    let findings: Vec<&Finding> = others
-        .chain([&known.gates.tests])
-        .filter_map(Evidence::finding)
-        .collect();
+    let all = others.chain([&known.gates.tests]);
+    let findings: Vec<&Finding> = all.filter_map(Evidence::finding).collect();
     let claims = report.tests_written.iter().take(MOST_CLAIMS);
     let is_invented = |claim: &&String| !claim.trim().is_empty() && !exists(claim, known, &findings);
     let fact = "this commit has no such test and no such file";
-    claims
-        .filter(is_invented)
+    let invented = claims.filter(is_invented);
+    invented
         .map(|claim| contradiction("tests_written", claim, fact))
         .collect()
 }

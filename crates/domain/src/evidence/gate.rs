@@ -4,9 +4,9 @@ use crate::{
     decision::Issue,
     evidence::{Counts, Evidence, Finding},
     ids::User,
+    integrity::Weight,
     isolation::Level,
     plan::{Check, Criterion},
-    weight::Weight,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};

@@ -10,7 +10,7 @@ pub use crate::{
         gate::{Excuse, Excused, Gate, GateReport, GateResult, TestNames, repeats},
         profile::{Profile, items, profile},
     },
-    weight::Weight,
+    integrity::Weight,
 };
 
 use crate::shorten;
@@ -56,7 +56,7 @@ impl Evidence {
 }
 
 /// The result of a command that ran.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The command as configured or detected; empty for a Gate without one.
     pub command: String,
@@ -74,10 +74,11 @@ pub struct Finding {
 }
 
 /// The numbers of tests, if they could be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counts {
     /// The runner's output gave no numbers. Shown as "count unknown".
+    #[default]
     Unknown,
     /// The numbers as the runner printed them.
     Known {

@@ -229,11 +229,8 @@ fn nearest(test: &str, known: &TestNames) -> Vec<String> {
         .map(|name| (strsim::jaro_winkler(&wanted, &end(name)), name));
     let mut similar: Vec<(f64, &String)> = similar.filter(|(alike, _)| *alike >= ALIKE).collect();
     similar.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
-    similar
-        .into_iter()
-        .take(MOST_NEAREST)
-        .map(|(_, name)| name.clone())
-        .collect()
+    let nearest = similar.into_iter().take(MOST_NEAREST);
+    nearest.map(|(_, name)| name.clone()).collect()
 }
 
 fn was_not_run(finding: &Finding) -> bool {
