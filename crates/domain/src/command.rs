@@ -118,21 +118,6 @@ pub enum Command {
 }
 
 impl Command {
-    /// The command's word, for example `resume`.
-    pub fn verb(&self) -> &'static str {
-        match self {
-            Self::Help => "help",
-            Self::Plan { .. } => "plan",
-            Self::Approve { .. } => "approve",
-            Self::Resume { .. } => "resume",
-            Self::Retry { .. } => "retry",
-            Self::Skip { .. } => "skip",
-            Self::Pause => "pause",
-            Self::Cancel => "cancel",
-            Self::Status => "status",
-        }
-    }
-
     /// Returns every form that a command may have, each with what it does.
     pub fn usage() -> [(&'static str, &'static str); 9] {
         [
@@ -180,15 +165,15 @@ pub fn parse(comment: &str) -> Parsed {
     let rest = arguments.trim_start().strip_prefix(verb).unwrap_or_default();
     let line = rest.lines().next().unwrap_or_default();
     match verb {
-        "help" => alone(Command::Help, line),
+        "help" => alone(Command::Help, verb, line),
         "plan" => plan(rest),
         "approve" => approve(line),
         "resume" => resume(rest),
         "retry" => retry(line),
         "skip" => skip(line),
-        "pause" => alone(Command::Pause, line),
-        "cancel" => alone(Command::Cancel, line),
-        "status" => alone(Command::Status, line),
+        "pause" => alone(Command::Pause, verb, line),
+        "cancel" => alone(Command::Cancel, verb, line),
+        "status" => alone(Command::Status, verb, line),
         unknown => malformed(CommandMistake::Unknown { given: cut(unknown) }, nearest_form(unknown)),
     }
 }
@@ -224,12 +209,12 @@ fn nearest_task(word: &str) -> TaskId {
 }
 
 /// Reads a command without arguments. Later lines are ignored, so a signature or a quoted mail below it does no harm.
-fn alone(command: Command, line: &str) -> Parsed {
+fn alone(command: Command, verb: &str, line: &str) -> Parsed {
     match line.split_whitespace().next() {
         None => Parsed::Command(command),
         Some(extra) => {
-            let (verb, given) = (command.verb().to_owned(), cut(extra));
             let form = format!("{WORD} {verb}");
+            let (verb, given) = (verb.to_owned(), cut(extra));
             malformed(CommandMistake::Argument { verb, given }, &form)
         }
     }
