@@ -13,11 +13,7 @@ use crate::{
     },
     store::{Claimed, Fenced, Finish, Lane, Lease, Outcome, ParkCause, ParkTimes, StoreError},
 };
-use domain::{
-    blocked::{Defect, Passes},
-    effect::Outages,
-    ids::Millis,
-};
+use domain::{blocked::Defect, effect::Outages, ids::Millis};
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -173,7 +169,7 @@ impl Engine {
                 return self.give_up(job, &error).await;
             }
             EffectError::Later { fault, not_before }
-                if job.effect.lane.failures().outages == Outages::WaitedOut && fault.passes() == Passes::ByItself =>
+                if job.effect.lane.failures().outages == Outages::WaitedOut && fault.passes_by_itself() =>
             {
                 return self.wait_out(job, &error, not_before.unwrap_or(Millis(0))).await;
             }

@@ -170,7 +170,7 @@ fn facts(report: &BlockedReport, task: &Task) -> String {
     };
     format!(
         "**Severity:** {} · **Attempts:** {}{attempt} · **Cost of {} so far:** {}",
-        report.severity.word(),
+        report.reason.severity().word(),
         count(turns, "turn"),
         task.id,
         words::cost_in_full(&report.cost)
@@ -281,7 +281,7 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
             now,
             format!(
                 "**Severity:** {} · **Cost of {} so far:** {}",
-                report.severity.word(),
+                report.reason.severity().word(),
                 feature.key.shown(),
                 words::cost_in_full(&report.cost)
             ),

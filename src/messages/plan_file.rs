@@ -11,7 +11,7 @@ use domain::{
     ids::{Millis, TaskId},
     plan::{
         Plan,
-        yaml::{PlanHeader, PlanStatus, kind_word, plan_yaml},
+        yaml::{PlanHeader, PlanStatus, plan_yaml},
     },
     task::{Origin, Task, Turn},
 };
@@ -119,7 +119,7 @@ fn page(feature: &Feature, task: &Task, measure: &Measure) -> String {
             "{}, wave {}, {}, needs {}. State: {}.",
             feature.key.shown(),
             task.wave,
-            kind_word(task.plan.kind),
+            task.plan.kind,
             words::tasks(&task.plan.dependencies, 40),
             words::state(task)
         ),

@@ -9,7 +9,6 @@ use domain::{
     complexity,
     cost::Spending,
     feature::Feature,
-    plan::yaml::kind_word,
     task::{State, Task, Work},
 };
 
@@ -38,7 +37,7 @@ fn row(task: &Task, spending: &Spending, links: &Links, measure: &Measure) -> St
         "| **{}** {} | {} | {} | {} | {} | {} | {} | {} |",
         task.id,
         untrusted::cell(&task.plan.name, measure.text.min(120)),
-        kind_word(task.plan.kind),
+        task.plan.kind,
         complexity::task(&task.plan),
         words::tasks(&task.plan.dependencies, 10),
         words::state(task),

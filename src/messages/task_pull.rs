@@ -10,7 +10,6 @@ use domain::{
     effect::{ClosedWhy, DismissedWhy},
     feature::Feature,
     ids::User,
-    plan::yaml::kind_word,
     report::PlayerReport,
     task::Task,
 };
@@ -48,7 +47,7 @@ fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
             task.id,
             feature.key.shown(),
             task.wave,
-            kind_word(task.plan.kind)
+            task.plan.kind
         ),
         untrusted::quote(&task.plan.description, measure.text),
         titled("### Acceptance criteria", &criteria(task, measure)),

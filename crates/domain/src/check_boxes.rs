@@ -31,10 +31,8 @@ pub fn check_boxes(markdown: &str) -> Vec<CheckBox> {
             Event::Start(Tag::BlockQuote(_)) => quotes += 1,
             Event::End(TagEnd::BlockQuote(_)) => quotes = quotes.saturating_sub(1),
             Event::TaskListMarker(false) if quotes == 0 => {
-                open = Some(CheckBox {
-                    text: String::new(),
-                    check: None,
-                });
+                let text = String::new();
+                open = Some(CheckBox { text, check: None });
             }
             Event::Text(text) => add(&mut open, &text),
             Event::Code(code) => code_span(&mut open, &code),
@@ -61,11 +59,7 @@ fn code_span(open: &mut Option<CheckBox>, code: &str) {
     let Some(open) = open else { return };
     match binding(code) {
         Some(check) if open.check.is_none() => open.check = Some(check),
-        Some(_) | None => {
-            open.text.push('`');
-            open.text.push_str(code);
-            open.text.push('`');
-        }
+        Some(_) | None => open.text.push_str(&format!("`{code}`")),
     }
 }
 
@@ -74,13 +68,14 @@ fn binding(code: &str) -> Option<Check> {
         return Some(Check::Human);
     }
     let (kind, what) = code.split_once(':')?;
-    let what = what.trim().to_owned();
-    match kind.trim() {
-        "test" if !what.is_empty() => Some(Check::Test(what)),
-        "file" if !what.is_empty() => Some(Check::File(what)),
-        "command" if !what.is_empty() => Some(Check::Command(what)),
-        _ => None,
-    }
+    let check = match kind.trim() {
+        "test" => Check::Test,
+        "file" => Check::File,
+        "command" => Check::Command,
+        _ => return None,
+    };
+    let what = what.trim();
+    (!what.is_empty()).then(|| check(what.to_owned()))
 }
 
 /// Removes what is left of the text when the binding is taken out: empty brackets, a dash, a colon. A text that is then

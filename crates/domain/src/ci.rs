@@ -5,7 +5,7 @@
 
 use crate::{
     decision::Issue,
-    evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
+    evidence::{Absence, Evidence, Finding, Gate, GateResult, Weight},
     ids::Millis,
 };
 use serde::{Deserialize, Serialize};
@@ -121,15 +121,14 @@ pub fn unreadable(why: &str, since: Millis, now: Millis, times: &CiTimes) -> CiR
         return CiReading::Again(now.plus(times.every).min(deadline));
     }
     let what = format!("its checks could not be read: {why}");
-    CiReading::Ended(Box::new(result(Evidence::Absent(Absence::Unfinished { what }))))
+    CiReading::Ended(Box::new(unfinished(what)))
 }
 
 /// The result for a commit on which no CI ran. It is informational and no part of the profile.
 pub fn none_ran() -> GateResult {
-    let what = "no CI ran".to_owned();
     GateResult {
         weight: Weight::Shown,
-        ..result(Evidence::Absent(Absence::Unfinished { what }))
+        ..unfinished("no CI ran".to_owned())
     }
 }
 
@@ -150,6 +149,10 @@ fn result(evidence: Evidence) -> GateResult {
     }
 }
 
+fn unfinished(what: String) -> GateResult {
+    result(Evidence::Absent(Absence::Unfinished { what }))
+}
+
 fn ended(checks: &[CiCheck]) -> GateResult {
     let named = |wanted: fn(&CiSays) -> bool| -> Vec<String> {
         let found = checks.iter().filter(|check| wanted(&check.says));
@@ -165,19 +168,12 @@ fn ended(checks: &[CiCheck]) -> GateResult {
         };
     }
     let lacking: Vec<String> = checks.iter().filter_map(lack).collect();
-    match lacking.is_empty() {
-        true => {
-            let passed = named(|says| matches!(says, CiSays::Passed));
-            result(Evidence::Passed(finding(
-                format!("{} passed", list(&passed)),
-                Vec::new(),
-            )))
-        }
-        false => {
-            let what = list(&lacking);
-            result(Evidence::Absent(Absence::Unfinished { what }))
-        }
+    if !lacking.is_empty() {
+        return unfinished(list(&lacking));
     }
+    let passed = named(|says| matches!(says, CiSays::Passed));
+    let sentence = format!("{} passed", list(&passed));
+    result(Evidence::Passed(finding(sentence, Vec::new())))
 }
 
 fn lack(check: &CiCheck) -> Option<String> {
@@ -202,12 +198,9 @@ fn item(check: &CiCheck) -> Option<Issue> {
 
 fn finding(sentence: String, failing: Vec<String>) -> Finding {
     Finding {
-        command: String::new(),
-        exit_code: None,
-        counts: Counts::Unknown,
         failing,
         output: sentence,
-        names: None,
+        ..Finding::default()
     }
 }
 

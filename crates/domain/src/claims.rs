@@ -7,7 +7,7 @@ mod tests_written;
 
 use crate::{
     claims::spelling::spellings,
-    evidence::{Counts, Evidence, Finding, Gate, GateReport},
+    evidence::{Gate, GateReport},
     mistake::quoted,
     plan::{Check, Criterion},
     report::{ChangedPaths, Discrepancy, PlayerReport},
@@ -80,14 +80,11 @@ impl Paths {
 
 fn files(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
     let (turn, task) = (known.turn, known.task);
-    let changed = Paths::of([
-        &turn.modified,
-        &turn.created,
-        &turn.deleted,
-        &task.modified,
-        &task.created,
-        &task.deleted,
-    ]);
+    let changed = Paths::of(
+        [turn, task]
+            .into_iter()
+            .flat_map(|of| [&of.modified, &of.created, &of.deleted]),
+    );
     let created = Paths::of([&turn.created, &task.created]);
     let deleted = Paths::of([&turn.deleted]);
     let mut found = Vec::new();
@@ -116,47 +113,30 @@ fn files(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
 /// `true` if the file is ignored and the commit does not have it: then the tree cannot show whether the Player changed
 /// it.
 fn ignored(spelled: &[String], known: &Known<'_>) -> bool {
-    spelled
-        .iter()
-        .any(|path| (known.is_ignored)(path) && !(known.has_file)(path))
+    let is_ignored = |path: &String| (known.is_ignored)(path) && !(known.has_file)(path);
+    spelled.iter().any(is_ignored)
 }
 
-fn test_run(report: &PlayerReport, gates: &GateReport) -> Vec<Discrepancy> {
-    let (Evidence::Passed(finding) | Evidence::Failed(finding)) = &gates.tests else {
-        return Vec::new();
-    };
-    let fact = if ran_nothing(finding) {
+fn test_run(report: &PlayerReport, gates: &GateReport) -> Option<Discrepancy> {
+    let finding = gates.tests.finding()?;
+    let fact = if finding.ran_nothing() {
         format!("no test ran: {}", finding.sentence_of_tests())
-    } else if let (Evidence::Failed(_), false) = (&gates.tests, gates.all_excused(finding)) {
+    } else if gates.tests.failure().is_some() && !gates.all_excused(finding) {
         gates.held(finding).sentence_of_tests()
     } else {
-        return Vec::new();
+        return None;
     };
-    let mut found = Vec::new();
-    if report.tests_passed {
-        found.push(Discrepancy {
-            claim: "tests_passed is true".to_owned(),
-            fact,
-        });
-    } else if report.tests_run && ran_nothing(finding) {
-        found.push(Discrepancy {
-            claim: "tests_run is true".to_owned(),
-            fact,
-        });
-    }
-    found
-}
-
-fn ran_nothing(finding: &Finding) -> bool {
-    let none = matches!(
-        finding.counts,
-        Counts::Known {
-            passed: 0,
-            failed: 0,
-            ..
-        }
-    );
-    none && finding.failing.is_empty()
+    let claim = if report.tests_passed {
+        "tests_passed is true"
+    } else if report.tests_run && finding.ran_nothing() {
+        "tests_run is true"
+    } else {
+        return None;
+    };
+    Some(Discrepancy {
+        claim: claim.to_owned(),
+        fact,
+    })
 }
 
 fn requirements(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
@@ -165,16 +145,12 @@ fn requirements(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
     numbers.extend(claims.filter_map(|claim| criterion_named(claim, known.criteria)));
     let failed = |number: usize| {
         let criterion = known.criteria.get(number.checked_sub(1)?)?;
-        match &known.gates.result(Gate::Check(number))?.evidence {
-            Evidence::Failed(finding) => Some(Discrepancy {
-                claim: format!(
-                    "requirements_addressed names criterion {number}, {}",
-                    quoted(&criterion.text)
-                ),
-                fact: format!("its check failed: {}", finding.sentence()),
-            }),
-            Evidence::Passed(_) | Evidence::Absent(_) => None,
-        }
+        let finding = known.gates.result(Gate::Check(number))?.evidence.failure()?;
+        let text = quoted(&criterion.text);
+        Some(Discrepancy {
+            claim: format!("requirements_addressed names criterion {number}, {text}"),
+            fact: format!("its check failed: {}", finding.sentence()),
+        })
     };
     numbers.into_iter().filter_map(failed).collect()
 }
@@ -198,7 +174,7 @@ fn plain(text: &str) -> String {
 }
 
 fn number_of(said: &str) -> Option<usize> {
-    let prefixes = [
+    const PREFIXES: [&str; 10] = [
         "criterion",
         "criteria",
         "requirement",
@@ -211,15 +187,13 @@ fn number_of(said: &str) -> Option<usize> {
         "-",
     ];
     let mut rest = said;
-    while let Some(shorter) = prefixes.iter().find_map(|prefix| rest.strip_prefix(prefix)) {
+    while let Some(shorter) = PREFIXES.iter().find_map(|prefix| rest.strip_prefix(prefix)) {
         rest = shorter;
     }
     let digits = rest.chars().take_while(char::is_ascii_digit).count();
     let after = rest.chars().nth(digits);
     let ends = after.is_none_or(|c| matches!(c, '.' | ':' | ')' | ',' | '-' | ' '));
-    rest.get(..digits)
-        .filter(|_| ends)
-        .and_then(|digits| digits.parse().ok())
+    rest.get(..digits).filter(|_| ends)?.parse().ok()
 }
 
 /// A criterion that only a person can judge may stay open in a report that is otherwise ready.
@@ -239,12 +213,10 @@ fn readiness(report: &PlayerReport, criteria: &[Criterion]) -> Option<Discrepanc
         1 => String::new(),
         many => format!(" and {} more", many - 1),
     };
+    let first = quoted(first);
     Some(Discrepancy {
         claim: "ready_for_validation is true".to_owned(),
-        fact: format!(
-            "requirements_remaining of the same report names {}{more}",
-            quoted(first)
-        ),
+        fact: format!("requirements_remaining of the same report names {first}{more}"),
     })
 }
 

@@ -118,21 +118,6 @@ pub enum Command {
 }
 
 impl Command {
-    /// The command's word, for example `resume`.
-    pub fn verb(&self) -> &'static str {
-        match self {
-            Self::Help => "help",
-            Self::Plan { .. } => "plan",
-            Self::Approve { .. } => "approve",
-            Self::Resume { .. } => "resume",
-            Self::Retry { .. } => "retry",
-            Self::Skip { .. } => "skip",
-            Self::Pause => "pause",
-            Self::Cancel => "cancel",
-            Self::Status => "status",
-        }
-    }
-
     /// Returns every form that a command may have, each with what it does.
     pub fn usage() -> [(&'static str, &'static str); 9] {
         [
@@ -180,15 +165,15 @@ pub fn parse(comment: &str) -> Parsed {
     let rest = arguments.trim_start().strip_prefix(verb).unwrap_or_default();
     let line = rest.lines().next().unwrap_or_default();
     match verb {
-        "help" => alone(Command::Help, line),
+        "help" => alone(Command::Help, verb, line),
         "plan" => plan(rest),
         "approve" => approve(line),
         "resume" => resume(rest),
         "retry" => retry(line),
         "skip" => skip(line),
-        "pause" => alone(Command::Pause, line),
-        "cancel" => alone(Command::Cancel, line),
-        "status" => alone(Command::Status, line),
+        "pause" => alone(Command::Pause, verb, line),
+        "cancel" => alone(Command::Cancel, verb, line),
+        "status" => alone(Command::Status, verb, line),
         unknown => malformed(CommandMistake::Unknown { given: cut(unknown) }, nearest_form(unknown)),
     }
 }
@@ -224,25 +209,20 @@ fn nearest_task(word: &str) -> TaskId {
 }
 
 /// Reads a command without arguments. Later lines are ignored, so a signature or a quoted mail below it does no harm.
-fn alone(command: Command, line: &str) -> Parsed {
+fn alone(command: Command, verb: &str, line: &str) -> Parsed {
     match line.split_whitespace().next() {
         None => Parsed::Command(command),
-        Some(extra) => malformed(
-            CommandMistake::Argument {
-                verb: command.verb().to_owned(),
-                given: cut(extra),
-            },
-            &format!("{WORD} {}", command.verb()),
-        ),
+        Some(extra) => {
+            let form = format!("{WORD} {verb}");
+            let (verb, given) = (verb.to_owned(), cut(extra));
+            malformed(CommandMistake::Argument { verb, given }, &form)
+        }
     }
 }
 
 fn plan(rest: &str) -> Parsed {
     let yaml = plan_block::find_plan_block(rest);
-    let words = match yaml {
-        Some(_) => None,
-        None => not_blank(rest),
-    };
+    let words = not_blank(rest).filter(|_| yaml.is_none());
     Parsed::Command(Command::Plan { words, yaml })
 }
 
@@ -256,16 +236,16 @@ fn approve(line: &str) -> Parsed {
     let (given, extra) = (words.next().map(str::to_lowercase), words.next());
     let form = "/autobuild approve";
     match (given, extra) {
-        (_, Some(extra)) => malformed(
-            CommandMistake::SecondArgument {
-                verb: "approve".to_owned(),
-                given: cut(extra),
-            },
-            form,
-        ),
-        (None, None) => Parsed::Command(Command::Approve { hash: None }),
-        (Some(hash), None) if is_hash(&hash) => Parsed::Command(Command::Approve { hash: Some(hash) }),
-        (Some(word), None) => malformed(CommandMistake::Hash { given: cut(&word) }, form),
+        (_, Some(extra)) => malformed(second_argument("approve", extra), form),
+        (Some(word), None) if !is_hash(&word) => malformed(CommandMistake::Hash { given: cut(&word) }, form),
+        (hash, None) => Parsed::Command(Command::Approve { hash }),
+    }
+}
+
+fn second_argument(verb: &str, extra: &str) -> CommandMistake {
+    CommandMistake::SecondArgument {
+        verb: verb.to_owned(),
+        given: cut(extra),
     }
 }
 
@@ -274,10 +254,8 @@ fn is_hash(word: &str) -> bool {
 }
 
 fn retry(line: &str) -> Parsed {
-    match one_task("retry", line) {
-        Ok(task) => Parsed::Command(Command::Retry { task }),
-        Err(wrong) => wrong,
-    }
+    let task = one_task("retry", line);
+    task.map_or_else(|wrong| wrong, |task| Parsed::Command(Command::Retry { task }))
 }
 
 fn skip(line: &str) -> Parsed {
@@ -293,11 +271,7 @@ fn one_task(verb: &str, line: &str) -> Result<Option<TaskId>, Parsed> {
     let (given, extra) = (words.next(), words.next());
     if let Some(extra) = extra {
         let form = format!("{WORD} {verb} {}", nearest_task(given.unwrap_or_default()));
-        let mistake = CommandMistake::SecondArgument {
-            verb: verb.to_owned(),
-            given: cut(extra),
-        };
-        return Err(malformed(mistake, &form));
+        return Err(malformed(second_argument(verb, extra), &form));
     }
     let Some(word) = given else { return Ok(None) };
     word.to_ascii_uppercase().parse().map(Some).map_err(|_| {
@@ -311,34 +285,27 @@ const OPTION: &str = "--max-turns";
 fn resume(rest: &str) -> Parsed {
     let options: Vec<&str> = rest.split_whitespace().filter(|word| is_option(word)).collect();
     let form = "/autobuild resume --max-turns=3";
-    match options.as_slice() {
-        [] => Parsed::Command(Command::Resume {
-            guidance: not_blank(rest),
-            max_turns: None,
-        }),
+    let (guidance, max_turns) = match options.as_slice() {
+        [] => (not_blank(rest), None),
         [option] => match turns(option) {
-            Some(turns) => Parsed::Command(Command::Resume {
-                guidance: without(rest, option),
-                max_turns: Some(turns),
-            }),
-            None => malformed(CommandMistake::Turns { given: cut(option) }, form),
+            Some(turns) => (without(rest, option), Some(turns)),
+            None => return malformed(CommandMistake::Turns { given: cut(option) }, form),
         },
-        [_, _, ..] => malformed(CommandMistake::TurnsTwice, form),
-    }
+        [_, _, ..] => return malformed(CommandMistake::TurnsTwice, form),
+    };
+    Parsed::Command(Command::Resume { guidance, max_turns })
 }
 
 fn is_option(word: &str) -> bool {
-    word.strip_prefix(OPTION)
-        .is_some_and(|after| after.is_empty() || after.starts_with('='))
+    let after = word.strip_prefix(OPTION);
+    after.is_some_and(|after| after.is_empty() || after.starts_with('='))
 }
 
 fn turns(option: &str) -> Option<u32> {
     let number = option.strip_prefix(OPTION)?.strip_prefix('=')?;
-    let plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    number
-        .parse()
-        .ok()
-        .filter(|turns| plain && (1..=MAX_TURNS).contains(turns))
+    let plain = number.bytes().all(|byte| byte.is_ascii_digit());
+    let turns = number.parse().ok();
+    turns.filter(|turns| plain && (1..=MAX_TURNS).contains(turns))
 }
 
 /// Returns the guidance unchanged except for the removed option and one blank before it.

@@ -1,9 +1,10 @@
 //! A command as a person writes it, split into words once.
 
+pub use crate::shell_command::NotACommand;
+
+use crate::shell_command;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
-
-const MAX_CHARS: usize = 4_000;
 
 /// First words that only a shell understands: builtins and keywords.
 const SHELL_WORDS: [&str; 14] = [
@@ -46,37 +47,11 @@ impl fmt::Display for CommandLine {
     }
 }
 
-/// The reason why a text is not a command that can run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotACommand {
-    /// It contains no program.
-    #[error("the command is empty")]
-    Empty,
-    /// A quote is opened and never closed.
-    #[error("a quote in the command is never closed")]
-    OpenQuote,
-    /// It contains a zero byte, which no system accepts in an argument.
-    #[error("the command contains a zero byte")]
-    ZeroByte,
-    /// It contains a word that only a shell understands.
-    #[error("{0:?} is for a shell, and commands run without one: write it as sh -c '…'")]
-    NeedsShell(String),
-    /// It has more than 4,000 characters.
-    #[error("the command is longer than {MAX_CHARS} characters")]
-    TooLong,
-}
-
 impl CommandLine {
     fn split(text: &str) -> Result<Self, NotACommand> {
-        if text.chars().count() > MAX_CHARS {
-            return Err(NotACommand::TooLong);
-        }
-        if text.contains('\0') {
-            return Err(NotACommand::ZeroByte);
-        }
-        let mut words = shell_words::split(text)
-            .map_err(|_| NotACommand::OpenQuote)?
-            .into_iter();
+        shell_command::bounded(text)?;
+        let words = shell_words::split(text).map_err(|_| NotACommand::OpenQuote)?;
+        let mut words = words.into_iter();
         let program = words.next().filter(|word| !word.is_empty()).ok_or(NotACommand::Empty)?;
         Ok(Self {
             text: text.trim().to_owned(),
@@ -123,6 +98,10 @@ fn unquoted(text: &str) -> String {
 /// Returns the first word that only a shell understands.
 fn for_a_shell(bare: &str) -> Option<&str> {
     let words: Vec<&str> = bare.split_whitespace().collect();
+    let is_assignment = |word: &str| {
+        word.split_once('=')
+            .is_some_and(|(name, _)| shell_command::is_name(name))
+    };
     let first = words
         .first()
         .filter(|word| SHELL_WORDS.contains(*word) || is_assignment(word));
@@ -132,14 +111,6 @@ fn for_a_shell(bare: &str) -> Option<&str> {
     let found = first.or_else(|| before_last.iter().find(ends));
     let found = found.or_else(|| words.iter().find(is_redirection));
     found.copied()
-}
-
-fn is_assignment(word: &str) -> bool {
-    let is_name = |name: &str| {
-        let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-        starts && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    };
-    word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
 impl From<CommandLine> for String {

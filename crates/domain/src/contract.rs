@@ -12,41 +12,31 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
 
-/// A promise that an agent's definition names and that code checks in each turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Contract {
-    /// The Player's report has the right shape.
-    ReportValid,
-    /// The change touches only allowed paths.
-    PathsAllowed,
-    /// The Player's own statement never ends a task.
-    NeverDeclaresDone,
-    /// The Coach's decision has the right shape and asks only for what can be done.
-    DecisionValid,
-    /// Every Gate of the profile passed on this commit.
-    GatesPassed,
-    /// Every criterion is met and has evidence that exists, except those for a person.
-    CriteriaEvidenced,
-    /// No `must_fix` issue is left.
-    NoMustFix,
-    /// An agent that may only read left its checkout unchanged.
-    CheckoutUnchanged,
-    /// The designer's answer has the right shape.
-    DesignValid,
+words! {
+    /// A promise that an agent's definition names and that code checks in each turn.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Contract {
+        /// The Player's report has the right shape.
+        ReportValid = "report_valid",
+        /// The change touches only allowed paths.
+        PathsAllowed = "paths_allowed",
+        /// The Player's own statement never ends a task.
+        NeverDeclaresDone = "never_declares_done",
+        /// The Coach's decision has the right shape and asks only for what can be done.
+        DecisionValid = "decision_valid",
+        /// Every Gate of the profile passed on this commit.
+        GatesPassed = "gates_passed",
+        /// Every criterion is met and has evidence that exists, except those for a person.
+        CriteriaEvidenced = "criteria_evidenced",
+        /// No `must_fix` issue is left.
+        NoMustFix = "no_must_fix",
+        /// An agent that may only read left its checkout unchanged.
+        CheckoutUnchanged = "checkout_unchanged",
+        /// The designer's answer has the right shape.
+        DesignValid = "design_valid",
+    }
 }
-
-words!(Contract {
-    ReportValid = "report_valid",
-    PathsAllowed = "paths_allowed",
-    NeverDeclaresDone = "never_declares_done",
-    DecisionValid = "decision_valid",
-    GatesPassed = "gates_passed",
-    CriteriaEvidenced = "criteria_evidenced",
-    NoMustFix = "no_must_fix",
-    CheckoutUnchanged = "checkout_unchanged",
-    DesignValid = "design_valid",
-});
 
 /// A contract that a decision or a change broke.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,7 +144,12 @@ pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
     let verdict = match decision.decision {
         DecisionKind::Approve => approved_or_lowered(decision, facts, &gate_failures),
         DecisionKind::Feedback => feedback(decision, Vec::new(), evidence::items(facts.kind, facts.gates)),
-        DecisionKind::Probe => probe_left(decision, facts),
+        // It may ask for commands once per turn, and has asked.
+        DecisionKind::Probe => {
+            let why = "the Coach asked for commands to be run instead of deciding";
+            let broken = broken(Contract::DecisionValid, why);
+            feedback(decision, vec![broken], evidence::items(facts.kind, facts.gates))
+        }
     };
     Judgement::Verdict(Box::new(verdict))
 }
@@ -171,18 +166,12 @@ pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
 
 /// The verdict on work that may not be pushed.
 pub fn held(items: Vec<Issue>) -> Verdict {
-    let forbidden: BTreeSet<&str> = items
-        .iter()
-        .filter(|item| FORBIDDEN.contains(&item.category.as_str()))
-        .filter_map(|item| item.file.as_deref())
-        .collect();
-    let named: Vec<&str> = forbidden.into_iter().take(10).collect();
-    let broken_contracts = match named.is_empty() {
-        true => Vec::new(),
-        false => vec![broken(Contract::PathsAllowed, &named.join(", "))],
-    };
+    let forbidden = items.iter().filter(|item| FORBIDDEN.contains(&item.category.as_str()));
+    let paths: BTreeSet<&str> = forbidden.filter_map(|item| item.file.as_deref()).collect();
+    let named: Vec<&str> = paths.into_iter().take(10).collect();
+    let broken = (!named.is_empty()).then(|| broken(Contract::PathsAllowed, &named.join(", ")));
     Verdict {
-        broken_contracts,
+        broken_contracts: broken.into_iter().collect(),
         ..feedback_without_coach(items)
     }
 }
@@ -194,49 +183,35 @@ pub fn no_change() -> Verdict {
 }
 
 fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_failures: &[String]) -> Verdict {
-    let mut found = gate_failures
-        .iter()
-        .map(|why| broken(Contract::GatesPassed, why))
-        .collect::<Vec<_>>();
+    let failed = gate_failures.iter().map(|why| broken(Contract::GatesPassed, why));
+    let mut found: Vec<BrokenContract> = failed.collect();
     let mut items = evidence::items(facts.kind, facts.gates);
-    for why in grounds::wrong_numbers(decision, facts.criteria) {
-        found.push(broken(Contract::DecisionValid, &why));
-    }
+    let wrong = grounds::wrong_numbers(decision, facts.criteria);
+    found.extend(wrong.iter().map(|why| broken(Contract::DecisionValid, why)));
     for open in grounds::open_criteria(decision, facts) {
         found.push(broken(Contract::CriteriaEvidenced, &open.why));
         items.extend(open.item);
     }
-    let left = decision
-        .issues
-        .iter()
-        .filter(|issue| issue.severity == Severity::MustFix)
-        .count();
+    let is_must_fix = |issue: &&Issue| issue.severity == Severity::MustFix;
+    let left = decision.issues.iter().filter(is_must_fix).count();
     if left > 0 {
         found.push(broken(Contract::NoMustFix, &format!("{left} must_fix left")));
     }
     if let CheckoutState::Changed(paths) = facts.checkout {
         let named: Vec<&str> = paths.iter().take(10).map(String::as_str).collect();
-        found.push(broken(
-            Contract::CheckoutUnchanged,
-            &format!("the Coach's checkout changed: {}", named.join(", ")),
-        ));
+        let why = format!("the Coach's checkout changed: {}", named.join(", "));
+        found.push(broken(Contract::CheckoutUnchanged, &why));
     }
-    match found.is_empty() {
-        true => Verdict {
-            outcome: Outcome::Approve,
-            decision: Some(decision.clone()),
-            broken_contracts: found,
-            items: must_fix_first(items.into_iter().chain(decision.issues.iter().cloned()).collect()),
-        },
-        false => feedback(decision, found, items),
+    if !found.is_empty() {
+        return feedback(decision, found, items);
     }
-}
-
-/// A Coach may ask for commands once per turn. If it asks again instead of deciding, the verdict is feedback.
-fn probe_left(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Verdict {
-    let why = "the Coach asked for commands to be run instead of deciding";
-    let items = evidence::items(facts.kind, facts.gates);
-    feedback(decision, vec![broken(Contract::DecisionValid, why)], items)
+    items.extend(decision.issues.iter().cloned());
+    Verdict {
+        outcome: Outcome::Approve,
+        decision: Some(decision.clone()),
+        broken_contracts: found,
+        items: must_fix_first(items),
+    }
 }
 
 /// Returns feedback with everything to fix: what the code found, then what the Coach found. If neither found a problem

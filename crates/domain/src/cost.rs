@@ -3,7 +3,7 @@
 use crate::{
     at_work::AtWork,
     ids::{Millis, TaskId},
-    usage::Tokens,
+    usage::{Tokens, known_sum},
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, ops::AddAssign};
@@ -33,10 +33,7 @@ impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
         self.agent_runs = self.agent_runs.saturating_add(other.agent_runs);
         self.agent_ms = self.agent_ms.saturating_add(other.agent_ms);
-        self.usd_micros = match (self.usd_micros, other.usd_micros) {
-            (Some(one), Some(two)) => Some(one.saturating_add(two)),
-            (one, two) => one.or(two),
-        };
+        self.usd_micros = known_sum(self.usd_micros, other.usd_micros);
         self.estimated_runs = self.estimated_runs.saturating_add(other.estimated_runs);
         self.unknown_runs = self.unknown_runs.saturating_add(other.unknown_runs);
         self.open_runs = self.open_runs.saturating_add(other.open_runs);
@@ -128,10 +125,10 @@ pub fn estimate(complexities: &[u8], turns: u32, earlier: Option<(u64, u64)>, li
         });
     }
     let of = |turns: u32| {
-        complexities
+        let costs = complexities
             .iter()
-            .map(|complexity| capped(TURN_MICROS * u64::from(*complexity) * u64::from(turns)))
-            .fold(0, u64::saturating_add)
+            .map(|complexity| TURN_MICROS * u64::from(*complexity) * u64::from(turns));
+        costs.map(capped).fold(0, u64::saturating_add)
     };
     Some(Estimate {
         least: of(1),

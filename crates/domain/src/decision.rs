@@ -4,9 +4,9 @@ pub use crate::decision_parse::{parse_decision, schema};
 
 use crate::{
     contract::BrokenContract,
-    integrity::{Detail, IntegrityFinding, Rule},
+    integrity::{Detail, IntegrityFinding, Rule, Weight},
     plan::TaskType,
-    weight::Weight,
+    words,
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,16 +32,18 @@ pub struct CoachDecision {
     pub ignored: Vec<String>,
 }
 
-/// The kind of a decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DecisionKind {
-    /// The work may be merged.
-    Approve,
-    /// The Player must continue.
-    Feedback,
-    /// AutoBuild must run these commands and ask again; allowed once per turn.
-    Probe,
+words! {
+    /// The kind of a decision.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum DecisionKind {
+        /// The work may be merged.
+        Approve = "approve",
+        /// The Player must continue.
+        Feedback = "feedback",
+        /// AutoBuild must run these commands and ask again; allowed once per turn.
+        Probe = "probe",
+    }
 }
 
 /// Whether a Coach may still ask for commands; it may do so once per turn.
@@ -91,7 +93,6 @@ pub struct CoachTests {
 
 /// One problem or remark of the Coach, a Gate or a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "StoredIssue")]
 pub struct Issue {
     /// Whether it sends work back.
     pub severity: Severity,
@@ -105,7 +106,7 @@ pub struct Issue {
     pub line: Option<u32>,
     /// The fix. If it replaces the line, it is shown as a suggestion block.
     pub suggestion: Option<String>,
-    /// The rule of integrity that is broken.
+    /// The rule of integrity that is broken, see [`Self::broken_rule`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
     /// The names, code or numbers from which the description is worded.
@@ -116,50 +117,18 @@ pub struct Issue {
 /// The category of items about integrity.
 const INTEGRITY: &str = "integrity";
 
-/// An issue in one of its stored forms. In older ones, only the beginning of the description names the rule.
-#[derive(Deserialize)]
-struct StoredIssue {
-    severity: Severity,
-    category: String,
-    description: String,
-    file: Option<String>,
-    line: Option<u32>,
-    suggestion: Option<String>,
-    rule: Option<Rule>,
-    what: Option<Detail>,
-}
-
-impl From<StoredIssue> for Issue {
-    fn from(stored: StoredIssue) -> Self {
-        let told = stored
-            .description
-            .split(':')
-            .next()
-            .filter(|_| stored.category == INTEGRITY);
-        let known = Rule::ALL.into_iter().find(|rule| told == Some(rule.name()));
-        Self {
-            severity: stored.severity,
-            category: stored.category,
-            description: stored.description,
-            file: stored.file,
-            line: stored.line,
-            suggestion: stored.suggestion,
-            rule: stored.rule.or(known),
-            what: stored.what,
-        }
+words! {
+    /// The severity of an issue.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Severity {
+        /// It sends work back.
+        MustFix = "must_fix",
+        /// A comment that should be followed.
+        ShouldFix = "should_fix",
+        /// A comment that may be followed.
+        NiceToHave = "nice_to_have",
     }
-}
-
-/// The severity of an issue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// It sends work back.
-    MustFix,
-    /// A comment that should be followed.
-    ShouldFix,
-    /// A comment that may be followed.
-    NiceToHave,
 }
 
 /// The outcome of a turn once the contracts are checked. Code may lower a decision, never raise it.
@@ -200,9 +169,20 @@ impl Issue {
         }
     }
 
+    /// Returns the rule of integrity that is broken. Older versions stored it only as the beginning of the description.
+    pub fn broken_rule(&self) -> Option<Rule> {
+        let told = self
+            .description
+            .split(':')
+            .next()
+            .filter(|_| self.category == INTEGRITY);
+        let known = Rule::ALL.into_iter().find(|rule| told == Some(rule.name()));
+        self.rule.or(known)
+    }
+
     /// `true` if no person may waive it.
     pub fn is_never_waived(&self) -> bool {
-        self.rule.is_some_and(|rule| !rule.can_be_waived())
+        self.broken_rule().is_some_and(|rule| !rule.can_be_waived())
     }
 }
 

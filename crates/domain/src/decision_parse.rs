@@ -6,7 +6,7 @@ use crate::{
     fields::{Field, Fields, Reading},
     mistake::Mistakes,
     node::Node,
-    plan::Criterion,
+    plan::{Criterion, schema::of_answer},
     shorten,
 };
 use serde_json::json;
@@ -30,7 +30,9 @@ pub fn parse_decision(answer: &serde_json::Value, criteria: &[Criterion]) -> Res
 }
 
 fn decision(mut fields: Fields<'_>, criteria: &[Criterion]) -> CoachDecision {
-    let kind = fields.required("decision").and_then(|field| field.word(&KINDS));
+    let kind = fields
+        .required("decision")
+        .and_then(|field| field.word(&DecisionKind::ALL));
     let summary = fields.required("summary").and_then(|field| field.text());
     let found = match kind {
         Some(DecisionKind::Approve) => fields.required("criteria"),
@@ -49,18 +51,6 @@ fn decision(mut fields: Fields<'_>, criteria: &[Criterion]) -> CoachDecision {
     fields.end();
     decision
 }
-
-const KINDS: [(&str, DecisionKind); 3] = [
-    ("approve", DecisionKind::Approve),
-    ("feedback", DecisionKind::Feedback),
-    ("probe", DecisionKind::Probe),
-];
-
-const SEVERITIES: [(&str, Severity); 3] = [
-    ("must_fix", Severity::MustFix),
-    ("should_fix", Severity::ShouldFix),
-    ("nice_to_have", Severity::NiceToHave),
-];
 
 fn demanded_by_kind(decision: &CoachDecision, reading: &Reading) {
     match decision.decision {
@@ -117,10 +107,8 @@ fn number(field: &Field<'_>, criteria: &[Criterion]) -> Option<usize> {
         (None, None) => None,
     };
     if number.is_none() {
-        field.wrong(&format!(
-            "a criterion's number from 1 to {} or its exact text",
-            criteria.len()
-        ));
+        let most = criteria.len();
+        field.wrong(&format!("a criterion's number from 1 to {most} or its exact text"));
     }
     number
 }
@@ -149,7 +137,7 @@ fn count(fields: &mut Fields<'_>, key: &'static str) -> u64 {
 
 fn issue(item: &Field<'_>) -> Option<Issue> {
     let mut fields = item.map()?;
-    let severity = fields.required("severity").and_then(|field| field.word(&SEVERITIES));
+    let severity = fields.required("severity").and_then(|field| field.word(&Severity::ALL));
     let description = fields.required("description").and_then(|field| field.text());
     let category = fields.text("category");
     let file = fields.optional("file").and_then(|field| field.text());
@@ -170,14 +158,10 @@ fn issue(item: &Field<'_>) -> Option<Issue> {
 
 /// Returns the JSON Schema of a Coach's answer.
 pub fn schema(probing: Probing) -> serde_json::Value {
-    let demanded = |kind: &str, key: &str| {
-        json!({
-            "if": { "properties": { "decision": { "const": kind } } }, "then": { "required": [key] }
-        })
-    };
+    let demanded = |kind: &str, key: &str| json!({ "if": { "properties": { "decision": { "const": kind } } }, "then": { "required": [key] } });
     let (kinds, rules) = match probing {
         Probing::Allowed => (
-            json!(["approve", "feedback", "probe"]),
+            json!(DecisionKind::ALL),
             vec![demanded("approve", "criteria"), demanded("probe", "commands")],
         ),
         Probing::Over => (json!(["approve", "feedback"]), vec![demanded("approve", "criteria")]),
@@ -187,14 +171,11 @@ pub fn schema(probing: Probing) -> serde_json::Value {
         let commands = json!({ "type": "array", "items": { "type": "string" }, "maxItems": MOST_COMMANDS });
         known.insert("commands".to_owned(), commands);
     }
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "CoachDecision",
-        "type": "object",
-        "required": ["decision", "summary"],
-        "properties": properties,
-        "allOf": rules
-    })
+    let mut schema = of_answer("CoachDecision", &["decision", "summary"], properties);
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert("allOf".to_owned(), rules.into());
+    }
+    schema
 }
 
 fn properties(kinds: &serde_json::Value) -> serde_json::Value {
@@ -233,7 +214,7 @@ fn issue_schema() -> serde_json::Value {
         "type": "object",
         "required": ["severity", "description"],
         "properties": {
-            "severity": { "enum": ["must_fix", "should_fix", "nice_to_have"] },
+            "severity": { "enum": Severity::ALL },
             "category": { "type": "string", "description": "correctness, requirement, test, design, security or another." },
             "description": { "type": "string" },
             "file": or_null("string"),
@@ -258,9 +239,8 @@ pub(super) fn bounded(mut decision: CoachDecision) -> CoachDecision {
         shorten_to(&mut finding.evidence, MOST_TEXT);
     }
     if decision.criteria.len() > MOST_FINDINGS {
-        decision
-            .criteria
-            .sort_by_key(|finding| (finding.met == CriterionMet::Met, finding.criterion));
+        let rank = |finding: &CriterionFinding| (finding.met == CriterionMet::Met, finding.criterion);
+        decision.criteria.sort_by_key(rank);
         decision.criteria.dedup();
         decision.criteria.truncate(MOST_FINDINGS);
     }
@@ -292,12 +272,10 @@ fn issues(all: Vec<Issue>) -> Vec<Issue> {
         }
     }
     if total > MOST_ISSUES && kept.len() >= MOST_ISSUES {
+        let words = format!("The Coach named {total} issues; the first {MOST_ISSUES} are kept.");
         kept.push(Issue {
             severity: Severity::NiceToHave,
-            ..Issue::must_fix(
-                "review",
-                &format!("The Coach named {total} issues; the first {MOST_ISSUES} are kept."),
-            )
+            ..Issue::must_fix("review", &words)
         });
     }
     kept

@@ -130,59 +130,42 @@ pub fn schema(asked: Asked<'_>) -> Value {
         },
         "complexity": { "type": "integer", "minimum": 1, "maximum": 10 }
     });
-    let required = match asked {
-        Asked::Design => json!(["plan"]),
+    let required: &[&str] = match asked {
+        Asked::Design => &["plan"],
         Asked::Criteria(_) => {
             if let Some(known) = properties.as_object_mut() {
                 known.extend(plan_schema::of_task(&OF_A_TASK));
             }
-            json!(["plan", "acceptance_criteria"])
+            &["plan", "acceptance_criteria"]
         }
     };
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Design",
-        "type": "object",
-        "required": required,
-        "properties": properties
-    })
+    plan_schema::of_answer("Design", required, properties)
 }
 
 /// Returns the plan of a Feature with a single task, as the JSON object that a planner would answer. It is made from
 /// the issue's check boxes and, if there is one, from a designer's answer.
 pub fn one_task(title: &str, description: &str, boxes: &[CheckBox], answer: Option<&Value>) -> Result<Value, Mistakes> {
     let name = name(title);
-    let of_answer = |key: &str| {
-        answer
-            .and_then(|answer| answer.get(key))
-            .filter(|value| !value.is_null())
-    };
+    let of_answer = |key: &str| answer?.get(key).filter(|value| !value.is_null());
     let criteria = criteria(boxes, of_answer("acceptance_criteria"))?;
-    let mut task = serde_json::Map::new();
-    for (key, value) in [
-        ("id", "TASK-001"),
-        ("name", &name),
-        ("type", "feature"),
-        ("description", description),
-    ] {
-        task.insert(key.to_owned(), value.into());
-    }
+    let mut task = json!({
+        "id": "TASK-001", "name": name, "type": "feature", "description": description,
+        "files": with_checked_files(of_answer("files"), &criteria), "acceptance_criteria": criteria,
+    });
     for key in ["type", "factors"] {
-        if let Some(value) = of_answer(key) {
+        if let (Some(value), Some(task)) = (of_answer(key), task.as_object_mut()) {
             task.insert(key.to_owned(), value.clone());
         }
     }
-    task.insert("files".to_owned(), with_checked_files(of_answer("files"), &criteria));
-    task.insert("acceptance_criteria".to_owned(), Value::Array(criteria));
     Ok(json!({ "name": name, "description": description, "tasks": [task] }))
 }
 
 /// Adds the files that criteria name to the task's files: this is the only task, so no other could create them.
 fn with_checked_files(files: Option<&Value>, criteria: &[Value]) -> Value {
-    let checked = criteria
+    let named = criteria
         .iter()
-        .filter_map(|criterion| criterion.get("check")?.get("file"))
-        .cloned();
+        .filter_map(|criterion| criterion.get("check")?.get("file"));
+    let checked = named.cloned();
     match files {
         Some(Value::Array(files)) => files.iter().cloned().chain(checked).collect(),
         // The rules of plans refuse a value that is no list.
@@ -192,11 +175,8 @@ fn with_checked_files(files: Option<&Value>, criteria: &[Value]) -> Value {
 }
 
 fn name(title: &str) -> String {
-    let line: String = title
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(LONGEST_NAME)
-        .collect();
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let line: String = title.chars().map(plain).take(LONGEST_NAME).collect();
     match line.trim() {
         "" => "The issue".to_owned(),
         // A name without blanks would be read as a path, which must stay within the repository.
@@ -216,16 +196,17 @@ fn criteria(boxes: &[CheckBox], given: Option<&Value>) -> Result<Vec<Value>, Mis
     let mut criteria = Vec::new();
     for (number, wanted) in (1..).zip(boxes) {
         let number: usize = number;
-        match (&wanted.check, found(&given, &wanted.text)) {
-            (Some(check), _) => criteria.push(json!({ "text": wanted.text, "check": check })),
-            (None, Some(found)) => criteria.push(json!({ "text": wanted.text, "check": found })),
-            (None, None) => wrong.add(
-                format!(
-                    "acceptance_criteria must bind check box {number}: an entry whose `text` is exactly `{}`, with a `check`",
-                    wanted.text
-                ),
-                None,
-            ),
+        let text = &wanted.text;
+        let own = wanted.check.as_ref().map(|check| json!(check));
+        match own.or_else(|| found(&given, text).cloned()) {
+            Some(check) => criteria.push(json!({ "text": text, "check": check })),
+            None => {
+                let entry = format!("an entry whose `text` is exactly `{text}`, with a `check`");
+                wrong.add(
+                    format!("acceptance_criteria must bind check box {number}: {entry}"),
+                    None,
+                );
+            }
         }
     }
     let human = json!(Check::Human);
@@ -233,13 +214,12 @@ fn criteria(boxes: &[CheckBox], given: Option<&Value>) -> Result<Vec<Value>, Mis
         let is_box = |more: &Value| boxes.iter().any(|wanted| same_words(&wanted.text, more));
         criteria.extend(given.iter().filter(|more| !is_box(more)).cloned());
     }
-    wrong.or_else_value(criteria)
+    if wrong.0.is_empty() { Ok(criteria) } else { Err(wrong) }
 }
 
 fn found<'a>(given: &'a [Value], text: &str) -> Option<&'a Value> {
-    let same = given.iter().find(|criterion| same_words(text, criterion));
-    same.and_then(|criterion| criterion.get("check"))
-        .filter(|check| !check.is_null())
+    let same = given.iter().find(|criterion| same_words(text, criterion))?;
+    same.get("check").filter(|check| !check.is_null())
 }
 
 /// `true` if a criterion has this text, ignoring white space.

@@ -1,161 +1,75 @@
 //! The rows of `doctor`: one result for each subject that it checked.
 
+use crate::words;
 use serde::Serialize;
 
-/// The state of a subject.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// Everything is in order.
-    Ok,
-    /// It works, but somebody should look at it.
-    Warning,
-    /// It does not work, or it cannot be used.
-    Broken,
-}
-
-impl Standing {
-    /// Returns the word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Broken => "broken",
-        }
+words! {
+    /// The state of a subject.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Standing {
+        /// Everything is in order.
+        Ok = "ok",
+        /// It works, but somebody should look at it.
+        Warning = "warning",
+        /// It does not work, or it cannot be used.
+        Broken = "broken",
     }
 }
 
-/// The subject of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Topic {
-    /// The program itself.
-    Program,
-    /// git.
-    Git,
-    /// The server's settings.
-    Settings,
-    /// The folder of mirrors and checkouts.
-    DataFolder,
-    /// The database and its tables.
-    Database,
-    /// The repository in the current folder.
-    OwnRepository,
-    /// The isolation of programs.
-    Isolation,
-    /// An agent's program and key.
-    Agent,
-    /// The AutoBuild App.
-    App,
-    /// The Coach App.
-    CoachApp,
-    /// This machine's clock.
-    Clock,
-    /// The address to which GitHub sends deliveries.
-    Webhook,
-    /// The answers to the last deliveries.
-    Deliveries,
-    /// One installation of an App.
-    Installation,
-    /// A repository on GitHub.
-    Repository,
-    /// Rules for AutoBuild's branches.
-    BranchRules,
-    /// The weight of the Coach's approval under the rules.
-    Approval,
-    /// The allowed ways of merging pull requests.
-    MergeMethods,
-    /// GitHub Actions workflows that would run what an agent wrote.
-    Workflows,
-    /// The repository's settings file.
-    SettingsFile,
-    /// The labels that start something.
-    Labels,
-    /// The command that runs the tests.
-    TestCommand,
+/// The topics as a table: the variant, its name in rows, and the question that its rows answer.
+macro_rules! topics {
+    ($($topic:ident = $name:literal, $about:literal;)*) => {
+        /// The subject of a row.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Topic {
+            $(#[doc = $about] $topic),*
+        }
+
+        impl Topic {
+            /// All topics, in the order of the table.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$topic),*];
+
+            /// Returns the topic's name in the table.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$topic => $name),*
+                }
+            }
+
+            /// Returns the question that the topic's rows answer, for the docs.
+            pub fn about(self) -> &'static str {
+                match self {
+                    $(Self::$topic => $about),*
+                }
+            }
+        }
+    };
 }
 
-impl Topic {
-    /// All topics, in the order of the table.
-    pub const ALL: [Self; 22] = [
-        Self::Program,
-        Self::Git,
-        Self::Settings,
-        Self::DataFolder,
-        Self::Database,
-        Self::OwnRepository,
-        Self::Isolation,
-        Self::Agent,
-        Self::App,
-        Self::CoachApp,
-        Self::Clock,
-        Self::Webhook,
-        Self::Deliveries,
-        Self::Installation,
-        Self::Repository,
-        Self::BranchRules,
-        Self::Approval,
-        Self::MergeMethods,
-        Self::Workflows,
-        Self::SettingsFile,
-        Self::Labels,
-        Self::TestCommand,
-    ];
-
-    /// Returns the topic's name in the table.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Program => "AutoBuild",
-            Self::Git => "git",
-            Self::Settings => "settings",
-            Self::DataFolder => "data folder",
-            Self::Database => "database",
-            Self::OwnRepository => "this repository",
-            Self::Isolation => "isolation",
-            Self::Agent => "agent",
-            Self::App => "App",
-            Self::CoachApp => "Coach App",
-            Self::Clock => "clock",
-            Self::Webhook => "webhook",
-            Self::Deliveries => "deliveries",
-            Self::Installation => "installation",
-            Self::Repository => "repository",
-            Self::BranchRules => "branch rules",
-            Self::Approval => "approval",
-            Self::MergeMethods => "merge methods",
-            Self::Workflows => "workflows",
-            Self::SettingsFile => "settings file",
-            Self::Labels => "labels",
-            Self::TestCommand => "test command",
-        }
-    }
-
-    /// Returns the question that the topic's rows answer, for the docs.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Program => "Which version runs? Was its file replaced since it started?",
-            Self::Git => "Is git there, new enough and patched?",
-            Self::Settings => "Can every server setting be read, and does this version use it?",
-            Self::DataFolder => "Can the service write to its data folder?",
-            Self::Database => "Does the database answer? Are its tables those of this version?",
-            Self::OwnRepository => "On a laptop: is there a repository with a commit here?",
-            Self::Isolation => "Which isolation level does this machine offer, and what keeps it from more?",
-            Self::Agent => "Is each agent's program installed and new enough? Is its key set?",
-            Self::App => "Does GitHub accept the App's id and key? Does the App ask for every permission and event?",
-            Self::CoachApp => "The same for the Coach App.",
-            Self::Clock => "How far is this machine's clock from GitHub's?",
-            Self::Webhook => "Where does GitHub send deliveries? Can it reach that address?",
-            Self::Deliveries => "How were the last deliveries answered?",
-            Self::Installation => "For each account: did it grant every permission and event? Is it suspended?",
-            Self::Repository => "With `--repo`: is the App installed there? Is it read-only?",
-            Self::BranchRules => "With `--repo`: does a rule keep AutoBuild from making or pushing `autobuild/**`?",
-            Self::Approval => "With `--repo`: do rules ask for approvals, and does the Coach's count?",
-            Self::MergeMethods => "With `--repo`: which ways of merging are allowed?",
-            Self::Workflows => "With `--repo`: which workflows would run what an agent wrote?",
-            Self::SettingsFile => "Is `.github/autobuild.yml` there, and without mistakes?",
-            Self::Labels => "With `--repo`: are the labels there that start AutoBuild?",
-            Self::TestCommand => "Which command runs the tests?",
-        }
-    }
+topics! {
+    Program = "AutoBuild", "Which version runs? Was its file replaced since it started?";
+    Git = "git", "Is git there, new enough and patched?";
+    Settings = "settings", "Can every server setting be read, and does this version use it?";
+    DataFolder = "data folder", "Can the service write to its data folder?";
+    Database = "database", "Does the database answer? Are its tables those of this version?";
+    OwnRepository = "this repository", "On a laptop: is there a repository with a commit here?";
+    Isolation = "isolation", "Which isolation level does this machine offer, and what keeps it from more?";
+    Agent = "agent", "Is each agent's program installed and new enough? Is its key set?";
+    App = "App", "Does GitHub accept the App's id and key? Does the App ask for every permission and event?";
+    CoachApp = "Coach App", "The same for the Coach App.";
+    Clock = "clock", "How far is this machine's clock from GitHub's?";
+    Webhook = "webhook", "Where does GitHub send deliveries? Can it reach that address?";
+    Deliveries = "deliveries", "How were the last deliveries answered?";
+    Installation = "installation", "For each account: did it grant every permission and event? Is it suspended?";
+    Repository = "repository", "With `--repo`: is the App installed there? Is it read-only?";
+    BranchRules = "branch rules", "With `--repo`: does a rule keep AutoBuild from making or pushing `autobuild/**`?";
+    Approval = "approval", "With `--repo`: do rules ask for approvals, and does the Coach's count?";
+    MergeMethods = "merge methods", "With `--repo`: which ways of merging are allowed?";
+    Workflows = "workflows", "With `--repo`: which workflows would run what an agent wrote?";
+    SettingsFile = "settings file", "Is `.github/autobuild.yml` there, and without mistakes?";
+    Labels = "labels", "With `--repo`: are the labels there that start AutoBuild?";
+    TestCommand = "test command", "Which command runs the tests?";
 }
 
 /// One row: the subject, its state, the finding, and the next step.

@@ -149,11 +149,8 @@ impl<'a> Field<'a> {
     /// Notes that this value has the wrong type or is not allowed; `expected` says what it must be.
     pub fn wrong(&self, expected: &str) {
         let is_scalar = matches!(self.node.value, Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_));
-        let hint = if is_scalar && expected == TEXT {
-            "; put it in quotes"
-        } else {
-            ""
-        };
+        let is_unquoted = is_scalar && expected == TEXT;
+        let hint = if is_unquoted { "; put it in quotes" } else { "" };
         self.refuse(&format!("must be {expected}, not {}{hint}", self.node.kind()));
     }
 
@@ -212,11 +209,12 @@ impl<'a> Field<'a> {
         self.list().iter().filter_map(Field::text).collect()
     }
 
-    /// Returns the value that belongs to one of `words`, or notes a mistake.
-    pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Option<T> {
+    /// Returns the value whose word it is, or notes a mistake.
+    pub fn word<T: Copy + ToString>(&self, values: &[T]) -> Option<T> {
+        let words: Vec<String> = values.iter().map(T::to_string).collect();
         let text = self.node.text();
-        let found = words.iter().find(|(word, _)| Some(*word) == text);
-        self.expect(found.map(|(_, value)| *value), &choices(words))
+        let found = words.iter().position(|word| Some(word.as_str()) == text);
+        self.expect(found.and_then(|at| values.get(at)).copied(), &choices(&words))
     }
 
     /// Returns the value as a map with its own keys, or notes a mistake.
@@ -227,10 +225,9 @@ impl<'a> Field<'a> {
 
 const TEXT: &str = "text";
 
-fn choices<T>(words: &[(&str, T)]) -> String {
-    let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+fn choices(words: &[String]) -> String {
     match words.split_last() {
-        Some((last, [])) => (*last).to_owned(),
+        Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
         None => String::new(),
     }

@@ -33,11 +33,8 @@ pub fn wrong_numbers(decision: &CoachDecision, criteria: &[Criterion]) -> Vec<St
     let wrong = |number: &usize| *number == 0 || *number > criteria.len();
     let all = decision.criteria.iter().map(|finding| finding.criterion);
     let numbers: BTreeSet<usize> = all.filter(wrong).collect();
-    numbers
-        .iter()
-        .take(MOST_WRONG)
-        .map(|number| format!("criterion {number} does not exist"))
-        .collect()
+    let sentence = |number: &usize| format!("criterion {number} does not exist");
+    numbers.iter().take(MOST_WRONG).map(sentence).collect()
 }
 
 /// Returns the paths that a decision's evidence may name together with a line. Judging it needs the line counts of
@@ -55,17 +52,13 @@ pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<Ope
     let demanded = (1..)
         .zip(facts.criteria)
         .filter(|(_, criterion)| criterion.check != Check::Human);
-    demanded
-        .filter_map(|(number, criterion)| open(decision, facts, number, criterion))
-        .collect()
+    let open = demanded.filter_map(|(number, criterion)| open(decision, facts, number, criterion));
+    open.collect()
 }
 
 fn open(decision: &CoachDecision, facts: &TurnFacts<'_>, number: usize, criterion: &Criterion) -> Option<Open> {
-    let about: Vec<&CriterionFinding> = decision
-        .criteria
-        .iter()
-        .filter(|finding| finding.criterion == number)
-        .collect();
+    let about = decision.criteria.iter().filter(|finding| finding.criterion == number);
+    let about: Vec<&CriterionFinding> = about.collect();
     let name = format!("criterion {number} ({})", shorten::middle(&criterion.text, MOST_WORDS));
     if let Some(not_met) = about.iter().find(|finding| finding.met == CriterionMet::NotMet) {
         let words = shorten::middle(not_met.evidence.trim(), MOST_WORDS);
@@ -78,12 +71,11 @@ fn open(decision: &CoachDecision, facts: &TurnFacts<'_>, number: usize, criterio
             item: Some(Issue::must_fix("requirement", &format!("{name} is not met{said}"))),
         });
     }
-    if let Some((found, weight)) = failed_check(facts, number) {
+    let check = facts.gates.result(Gate::Check(number));
+    if let Some((check, found)) = check.and_then(|check| Some((check, check.evidence.failure()?))) {
         let why = format!("{name} is said to be met, and its check failed: {}", found.sentence());
-        let item = match weight {
-            Weight::Demanded => None,
-            Weight::Shown => Some(Issue::must_fix("requirement", &why)),
-        };
+        let is_shown = check.weight == Weight::Shown;
+        let item = is_shown.then(|| Issue::must_fix("requirement", &why));
         return Some(Open { why, item });
     }
     let lack = match about.as_slice() {
@@ -91,7 +83,7 @@ fn open(decision: &CoachDecision, facts: &TurnFacts<'_>, number: usize, criterio
         all if all.iter().all(|finding| finding.evidence.trim().is_empty()) => "is said to be met without evidence",
         all if all
             .iter()
-            .any(|finding| is_real(&finding.evidence, number, criterion, facts)) =>
+            .any(|found| is_real(&found.evidence, number, criterion, facts)) =>
         {
             return None;
         }
@@ -106,14 +98,6 @@ fn open(decision: &CoachDecision, facts: &TurnFacts<'_>, number: usize, criterio
         why: format!("{name} {lack}"),
         item: Some(Issue::must_fix("requirement", &plain)),
     })
-}
-
-fn failed_check<'a>(facts: &TurnFacts<'a>, number: usize) -> Option<(&'a Finding, Weight)> {
-    let result = facts.gates.result(Gate::Check(number))?;
-    match &result.evidence {
-        Evidence::Failed(finding) => Some((finding, result.weight)),
-        Evidence::Passed(_) | Evidence::Absent(_) => None,
-    }
 }
 
 /// `true` if `evidence` names a file of the commit, a test that passed on it, the criterion's own check if that passed,
@@ -137,10 +121,8 @@ fn is_file(word: &Word<'_>, facts: &TurnFacts<'_>) -> bool {
 }
 
 fn names_bound_check(evidence: &str, number: usize, criterion: &Criterion, facts: &TurnFacts<'_>) -> bool {
-    let passed = facts
-        .gates
-        .result(Gate::Check(number))
-        .is_some_and(|result| matches!(result.evidence, Evidence::Passed(_)));
+    let result = facts.gates.result(Gate::Check(number));
+    let passed = result.is_some_and(|result| matches!(result.evidence, Evidence::Passed(_)));
     match &criterion.check {
         Check::Test(name) | Check::Command(name) => passed && mentions(evidence, name),
         Check::File(_) | Check::Human => false,
@@ -149,13 +131,9 @@ fn names_bound_check(evidence: &str, number: usize, criterion: &Criterion, facts
 
 /// Returns the findings of everything that ran on this commit.
 fn ran<'a>(facts: &TurnFacts<'a>) -> impl Iterator<Item = &'a Finding> {
-    let first = facts.gates.setup.iter().chain(std::iter::once(&facts.gates.tests));
-    first
-        .chain(facts.gates.more.iter().map(|result| &result.evidence))
-        .filter_map(|evidence| match evidence {
-            Evidence::Passed(finding) | Evidence::Failed(finding) => Some(finding),
-            Evidence::Absent(_) => None,
-        })
+    let first = facts.gates.setup.iter().chain([&facts.gates.tests]);
+    let all = first.chain(facts.gates.more.iter().map(|result| &result.evidence));
+    all.filter_map(Evidence::finding)
 }
 
 /// `true` if a command that ran is named. A command of one plain word, such as `make` or `true`, is also an English

@@ -24,11 +24,11 @@ macro_rules! stored_as_text {
 pub(crate) use stored_as_text;
 
 macro_rules! numeric_id {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident($number:ty);)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
-        pub struct $name(pub u64);
+        pub struct $name(pub $number);
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -40,26 +40,28 @@ macro_rules! numeric_id {
 
 numeric_id! {
     /// GitHub's id of an App.
-    AppId;
+    AppId(u64);
     /// GitHub's id of one installation of an App.
-    InstallationId;
+    InstallationId(u64);
     /// GitHub's id of a repository; it survives renames and transfers.
-    RepoId;
+    RepoId(u64);
     /// GitHub's id of a user or bot.
-    UserId;
+    UserId(u64);
     /// GitHub's id of an issue comment.
-    CommentId;
+    CommentId(u64);
     /// GitHub's id of a pull request review.
-    ReviewId;
+    ReviewId(u64);
     /// GitHub's id of a check run.
-    CheckRunId;
+    CheckRunId(u64);
     /// Number of an issue within its repository.
-    IssueNumber;
+    IssueNumber(u64);
     /// Number of a pull request within its repository.
-    PullNumber;
+    PullNumber(u64);
+    /// Number of a turn of one task, from 1.
+    TurnNumber(u32);
     /// Number of an effect's emission, counted per task or Feature. The effect's id contains it, and it distinguishes a
     /// late result from the expected one.
-    Emission;
+    Emission(u64);
 }
 
 impl Emission {
@@ -187,33 +189,22 @@ impl FromStr for TaskId {
     type Err = NotATaskId;
 
     fn from_str(text: &str) -> Result<Self, NotATaskId> {
-        let parsed = match text
-            .strip_prefix("TASK-")
-            .and_then(|rest| rest.split_once('-').map_or(Some(("", rest)), Some))
-        {
-            Some((kind, number)) if number.bytes().all(|b| b.is_ascii_digit()) => {
-                number.parse::<u16>().ok().filter(|k| *k > 0).and_then(|k| match kind {
-                    "" if number.len() == 3 => Some(Self::Planned(k)),
-                    "SYNC" => Some(Self::Sync(k)),
-                    "FIX" => Some(Self::Fix(k)),
-                    "REVIEW" => Some(Self::Review(k)),
-                    _ => None,
-                })
-            }
+        let rest = text.strip_prefix("TASK-").unwrap_or_default();
+        let (kind, number) = rest.split_once('-').unwrap_or(("", rest));
+        let number: Option<u16> = number.parse().ok().filter(|k| *k > 0);
+        let parsed = number.and_then(|k| match kind {
+            "" if k <= 999 => Some(Self::Planned(k)),
+            "SYNC" => Some(Self::Sync(k)),
+            "FIX" => Some(Self::Fix(k)),
+            "REVIEW" => Some(Self::Review(k)),
             _ => None,
-        };
-        parsed
-            .filter(|id| id.to_string() == text)
-            .ok_or_else(|| NotATaskId(text.to_owned()))
+        });
+        let exact = parsed.filter(|id| id.to_string() == text);
+        exact.ok_or_else(|| NotATaskId(text.to_owned()))
     }
 }
 
 stored_as_text!(TaskId, NotATaskId);
-
-/// Number of a turn of one task, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct TurnNumber(pub u32);
 
 impl TurnNumber {
     /// The first turn.
@@ -222,12 +213,6 @@ impl TurnNumber {
     /// Returns the number of the turn after this one.
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
-    }
-}
-
-impl fmt::Display for TurnNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 
@@ -306,12 +291,8 @@ impl FromStr for RepoName {
     type Err = NotARepoName;
 
     fn from_str(text: &str) -> Result<Self, NotARepoName> {
-        let fine = |part: &str| {
-            !part.is_empty()
-                && part != "."
-                && part != ".."
-                && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
-        };
+        let in_name = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+        let fine = |part: &str| !["", ".", ".."].contains(&part) && part.bytes().all(in_name);
         match text.split_once('/') {
             Some((owner, name)) if fine(owner) && fine(name) => Ok(Self {
                 owner: owner.to_owned(),

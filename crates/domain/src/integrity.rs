@@ -3,8 +3,18 @@
 //!
 //! The Gates find the violations; this module says what follows from them.
 
-use crate::{plan::TaskType, weight::Weight};
+use crate::plan::TaskType;
 use serde::{Deserialize, Serialize};
+
+/// Whether an approval rests on the result of a rule or a Gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weight {
+    /// Required: a failure sends work back, and if the Gate could not run, the task blocks.
+    Demanded,
+    /// Informational: people and the Coach see it, and nothing follows from it.
+    Shown,
+}
 
 /// The rules as a table: a description, the variant, its name in reviews, and its weight.
 macro_rules! rules {
@@ -103,14 +113,8 @@ rules! {
 impl Rule {
     /// Returns the rule's weight in a task of this type. Scaffolding may leave stubs.
     pub fn weight(self, kind: TaskType) -> Weight {
-        match kind {
-            TaskType::Scaffolding if self == Self::Stub => Weight::Shown,
-            TaskType::Scaffolding
-            | TaskType::Feature
-            | TaskType::Refactoring
-            | TaskType::Testing
-            | TaskType::Documentation => self.usual_weight(),
-        }
+        let may_stay = self == Self::Stub && kind == TaskType::Scaffolding;
+        if may_stay { Weight::Shown } else { self.usual_weight() }
     }
 
     /// `true` if a person may waive it by overriding the Coach: every rule but `Secret`.

@@ -28,6 +28,14 @@ impl Level {
             Self::L3 => "its own files, programs and network",
         }
     }
+
+    /// Returns bounds that allow this level and all stronger ones.
+    pub fn or_more(self) -> Bounds {
+        Bounds {
+            least: self,
+            most: Self::L3,
+        }
+    }
 }
 
 /// The levels between which programs run.
@@ -41,20 +49,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self {
-            least: Level::L1,
-            most: Level::L3,
-        }
-    }
-}
-
-impl Level {
-    /// Returns bounds that allow this level and all stronger ones.
-    pub fn or_more(self) -> Bounds {
-        Bounds {
-            least: self,
-            most: Self::L3,
-        }
+        Level::L1.or_more()
     }
 }
 
@@ -73,13 +68,10 @@ impl TryFrom<u8> for Level {
     type Error = NoSuchLevel;
 
     fn try_from(number: u8) -> Result<Self, Self::Error> {
-        match number {
-            0 => Ok(Self::L0),
-            1 => Ok(Self::L1),
-            2 => Ok(Self::L2),
-            3 => Ok(Self::L3),
-            other => Err(NoSuchLevel(other)),
-        }
+        let all = [Self::L0, Self::L1, Self::L2, Self::L3];
+        all.into_iter()
+            .find(|level| u8::from(*level) == number)
+            .ok_or(NoSuchLevel(number))
     }
 }
 
@@ -143,10 +135,9 @@ impl fmt::Display for Limit {
             Self::Processes(count) => write!(f, "more than {count} processes"),
             Self::Cpu(seconds) => write!(f, "more than {seconds} s of processor time"),
             Self::Disk(bytes) => write!(f, "more than {} MiB of disk", bytes >> 20),
-            Self::Unmeasured => write!(
-                f,
-                "what could not be measured: its processes or files could not be looked at"
-            ),
+            Self::Unmeasured => {
+                f.write_str("what could not be measured: its processes or files could not be looked at")
+            }
         }
     }
 }

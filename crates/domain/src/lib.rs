@@ -47,5 +47,4 @@ pub mod task;
 pub mod trace;
 pub mod usage;
 pub mod wave;
-pub mod weight;
 pub mod words;

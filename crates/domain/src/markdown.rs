@@ -1,6 +1,11 @@
 //! Reads the Markdown that people write on GitHub: separates text from code, and puts words in the place of images. It
 //! renders nothing.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "Markdown has many more events than are read"
+)]
+
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::ops::Range;
 
@@ -11,28 +16,20 @@ pub fn from_line_starting_with<'a>(text: &'a str, word: &str) -> Option<&'a str>
     let candidates = line_starts(text).filter_map(|start| {
         let line = text.get(start..)?;
         let rest = line.trim_start_matches([' ', '\t']);
-        let after = rest.strip_prefix(word)?;
+        let after = rest.strip_prefix(word)?.chars().next();
         after
-            .chars()
-            .next()
             .is_none_or(char::is_whitespace)
             .then_some((start + line.len() - rest.len(), rest))
     });
-    let mut silent = None;
-    for (offset, rest) in candidates {
-        let ranges: &Vec<Range<usize>> = silent.get_or_insert_with(|| silent_ranges(text));
-        if !ranges.iter().any(|range| range.contains(&offset)) {
-            return Some(rest);
-        }
-    }
-    None
+    let mut candidates = candidates.peekable();
+    candidates.peek()?;
+    let silent = silent_ranges(text);
+    let is_silent = |offset: usize| silent.iter().any(|range| range.contains(&offset));
+    let found = candidates.find(|(offset, _)| !is_silent(*offset));
+    found.map(|(_, rest)| rest)
 }
 
 /// Returns the content of each fenced code block outside quotes, together with the first word of its info string.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "Markdown has many more events than are read"
-)]
 pub fn fenced_blocks(text: &str) -> Vec<(String, String)> {
     let mut blocks = Vec::new();
     let mut open: Option<(String, String)> = None;
@@ -59,10 +56,6 @@ pub fn fenced_blocks(text: &str) -> Vec<(String, String)> {
 
 /// Replaces each image outside code by words such as `[image, not read: alt, address]`, because a reader of the plain
 /// text does not see it.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "Markdown has many more events than are read"
-)]
 pub fn with_named_images(text: &str) -> String {
     let mut named = String::with_capacity(text.len());
     let mut done = 0usize;
@@ -94,10 +87,7 @@ fn named_image(alt: &str, address: &str) -> String {
 /// Returns the alt text between the brackets of an image.
 fn alt_of(source: &str) -> &str {
     let inside = source.strip_prefix("![").unwrap_or_default();
-    let end = inside
-        .rfind("](")
-        .or_else(|| inside.rfind("]["))
-        .or_else(|| inside.rfind(']'));
+    let end = ["](", "][", "]"].iter().find_map(|end| inside.rfind(end));
     end.and_then(|end| inside.get(..end)).unwrap_or_default()
 }
 
@@ -123,10 +113,8 @@ fn without_image_tags(html: &str) -> String {
 /// Returns the value of a tag's attribute, or an empty text.
 fn attribute<'a>(tag: &'a str, name: &str) -> &'a str {
     let lower = tag.to_ascii_lowercase();
-    let value = lower
-        .find(&format!(" {name}="))
-        .and_then(|at| tag.get(at + name.len() + 2..));
-    let value = value.unwrap_or_default();
+    let at = lower.find(&format!(" {name}="));
+    let value = at.and_then(|at| tag.get(at + name.len() + 2..)).unwrap_or_default();
     match value.chars().next() {
         Some(quote @ ('"' | '\'')) => value.split(quote).nth(1).unwrap_or_default(),
         _ => value.split([' ', '/']).next().unwrap_or_default(),
@@ -139,19 +127,15 @@ fn line_starts(text: &str) -> impl Iterator<Item = usize> {
 
 /// Returns the ranges in which no line counts as text: code blocks, code spans and HTML comments. Quotes need no range:
 /// a quoted line starts with `>`, never with the word.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "Markdown has many more events than are read"
-)]
 fn silent_ranges(text: &str) -> Vec<Range<usize>> {
     Parser::new(text)
         .into_offset_iter()
         .filter_map(|(event, range)| match event {
             Event::Start(Tag::CodeBlock(_)) | Event::Code(_) => Some(range),
-            Event::Start(Tag::HtmlBlock) | Event::InlineHtml(_) => text
-                .get(range.clone())
-                .is_some_and(|html| html.trim_start().starts_with("<!--"))
-                .then_some(range),
+            Event::Start(Tag::HtmlBlock) | Event::InlineHtml(_) => {
+                let html = text.get(range.clone()).unwrap_or_default();
+                html.trim_start().starts_with("<!--").then_some(range)
+            }
             _ => None,
         })
         .collect()

@@ -79,10 +79,9 @@ pub struct Mistakes(pub Vec<Mistake>);
 impl Mistakes {
     /// Returns a list of one mistake.
     pub fn one(sentence: impl Into<String>, place: Option<Position>) -> Self {
-        Self(vec![Mistake {
-            sentence: sentence.into(),
-            place,
-        }])
+        let mut mistakes = Self::default();
+        mistakes.add(sentence, place);
+        mistakes
     }
 
     /// Adds a mistake.
@@ -91,14 +90,6 @@ impl Mistakes {
             sentence: sentence.into(),
             place,
         });
-    }
-
-    /// Returns `value` if there is no mistake.
-    pub fn or_else_value<T>(self, value: T) -> Result<T, Self> {
-        match self.0.is_empty() {
-            true => Ok(value),
-            false => Err(self),
-        }
     }
 }
 

@@ -8,6 +8,7 @@ use serde::{
     Deserialize, Deserializer,
     de::{MapAccess, SeqAccess, Visitor},
 };
+use serde_json::Value;
 use serde_saphyr::{Spanned, options::DuplicateKeyPolicy};
 use std::fmt;
 
@@ -101,29 +102,20 @@ impl Node {
 
     /// Returns the value, if it is text.
     pub fn text(&self) -> Option<&str> {
-        if let Shape::Text(text) = &self.value {
-            Some(text)
-        } else {
-            None
-        }
+        let Shape::Text(text) = &self.value else { return None };
+        Some(text)
     }
 
     /// Returns the value, if it is a boolean.
     pub fn flag(&self) -> Option<bool> {
-        if let Shape::Flag(flag) = self.value {
-            Some(flag)
-        } else {
-            None
-        }
+        let Shape::Flag(flag) = self.value else { return None };
+        Some(flag)
     }
 
     /// Returns the value, if it is a whole number.
     pub fn whole(&self) -> Option<i64> {
-        if let Shape::Whole(number) = self.value {
-            Some(number)
-        } else {
-            None
-        }
+        let Shape::Whole(number) = self.value else { return None };
+        Some(number)
     }
 
     /// Returns the value, if it is a number.
@@ -137,62 +129,52 @@ impl Node {
 
     /// Returns the items, if the value is a list.
     pub fn items(&self) -> Option<&[Self]> {
-        if let Shape::List(items) = &self.value {
-            Some(items)
-        } else {
-            None
-        }
+        let Shape::List(items) = &self.value else { return None };
+        Some(items)
     }
 
     /// Returns the keys and their values, if the value is a map.
     pub fn entries(&self) -> Option<&[(Key, Self)]> {
-        if let Shape::Map(entries) = &self.value {
-            Some(entries)
-        } else {
-            None
-        }
+        let Shape::Map(entries) = &self.value else { return None };
+        Some(entries)
     }
 
     /// Returns the value as JSON; a number that JSON cannot hold becomes null.
-    pub fn to_json(&self) -> serde_json::Value {
+    pub fn to_json(&self) -> Value {
         match &self.value {
-            Shape::Null => serde_json::Value::Null,
+            Shape::Null => Value::Null,
             Shape::Flag(value) => (*value).into(),
             Shape::Whole(value) => (*value).into(),
             Shape::Number(value) => (*value).into(),
             Shape::Text(value) => value.clone().into(),
             Shape::List(nodes) => nodes.iter().map(Self::to_json).collect(),
-            Shape::Map(entries) => entries
-                .iter()
-                .map(|(key, node)| (key.name.clone(), node.to_json()))
-                .collect::<serde_json::Map<_, _>>()
-                .into(),
+            Shape::Map(entries) => {
+                let entries = entries.iter().map(|(key, node)| (key.name.clone(), node.to_json()));
+                Value::Object(entries.collect())
+            }
         }
     }
 
     /// Converts a JSON value.
-    pub fn from_json(json: &serde_json::Value) -> Self {
+    pub fn from_json(json: &Value) -> Self {
+        let place = None;
+        let entry = |(name, value): (&String, &Value)| {
+            let name = name.clone();
+            (Key { name, place }, Self::from_json(value))
+        };
         let value = match json {
-            serde_json::Value::Null => Shape::Null,
-            serde_json::Value::Bool(flag) => Shape::Flag(*flag),
-            serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            Value::Null => Shape::Null,
+            Value::Bool(flag) => Shape::Flag(*flag),
+            Value::Number(number) => match (number.as_i64(), number.as_f64()) {
                 (Some(whole), _) => Shape::Whole(whole),
                 (None, Some(float)) => number_shape(float),
                 (None, None) => Shape::Text(number.to_string()),
             },
-            serde_json::Value::String(text) => Shape::Text(text.clone()),
-            serde_json::Value::Array(items) => Shape::List(items.iter().map(Self::from_json).collect()),
-            serde_json::Value::Object(entries) => Shape::Map(
-                entries
-                    .iter()
-                    .map(|(name, value)| {
-                        let (name, place) = (name.clone(), None);
-                        (Key { name, place }, Self::from_json(value))
-                    })
-                    .collect(),
-            ),
+            Value::String(text) => Shape::Text(text.clone()),
+            Value::Array(items) => Shape::List(items.iter().map(Self::from_json).collect()),
+            Value::Object(entries) => Shape::Map(entries.iter().map(entry).collect()),
         };
-        Self { value, place: None }
+        Self { value, place }
     }
 
     /// Returns a description for a sentence such as "must be text, not the number 3".
@@ -249,9 +231,8 @@ impl Node {
 
 /// A number without a fraction counts as whole, however it is spelled.
 fn number_shape(number: f64) -> Shape {
-    let whole = (number.fract() == 0.0)
-        .then(|| format!("{number:.0}").parse::<i64>().ok())
-        .flatten();
+    let is_whole = number.fract() == 0.0;
+    let whole = format!("{number:.0}").parse().ok().filter(|_| is_whole);
     whole.map_or(Shape::Number(number), Shape::Whole)
 }
 
@@ -264,11 +245,8 @@ fn plain_cause(complaint: &str) -> &str {
         "; use from_",
         ": total_replayed",
     ];
-    let end = ends
-        .iter()
-        .filter_map(|end| complaint.find(end))
-        .filter(|at| *at > 0)
-        .min();
+    let found = ends.iter().filter_map(|end| complaint.find(end));
+    let end = found.filter(|at| *at > 0).min();
     end.and_then(|end| complaint.get(..end)).unwrap_or(complaint)
 }
 
@@ -292,23 +270,17 @@ fn position_of(location: serde_saphyr::Location) -> Position {
 
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Spanned {
-            value: Raw(value),
-            referenced,
-            ..
-        } = Spanned::deserialize(deserializer)?;
+        let spanned: Spanned<Shape> = Spanned::deserialize(deserializer)?;
         Ok(Self {
-            value,
-            place: Some(position_of(referenced)),
+            place: Some(position_of(spanned.referenced)),
+            value: spanned.value,
         })
     }
 }
 
-struct Raw(Shape);
-
-impl<'de> Deserialize<'de> for Raw {
+impl<'de> Deserialize<'de> for Shape {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyShape).map(Raw)
+        deserializer.deserialize_any(AnyShape)
     }
 }
 
@@ -323,14 +295,6 @@ impl<'de> Visitor<'de> for AnyShape {
 
     fn visit_unit<E>(self) -> Result<Shape, E> {
         Ok(Shape::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Shape, E> {
-        Ok(Shape::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Shape, D::Error> {
-        deserializer.deserialize_any(self)
     }
 
     fn visit_bool<E>(self, flag: bool) -> Result<Shape, E> {

@@ -5,28 +5,21 @@ use crate::markdown;
 /// Returns the first fenced `yaml` or `yml` block with a top-level `tasks`. A block that is not valid YAML counts too:
 /// its author meant a plan, and the reply names its mistakes.
 pub fn find_plan_block(markdown_text: &str) -> Option<String> {
-    markdown::fenced_blocks(markdown_text)
-        .into_iter()
-        .find(|(language, body)| is_yaml(language) && has_tasks(body))
-        .map(|(_, body)| body)
-}
-
-fn is_yaml(language: &str) -> bool {
-    language.eq_ignore_ascii_case("yaml") || language.eq_ignore_ascii_case("yml")
+    let is_yaml = |language: &str| ["yaml", "yml"].contains(&language.to_ascii_lowercase().as_str());
+    let mut blocks = markdown::fenced_blocks(markdown_text).into_iter();
+    let found = blocks.find(|(language, body)| is_yaml(language) && has_tasks(body));
+    found.map(|(_, body)| body)
 }
 
 fn has_tasks(body: &str) -> bool {
     let flow = body.trim_start().starts_with('{');
     body.lines().any(|line| {
-        let line = if flow {
-            line.trim_start_matches(['{', ' ', '\t', ','])
-        } else {
-            line
-        };
-        ["tasks", "\"tasks\"", "'tasks'"]
+        let key = line.trim_start_matches(['{', ' ', '\t', ',']);
+        let line = if flow { key } else { line };
+        let after = ["tasks", "\"tasks\"", "'tasks'"]
             .iter()
-            .filter_map(|key| line.strip_prefix(key))
-            .any(|after| after.trim_start().starts_with(':'))
+            .filter_map(|key| line.strip_prefix(key));
+        after.into_iter().any(|after| after.trim_start().starts_with(':'))
     })
 }
 

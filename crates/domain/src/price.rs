@@ -60,26 +60,24 @@ fn estimate(tokens: &Tokens, model: Option<&str>) -> u64 {
 /// skipped. The rest of the name may add a variant but no version number: `gpt-5.9` is not `gpt-5`.
 fn price_of(model: &str) -> Option<&'static Price> {
     let name = model.to_lowercase();
-    let fits = |price: &&Price| {
-        let (before, after) = name.split_once(&price.prefix)?;
-        let starts = before.is_empty() || before.ends_with(['/', '.', ':']);
-        (starts && !after.starts_with(|c: char| c.is_alphanumeric() || c == '.')).then_some(())
-    };
-    let fitting = PRICES.iter().filter(|price| fits(price).is_some());
+    let starts = |before: &str| before.is_empty() || before.ends_with(['/', '.', ':']);
+    let ends = |after: &str| !after.starts_with(|c: char| c.is_alphanumeric() || c == '.');
+    let fits = |(before, after): (&str, &str)| starts(before) && ends(after);
+    let fitting = PRICES
+        .iter()
+        .filter(|price| name.split_once(&price.prefix).is_some_and(fits));
     fitting.max_by_key(|price| price.prefix.len())
 }
 
 impl Price {
     fn of(&self, tokens: &Tokens) -> u64 {
-        [
-            (tokens.input, self.input),
-            (tokens.cached, self.cached),
-            (tokens.cache_write, self.cache_write),
-            (tokens.output, self.output),
-        ]
-        .into_iter()
-        .map(|(count, price)| times(count, price))
-        .fold(0, u64::saturating_add)
+        let parts = [
+            times(tokens.input, self.input),
+            times(tokens.cached, self.cached),
+            times(tokens.cache_write, self.cache_write),
+            times(tokens.output, self.output),
+        ];
+        parts.into_iter().fold(0, u64::saturating_add)
     }
 }
 

@@ -38,17 +38,15 @@ pub fn recurring(turns: &[(TurnNumber, &[Issue])]) -> Vec<Recurring> {
             group.1.insert(*turn);
         }
     }
-    let mut recurring: Vec<Recurring> = groups
-        .into_values()
-        .filter(|(_, turns)| turns.len() > 1)
-        .map(|(issue, turns)| Recurring {
-            description: issue.description.clone(),
-            category: issue.category.clone(),
-            file: issue.file.clone(),
-            count: turns.len(),
-            turns: turns.into_iter().collect(),
-        })
-        .collect();
+    let several = groups.into_values().filter(|(_, turns)| turns.len() > 1);
+    let group = |(issue, turns): (&Issue, BTreeSet<TurnNumber>)| Recurring {
+        description: issue.description.clone(),
+        category: issue.category.clone(),
+        file: issue.file.clone(),
+        count: turns.len(),
+        turns: turns.into_iter().collect(),
+    };
+    let mut recurring: Vec<Recurring> = several.map(group).collect();
     recurring.sort_by_key(|group| std::cmp::Reverse(group.count));
     recurring
 }
@@ -57,23 +55,15 @@ pub fn recurring(turns: &[(TurnNumber, &[Issue])]) -> Vec<Recurring> {
 ///
 /// Numbers are compared, except line numbers: "2 failed" after "3 failed" is progress.
 pub fn same_issues_three_turns(turns: &[&[Issue]]) -> bool {
-    let mut last = turns
-        .iter()
-        .rev()
-        .take(SAME_ISSUES_TURNS)
-        .map(|items| must_fix_keys(items));
-    let Some(newest) = last.next().filter(|keys| !keys.is_empty()) else {
-        return false;
-    };
-    turns.len() >= SAME_ISSUES_TURNS && last.all(|keys| keys == newest)
+    let last = turns.iter().rev().take(SAME_ISSUES_TURNS);
+    let mut last = last.map(|items| must_fix_keys(items));
+    let newest = last.next().unwrap_or_default();
+    turns.len() >= SAME_ISSUES_TURNS && !newest.is_empty() && last.all(|keys| keys == newest)
 }
 
 fn must_fix_keys(items: &[Issue]) -> BTreeSet<Key> {
-    items
-        .iter()
-        .filter(|issue| issue.severity == Severity::MustFix)
-        .map(|issue| key(issue, Digits::Compared))
-        .collect()
+    let must_fix = items.iter().filter(|issue| issue.severity == Severity::MustFix);
+    must_fix.map(|issue| key(issue, Digits::Compared)).collect()
 }
 
 type Key = (String, Option<String>, String);
@@ -85,13 +75,12 @@ enum Digits {
 }
 
 fn key(issue: &Issue, digits: Digits) -> Key {
-    let file = issue
-        .file
-        .as_deref()
-        .map(|file| file.strip_prefix("./").unwrap_or(file).to_owned());
+    let file = issue.file.as_deref();
+    let file = file.map(|file| file.strip_prefix("./").unwrap_or(file));
+    let category = issue.category.trim().to_lowercase();
     (
-        issue.category.trim().to_lowercase(),
-        file,
+        category,
+        file.map(str::to_owned),
         normalised(&issue.description, digits),
     )
 }
@@ -128,14 +117,12 @@ fn without_digits(word: &str) -> String {
 
 /// Removes line numbers from words such as `src/a.rs:12:5` and `l12`; returns other words unchanged.
 fn without_line_number(word: &str) -> String {
-    match word.split_once(':') {
-        Some((path, place)) if !place.is_empty() && place.chars().all(|c| c.is_numeric() || c == ':' || c == '-') => {
-            path.to_owned()
-        }
-        Some(_) | None => match word.strip_prefix('l') {
-            Some(number) if !number.is_empty() && number.chars().all(char::is_numeric) => "l#".to_owned(),
-            Some(_) | None => word.to_owned(),
-        },
+    let is_place = |place: &str| !place.is_empty() && place.chars().all(|c| c.is_numeric() || c == ':' || c == '-');
+    let is_number = |number: &str| !number.is_empty() && number.chars().all(char::is_numeric);
+    match (word.split_once(':'), word.strip_prefix('l')) {
+        (Some((path, place)), _) if is_place(place) => path.to_owned(),
+        (_, Some(number)) if is_number(number) => "l#".to_owned(),
+        _ => word.to_owned(),
     }
 }
 

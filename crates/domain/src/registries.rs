@@ -10,10 +10,10 @@ use crate::network::HostRule;
 pub struct Ecosystem {
     /// The name that people use.
     pub name: &'static str,
-    /// Files that show that a repository uses it; `*` stands for any beginning.
-    files: &'static [&'static str],
-    /// The hosts of its registries.
-    hosts: &'static [&'static str],
+    /// Files that show that a repository uses it; `*` stands for any beginning. Blanks separate them.
+    files: &'static str,
+    /// The hosts of its registries, separated by blanks.
+    hosts: &'static str,
     /// The programs that build and run its packages.
     pub programs: &'static [&'static str],
 }
@@ -23,89 +23,66 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
     // https://doc.rust-lang.org/cargo/reference/registry-index.html; `dl` of https://index.crates.io/config.json
     Ecosystem {
         name: "Cargo",
-        files: &["Cargo.toml"],
-        hosts: &["index.crates.io", "static.crates.io", "crates.io"],
+        files: "Cargo.toml",
+        hosts: "index.crates.io static.crates.io crates.io",
         programs: &["cargo", "rustc"],
     },
     // https://docs.npmjs.com/cli/using-npm/registry, https://yarnpkg.com/configuration/yarnrc (classic lock files name
     // the second host, Corepack fetches Yarn from the third)
     Ecosystem {
         name: "npm",
-        files: &["package.json"],
-        hosts: &["registry.npmjs.org", "registry.yarnpkg.com", "repo.yarnpkg.com"],
+        files: "package.json",
+        hosts: "registry.npmjs.org registry.yarnpkg.com repo.yarnpkg.com",
         programs: &["node"],
     },
     // https://docs.pypi.org/api/
     Ecosystem {
         name: "PyPI",
-        files: &[
-            "pyproject.toml",
-            "setup.py",
-            "setup.cfg",
-            "Pipfile",
-            "uv.lock",
-            "poetry.lock",
-            "tox.ini",
-            "requirements.txt",
-            "requirements-dev.txt",
-            "dev-requirements.txt",
-            "pytest.ini",
-        ],
-        hosts: &["pypi.org", "files.pythonhosted.org"],
+        files: "pyproject.toml setup.py setup.cfg Pipfile uv.lock poetry.lock tox.ini requirements.txt \
+                requirements-dev.txt dev-requirements.txt pytest.ini",
+        hosts: "pypi.org files.pythonhosted.org",
         programs: &["python3", "pytest"],
     },
     // https://go.dev/ref/mod#environment-variables (GOPROXY, GOSUMDB)
     Ecosystem {
         name: "Go",
-        files: &["go.mod"],
-        hosts: &["proxy.golang.org", "sum.golang.org"],
+        files: "go.mod",
+        hosts: "proxy.golang.org sum.golang.org",
         programs: &["go"],
     },
     // https://maven.apache.org/repository/, https://docs.gradle.org/current/userguide/plugins.html
     Ecosystem {
         name: "Maven",
-        files: &[
-            "pom.xml",
-            "build.gradle",
-            "build.gradle.kts",
-            "settings.gradle",
-            "settings.gradle.kts",
-        ],
-        hosts: &[
-            "repo.maven.apache.org",
-            "repo1.maven.org",
-            "plugins.gradle.org",
-            "plugins-artifacts.gradle.org",
-            "services.gradle.org",
-        ],
+        files: "pom.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts",
+        hosts: "repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org",
         programs: &["java"],
     },
     // https://guides.rubygems.org/rubygems-org-compact-index-api/
     Ecosystem {
         name: "RubyGems",
-        files: &["Gemfile", "*.gemspec"],
-        hosts: &["rubygems.org", "index.rubygems.org"],
+        files: "Gemfile *.gemspec",
+        hosts: "rubygems.org index.rubygems.org",
         programs: &["ruby"],
     },
     // https://packagist.org/apidoc (the packages themselves are on code forges)
     Ecosystem {
         name: "Packagist",
-        files: &["composer.json"],
-        hosts: &["repo.packagist.org", "packagist.org"],
+        files: "composer.json",
+        hosts: "repo.packagist.org packagist.org",
         programs: &["php"],
     },
     // https://learn.microsoft.com/nuget/api/overview
     Ecosystem {
         name: "NuGet",
-        files: &["*.csproj", "*.fsproj", "*.sln", "packages.config"],
-        hosts: &["api.nuget.org"],
+        files: "*.csproj *.fsproj *.sln packages.config",
+        hosts: "api.nuget.org",
         programs: &["dotnet"],
     },
     // https://hexdocs.pm/hex/Mix.Tasks.Hex.Config.html (`api_url`, `repo_url`)
     Ecosystem {
         name: "Hex",
-        files: &["mix.exs", "rebar.config"],
-        hosts: &["repo.hex.pm", "builds.hex.pm", "hex.pm"],
+        files: "mix.exs rebar.config",
+        hosts: "repo.hex.pm builds.hex.pm hex.pm",
         programs: &["elixir"],
     },
 ];
@@ -116,13 +93,13 @@ const VENDORED: [&str; 4] = ["node_modules", "vendor", "third_party", ".venv"];
 impl Ecosystem {
     /// Returns the hosts of its registries.
     pub fn registries(&self) -> Vec<HostRule> {
-        self.hosts.iter().filter_map(|host| host.parse().ok()).collect()
+        self.hosts.split(' ').filter_map(|host| host.parse().ok()).collect()
     }
 
     fn has(&self, file: &str) -> bool {
-        self.files.iter().any(|known| match known.strip_prefix('*') {
+        self.files.split(' ').any(|known| match known.strip_prefix('*') {
             Some(ending) => file.ends_with(ending),
-            None => file == *known,
+            None => file == known,
         })
     }
 }
@@ -130,15 +107,10 @@ impl Ecosystem {
 /// Returns the ecosystems that a repository with these paths uses, in the order of the table.
 pub fn of_paths(paths: &[String]) -> Vec<&'static Ecosystem> {
     let is_own = |path: &&String| !path.split('/').any(|part| VENDORED.contains(&part));
-    let own: Vec<&str> = paths
-        .iter()
-        .filter(is_own)
-        .map(|path| path.rsplit('/').next().unwrap_or_default())
-        .collect();
-    ECOSYSTEMS
-        .iter()
-        .filter(|ecosystem| own.iter().any(|file| ecosystem.has(file)))
-        .collect()
+    let own = paths.iter().filter(is_own);
+    let names: Vec<&str> = own.map(|path| path.rsplit('/').next().unwrap_or_default()).collect();
+    let is_used = |ecosystem: &&Ecosystem| names.iter().any(|file| ecosystem.has(file));
+    ECOSYSTEMS.iter().filter(is_used).collect()
 }
 
 /// Returns every public registry of the table.
@@ -152,7 +124,10 @@ mod tests {
 
     #[test]
     fn every_host_of_the_table_is_a_name() {
-        let written: usize = ECOSYSTEMS.iter().map(|ecosystem| ecosystem.hosts.len()).sum();
+        let written: usize = ECOSYSTEMS
+            .iter()
+            .map(|ecosystem| ecosystem.hosts.split(' ').count())
+            .sum();
         assert_eq!(public().len(), written);
     }
 

@@ -1,9 +1,10 @@
 //! The Player's report on its turn. It is a claim, never a fact.
 
 use crate::{
-    fields::{Fields, Reading},
+    fields::{Field, Fields, Reading},
     mistake::Mistakes,
     node::Node,
+    plan::schema::of_answer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -61,28 +62,23 @@ pub fn parse_report(answer: &serde_json::Value) -> Result<PlayerReport, Mistakes
 }
 
 fn report(mut fields: Fields<'_>) -> PlayerReport {
-    let required_texts = |fields: &mut Fields<'_>, key| fields.required(key).map(|field| field.texts());
-    let flag = |fields: &mut Fields<'_>, key| fields.optional(key).and_then(|field| field.flag());
+    let text = |field: Option<Field<'_>>| field.and_then(|field| field.text()).unwrap_or_default();
+    let texts = |field: Option<Field<'_>>| field.map(|field| field.texts()).unwrap_or_default();
+    let flag = |field: Option<Field<'_>>| field.and_then(|field| field.flag()).unwrap_or_default();
     let report = PlayerReport {
         approach: fields.text("approach"),
-        summary: fields
-            .required("summary")
-            .and_then(|field| field.text())
-            .unwrap_or_default(),
-        files_modified: required_texts(&mut fields, "files_modified").unwrap_or_default(),
-        files_created: required_texts(&mut fields, "files_created").unwrap_or_default(),
+        summary: text(fields.required("summary")),
+        files_modified: texts(fields.required("files_modified")),
+        files_created: texts(fields.required("files_created")),
         tests_written: fields.texts("tests_written"),
-        tests_run: flag(&mut fields, "tests_run").unwrap_or_default(),
-        tests_passed: flag(&mut fields, "tests_passed").unwrap_or_default(),
+        tests_run: flag(fields.optional("tests_run")),
+        tests_passed: flag(fields.optional("tests_passed")),
         test_output_summary: fields.text("test_output_summary"),
         implementation_notes: fields.text("implementation_notes"),
         concerns: fields.texts("concerns"),
         requirements_addressed: fields.texts("requirements_addressed"),
         requirements_remaining: fields.texts("requirements_remaining"),
-        ready_for_validation: fields
-            .required("ready_for_validation")
-            .and_then(|field| field.flag())
-            .unwrap_or_default(),
+        ready_for_validation: flag(fields.required("ready_for_validation")),
         ignored: Vec::new(),
     };
     fields.end();
@@ -94,27 +90,23 @@ pub fn schema() -> serde_json::Value {
     let text = || json!({ "type": "string" });
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
     let flag = || json!({ "type": "boolean" });
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "PlayerReport",
-        "type": "object",
-        "required": ["summary", "files_modified", "files_created", "ready_for_validation"],
-        "properties": {
-            "approach": text(),
-            "summary": text(),
-            "files_modified": texts(),
-            "files_created": texts(),
-            "tests_written": texts(),
-            "tests_run": flag(),
-            "tests_passed": flag(),
-            "test_output_summary": text(),
-            "implementation_notes": text(),
-            "concerns": texts(),
-            "requirements_addressed": texts(),
-            "requirements_remaining": texts(),
-            "ready_for_validation": flag()
-        }
-    })
+    let properties = json!({
+        "approach": text(),
+        "summary": text(),
+        "files_modified": texts(),
+        "files_created": texts(),
+        "tests_written": texts(),
+        "tests_run": flag(),
+        "tests_passed": flag(),
+        "test_output_summary": text(),
+        "implementation_notes": text(),
+        "concerns": texts(),
+        "requirements_addressed": texts(),
+        "requirements_remaining": texts(),
+        "ready_for_validation": flag()
+    });
+    let required = ["summary", "files_modified", "files_created", "ready_for_validation"];
+    of_answer("PlayerReport", &required, properties)
 }
 
 /// The paths that a turn changed, read from the tree.

@@ -50,9 +50,9 @@ impl ShellCommand {
 
     /// Returns the parts of the line if it is one simple command, as many are; `None` if only a shell can tell.
     pub fn simple(&self) -> Option<SimpleCommand> {
-        words(&self.text)
-            .filter(|words| !words.iter().any(|word| word.is_pattern))
-            .and_then(one_command)
+        let words = words(&self.text)?;
+        let has_pattern = words.iter().any(|word| word.is_pattern);
+        one_command(words).filter(|_| !has_pattern)
     }
 
     /// Returns the same, but also accepts patterns such as `test/*.js`, which a shell may expand to several files. The
@@ -64,15 +64,12 @@ impl ShellCommand {
     /// Returns every word that may be the path of a file that the line runs or reads. The program of a simple command
     /// is left out.
     pub fn mentioned(&self) -> Vec<String> {
-        match self.simple() {
-            Some(simple) => simple.words.into_iter().skip(1).collect(),
-            None => self
-                .text
-                .split(|c: char| c.is_whitespace() || "|&;<>()`\"'=".contains(c))
-                .filter(|word| !word.is_empty())
-                .map(str::to_owned)
-                .collect(),
+        if let Some(simple) = self.simple() {
+            return simple.words.into_iter().skip(1).collect();
         }
+        let separates = |c: char| c.is_whitespace() || "|&;<>()`\"'=".contains(c);
+        let words = self.text.split(separates).filter(|word| !word.is_empty());
+        words.map(str::to_owned).collect()
     }
 }
 
@@ -111,10 +108,14 @@ struct Word {
 impl Word {
     fn variable(&self) -> Option<(String, String)> {
         let (name, value) = self.value.split_once('=')?;
-        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-            && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-        (is_name && name.len() < self.bare).then(|| (name.to_owned(), value.to_owned()))
+        (is_name(name) && name.len() < self.bare).then(|| (name.to_owned(), value.to_owned()))
     }
+}
+
+/// `true` if the text can be the name of an environment variable.
+pub(crate) fn is_name(text: &str) -> bool {
+    let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    starts && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Returns the one command that the words form, if they do: variables, then a word that is not a shell keyword.
@@ -190,7 +191,7 @@ fn double(chars: &mut std::str::Chars<'_>) -> Option<String> {
 }
 
 /// The reason why a text is not a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotACommand {
     /// It contains nothing to run.
     #[error("the command is empty")]
@@ -207,9 +208,23 @@ pub enum NotACommand {
          `sh ci/setup.sh`"
     )]
     SeveralLines,
+    /// It contains a word that only a shell understands, and runs without one.
+    #[error("{0:?} is for a shell, and commands run without one: write it as sh -c '…'")]
+    NeedsShell(String),
     /// It has more than 4,000 characters.
     #[error("the command is longer than {MAX_CHARS} characters")]
     TooLong,
+}
+
+/// Refuses a text that is too long or contains a zero byte.
+pub(crate) fn bounded(text: &str) -> Result<(), NotACommand> {
+    if text.chars().count() > MAX_CHARS {
+        return Err(NotACommand::TooLong);
+    }
+    if text.contains('\0') {
+        return Err(NotACommand::ZeroByte);
+    }
+    Ok(())
 }
 
 impl FromStr for ShellCommand {
@@ -219,12 +234,7 @@ impl FromStr for ShellCommand {
     fn from_str(text: &str) -> Result<Self, NotACommand> {
         let text = text.trim();
         let is_nothing = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-        if text.chars().count() > MAX_CHARS {
-            return Err(NotACommand::TooLong);
-        }
-        if text.contains('\0') {
-            return Err(NotACommand::ZeroByte);
-        }
+        bounded(text)?;
         if text.lines().all(is_nothing) {
             return Err(NotACommand::Empty);
         }

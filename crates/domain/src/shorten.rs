@@ -19,13 +19,12 @@ pub fn middle(text: &str, max: usize) -> String {
     let room = max.saturating_sub(note(total).chars().count());
     let (head, tail) = (room / 2, room - room / 2);
     let left_out = note(total - room);
-    let end_of_head = text.char_indices().nth(head).map_or(text.len(), |(at, _)| at);
-    let start_of_tail = text.char_indices().nth(total - tail).map_or(text.len(), |(at, _)| at);
-    let (head, tail) = (
-        text.get(..end_of_head).unwrap_or_default(),
-        text.get(start_of_tail..).unwrap_or_default(),
-    );
-    format!("{head}{left_out}{tail}").chars().take(max).collect()
+    let shortened = text
+        .chars()
+        .take(head)
+        .chain(left_out.chars())
+        .chain(text.chars().skip(total - tail));
+    shortened.take(max).collect()
 }
 
 fn note(left_out: usize) -> String {

@@ -123,23 +123,19 @@ pub fn lines(events: &[TraceEvent], secrets: &Secrets) -> String {
     }
     let fitting = |lines: &mut dyn Iterator<Item = &String>, most: usize| {
         let mut bytes = 0;
-        lines
-            .take_while(|line| {
-                bytes += line.len();
-                bytes <= most
-            })
-            .count()
+        let fits = |line: &&String| {
+            bytes += line.len();
+            bytes <= most
+        };
+        lines.take_while(fits).count()
     };
     let head = fitting(&mut lines.iter(), MAX_BEGINNING);
     let tail = fitting(&mut lines.iter().skip(head).rev(), MAX_LINES - MAX_BEGINNING);
     let omitted = lines.len() - head - tail;
     let note = serde_json::to_string(&TraceLine::Omitted { omitted }).unwrap_or_default();
     let (first, last) = (lines.iter().take(head), lines.iter().skip(head + omitted));
-    let mut kept: String = first.map(String::as_str).collect();
-    kept.push_str(&note);
-    kept.push('\n');
-    kept.extend(last.map(String::as_str));
-    kept
+    let note = format!("{note}\n");
+    first.chain([&note]).chain(last).map(String::as_str).collect()
 }
 
 /// Returns the lines of a stored trace. Lines that cannot be read are skipped.
@@ -158,10 +154,10 @@ fn shortened(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(shorten::middle(&text, MAX_TEXT)),
         Value::Array(items) => items.into_iter().take(1_000).map(shortened).collect(),
-        Value::Object(fields) => fields
-            .into_iter()
-            .map(|(name, value)| (name, shortened(value)))
-            .collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            fields.map(|(name, value)| (name, shortened(value))).collect()
+        }
         other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
     }
 }

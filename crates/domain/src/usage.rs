@@ -48,13 +48,16 @@ pub struct Usage {
     pub agent_ms: u64,
 }
 
+/// Returns the sum of what is known; `None` if nothing is.
+pub(crate) fn known_sum(one: Option<u64>, two: Option<u64>) -> Option<u64> {
+    let sum = one.zip(two).map(|(one, two)| one.saturating_add(two));
+    sum.or(one).or(two)
+}
+
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.tokens += other.tokens;
-        self.usd_micros = match (self.usd_micros, other.usd_micros) {
-            (Some(one), Some(two)) => Some(one.saturating_add(two)),
-            (one, two) => one.or(two),
-        };
+        self.usd_micros = known_sum(self.usd_micros, other.usd_micros);
         self.estimated |= other.estimated;
         self.agent_ms = self.agent_ms.saturating_add(other.agent_ms);
     }

@@ -20,10 +20,8 @@ pub struct Waves {
 impl Waves {
     /// Returns the number of the task's wave, from 1.
     pub fn wave_of(&self, task: TaskId) -> Option<usize> {
-        self.groups
-            .iter()
-            .position(|group| group.contains(&task))
-            .map(|index| index + 1)
+        let index = self.groups.iter().position(|group| group.contains(&task));
+        index.map(|index| index + 1)
     }
 }
 
@@ -38,16 +36,18 @@ pub struct AddedEdge {
     pub file: String,
 }
 
-type Needs = BTreeMap<TaskId, BTreeSet<TaskId>>;
+/// The tasks that each task needs.
+pub(crate) type Needs = BTreeMap<TaskId, BTreeSet<TaskId>>;
+
+pub(crate) fn needs<'a>(tasks: impl IntoIterator<Item = &'a PlannedTask>) -> Needs {
+    let needs = |task: &PlannedTask| (task.id, task.dependencies.iter().copied().collect());
+    tasks.into_iter().map(needs).collect()
+}
 
 /// Computes the waves of a checked plan. If two tasks of one wave name the same file, the one with the higher id waits
 /// for the other, and the waves are computed again until no two tasks of a wave share a file.
 pub fn waves(plan: &Plan) -> Waves {
-    let mut needs: Needs = plan
-        .tasks
-        .iter()
-        .map(|task| (task.id, task.dependencies.iter().copied().collect()))
-        .collect();
+    let mut needs = needs(&plan.tasks);
     let mut added_edges = Vec::new();
     loop {
         let groups = levels(&needs);
@@ -68,11 +68,8 @@ fn levels(needs: &Needs) -> Vec<Vec<TaskId>> {
     let mut groups = Vec::new();
     let mut done = BTreeSet::new();
     loop {
-        let ready: Vec<TaskId> = needs
-            .iter()
-            .filter(|(id, needed)| !done.contains(*id) && needed.is_subset(&done))
-            .map(|(id, _)| *id)
-            .collect();
+        let is_ready = |(id, needed): &(&TaskId, &BTreeSet<TaskId>)| !done.contains(*id) && needed.is_subset(&done);
+        let ready: Vec<TaskId> = needs.iter().filter(is_ready).map(|(id, _)| *id).collect();
         if ready.is_empty() {
             return groups;
         }
@@ -105,14 +102,11 @@ fn one_edge_per_pair(namers: &BTreeMap<&str, Vec<TaskId>>) -> Vec<AddedEdge> {
             }
         }
     }
-    by_pair
-        .into_iter()
-        .map(|((first, then), file)| AddedEdge {
-            first,
-            then,
-            file: file.to_owned(),
-        })
-        .collect()
+    let edge = |((first, then), file): (_, &str)| {
+        let file = file.to_owned();
+        AddedEdge { first, then, file }
+    };
+    by_pair.into_iter().map(edge).collect()
 }
 
 #[cfg(test)]

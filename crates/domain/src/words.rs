@@ -10,9 +10,17 @@ pub struct UnknownWord {
     pub known: String,
 }
 
-/// Defines the words of an enum, with functions to write and to read them.
+/// Defines an enum with its words, or only the words of an enum, with functions to write and to read them.
 #[macro_export]
 macro_rules! words {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$meta])*
+        pub enum $name {
+            $($(#[$doc])* $variant),*
+        }
+
+        $crate::words!($name { $($variant = $word),* });
+    };
     ($name:ident { $($variant:ident = $word:literal),* $(,)? }) => {
         impl $name {
             /// All variants, in order.

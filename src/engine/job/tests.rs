@@ -1,5 +1,4 @@
 use super::*;
-use domain::blocked::Passes;
 use std::io::{Error, ErrorKind};
 
 fn fault(error: EffectError) -> Fault {
@@ -45,7 +44,7 @@ fn a_failure_of_our_own_machine_is_never_githubs() {
 
 #[test]
 fn only_github_and_the_way_to_it_are_waited_out() {
-    let waits = |error: EffectError| fault(error).passes() == Passes::ByItself;
+    let waits = |error: EffectError| fault(error).passes_by_itself();
     let said = || "x".to_owned();
     assert!(waits(GitError::Transient(said()).into()));
     let source: crate::github::Cause = said().into();

@@ -111,7 +111,6 @@ fn reports() -> Vec<(GateReport, &'static str)> {
 
 fn told(reason: &BlockReason, gates: Option<&GateReport>, approvable: Approvable) -> Vec<String> {
     let report = BlockedReport {
-        severity: reason.severity(),
         attempts: 0,
         recurring: Vec::new(),
         last_feedback: Vec::new(),

@@ -17,7 +17,6 @@ use domain::{
     decision::{Outcome, Severity},
     evidence::{Evidence, GateReport},
     ids::{Millis, RepoName, TaskId},
-    plan::yaml::kind_word,
     secret::Secrets,
     shorten,
     task::{Task, Turn},
@@ -159,7 +158,7 @@ impl Shown<'_> {
             article.box id=(task.id) {
                 div.head {
                     b { (task.id) " " (self.masked(&task.plan.name)) } " " (page_parts::badge(task.state.word(), messages::task_state(task)))
-                    " · " (kind_word(task.plan.kind))
+                    " · " (task.plan.kind)
                     @if let Some(pull) = task.pull { " · " (self.linked(&format!("/pull/{pull}"), &format!("#{pull}"))) }
                     @if let Some(turn) = task.turns.last() {
                         " · turn " (turn.number) " of " (task.limit.max(turn.number.0))

@@ -218,31 +218,7 @@ impl AgentFailure {
     /// `true` if the program's last output helps people. An API's messages about accounts and outages are for operators
     /// only.
     pub fn shows_output(&self) -> bool {
-        match self {
-            Self::NotAsAsked { .. }
-            | Self::Failed { .. }
-            | Self::TimedOut { .. }
-            | Self::WentSilent { .. }
-            | Self::TooMuchOutput { .. }
-            | Self::OutputLimit
-            | Self::OutOfAgentTurns { .. }
-            | Self::ReportMissing
-            | Self::ReportInvalid { .. }
-            | Self::DecisionMissing
-            | Self::DecisionInvalid { .. } => true,
-            Self::NotFound { .. }
-            | Self::TooOld { .. }
-            | Self::RateLimited { .. }
-            | Self::Unavailable { .. }
-            | Self::NotAuthorised { .. }
-            | Self::NotLoggedIn { .. }
-            | Self::NoSuchModel { .. }
-            | Self::ModelRefused { .. }
-            | Self::RequestRefused { .. }
-            | Self::PromptTooLong
-            | Self::OutOfMoney
-            | Self::ScriptSpent(_) => false,
-        }
+        matches!(self, Self::NotAsAsked { .. }) || matches!(self.class(), FailureClass::Limit | FailureClass::Run)
     }
 }
 

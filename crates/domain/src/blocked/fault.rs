@@ -1,5 +1,7 @@
 //! Failures that are neither an agent's nor a verdict on its work: of GitHub, of the repository, or of our own machine.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::ids::{FeatureKey, Sha, TaskId};
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +42,6 @@ pub enum Fault {
     /// A program that AutoBuild itself needs is missing.
     #[error("the program {program} cannot be started: {said}")]
     NoProgram {
-        /// The program.
         program: String,
         /// The system's message, for operators.
         said: String,
@@ -66,10 +67,7 @@ pub enum Fault {
     },
     /// Git failed on our machine in some other way.
     #[error("git failed: {said}")]
-    Git {
-        /// Git's message.
-        said: String,
-    },
+    Git { said: String },
     /// Our machine failed in some other way.
     #[error("the machine failed: {said}")]
     Machine {
@@ -78,10 +76,7 @@ pub enum Fault {
     },
     /// AutoBuild's own data about the work is inconsistent: a bug of ours.
     #[error("the work is not as it has to be: {what:?}")]
-    Defect {
-        /// The inconsistency.
-        what: Defect,
-    },
+    Defect { what: Defect },
 }
 
 /// A difference between a repository and what the work needs.
@@ -89,39 +84,19 @@ pub enum Fault {
 #[serde(rename_all = "snake_case")]
 pub enum RepositoryFault {
     /// The settings name an agent that this server does not offer.
-    UnknownAgent {
-        /// The agent's name.
-        name: String,
-    },
+    UnknownAgent { name: String },
     /// A branch does not exist.
-    NoBranch {
-        /// The branch.
-        branch: String,
-    },
+    NoBranch { branch: String },
     /// A branch with the name that a run needs already exists and does not belong to that run.
-    ForeignBranch {
-        /// The branch.
-        branch: String,
-    },
+    ForeignBranch { branch: String },
     /// Others keep pushing to a branch while AutoBuild pushes to it.
-    BranchMoves {
-        /// The branch.
-        branch: String,
-    },
+    BranchMoves { branch: String },
     /// A branch has nothing that its target branch does not have.
-    NothingToMerge {
-        /// The branch.
-        head: String,
-        /// The target branch.
-        base: String,
-    },
+    NothingToMerge { head: String, base: String },
     /// Two branches share no commit.
     NoCommonHistory,
     /// A commit no longer exists.
-    NoCommit {
-        /// The commit.
-        commit: Sha,
-    },
+    NoCommit { commit: Sha },
     /// A message of git or of a parser, or a sentence that an older version stored.
     #[serde(untagged)]
     Said(String),
@@ -132,30 +107,15 @@ pub enum RepositoryFault {
 #[serde(rename_all = "snake_case")]
 pub enum Defect {
     /// There is no such Feature.
-    NoFeature {
-        /// The Feature.
-        key: FeatureKey,
-    },
+    NoFeature { key: FeatureKey },
     /// The Feature has no such task.
-    NoTask {
-        /// The task.
-        task: TaskId,
-    },
+    NoTask { task: TaskId },
     /// The task has no open turn, or its open turn has no commit.
-    NoOpenTurn {
-        /// The task.
-        task: TaskId,
-    },
+    NoOpenTurn { task: TaskId },
     /// The task has no commit.
-    NoCommit {
-        /// The task.
-        task: TaskId,
-    },
+    NoCommit { task: TaskId },
     /// The task has no pull request.
-    NoPullRequest {
-        /// The task.
-        task: TaskId,
-    },
+    NoPullRequest { task: TaskId },
     /// The Feature has no integration branch.
     NoIntegrationBranch,
     /// No Gate ran on the commit that the Coach must review.
@@ -167,40 +127,15 @@ pub enum Defect {
     /// A delivery was not stored.
     NoDelivery,
     /// The service ended each time it performed an effect.
-    CutOff {
-        /// The number of times.
-        times: u32,
-    },
+    CutOff { times: u32 },
     /// A message of the database or another part, or a sentence that an older version stored.
     #[serde(untagged)]
     Said(String),
 }
 
 impl Fault {
-    /// Returns how the failure ends: by itself, or once somebody has fixed it.
-    pub fn passes(&self) -> Passes {
-        match self {
-            Self::Unreachable { .. } => Passes::ByItself,
-            Self::Refused { .. }
-            | Self::History { .. }
-            | Self::Repository { .. }
-            | Self::DiskFull { .. }
-            | Self::NoProgram { .. }
-            | Self::Isolation { .. }
-            | Self::Database { .. }
-            | Self::Unreadable { .. }
-            | Self::Git { .. }
-            | Self::Machine { .. }
-            | Self::Defect { .. } => Passes::WhenMended,
-        }
+    /// `true` if the failure passes by itself. All others last until somebody has fixed something.
+    pub fn passes_by_itself(&self) -> bool {
+        matches!(self, Self::Unreachable { .. })
     }
-}
-
-/// The way in which a failure ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passes {
-    /// After a while; we can do nothing about it.
-    ByItself,
-    /// Once somebody has fixed it.
-    WhenMended,
 }

@@ -9,7 +9,7 @@ pub mod report;
 pub use crate::{
     blocked::{
         failure::{AgentFailure, Cut, FailureClass, SpentScript},
-        fault::{Defect, Fault, Passes, RepositoryFault},
+        fault::{Defect, Fault, RepositoryFault},
         reason::{BlockReason, Doing, PreFlightCause, PreFlightFault, Severity},
     },
     cost::Cost,

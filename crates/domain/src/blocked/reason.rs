@@ -1,5 +1,7 @@
 //! The reasons why a task or a Feature cannot continue by itself, the step that was under way, and the severity.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     blocked::{failure::AgentFailure, fault::Fault},
     budget::SpentBudget,
@@ -35,7 +37,6 @@ pub enum PreFlightCause {
     NoNames {
         /// The criterion's task.
         task: TaskId,
-        /// The test that it names.
         test: String,
         /// The result of the tests.
         tests: Evidence,
@@ -50,10 +51,7 @@ pub enum PreFlightCause {
 #[serde(rename_all = "snake_case")]
 pub enum BlockReason {
     /// Every allowed turn ended with feedback.
-    OutOfTurns {
-        /// The number of turns.
-        turns: u32,
-    },
+    OutOfTurns { turns: u32 },
     /// Two turns in a row changed nothing.
     NoChangeTwice,
     /// The same issues came back in three turns in a row.
@@ -65,7 +63,6 @@ pub enum BlockReason {
         /// The step in which it failed.
         #[serde(default = "unknown_step")]
         doing: Doing,
-        /// The last failure.
         failure: AgentFailure,
         /// The end of its output, masked and shortened.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -77,25 +74,13 @@ pub enum BlockReason {
         reasons: Vec<String>,
     },
     /// A person's request for changes is still open although the Coach approves.
-    OpenReview {
-        /// The person.
-        by: User,
-    },
+    OpenReview { by: User },
     /// A person paused this task.
-    Paused {
-        /// The person.
-        by: User,
-    },
+    Paused { by: User },
     /// A task that this one depends on was given up.
-    NeedGone {
-        /// That task.
-        task: TaskId,
-    },
+    NeedGone { task: TaskId },
     /// After a force-push, the branch is no longer based on the integration branch.
-    ForcePushed {
-        /// The user who pushed.
-        by: User,
-    },
+    ForcePushed { by: User },
     /// GitHub refused a step that the work needs.
     ForgeRefused {
         /// The step that GitHub refused.
@@ -104,12 +89,7 @@ pub enum BlockReason {
         said: String,
     },
     /// A step failed for another reason: at GitHub, in the repository, or on the service's machine.
-    Failed {
-        /// The step that failed.
-        doing: Doing,
-        /// The fault.
-        fault: Fault,
-    },
+    Failed { doing: Doing, fault: Fault },
     /// A branch rule forbids the branch's name or a push.
     BranchRule {
         /// The rule, as the forge names it.
@@ -127,7 +107,6 @@ pub enum BlockReason {
     },
     /// The default branch conflicts with the integration branch, and a person must merge it.
     DefaultConflict {
-        /// The files in conflict.
         files: Vec<String>,
         /// The task that should have resolved the conflict, and was given up.
         #[serde(default)]
@@ -139,15 +118,9 @@ pub enum BlockReason {
         failures: Vec<String>,
     },
     /// Tasks of the wave wait for a person.
-    TasksBlocked {
-        /// These tasks.
-        tasks: Vec<TaskId>,
-    },
+    TasksBlocked { tasks: Vec<TaskId> },
     /// The repository's settings cannot be read.
-    BadSettings {
-        /// The mistakes.
-        mistakes: Vec<SettingsMistake>,
-    },
+    BadSettings { mistakes: Vec<SettingsMistake> },
     /// The service crashed three times during the same step.
     Crashed {
         /// The step.
@@ -184,6 +157,15 @@ impl BlockReason {
     /// `true` if the block follows from feedback: the turns of the task lead nowhere.
     pub fn is_stuck(&self) -> bool {
         matches!(self, Self::OutOfTurns { .. } | Self::NoChangeTwice | Self::SameIssues)
+    }
+
+    /// Returns the reason for an agent's last failure; `printed` is the end of its output.
+    pub(crate) fn agent_failed(doing: Doing, failure: AgentFailure, printed: String) -> Self {
+        Self::AgentFailed {
+            doing,
+            failure,
+            printed,
+        }
     }
 
     /// Returns the reason for a fault during `doing` that no further try resolved.
@@ -258,23 +240,19 @@ impl Doing {
     }
 }
 
-/// The severity of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Only a person's decision is missing.
-    Minor,
-    /// The work cannot succeed by itself.
-    Major,
-    /// No work of this kind can continue until someone fixes the environment.
-    Critical,
+words! {
+    /// The severity of a block.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Severity {
+        /// Only a person's decision is missing.
+        Minor = "minor",
+        /// The work cannot succeed by itself.
+        Major = "major",
+        /// No work of this kind can continue until someone fixes the environment.
+        Critical = "critical",
+    }
 }
-
-words!(Severity {
-    Minor = "minor",
-    Major = "major",
-    Critical = "critical",
-});
 
 #[cfg(test)]
 mod tests {

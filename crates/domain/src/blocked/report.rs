@@ -1,7 +1,7 @@
 //! The blocked report as data: what a person gets when a task or a Feature cannot continue.
 
 use crate::{
-    blocked::reason::{BlockReason, Severity},
+    blocked::reason::BlockReason,
     cost::Cost,
     decision::Issue,
     evidence::GateReport,
@@ -54,15 +54,10 @@ impl Way {
         if feature.is_untouched() {
             return vec![Self::Resume, Self::Plan, Self::Cancel];
         }
-        let for_one = [
-            feature.to_retry().map(|_| Self::Retry),
-            feature.to_skip().map(|_| Self::Skip),
-        ];
-        let for_one = for_one.into_iter().flatten();
-        std::iter::once(Self::Resume)
-            .chain(for_one)
-            .chain([Self::Cancel])
-            .collect()
+        let retry = feature.to_retry().map(|_| Self::Retry);
+        let skip = feature.to_skip().map(|_| Self::Skip);
+        let ways = [Some(Self::Resume), retry, skip, Some(Self::Cancel)];
+        ways.into_iter().flatten().collect()
     }
 }
 
@@ -71,8 +66,6 @@ impl Way {
 pub struct BlockedReport {
     /// The reason for the block.
     pub reason: BlockReason,
-    /// The severity.
-    pub severity: Severity,
     /// The number of turns used.
     pub attempts: u32,
     /// Issues that came up in more than one turn, most frequent first.
@@ -101,14 +94,12 @@ impl BlockedReport {
             .collect();
         let gates = task.turns_now().rev().find_map(|turn| turn.gates.clone());
         let approvable = approvable(task);
+        let last = task.last_judged().and_then(|turn| turn.verdict.as_ref());
+        let last = last.map(|verdict| verdict.items.clone());
         Some(Self {
-            severity: reason.severity(),
             attempts: u32::try_from(task.turns_now().count()).unwrap_or(u32::MAX),
             recurring: recurring::recurring(&items),
-            last_feedback: task
-                .last_judgement()
-                .map(|verdict| verdict.items.clone())
-                .unwrap_or_default(),
+            last_feedback: last.unwrap_or_default(),
             approvable,
             ways: Way::of_task(approvable),
             cost,
@@ -126,7 +117,6 @@ impl BlockedReport {
             ways.retain(|way| *way != Way::Plan);
         }
         Self {
-            severity: reason.severity(),
             attempts: 0,
             recurring: Vec::new(),
             last_feedback: Vec::new(),

@@ -221,14 +221,12 @@ pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
                 (Measure::Money, CostReporting::Cost) => {
                     let part = part(left / free, LEAST_MICROS);
                     least_of(&mut share.usd_micros, part);
-                    least_of(
-                        &mut share.most_usd_micros,
-                        match account.purse {
-                            Purse::Task | Purse::Feature | Purse::Installation => (left / free).max(1),
-                            // Other replicas draw on it too, and nobody knows how many runs they start.
-                            Purse::Server => part,
-                        },
-                    );
+                    let most = match account.purse {
+                        Purse::Task | Purse::Feature | Purse::Installation => (left / free).max(1),
+                        // Other replicas draw on it too, and nobody knows how many runs they start.
+                        Purse::Server => part,
+                    };
+                    least_of(&mut share.most_usd_micros, most);
                 }
                 (Measure::Tokens, CostReporting::Cost) => least_of(&mut share.tokens, part(left / free, LEAST_TOKENS)),
                 (Measure::Time, _) => share.ms = share.ms.min((left / free).max(LEAST_MS)),
@@ -244,17 +242,11 @@ pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
 
 /// Returns each measure with its limit, the amounts used and reserved, and the least amount with which a run may begin.
 fn measures(account: &Account) -> [(Measure, Option<u64>, u64, u64, u64); 3] {
-    let (limits, used, reserved) = (account.allowed.limits, account.used, account.reserved);
+    let (limits, used, kept) = (account.allowed.limits, account.used, account.reserved);
     [
-        (
-            Measure::Money,
-            limits.usd_micros,
-            used.usd_micros,
-            reserved.usd_micros,
-            1,
-        ),
-        (Measure::Tokens, limits.tokens, used.tokens, reserved.tokens, 1),
-        (Measure::Time, limits.ms, used.ms, reserved.ms, LEAST_MS),
+        (Measure::Money, limits.usd_micros, used.usd_micros, kept.usd_micros, 1),
+        (Measure::Tokens, limits.tokens, used.tokens, kept.tokens, 1),
+        (Measure::Time, limits.ms, used.ms, kept.ms, LEAST_MS),
     ]
 }
 

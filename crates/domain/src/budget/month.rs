@@ -1,7 +1,7 @@
 //! Calendar months in UTC, computed from a given time.
 
 use crate::ids::Millis;
-use chrono::{DateTime, Datelike, NaiveDate};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -24,43 +24,27 @@ impl Month {
 
     /// Returns its first moment.
     pub fn start(self) -> Millis {
-        let first = NaiveDate::from_ymd_opt(self.year, self.month, 1).unwrap_or_default();
-        Millis(first.and_time(chrono::NaiveTime::MIN).and_utc().timestamp_millis())
+        let midnight = self.first_day().and_time(NaiveTime::MIN);
+        Millis(midnight.and_utc().timestamp_millis())
     }
 
     /// Returns the month after it.
     pub fn next(self) -> Self {
-        match self.month {
-            12 => Self {
-                year: self.year.saturating_add(1),
-                month: 1,
-            },
-            month => Self {
-                month: month + 1,
-                ..self
-            },
-        }
+        let (year, month) = match self.month {
+            12 => (self.year.saturating_add(1), 1),
+            month => (self.year, month + 1),
+        };
+        Self { year, month }
+    }
+
+    fn first_day(self) -> NaiveDate {
+        NaiveDate::from_ymd_opt(self.year, self.month, 1).unwrap_or_default()
     }
 }
 
 impl fmt::Display for Month {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = [
-            "January",
-            "February",
-            "March",
-            "April",
-            "May",
-            "June",
-            "July",
-            "August",
-            "September",
-            "October",
-            "November",
-            "December",
-        ];
-        let at = usize::try_from(self.month.saturating_sub(1)).unwrap_or_default();
-        write!(f, "{} {}", names.get(at).unwrap_or(&""), self.year)
+        write!(f, "{}", self.first_day().format("%B %Y"))
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::evidence::{Absence, Excuse, Excused, GateResult, TestNames, Weight};
+use crate::evidence::{Absence, Counts, Evidence, Excuse, Excused, Finding, GateResult, TestNames, Weight};
 use proptest::prelude::*;
 
 fn strings(texts: &[&str]) -> Vec<String> {

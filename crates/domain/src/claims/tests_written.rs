@@ -2,7 +2,7 @@
 
 use crate::{
     claims::{Known, MOST_CLAIMS, contradiction, spelling::spellings},
-    evidence::{Evidence, Finding},
+    evidence::{Evidence, Finding, TestNames},
     report::{Discrepancy, PlayerReport},
 };
 
@@ -15,27 +15,16 @@ const SHORTEST: usize = 3;
 /// Returns the claimed tests that appear neither in the runner's results, nor as a file of the commit, nor in the text
 /// of a changed file.
 pub(super) fn invented(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
-    let findings: Vec<&Finding> = std::iter::once(&known.gates.tests)
-        .chain(known.gates.more.iter().map(|result| &result.evidence))
-        .filter_map(finding)
-        .collect();
-    report
-        .tests_written
-        .iter()
-        .take(MOST_CLAIMS)
-        .filter(|claim| !claim.trim().is_empty() && !exists(claim, known, &findings))
-        .map(|claim| {
-            let fact = "this commit has no such test and no such file";
-            contradiction("tests_written", claim, fact)
-        })
+    let others = known.gates.more.iter().map(|result| &result.evidence);
+    let all = others.chain([&known.gates.tests]);
+    let findings: Vec<&Finding> = all.filter_map(Evidence::finding).collect();
+    let claims = report.tests_written.iter().take(MOST_CLAIMS);
+    let is_invented = |claim: &&String| !claim.trim().is_empty() && !exists(claim, known, &findings);
+    let fact = "this commit has no such test and no such file";
+    let invented = claims.filter(is_invented);
+    invented
+        .map(|claim| contradiction("tests_written", claim, fact))
         .collect()
-}
-
-fn finding(evidence: &Evidence) -> Option<&Finding> {
-    match evidence {
-        Evidence::Passed(finding) | Evidence::Failed(finding) => Some(finding),
-        Evidence::Absent(_) => None,
-    }
 }
 
 fn exists(claim: &str, known: &Known<'_>, findings: &[&Finding]) -> bool {
@@ -66,10 +55,7 @@ fn ran(finding: &Finding, name: &str, last: &str) -> bool {
             before.is_some_and(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
         })
     };
-    let listed = finding.names.iter().flat_map(|names| {
-        let lists = [&names.passed, &names.failed, &names.skipped];
-        lists.into_iter().flatten()
-    });
+    let listed = finding.names.iter().flat_map(TestNames::all);
     finding.failing.iter().chain(listed).any(ends) || is_printed(finding, last)
 }
 

@@ -1,5 +1,7 @@
 //! The effects, in the form in which they are stored.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     effect::{
         say::{ReactOn, Reaction, Reply, ReplyTo, Thread, Wait},
@@ -17,33 +19,27 @@ pub enum Effect {
     React {
         /// The issue or comment that gets the reaction.
         on: ReactOn,
-        /// The reaction.
         reaction: Reaction,
     },
     /// Answers a command or a label in one comment.
     Reply {
-        /// The thread to answer in.
         thread: Thread,
         /// The fact that it answers; one fact gets one reply.
         to: ReplyTo,
-        /// The content of the reply.
         reply: Reply,
     },
     /// Writes or edits the living comment, from the state at the time the effect runs.
     Living {
-        /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// Makes a plan: from one that a person wrote, as a single task if the label asks for that, or with the planner.
     Plan {
-        /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// Checks a commit of the default branch: rules, set-up and tests. Without `commit`, it checks the branch's head.
     PreFlight {
-        /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
         /// The commit, if it is merged into the integration branch already.
@@ -51,37 +47,31 @@ pub enum Effect {
     },
     /// Checks whether the default branch still merges into the integration branch. It moves no branch.
     CompareDefault {
-        /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// Makes the integration branch and commits the plan on it.
     OpenIntegration {
-        /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// Merges the default branch into the integration branch.
     MergeDefault {
-        /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// Runs the Gates on the integration branch.
     WaveGate {
-        /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// Opens the pull request into the default branch, or adopts it.
     OpenFeaturePull {
-        /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// Publishes a wave gate as a check run.
     PublishWaveCheck {
-        /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
         /// The commit that gets the check run. `None`: the newest commit that the last gate holds for.
@@ -90,7 +80,6 @@ pub enum Effect {
     },
     /// Says on the issue why the Feature cannot go on.
     PostFeatureBlocked {
-        /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
     },
@@ -104,26 +93,20 @@ pub enum Effect {
     },
     /// Closes an open feature pull request of a cancelled Feature.
     CloseFeaturePull {
-        /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The pull request.
         pull: PullNumber,
     },
     /// Removes the Feature's branches after its pull request was merged.
     CleanUp {
-        /// Emission of the Feature.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// Something to do for one task.
     Task {
-        /// The task.
         task: TaskId,
-        /// Emission of the task.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The work.
         work: TaskWork,
     },
 }
@@ -157,9 +140,9 @@ impl Effect {
     fn identity(&self, key: &FeatureKey) -> Identity {
         match self {
             Self::React { on, reaction } => Identity::Answer(match on {
-                ReactOn::Issue(number) if *number == key.issue => format!("issue/{}", reaction.word()),
-                ReactOn::Issue(number) => format!("issue/{number}/{}", reaction.word()),
-                ReactOn::Comment(id) => format!("{id}/{}", reaction.word()),
+                ReactOn::Issue(number) if *number == key.issue => format!("issue/{reaction}"),
+                ReactOn::Issue(number) => format!("issue/{number}/{reaction}"),
+                ReactOn::Comment(id) => format!("{id}/{reaction}"),
             }),
             Self::Reply { to, .. } => Identity::Answer(match to {
                 ReplyTo::Comment(id) => id.to_string(),
@@ -180,6 +163,12 @@ impl Effect {
             Self::AskPerson { emission, wait } => Identity::Emission(wait.task(), *emission),
             Self::Task { task, emission, .. } => Identity::Emission(Some(*task), *emission),
         }
+    }
+
+    /// Returns the work for a task; `None` for the Feature's own effects.
+    pub(crate) fn work(&self) -> Option<&TaskWork> {
+        let Self::Task { work, .. } = self else { return None };
+        Some(work)
     }
 
     /// Returns the word for this kind of effect in ids, logs and the store.
@@ -210,20 +199,11 @@ pub enum TaskWork {
     /// Runs the Coach on the pushed commit.
     Coach,
     /// Posts the verdict of a turn as a review.
-    PostReview {
-        /// The turn.
-        turn: TurnNumber,
-    },
+    PostReview { turn: TurnNumber },
     /// Posts the verdict of a turn that blocked the task, and the blocked report with it, as one review.
-    PostBlockedReview {
-        /// The turn.
-        turn: TurnNumber,
-    },
+    PostBlockedReview { turn: TurnNumber },
     /// Publishes the verdict of a turn as the check run of its commit.
-    PublishCheck {
-        /// The turn.
-        turn: TurnNumber,
-    },
+    PublishCheck { turn: TurnNumber },
     /// Publishes a check run on a commit that nobody judged: the task waits for a person.
     PublishBlocked {
         /// The head of the task's branch.
@@ -239,14 +219,12 @@ pub enum TaskWork {
     DismissReview {
         /// The person whose act made the request stale.
         by: User,
-        /// Why the request is stale.
         why: DismissedWhy,
     },
     /// Closes the pull request with a comment.
     ClosePull {
         /// The pull request. The task may have another one by the time the effect runs.
         pull: PullNumber,
-        /// Why the pull request is closed.
         why: ClosedWhy,
     },
 }
@@ -269,14 +247,10 @@ pub enum ClosedWhy {
     Retried {
         /// The person who asked for it.
         by: User,
-        /// The new branch.
         branch: String,
     },
     /// The task was skipped.
-    Skipped {
-        /// The person who skipped it.
-        by: User,
-    },
+    Skipped { by: User },
     /// The task or the Feature was cancelled.
     Cancelled,
 }

@@ -6,6 +6,7 @@ use crate::{
     feature::refusal::{Asker, Refusal},
     ids::{CommentId, IssueNumber, PullNumber, TaskId, TurnNumber},
     mistake::SettingsMistake,
+    words,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,26 +20,17 @@ pub enum ReactOn {
     Comment(CommentId),
 }
 
-/// The reactions that AutoBuild uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reaction {
-    /// 👀: the request was seen.
-    Eyes,
-    /// 🚀: the request was carried out.
-    Rocket,
-    /// 😕: the request was refused.
-    Confused,
-}
-
-impl Reaction {
-    /// Returns GitHub's name for the reaction.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Eyes => "eyes",
-            Self::Rocket => "rocket",
-            Self::Confused => "confused",
-        }
+words! {
+    /// The reactions that AutoBuild uses, with GitHub's names.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Reaction {
+        /// 👀: the request was seen.
+        Eyes = "eyes",
+        /// 🚀: the request was carried out.
+        Rocket = "rocket",
+        /// 😕: the request was refused.
+        Confused = "confused",
     }
 }
 
@@ -89,13 +81,7 @@ pub enum Reply {
 /// Returns the answer to a request that is not carried out: 😕 on the comment, and one reply. On a public repository,
 /// people with no more rights than the public get 😕 alone, or else anyone could fill the thread.
 pub fn answer(thread: Thread, to: ReplyTo, reply: Reply) -> Vec<Effect> {
-    let is_public = matches!(
-        &reply,
-        Reply::Refused(Refusal::NoPermission {
-            asker: Asker::Anybody,
-            ..
-        })
-    );
+    let is_public = matches!(&reply, Reply::Refused(Refusal::NoPermission { asker, .. }) if *asker == Asker::Anybody);
     let on = match &to {
         ReplyTo::Comment(comment) => Some(ReactOn::Comment(*comment)),
         ReplyTo::Fact(_) if is_public => Some(ReactOn::Issue(IssueNumber(thread.number()))),

@@ -22,8 +22,6 @@ pub struct Spec {
     pub priority: Priority,
     /// The condition that it waits for, apart from its order.
     pub waits_for: WaitsFor,
-    /// The handling of its failures.
-    pub failures: Failures,
     /// The consequence if it is given up.
     pub given_up: GivenUp,
 }
@@ -160,7 +158,6 @@ fn row(
         order,
         priority,
         waits_for,
-        failures: lane.failures(),
         given_up,
     }
 }
@@ -174,15 +171,17 @@ const AGENT_TRIES: u32 = 3;
 /// The number of tries of a call to the forge before it is given up: about two hours with the usual waits.
 const FORGE_TRIES: u32 = 14;
 
-/// A group of slots for effects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Lane {
-    /// Takes in deliveries and commands. It never waits for the other lanes.
-    Control,
-    /// Writes to GitHub, in order per subject.
-    Forge,
-    /// Runs agents and Gates, one at a time per subject.
-    Agent,
+words! {
+    /// A group of slots for effects.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Lane {
+        /// Takes in deliveries and commands. It never waits for the other lanes.
+        Control = "control",
+        /// Writes to GitHub, in order per subject.
+        Forge = "forge",
+        /// Runs agents and Gates, one at a time per subject.
+        Agent = "agent",
+    }
 }
 
 /// The handling of an effect's failures.
@@ -206,32 +205,19 @@ pub enum Outages {
     Counted,
 }
 
-words!(Lane {
-    Control = "control",
-    Forge = "forge",
-    Agent = "agent",
-});
-
 impl Lane {
     /// Returns how failures are handled in this lane.
     pub fn failures(self) -> Failures {
-        match self {
+        let (tries, outages, crashes) = match self {
             // A delivery is never given up after crashes: nobody would learn of it, and reading it again costs nothing.
-            Self::Control => Failures {
-                tries: FORGE_TRIES,
-                outages: Outages::Counted,
-                crashes: None,
-            },
-            Self::Forge => Failures {
-                tries: FORGE_TRIES,
-                outages: Outages::Counted,
-                crashes: Some(CRASHES),
-            },
-            Self::Agent => Failures {
-                tries: AGENT_TRIES,
-                outages: Outages::WaitedOut,
-                crashes: Some(CRASHES),
-            },
+            Self::Control => (FORGE_TRIES, Outages::Counted, None),
+            Self::Forge => (FORGE_TRIES, Outages::Counted, Some(CRASHES)),
+            Self::Agent => (AGENT_TRIES, Outages::WaitedOut, Some(CRASHES)),
+        };
+        Failures {
+            tries,
+            outages,
+            crashes,
         }
     }
 }
@@ -374,10 +360,10 @@ mod tests {
 
     #[test]
     fn an_agent_is_tried_less_often_than_a_call_and_waits_out_outages() {
-        let emission = Effect::Plan { emission: RUN }.spec().failures;
-        let call = Effect::MergeDefault { emission: RUN }.spec().failures;
-        assert!(emission.tries < call.tries);
-        assert_eq!((emission.outages, call.outages), (Outages::WaitedOut, Outages::Counted));
+        let agent = Effect::Plan { emission: RUN }.spec().lane.failures();
+        let call = Effect::MergeDefault { emission: RUN }.spec().lane.failures();
+        assert!(agent.tries < call.tries);
+        assert_eq!((agent.outages, call.outages), (Outages::WaitedOut, Outages::Counted));
         assert_eq!(Lane::Control.failures().crashes, None);
     }
 }

@@ -1,7 +1,7 @@
 //! The baseline: the results of set-up and tests on a commit of the default branch, as pre-flight found them.
 
 use crate::{
-    evidence::{Counts, Evidence, Finding, TestNames},
+    evidence::{Evidence, Finding, TestNames},
     ids::{Sha, User},
 };
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,7 @@ impl Baseline {
     pub fn ground(&self) -> Ground<'_> {
         match &self.tests {
             Evidence::Absent(_) => Ground::Empty,
-            Evidence::Passed(finding) | Evidence::Failed(finding) if is_empty(finding) => Ground::Empty,
+            Evidence::Passed(finding) | Evidence::Failed(finding) if finding.collected_nothing() => Ground::Empty,
             Evidence::Passed(finding) => match &finding.names {
                 Some(names) if names.is_whole(finding.counts) => Ground::Named(names),
                 Some(_) | None => Ground::Green,
@@ -91,24 +91,16 @@ impl Baseline {
 }
 
 impl Finding {
-    /// `true` if the run ended by itself and every failed test is named.
-    fn names_failures(&self, names: &TestNames) -> bool {
+    /// `true` if the run ended by itself and every failed test is named. A run that was cut short names too few.
+    pub(super) fn names_failures(&self, names: &TestNames) -> bool {
         self.exit_code.is_some() && !names.failed.is_empty() && names.is_whole(self.counts)
     }
-}
-
-fn is_empty(finding: &Finding) -> bool {
-    let none = Counts::Known {
-        passed: 0,
-        failed: 0,
-        skipped: 0,
-    };
-    finding.counts == none && finding.failing.is_empty()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Counts;
 
     fn baseline(exit_code: i32, (passed, failed): (u32, u32), names: Option<&[&str]>) -> Baseline {
         let finding = Finding {

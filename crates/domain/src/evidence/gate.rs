@@ -4,9 +4,9 @@ use crate::{
     decision::Issue,
     evidence::{Counts, Evidence, Finding},
     ids::User,
+    integrity::Weight,
     isolation::Level,
     plan::{Check, Criterion},
-    weight::Weight,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
@@ -131,21 +131,16 @@ impl GateReport {
         self.more.iter().find(|result| result.gate == gate)
     }
 
-    /// `true` if every failing test has a name and an excuse. A run that was cut short names too few tests to tell.
+    /// `true` if every failing test has a name and an excuse.
     pub fn all_excused(&self, finding: &Finding) -> bool {
-        let Some(names) = &finding.names else { return false };
-        let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
-        finding.exit_code.is_some()
-            && names.is_whole(finding.counts)
-            && !names.failed.is_empty()
-            && names.failed.iter().all(|name| excused.contains(name.as_str()))
+        let names = finding.names.as_ref();
+        names.is_some_and(|names| finding.names_failures(names)) && self.held_names(finding).is_empty()
     }
 
     /// Returns the names of the failing tests that count against the work.
     pub fn held_names(&self, finding: &Finding) -> Vec<String> {
         let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
-        let failed = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
-        let held = failed.iter().filter(|name| !excused.contains(name.as_str()));
+        let held = finding.failed_names().filter(|name| !excused.contains(name.as_str()));
         held.cloned().collect()
     }
 
@@ -174,6 +169,11 @@ pub struct TestNames {
 }
 
 impl TestNames {
+    /// Returns all names.
+    pub fn all(&self) -> impl Iterator<Item = &String> {
+        self.passed.iter().chain(&self.failed).chain(&self.skipped)
+    }
+
     /// The most names that are kept in each list.
     pub const MOST: usize = 20_000;
 
@@ -202,21 +202,15 @@ pub fn repeats<'a>(
     criteria: &'a [Criterion],
     gates: &'a GateReport,
 ) -> impl Iterator<Item = (usize, &'a GateResult)> + 'a {
-    let named = match &gates.tests {
-        Evidence::Failed(finding) => gates.held_names(finding),
-        Evidence::Passed(_) | Evidence::Absent(_) => Vec::new(),
-    };
+    let failure = gates.tests.failure();
+    let named = failure.map_or_else(Vec::new, |finding| gates.held_names(finding));
     gates.more.iter().filter_map(move |result| {
         let Gate::Check(number) = result.gate else {
             return None;
         };
         let criterion = criteria.get(number.checked_sub(1)?)?;
-        let repeated = match (&result.evidence, &criterion.check) {
-            (Evidence::Failed(_), Check::Test(test)) => named.contains(test),
-            (Evidence::Failed(_), Check::Command(_) | Check::File(_) | Check::Human) => false,
-            (Evidence::Passed(_) | Evidence::Absent(_), _) => false,
-        };
-        repeated.then_some((number, result))
+        let is_repeated = matches!(&criterion.check, Check::Test(test) if named.contains(test));
+        (is_repeated && result.evidence.failure().is_some()).then_some((number, result))
     })
 }
 

@@ -10,7 +10,7 @@ pub use crate::{
         gate::{Excuse, Excused, Gate, GateReport, GateResult, TestNames, repeats},
         profile::{Profile, items, profile},
     },
-    weight::Weight,
+    integrity::Weight,
 };
 
 use crate::shorten;
@@ -37,10 +37,26 @@ impl Evidence {
             Self::Absent(_) => "absent",
         }
     }
+
+    /// Returns the result of the command, if it ran.
+    pub fn finding(&self) -> Option<&Finding> {
+        match self {
+            Self::Passed(finding) | Self::Failed(finding) => Some(finding),
+            Self::Absent(_) => None,
+        }
+    }
+
+    /// Returns the result of the command, if it failed.
+    pub fn failure(&self) -> Option<&Finding> {
+        match self {
+            Self::Failed(finding) => Some(finding),
+            Self::Passed(_) | Self::Absent(_) => None,
+        }
+    }
 }
 
 /// The result of a command that ran.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The command as configured or detected; empty for a Gate without one.
     pub command: String,
@@ -58,10 +74,11 @@ pub struct Finding {
 }
 
 /// The numbers of tests, if they could be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counts {
     /// The runner's output gave no numbers. Shown as "count unknown".
+    #[default]
     Unknown,
     /// The numbers as the runner printed them.
     Known {
@@ -125,15 +142,17 @@ pub enum Absence {
 impl Finding {
     /// Returns the result in one line: command, exit code, counts if there are any, and the first failing tests.
     pub fn sentence(&self) -> String {
-        match self.counts {
-            Counts::Unknown => self.told(None),
-            Counts::Known { .. } => self.told(Some(self.counts)),
-        }
+        self.told(Some(self.counts).filter(|counts| *counts != Counts::Unknown))
     }
 
     /// Returns the same for a command that should run tests: the line also says if their number is unknown.
     pub fn sentence_of_tests(&self) -> String {
         self.told(Some(self.counts))
+    }
+
+    /// Returns the names of the failed tests, if any are named.
+    pub fn failed_names(&self) -> impl Iterator<Item = &String> {
+        self.names.as_ref().map_or(&self.failing, |names| &names.failed).iter()
     }
 
     /// Returns the number of failed tests, named here or not.
@@ -178,13 +197,14 @@ impl Counts {
             Self::Known {
                 passed,
                 failed,
-                skipped: 0,
-            } => format!("{passed} passed, {failed} failed"),
-            Self::Known {
-                passed,
-                failed,
                 skipped,
-            } => format!("{passed} passed, {failed} failed, {skipped} skipped"),
+            } => {
+                let skipped = match skipped {
+                    0 => String::new(),
+                    _ => format!(", {skipped} skipped"),
+                };
+                format!("{passed} passed, {failed} failed{skipped}")
+            }
         }
     }
 }
@@ -198,15 +218,14 @@ impl Absence {
             Self::TimedOut {
                 command,
                 seconds,
-                in_test: None,
-                failed: _,
-            } => format!("AutoBuild stopped `{command}` after {seconds} seconds"),
-            Self::TimedOut {
-                command,
-                seconds,
-                in_test: Some(test),
-                failed: _,
-            } => format!("AutoBuild stopped `{command}` after {seconds} seconds, in `{test}`"),
+                in_test,
+                ..
+            } => {
+                let place = in_test
+                    .as_ref()
+                    .map_or_else(String::new, |test| format!(", in `{test}`"));
+                format!("AutoBuild stopped `{command}` after {seconds} seconds{place}")
+            }
             Self::NotReached => "not reached, because an earlier Gate did not pass".to_owned(),
             Self::NotInThisVersion => "not run in this version".to_owned(),
             Self::Inline => "the new tests stand inside source files and cannot be separated from them".to_owned(),

@@ -54,19 +54,13 @@ pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
     }
     for lack in lacks {
         match lack {
-            Lack::NoTestCommand => {}
             Lack::Failed { sentence, places: [] } => items.push(Issue::must_fix("test", &sentence)),
             Lack::Failed { places, .. } => items.extend_from_slice(places),
-            Lack::Absent(_) => {}
+            Lack::NoTestCommand | Lack::Absent(_) => {}
         }
     }
-    let others = gates.more.iter();
-    let shown = others.filter(|result| {
-        !matches!(
-            (result.weight, &result.evidence),
-            (Weight::Demanded, Evidence::Failed(_))
-        )
-    });
+    let is_shown = |result: &&GateResult| result.weight == Weight::Shown || result.evidence.failure().is_none();
+    let shown = gates.more.iter().filter(is_shown);
     items.extend(shown.flat_map(|result| result.items.iter().cloned()));
     items
 }
@@ -83,34 +77,10 @@ fn failed<'a>(sentence: String) -> Lack<'a> {
 }
 
 fn lacks(kind: TaskType, gates: &GateReport) -> Vec<Lack<'_>> {
-    let first = [
-        gates.setup.as_ref().and_then(setup_part),
-        tests_part(TestDemand::of(kind), gates),
-    ];
+    let setup = gates.setup.as_ref().and_then(setup_part);
     let demanded = gates.more.iter().filter(|result| result.weight == Weight::Demanded);
-    first
-        .into_iter()
-        .flatten()
-        .chain(demanded.filter_map(other_part))
-        .collect()
-}
-
-/// The requirement of a task type for the test command.
-#[derive(Clone, Copy)]
-enum TestDemand {
-    /// Tests must run and pass.
-    Demanded,
-    /// If there are tests, they must pass.
-    IfAny,
-}
-
-impl TestDemand {
-    fn of(kind: TaskType) -> Self {
-        match kind {
-            TaskType::Feature | TaskType::Refactoring | TaskType::Testing => Self::Demanded,
-            TaskType::Scaffolding | TaskType::Documentation => Self::IfAny,
-        }
-    }
+    let first = setup.into_iter().chain(tests_part(kind, gates));
+    first.chain(demanded.filter_map(other_part)).collect()
 }
 
 fn setup_part(setup: &Evidence) -> Option<Lack<'_>> {
@@ -121,26 +91,27 @@ fn setup_part(setup: &Evidence) -> Option<Lack<'_>> {
     }
 }
 
-fn tests_part(demand: TestDemand, gates: &GateReport) -> Option<Lack<'_>> {
-    match (&gates.tests, demand) {
-        (Evidence::Passed(finding) | Evidence::Failed(finding), TestDemand::IfAny) if finding.collected_nothing() => {
-            None
-        }
-        (Evidence::Passed(finding) | Evidence::Failed(finding), TestDemand::Demanded) if finding.ran_nothing() => {
+/// Some tasks demand that tests run and pass. Of the others, tests must pass if there are any.
+fn tests_part(kind: TaskType, gates: &GateReport) -> Option<Lack<'_>> {
+    let is_demanded = kind.demands_tests();
+    match &gates.tests {
+        Evidence::Passed(finding) | Evidence::Failed(finding) if !is_demanded && finding.collected_nothing() => None,
+        Evidence::Passed(finding) | Evidence::Failed(finding) if is_demanded && finding.ran_nothing() => {
             Some(failed(format!("no tests ran: {}", finding.sentence_of_tests())))
         }
-        (Evidence::Passed(finding), _) if !finding.says_failed() => None,
-        (Evidence::Passed(finding) | Evidence::Failed(finding), _) if gates.all_excused(finding) => None,
-        (Evidence::Passed(finding) | Evidence::Failed(finding), _) => Some(failed(format!(
-            "tests failed: {}",
-            gates.held(finding).sentence_of_tests()
-        ))),
-        (
-            Evidence::Absent(Absence::NoCommand | Absence::CouldNotStart { .. } | Absence::NotInThisVersion),
-            TestDemand::IfAny,
-        ) => None,
-        (Evidence::Absent(Absence::NoCommand), TestDemand::Demanded) => Some(Lack::NoTestCommand),
-        (Evidence::Absent(reason), _) => Some(Lack::Absent(format!("tests: {}", reason.sentence()))),
+        Evidence::Passed(finding) if !finding.says_failed() => None,
+        Evidence::Passed(finding) | Evidence::Failed(finding) if gates.all_excused(finding) => None,
+        Evidence::Passed(finding) | Evidence::Failed(finding) => {
+            let sentence = gates.held(finding).sentence_of_tests();
+            Some(failed(format!("tests failed: {sentence}")))
+        }
+        Evidence::Absent(Absence::NoCommand) if is_demanded => Some(Lack::NoTestCommand),
+        Evidence::Absent(Absence::NoCommand | Absence::CouldNotStart { .. } | Absence::NotInThisVersion)
+            if !is_demanded =>
+        {
+            None
+        }
+        Evidence::Absent(reason) => Some(Lack::Absent(format!("tests: {}", reason.sentence()))),
     }
 }
 
@@ -158,20 +129,12 @@ fn other_part(result: &GateResult) -> Option<Lack<'_>> {
 
 impl Finding {
     /// `true` if the runner reports that it found no test at all.
-    fn collected_nothing(&self) -> bool {
-        self.failing.is_empty()
-            && matches!(
-                self.counts,
-                Counts::Known {
-                    passed: 0,
-                    failed: 0,
-                    skipped: 0
-                }
-            )
+    pub(super) fn collected_nothing(&self) -> bool {
+        self.ran_nothing() && matches!(self.counts, Counts::Known { skipped: 0, .. })
     }
 
     /// `true` if the runner reports that no test ran: it found none, or skipped all.
-    fn ran_nothing(&self) -> bool {
+    pub(crate) fn ran_nothing(&self) -> bool {
         self.failing.is_empty()
             && matches!(
                 self.counts,

@@ -22,15 +22,11 @@ const MAX_OUTPUT: usize = 4_000;
 
 /// Returns a task that repairs what the wave gate found broken. Its criteria are the tests and commands that failed.
 pub(super) fn fix(feature: &Feature, head: &Sha, report: &GateReport, failures: &[String], broke: Option<Sha>) -> Task {
-    let id = TaskId::Fix(next(feature, |id| match id {
-        TaskId::Fix(k) => Some(k),
-        TaskId::Planned(_) | TaskId::Sync(_) | TaskId::Review(_) => None,
-    }));
+    let id = next(feature, TaskId::Fix);
     let culprit = broke.as_ref().and_then(|sha| merged_as(feature, sha));
     let plan = PlannedTask {
         description: fix_description(head, report, failures, broke.as_ref(), culprit),
         acceptance_criteria: bounded(broken(report), feature),
-        removes: Vec::new(),
         dependencies: culprit.map_or_else(|| latest(feature), |task| vec![task.id]),
         files: culprit.map(|task| task.plan.files.clone()).unwrap_or_default(),
         ..bare(feature, id, "Mend what the wave gate found broken")
@@ -45,32 +41,27 @@ fn fix_description(
     broke: Option<&Sha>,
     culprit: Option<&Task>,
 ) -> String {
-    let mut parts = vec![format!(
-        "The merged result of the wave does not hold on {}: {}.",
-        head.short(),
-        failures.join("; ")
-    )];
-    parts.push(match (broke, culprit) {
+    let (head, failures) = (head.short(), failures.join("; "));
+    let broke = match (broke, culprit) {
         (Some(sha), Some(task)) => {
             let (id, name) = (task.id, &task.plan.name);
             format!("The merge {} of {id} ({name}) broke it.", sha.short())
         }
         (Some(sha), None) => format!("The merge {} broke it.", sha.short()),
         (None, _) => "No single merge of the wave could be found that broke it.".to_owned(),
-    });
-    let output = failing(report)
-        .map(|finding| finding.output.as_str())
-        .find(|output| !output.is_empty());
-    parts.extend(output.map(|output| fenced(&shorten::middle(output, MAX_OUTPUT))));
-    parts.join("\n\n")
+    };
+    let mut text = format!("The merged result of the wave does not hold on {head}: {failures}.\n\n{broke}");
+    let mut outputs = failing(report).map(|finding| finding.output.as_str());
+    if let Some(output) = outputs.find(|output| !output.is_empty()) {
+        text.push_str("\n\n");
+        text.push_str(&fenced(&shorten::middle(output, MAX_OUTPUT)));
+    }
+    text
 }
 
 /// Returns a task that resolves the conflict with the default branch.
 pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
-    let id = TaskId::Sync(next(feature, |id| match id {
-        TaskId::Sync(k) => Some(k),
-        TaskId::Planned(_) | TaskId::Fix(_) | TaskId::Review(_) => None,
-    }));
+    let id = next(feature, TaskId::Sync);
     let text = "The default branch is merged in: no conflict marker is left, and what both sides intended still holds";
     let plan = PlannedTask {
         description: format!(
@@ -82,7 +73,6 @@ pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
             text: text.to_owned(),
             check: known_check(feature, None),
         }],
-        removes: Vec::new(),
         dependencies: latest(feature),
         files: files.clone(),
         ..bare(feature, id, "Merge the default branch")
@@ -94,10 +84,7 @@ pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
 
 /// Returns a task that answers a person's request for changes on the feature pull request. Each item is a criterion.
 pub(super) fn review(feature: &Feature, review: &HumanReview) -> Task {
-    let id = TaskId::Review(next(feature, |id| match id {
-        TaskId::Review(k) => Some(k),
-        TaskId::Planned(_) | TaskId::Sync(_) | TaskId::Fix(_) => None,
-    }));
+    let id = next(feature, TaskId::Review);
     let login = &review.by.login;
     let mut criteria: Vec<Criterion> = review.items.iter().map(|item| asked(feature, item)).collect();
     if criteria.is_empty() {
@@ -112,7 +99,6 @@ pub(super) fn review(feature: &Feature, review: &HumanReview) -> Task {
     let plan = PlannedTask {
         description: format!("{login} asked for changes on the feature pull request. Each criterion is one of them."),
         acceptance_criteria: bounded(criteria, feature),
-        removes: Vec::new(),
         dependencies: latest(feature),
         files,
         ..bare(feature, id, &format!("Answer the review of {login}"))
@@ -144,10 +130,12 @@ fn added(feature: &Feature, plan: PlannedTask, origin: Origin) -> Task {
 }
 
 fn bare(feature: &Feature, id: TaskId, name: &str) -> PlannedTask {
-    let kind = match strictest(feature) {
-        TaskType::Feature | TaskType::Refactoring | TaskType::Testing => TaskType::Feature,
-        // If nothing that is merged needed tests, a repair needs none either.
-        kind @ (TaskType::Scaffolding | TaskType::Documentation) => kind,
+    // If nothing that is merged needed tests, a repair needs none either.
+    let strictest = strictest(feature);
+    let kind = if strictest.demands_tests() {
+        TaskType::Feature
+    } else {
+        strictest
     };
     PlannedTask {
         id,
@@ -166,10 +154,11 @@ fn bare(feature: &Feature, id: TaskId, name: &str) -> PlannedTask {
     }
 }
 
-/// Returns the next free number for this kind of task.
-fn next(feature: &Feature, number: impl Fn(TaskId) -> Option<u16>) -> u16 {
-    let known = feature.tasks.iter().filter_map(|task| number(task.id)).max();
-    known.unwrap_or(0).saturating_add(1)
+/// Returns the next free id of this kind.
+fn next(feature: &Feature, kind: fn(u16) -> TaskId) -> TaskId {
+    let mut ids = (1..u16::MAX).map(kind);
+    let free = ids.find(|id| feature.task(*id).is_none());
+    free.unwrap_or(kind(u16::MAX))
 }
 
 /// Returns the task whose merge made this commit.
@@ -181,10 +170,8 @@ fn merged_as<'a>(feature: &'a Feature, sha: &Sha) -> Option<&'a Task> {
 fn latest(feature: &Feature) -> Vec<TaskId> {
     let completed = || feature.tasks.iter().filter(|task| task.is_completed());
     let wave = completed().map(|task| task.wave).max();
-    completed()
-        .filter(|task| Some(task.wave) == wave)
-        .map(|task| task.id)
-        .collect()
+    let newest = completed().filter(|task| Some(task.wave) == wave);
+    newest.map(|task| task.id).collect()
 }
 
 /// Turns each failure into a criterion that it has to be gone.
@@ -206,10 +193,8 @@ fn broken(report: &GateReport) -> Vec<Criterion> {
     }
     for result in demanded(report) {
         if let Evidence::Failed(finding) = &result.evidence {
-            criteria.push(command(
-                &format!("The Gate \"{}\" passes", result.gate),
-                &finding.command,
-            ));
+            let text = format!("The Gate \"{}\" passes", result.gate);
+            criteria.push(command(&text, &finding.command));
         }
     }
     criteria.retain(|criterion| !matches!(&criterion.check, Check::Command(line) if line.is_empty()));
@@ -229,13 +214,9 @@ fn demanded(report: &GateReport) -> impl Iterator<Item = &GateResult> {
 
 /// Returns the findings of everything required that failed, in the order in which it ran.
 fn failing(report: &GateReport) -> impl Iterator<Item = &Finding> {
-    let first = report.setup.iter().chain(std::iter::once(&report.tests));
-    first
-        .chain(demanded(report).map(|result| &result.evidence))
-        .filter_map(|evidence| match evidence {
-            Evidence::Failed(finding) => Some(finding),
-            Evidence::Passed(_) | Evidence::Absent(_) => None,
-        })
+    let first = report.setup.iter().chain([&report.tests]);
+    let all = first.chain(demanded(report).map(|result| &result.evidence));
+    all.filter_map(Evidence::failure)
 }
 
 /// Returns a check that passed before and has to pass again: of a completed task that names the file, or else of the
@@ -246,10 +227,9 @@ fn known_check(feature: &Feature, file: Option<&str>) -> Check {
     let checks = completed().filter(names).chain(completed());
     let mut checks = checks.flat_map(|task| task.plan.acceptance_criteria.iter().map(|criterion| &criterion.check));
     let found = checks.find(|check| **check != Check::Human).cloned();
+    let plan = || Check::File(format!(".autobuild/features/{}.yaml", feature.key.shown()));
     found.unwrap_or_else(|| match feature.rules.records {
-        Records::WhileBuilding | Records::Keep => {
-            Check::File(format!(".autobuild/features/{}.yaml", feature.key.shown()))
-        }
+        Records::WhileBuilding | Records::Keep => plan(),
         Records::None => Check::Command("true".to_owned()),
     })
 }

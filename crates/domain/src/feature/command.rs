@@ -4,7 +4,7 @@ pub use crate::feature::refusal::{Asker, Possible, Refusal, Trigger};
 use crate::{
     blocked::BlockReason,
     command::Command,
-    effect::{Effect, ReactOn, Reaction, Reply, ReplyTo},
+    effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread},
     feature::{
         event::{Commanded, NewerRun, Target},
         feature::{Feature, PlanRequest, Snapshot},
@@ -39,27 +39,17 @@ pub(super) fn commanded(feature: Feature, commanded: Commanded, at: Millis) -> S
 }
 
 fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refusal> {
-    match said.command {
-        Command::Help => return Ok(reply(feature, &said, Reply::Help)),
-        Command::Status => return Ok(reply(feature, &said, Reply::Status)),
-        Command::Plan { .. }
-        | Command::Approve { .. }
-        | Command::Resume { .. }
-        | Command::Retry { .. }
-        | Command::Skip { .. }
-        | Command::Pause
-        | Command::Cancel => ended(&feature, &said)?,
-    }
-    if let Some(rules) = said.rules {
-        feature.rules = rules;
-    }
-    if let Some(settings) = said.settings {
-        feature.settings = settings;
+    let asks = matches!(said.command, Command::Help | Command::Status);
+    if !asks {
+        ended(&feature, &said)?;
+        feature.rules = said.rules.unwrap_or(feature.rules);
+        feature.settings = said.settings.unwrap_or(feature.settings);
     }
     let turns = feature.rules.max_turns;
     let by = said.by;
     match (said.command, said.on) {
-        (Command::Help | Command::Status, _) => Ok(unchanged(feature)),
+        (Command::Help, _) => Ok(reply(feature, said.thread, said.to, Reply::Help)),
+        (Command::Status, _) => Ok(reply(feature, said.thread, said.to, Reply::Status)),
         (Command::Plan { words, yaml }, _) => plan(feature, PlanRequest { words, yaml }, said.snapshot),
         (Command::Approve { .. }, Target::Task(id)) => over_task(feature, id, "approve", by, PersonDid::Override, at),
         (Command::Approve { hash }, Target::Feature) => approve(feature, hash, said.written_at),
@@ -85,13 +75,9 @@ fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refus
     }
 }
 
-fn reply(feature: Feature, said: &Commanded, reply: Reply) -> Step {
+fn reply(feature: Feature, thread: Thread, to: ReplyTo, reply: Reply) -> Step {
     let mut step = unchanged(feature);
-    step.effects.push(Effect::Reply {
-        thread: said.thread,
-        to: said.to.clone(),
-        reply,
-    });
+    step.effects.push(Effect::Reply { thread, to, reply });
     step
 }
 
@@ -110,16 +96,12 @@ fn ended(feature: &Feature, said: &Commanded) -> Result<(), Refusal> {
 }
 
 fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) -> Result<Step, Refusal> {
-    let fits = match &feature.state {
-        State::Planning { .. } | State::AwaitingApproval | State::Failed { .. } => true,
-        State::Blocked { .. } => feature.is_untouched(),
-        State::Building { .. }
-        | State::Paused { .. }
-        | State::InReview
-        | State::Completed
-        | State::Cancelled { .. } => false,
-    };
-    if !fits {
+    let is_before = matches!(
+        feature.state,
+        State::Planning { .. } | State::AwaitingApproval | State::Failed { .. }
+    );
+    let is_stopped = matches!(feature.state, State::Blocked { .. }) && feature.is_untouched();
+    if !is_before && !is_stopped {
         return Err(Refusal::not_now(&feature.state, "plan", Possible::AnotherRun));
     }
     feature.request = request;
@@ -136,11 +118,8 @@ fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) 
 /// Approves the plan. Without a hash, the approval counts only if the plan was shown before the approval was written.
 /// With a hash, it counts for exactly that plan.
 fn approve(feature: Feature, hash: Option<String>, written_at: Millis) -> Result<Step, Refusal> {
-    let waiting = feature
-        .plan
-        .as_ref()
-        .filter(|_| feature.state == State::AwaitingApproval);
-    let Some(plan) = waiting else {
+    let is_waiting = feature.state == State::AwaitingApproval;
+    let Some(plan) = feature.plan.as_ref().filter(|_| is_waiting) else {
         return Err(Refusal::not_now(&feature.state, "approve", Possible::WaitingPlan));
     };
     let current: String = plan.hash.chars().take(8).collect();
@@ -156,15 +135,10 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
     let any_task = feature.tasks.iter().any(|task| can_resume(&feature, task));
     let step = match feature.state.clone() {
         State::Paused { phase, .. } => {
-            feature.state = match phase {
-                Phase::Planning { emission } => State::Planning { emission },
-                Phase::PreFlight { .. }
-                | Phase::OpeningBranch { .. }
-                | Phase::Syncing { .. }
-                | Phase::MergingDefault { .. }
-                | Phase::Tasks
-                | Phase::Gate { .. }
-                | Phase::OpeningPull { .. } => State::Building { phase },
+            feature.state = if let Phase::Planning { emission } = phase {
+                State::Planning { emission }
+            } else {
+                State::Building { phase }
             };
             unchanged(feature)
         }
@@ -176,14 +150,10 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
             if let BlockReason::WaveGateRed { .. } = reason {
                 feature.more_fixes = feature.more_fixes.saturating_add(gate::FIXES);
             }
-            if let (
-                Phase::Planning { .. },
-                PersonDid::Resume {
-                    guidance: Some(words), ..
-                },
-            ) = (&phase, did)
+            if let (Phase::Planning { .. }, PersonDid::Resume { guidance, .. }) = (&phase, did)
+                && guidance.is_some()
             {
-                feature.request.words = Some(words.clone());
+                feature.request.words.clone_from(guidance);
             }
             flow::again(unchanged(feature), phase, at)
         }
@@ -206,11 +176,8 @@ fn resume_tasks(mut step: Step, by: &User, did: &PersonDid, at: Millis) -> Step 
     let resumable = feature.tasks.iter().filter(|task| can_resume(feature, task));
     let ids: Vec<TaskId> = resumable.map(|task| task.id).collect();
     for id in ids {
-        let event = task::Event::Person {
-            by: by.clone(),
-            did: did.clone(),
-        };
-        tell(&mut step, id, event, at);
+        let (by, did) = (by.clone(), did.clone());
+        tell(&mut step, id, task::Event::Person { by, did }, at);
     }
     waves::settle(step, at)
 }
@@ -247,15 +214,8 @@ pub(super) fn over_task(
     did: PersonDid,
     at: Millis,
 ) -> Result<Step, Refusal> {
-    match &feature.state {
-        State::Building { .. } | State::Paused { .. } | State::Blocked { .. } | State::InReview => {}
-        State::Planning { .. }
-        | State::AwaitingApproval
-        | State::Completed
-        | State::Cancelled { .. }
-        | State::Failed { .. } => {
-            return Err(Refusal::not_now(&feature.state, command, Possible::Building));
-        }
+    if feature.state.phase().is_none() && feature.state != State::InReview {
+        return Err(Refusal::not_now(&feature.state, command, Possible::Building));
     }
     let Some(task) = feature.task(id) else {
         let known = feature.tasks.iter().map(|task| task.id).collect();

@@ -1,5 +1,7 @@
 //! The events of a Feature.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     blocked::BlockReason,
     command::Command,
@@ -29,13 +31,12 @@ pub struct OpenedOn {
     pub gated: Option<Sha>,
 }
 
-/// An event of a Feature that exists already.
+/// An event of a Feature that exists already. Its `emission` is that of the effect that ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// A valid plan was made.
     Planned {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
         /// The plan, with what was found out while it was made.
@@ -43,7 +44,6 @@ pub enum Event {
     },
     /// There is no valid plan, even after the repair.
     PlanRefused {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
         /// The mistakes in the plan, as a text for people.
@@ -51,7 +51,6 @@ pub enum Event {
     },
     /// The living comment was written or edited.
     LivingShown {
-        /// The comment.
         comment: CommentId,
         /// The plan version that it shows.
         version: Option<u32>,
@@ -60,51 +59,39 @@ pub enum Event {
     },
     /// Pre-flight ended.
     PreFlown {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The result.
         outcome: Box<PreFlightOutcome>,
     },
     /// The integration branch exists, with the plan on it.
     IntegrationOpened {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
         /// The default branch's commit that it was made from.
         base: Sha,
-        /// The branch's head.
         head: Sha,
     },
     /// The merge of the default branch ended.
     DefaultMerged {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The result.
         outcome: DefaultMerge,
     },
     /// The wave gate ended.
     WaveGated {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
         /// The commit that the Gates ran on.
         head: Sha,
-        /// The Gates' report.
         report: Box<GateReport>,
         /// The merge that broke the result, if the Gates failed and one was found.
         #[serde(default)]
         broke: Option<Sha>,
     },
     /// The default branch has a new head.
-    DefaultPushed {
-        /// The new head.
-        head: Sha,
-    },
+    DefaultPushed { head: Sha },
     /// The default branch no longer merges into the integration branch.
     DefaultConflicts {
-        /// The files with conflicts.
         files: Vec<String>,
         /// The default branch's commit.
         other: Sha,
@@ -114,10 +101,8 @@ pub enum Event {
     ReviewRequested(Box<HumanReview>),
     /// The feature pull request is open.
     PullOpened {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// Its number.
         pull: PullNumber,
         /// The integration branch at that time; `None` in events that older versions stored.
         #[serde(default)]
@@ -127,54 +112,32 @@ pub enum Event {
     Unsaid(Unsaid),
     /// An effect that the Feature waits for was given up.
     Stuck {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// Why the effect was given up.
         reason: BlockReason,
     },
     /// An event of one task.
-    Task {
-        /// The task.
-        task: TaskId,
-        /// The task's event.
-        event: task::Event,
-    },
+    Task { task: TaskId, event: task::Event },
     /// A command of a person who has the right to give it.
     Commanded(Box<Commanded>),
     /// A command or label that gets an answer and changes nothing.
-    Answered {
-        /// The thread to answer in.
-        thread: Thread,
-        /// The fact that is answered.
-        to: ReplyTo,
-        /// The answer.
-        reply: Reply,
-    },
+    Answered { thread: Thread, to: ReplyTo, reply: Reply },
     /// The Feature was cancelled.
     Cancelled(CancelledWhy),
     /// A person merged the feature pull request.
-    PullMerged {
-        /// The pull request.
-        pull: PullNumber,
-    },
+    PullMerged { pull: PullNumber },
     /// The feature pull request was reopened.
     PullReopened {
-        /// The pull request.
         pull: PullNumber,
         /// Whether the issue has a newer run.
         newer: NewerRun,
     },
     /// A person pushed to the integration branch.
-    IntegrationPushed {
-        /// The new head.
-        head: Sha,
-    },
+    IntegrationPushed { head: Sha },
     /// A person asked to check a commit again: GitHub's _Re-run_ of one check run or of all.
     Rerun {
         /// The commit to check again.
         head: Sha,
-        /// The person.
         by: User,
     },
     /// The installation was suspended.
@@ -218,14 +181,12 @@ pub enum DefaultMerge {
     },
     /// The integration branch has a new head.
     Merged {
-        /// The new head.
         head: Sha,
         /// The default branch's commit.
         other: Sha,
     },
     /// The branches conflict, so someone has to resolve the merge.
     Conflict {
-        /// The files with conflicts.
         files: Vec<String>,
         /// The default branch's commit.
         other: Sha,

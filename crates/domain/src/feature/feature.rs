@@ -74,17 +74,18 @@ impl Feature {
     /// Returns the task that a person would most likely retry: a blocked one, else one that was given up, else any
     /// unmerged one.
     pub fn to_retry(&self) -> Option<TaskId> {
-        let first = |wanted: fn(&Task) -> bool| self.tasks.iter().find(|task| wanted(task)).map(|task| task.id);
-        let given_up = |task: &Task| task.is_over() && !task.is_completed();
-        first(Task::is_blocked)
-            .or_else(|| first(given_up))
-            .or_else(|| first(|task| !task.is_completed()))
+        self.first([Task::is_blocked, Task::is_gone, |task| !task.is_completed()])
     }
 
     /// Returns the task that a person would most likely skip: a blocked one, or else one that is not over.
     pub fn to_skip(&self) -> Option<TaskId> {
-        let first = |wanted: fn(&Task) -> bool| self.tasks.iter().find(|task| wanted(task)).map(|task| task.id);
-        first(Task::is_blocked).or_else(|| first(|task| !task.is_over()))
+        self.first([Task::is_blocked, |task| !task.is_over()])
+    }
+
+    /// Returns the first task of the first of these kinds that there is.
+    fn first<const N: usize>(&self, kinds: [fn(&Task) -> bool; N]) -> Option<TaskId> {
+        let of_kind = |is: fn(&Task) -> bool| self.tasks.iter().find(|task| is(task));
+        kinds.into_iter().find_map(of_kind).map(|task| task.id)
     }
 
     /// `true` if no turn was started and no integration branch was made.
@@ -95,15 +96,12 @@ impl Feature {
     /// Returns the branches that hold its work: the integration branch if a task was merged, then those of other tasks
     /// with commits, except skipped ones.
     pub fn branches_with_work(&self) -> Vec<String> {
-        let is_merged = |task: &&Task| matches!(task.state, task::State::Completed { .. });
-        let merged = self.tasks.iter().any(|task| is_merged(&task));
-        let has_work = |task: &&Task| task.head.is_some() && !matches!(task.state, task::State::Skipped { .. });
-        let others = self.tasks.iter().filter(|task| !is_merged(task)).filter(has_work);
-        merged
-            .then(|| self.key.integration_branch())
-            .into_iter()
-            .chain(others.map(|task| task.branch.clone()))
-            .collect()
+        let merged = self.tasks.iter().any(Task::is_completed);
+        let is_skipped = |task: &Task| matches!(task.state, task::State::Skipped { .. });
+        let has_work = |task: &&Task| task.head.is_some() && !task.is_completed() && !is_skipped(task);
+        let others = self.tasks.iter().filter(has_work).map(|task| task.branch.clone());
+        let integration = merged.then(|| self.key.integration_branch());
+        integration.into_iter().chain(others).collect()
     }
 
     /// `true` if something may still happen without a new label.
@@ -126,16 +124,18 @@ impl Feature {
 
     /// Returns the step of building that it is in, also while it is paused.
     pub fn phase(&self) -> Option<&Phase> {
-        match &self.state {
-            State::Building { phase } | State::Paused { phase, .. } => Some(phase),
-            State::Planning { .. }
-            | State::AwaitingApproval
-            | State::Blocked { .. }
-            | State::InReview
-            | State::Completed
-            | State::Cancelled { .. }
-            | State::Failed { .. } => None,
-        }
+        let is_blocked = matches!(self.state, State::Blocked { .. });
+        self.state.phase().filter(|_| !is_blocked)
+    }
+
+    /// Returns the step that waits for this emission, if one does. Planning counts as a step.
+    pub(super) fn waits_for(&self, emission: Emission) -> Option<Phase> {
+        let phase = if let State::Planning { emission } = self.state {
+            Phase::Planning { emission }
+        } else {
+            self.phase()?.clone()
+        };
+        (phase.waits_for() == Some(emission)).then_some(phase)
     }
 
     /// Returns the tasks whose wave is open or over.

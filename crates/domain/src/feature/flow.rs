@@ -30,12 +30,8 @@ pub(super) fn integration_opened(mut feature: Feature, emission: Emission, base:
 }
 
 pub(super) fn default_merged(mut feature: Feature, emission: Emission, outcome: DefaultMerge, at: Millis) -> Step {
-    let then = match feature.phase() {
-        Some(Phase::MergingDefault {
-            emission: waits_for,
-            then,
-        }) if *waits_for == emission => *then,
-        Some(_) | None => return unchanged(feature),
+    let Some(Phase::MergingDefault { then, .. }) = feature.waits_for(emission) else {
+        return unchanged(feature);
     };
     let (head, other) = match outcome {
         DefaultMerge::Conflict { files, other } => return syncing::start(unchanged(feature), files, other, then, at),
@@ -116,32 +112,15 @@ pub(super) fn stuck(feature: Feature, emission: Emission, reason: BlockReason, a
         let then = Continuation::Pull;
         return blocked(moves::check_ends(feature), reason, Phase::Gate { emission, then });
     }
-    let phase = match &feature.state {
-        State::Planning { emission } => Phase::Planning { emission: *emission },
-        State::Building { phase } | State::Paused { phase, .. } => phase.clone(),
-        State::AwaitingApproval
-        | State::Blocked { .. }
-        | State::InReview
-        | State::Completed
-        | State::Cancelled { .. }
-        | State::Failed { .. } => return unchanged(feature),
-    };
-    if phase.waits_for() != Some(emission) {
+    let Some(phase) = feature.waits_for(emission) else {
         return unchanged(feature);
-    }
+    };
     let step = unchanged(feature);
-    match phase {
-        // A task that someone started again in the meantime comes first. The failed step is repeated after it.
-        Phase::Gate { .. } | Phase::OpeningPull { .. } if step.feature.has_open_tasks() => waves::run(step, at),
-        Phase::Planning { .. }
-        | Phase::PreFlight { .. }
-        | Phase::OpeningBranch { .. }
-        | Phase::MergingDefault { .. }
-        | Phase::Syncing { .. }
-        | Phase::Tasks
-        | Phase::Gate { .. }
-        | Phase::OpeningPull { .. } => blocked(step, reason, phase),
+    // A task that someone started again in the meantime comes first. The failed step is repeated after it.
+    if phase.follows_tasks() && step.feature.has_open_tasks() {
+        return waves::run(step, at);
     }
+    blocked(step, reason, phase)
 }
 
 /// Repeats the step at which the Feature stopped.
@@ -149,18 +128,13 @@ pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
     step.feature.state = State::Building { phase: phase.clone() };
     match phase {
         Phase::Planning { .. } => moves::plan_again(step),
-        Phase::PreFlight {
-            then: AfterPreFlight::OpenBranch,
-            ..
-        } => moves::pre_flight(step, None, AfterPreFlight::OpenBranch),
         Phase::OpeningBranch { .. } => moves::open_branch(step),
-        // A newer commit of the default branch may fix what was wrong.
-        Phase::PreFlight {
-            then: AfterPreFlight::GoOn(then),
-            ..
-        }
-        | Phase::MergingDefault { then, .. }
-        | Phase::Gate { then, .. } => moves::merge_default(step, then),
+        Phase::PreFlight { then, .. } => match then {
+            AfterPreFlight::OpenBranch => moves::pre_flight(step, None, then),
+            // A newer commit of the default branch may fix what was wrong.
+            AfterPreFlight::GoOn(then) => moves::merge_default(step, then),
+        },
+        Phase::MergingDefault { then, .. } | Phase::Gate { then, .. } => moves::merge_default(step, then),
         Phase::Syncing { task, then } => syncing::settle(step, task, then, at),
         Phase::Tasks => waves::settle(step, at),
         Phase::OpeningPull { .. } => moves::open_pull(step),
@@ -173,11 +147,9 @@ pub(super) fn again_for_tasks(step: Step, at: Millis) -> Step {
     let State::Blocked { phase, .. } = &step.feature.state else {
         return step;
     };
+    let phase = phase.clone();
     match phase {
-        Phase::PreFlight { .. } | Phase::OpeningBranch { .. } | Phase::MergingDefault { .. } => {
-            let phase = phase.clone();
-            again(step, phase, at)
-        }
+        Phase::PreFlight { .. } | Phase::OpeningBranch { .. } | Phase::MergingDefault { .. } => again(step, phase, at),
         Phase::Planning { .. }
         | Phase::Syncing { .. }
         | Phase::Tasks
@@ -190,20 +162,17 @@ pub(super) fn pre_flown(mut feature: Feature, emission: Emission, outcome: PreFl
     if planning::is_planning(&feature, emission) {
         return planning::looked_at(feature, emission, outcome);
     }
-    let then = match feature.phase() {
-        Some(Phase::PreFlight {
-            emission: waits_for,
-            then,
-        }) if *waits_for == emission => *then,
-        Some(_) | None => return unchanged(feature),
+    let Some(Phase::PreFlight { then, .. }) = feature.waits_for(emission) else {
+        return unchanged(feature);
     };
     match outcome {
         PreFlightOutcome::Refused(reason) => blocked(unchanged(feature), reason, Phase::PreFlight { emission, then }),
         PreFlightOutcome::Ready(found) => {
             feature.preflight = Some(found);
+            let step = unchanged(feature);
             match then {
-                AfterPreFlight::OpenBranch => moves::open_branch(unchanged(feature)),
-                AfterPreFlight::GoOn(then) => go_on(unchanged(feature), then, at),
+                AfterPreFlight::OpenBranch => moves::open_branch(step),
+                AfterPreFlight::GoOn(then) => go_on(step, then, at),
             }
         }
     }

@@ -30,25 +30,18 @@ pub(super) fn wave_gated(
     if feature.checking == Some(emission) {
         return checked(feature, emission, head, report, broke, at);
     }
-    let then = match feature.phase() {
-        Some(Phase::Gate {
-            emission: waits_for,
-            then,
-        }) if *waits_for == emission => *then,
-        Some(_) | None => return unchanged(feature),
+    let Some(Phase::Gate { then, .. }) = feature.waits_for(emission) else {
+        return unchanged(feature);
     };
+    let phase = Phase::Gate { emission, then };
     let (feature, found) = record(feature, head, report);
     let step = unchanged(feature);
     match found {
         Profile::Passed => waves::after_gate(step, then, at),
         // Someone started a task again in the meantime, so the gate runs once more after it.
         Profile::Failed(_) | Profile::Absent(_) if step.feature.has_open_tasks() => waves::run(step, at),
-        Profile::Failed(failures) => mend(step, failures, broke, Phase::Gate { emission, then }, at),
-        Profile::Absent(reasons) => blocked(
-            step,
-            BlockReason::GatesAbsent { reasons },
-            Phase::Gate { emission, then },
-        ),
+        Profile::Failed(failures) => mend(step, failures, broke, phase, at),
+        Profile::Absent(reasons) => blocked(step, BlockReason::GatesAbsent { reasons }, phase),
     }
 }
 
@@ -94,10 +87,8 @@ fn checked(
     let (mut feature, found) = record(feature, head, report);
     feature.checking = None;
     let step = moves::publish(unchanged(feature), None);
-    let phase = Phase::Gate {
-        emission,
-        then: Continuation::Pull,
-    };
+    let then = Continuation::Pull;
+    let phase = Phase::Gate { emission, then };
     match found {
         Profile::Passed => step,
         Profile::Failed(failures) => mend(step, failures, broke, phase, at),
@@ -107,12 +98,10 @@ fn checked(
 
 /// `true` if the last gate passed and holds for the integration branch's head.
 pub(super) fn is_green(feature: &Feature) -> bool {
-    match (&feature.integration, feature.gates.last()) {
-        (Some(integration), Some(last)) => {
-            last.holds_for(&integration.head) && profile(strictest(feature), &last.report) == Profile::Passed
-        }
-        (Some(_) | None, _) => false,
-    }
+    let (Some(integration), Some(last)) = (&feature.integration, feature.gates.last()) else {
+        return false;
+    };
+    last.holds_for(&integration.head) && profile(strictest(feature), &last.report) == Profile::Passed
 }
 
 /// `true` if the wave gate has to run: other tasks are merged than at the last gate, or that gate did not pass.
@@ -131,7 +120,7 @@ pub fn strictest(feature: &Feature) -> TaskType {
         completed.map(|task| task.plan.kind)
     };
     merged()
-        .find(|kind| matches!(kind, TaskType::Feature | TaskType::Refactoring | TaskType::Testing))
+        .find(|kind| kind.demands_tests())
         .or_else(|| merged().next())
         .unwrap_or(TaskType::Documentation)
 }

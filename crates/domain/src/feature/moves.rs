@@ -33,6 +33,22 @@ pub enum StopScope {
     Feature,
 }
 
+impl Step {
+    /// Asks for an effect of the Feature.
+    pub(super) fn ask(&mut self, effect: impl FnOnce(Emission) -> Effect) {
+        let emission = emit(&mut self.feature);
+        self.effects.push(effect(emission));
+    }
+
+    /// Enters the step of building that waits for an effect, and asks for this effect.
+    fn wait(mut self, step: impl FnOnce(Emission) -> (Phase, Effect)) -> Self {
+        let (phase, effect) = step(emit(&mut self.feature));
+        enter(&mut self.feature, phase);
+        self.effects.push(effect);
+        self
+    }
+}
+
 pub(super) fn unchanged(feature: Feature) -> Step {
     Step {
         feature,
@@ -49,24 +65,17 @@ pub(super) fn emit(feature: &mut Feature) -> Emission {
 /// Blocks the Feature, and says on the issue that it waits for a person.
 pub(super) fn blocked(mut step: Step, reason: BlockReason, phase: Phase) -> Step {
     step.feature.state = State::Blocked { reason, phase };
-    let emission = emit(&mut step.feature);
-    step.effects.push(Effect::PostFeatureBlocked { emission });
+    step.ask(|emission| Effect::PostFeatureBlocked { emission });
     step
 }
 
 /// Moves to `phase`. A paused Feature stays paused.
 pub(super) fn enter(feature: &mut Feature, phase: Phase) {
-    feature.state = match &feature.state {
-        State::Paused { by, .. } => State::Paused { phase, by: by.clone() },
-        State::Planning { .. }
-        | State::AwaitingApproval
-        | State::Building { .. }
-        | State::Blocked { .. }
-        | State::InReview
-        | State::Completed
-        | State::Cancelled { .. }
-        | State::Failed { .. } => State::Building { phase },
-    };
+    if let State::Paused { phase: at, .. } = &mut feature.state {
+        *at = phase;
+    } else {
+        feature.state = State::Building { phase };
+    }
 }
 
 /// Remembers the integration branch's head.
@@ -87,8 +96,7 @@ pub(super) fn tell(step: &mut Step, id: TaskId, event: task::Event, at: Millis) 
     if done.stop == task::Stop::Work {
         step.stop.push(StopScope::Task(id));
     }
-    step.effects
-        .extend(done.effects.into_iter().map(|asked| asked.effect(id)));
+    step.effects.extend(done.effects);
 }
 
 pub(super) fn answered(feature: Feature, thread: Thread, to: ReplyTo, reply: Reply) -> Step {
@@ -106,19 +114,18 @@ pub(super) fn plan_again(mut step: Step) -> Step {
 }
 
 /// Checks the commit of the default branch that was just merged in, or the branch's head if `commit` is `None`.
-pub(super) fn pre_flight(mut step: Step, commit: Option<Sha>, then: AfterPreFlight) -> Step {
-    let emission = emit(&mut step.feature);
-    enter(&mut step.feature, Phase::PreFlight { emission, then });
-    step.effects.push(Effect::PreFlight { emission, commit });
-    step
+pub(super) fn pre_flight(step: Step, commit: Option<Sha>, then: AfterPreFlight) -> Step {
+    step.wait(|emission| {
+        (
+            Phase::PreFlight { emission, then },
+            Effect::PreFlight { emission, commit },
+        )
+    })
 }
 
 /// Makes the integration branch, which is the first step after pre-flight.
-pub(super) fn open_branch(mut step: Step) -> Step {
-    let emission = emit(&mut step.feature);
-    enter(&mut step.feature, Phase::OpeningBranch { emission });
-    step.effects.push(Effect::OpenIntegration { emission });
-    step
+pub(super) fn open_branch(step: Step) -> Step {
+    step.wait(|emission| (Phase::OpeningBranch { emission }, Effect::OpenIntegration { emission }))
 }
 
 pub(super) fn has_later_wave(feature: &Feature) -> bool {
@@ -132,50 +139,42 @@ pub(super) fn next_wave(mut step: Step) -> Step {
     merge_default(step, Continuation::Wave)
 }
 
-pub(super) fn merge_default(mut step: Step, then: Continuation) -> Step {
-    let emission = emit(&mut step.feature);
-    enter(&mut step.feature, Phase::MergingDefault { emission, then });
-    step.effects.push(Effect::MergeDefault { emission });
-    step
+pub(super) fn merge_default(step: Step, then: Continuation) -> Step {
+    step.wait(|emission| {
+        (
+            Phase::MergingDefault { emission, then },
+            Effect::MergeDefault { emission },
+        )
+    })
 }
 
-pub(super) fn open_pull(mut step: Step) -> Step {
-    let emission = emit(&mut step.feature);
-    enter(&mut step.feature, Phase::OpeningPull { emission });
-    step.effects.push(Effect::OpenFeaturePull { emission });
-    step
+pub(super) fn open_pull(step: Step) -> Step {
+    step.wait(|emission| (Phase::OpeningPull { emission }, Effect::OpenFeaturePull { emission }))
 }
 
 /// Runs the Gates on the integration branch.
-pub(super) fn gate(mut step: Step, then: Continuation) -> Step {
-    let emission = emit(&mut step.feature);
-    enter(&mut step.feature, Phase::Gate { emission, then });
-    step.effects.push(Effect::WaveGate { emission });
-    step
+pub(super) fn gate(step: Step, then: Continuation) -> Step {
+    step.wait(|emission| (Phase::Gate { emission, then }, Effect::WaveGate { emission }))
 }
 
 /// Publishes a wave gate as a check run on the commit `on`, else the last gate on the newest commit that it holds for.
 pub(super) fn publish(mut step: Step, on: Option<Sha>) -> Step {
-    let emission = emit(&mut step.feature);
-    step.effects.push(Effect::PublishWaveCheck { emission, on });
+    step.ask(|emission| Effect::PublishWaveCheck { emission, on });
     step
 }
 
 /// Runs the wave gate in review, on a head that no gate has checked. Older runs stop: only the newest head counts.
 pub(super) fn check_again(mut step: Step) -> Step {
     step.stop.push(StopScope::Feature);
-    let emission = emit(&mut step.feature);
-    step.feature.checking = Some(emission);
-    step.effects.push(Effect::WaveGate { emission });
+    step.ask(|emission| Effect::WaveGate { emission });
+    step.feature.checking = Some(step.feature.emitted);
     step
 }
 
 /// Stops the wave gate that runs during the review.
 pub(super) fn check_ends(mut feature: Feature) -> Step {
     feature.checking = None;
-    Step {
-        feature,
-        effects: Vec::new(),
-        stop: vec![StopScope::Feature],
-    }
+    let mut step = unchanged(feature);
+    step.stop.push(StopScope::Feature);
+    step
 }

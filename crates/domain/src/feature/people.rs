@@ -9,7 +9,7 @@ use crate::{
         moves,
         moves::{Step, StopScope, emit, head_is, tell, unchanged},
         refusal::Refusal,
-        state::{CancelledWhy, Phase, Reach, State},
+        state::{CancelledWhy, Continuation, Phase, Reach, State},
         waves,
     },
     ids::{Millis, PullNumber, Sha, TaskId, User},
@@ -21,17 +21,7 @@ use crate::{
 /// only open pull requests, so someone reopened it first. If the Feature is still opening its pull request and does not
 /// know its number, the merged one is taken for it.
 pub(super) fn pull_merged(mut feature: Feature, pull: PullNumber, at: Millis) -> Step {
-    let is_opening = match &feature.state {
-        State::Building { phase } | State::Paused { phase, .. } | State::Blocked { phase, .. } => {
-            matches!(phase, Phase::OpeningPull { .. })
-        }
-        State::Planning { .. }
-        | State::AwaitingApproval
-        | State::InReview
-        | State::Completed
-        | State::Cancelled { .. }
-        | State::Failed { .. } => false,
-    };
+    let is_opening = matches!(feature.state.phase(), Some(Phase::OpeningPull { .. }));
     let is_ours = feature.pull.map_or(is_opening, |known| known == pull);
     if !is_ours || feature.state == State::Completed {
         return unchanged(feature);
@@ -39,8 +29,7 @@ pub(super) fn pull_merged(mut feature: Feature, pull: PullNumber, at: Millis) ->
     feature.pull = Some(pull);
     let mut step = end_tasks(unchanged(feature), None, at);
     step.feature.state = State::Completed;
-    let emission = emit(&mut step.feature);
-    step.effects.push(Effect::CleanUp { emission });
+    step.ask(|emission| Effect::CleanUp { emission });
     step
 }
 
@@ -80,76 +69,54 @@ pub(super) fn review_requested(mut feature: Feature, review: &HumanReview, at: M
     if feature.state != State::InReview {
         return waves::settle(unchanged(feature), at);
     }
-    feature.checking = None;
-    let mut step = unchanged(feature);
-    step.stop.push(StopScope::Feature);
-    moves::next_wave(step)
+    moves::next_wave(moves::check_ends(feature))
 }
 
 /// Handles a person's push, which nothing has verified together with the rest. While tasks are built, the gate of their
 /// wave will do that. In review, or if the Feature is blocked at a gate, the gate runs again.
 pub(super) fn integration_pushed(mut feature: Feature, head: Sha) -> Step {
-    let known = feature
-        .integration
-        .as_ref()
-        .is_none_or(|integration| integration.head == head);
-    if known {
+    let integration = feature.integration.as_ref();
+    if integration.is_none_or(|integration| integration.head == head) {
         return unchanged(feature);
     }
-    match feature.state.clone() {
-        State::InReview => {
-            head_is(&mut feature, head);
-            moves::check_again(unchanged(feature))
-        }
-        State::Blocked {
-            phase: Phase::Gate { then, .. },
-            ..
-        } => {
-            head_is(&mut feature, head);
-            moves::gate(unchanged(feature), then)
-        }
-        State::Building {
-            phase: Phase::OpeningPull { .. },
-        }
-        | State::Paused {
-            phase: Phase::OpeningPull { .. },
-            ..
-        } => {
-            head_is(&mut feature, head);
-            unchanged(feature)
-        }
-        State::Planning { .. }
-        | State::AwaitingApproval
-        | State::Building { .. }
-        | State::Paused { .. }
-        | State::Blocked { .. }
-        | State::Completed
-        | State::Cancelled { .. }
-        | State::Failed { .. } => unchanged(feature),
+    let is_opening = matches!(feature.phase(), Some(Phase::OpeningPull { .. }));
+    let waiting = feature.waiting_gate();
+    if is_opening || waiting.is_some() {
+        head_is(&mut feature, head);
+    }
+    match waiting {
+        Some(gate) => gate_once_more(unchanged(feature), gate),
+        None => unchanged(feature),
+    }
+}
+
+/// The wave gate that runs once more if a person asks for it or pushes.
+enum WaitingGate {
+    /// The gate of the review.
+    OfReview,
+    /// The gate at which the Feature is blocked, with the next step.
+    Blocked(Continuation),
+}
+
+fn gate_once_more(step: Step, gate: WaitingGate) -> Step {
+    match gate {
+        WaitingGate::OfReview => moves::check_again(step),
+        WaitingGate::Blocked(then) => moves::gate(step, then),
     }
 }
 
 /// Cancels an unfinished Feature and all its tasks. Removing the label does nothing in review, nor does closing a pull
 /// request before the Feature has one. If AutoBuild has lost its access, nothing more is posted.
 pub(super) fn cancelled(mut step: Step, why: CancelledWhy, at: Millis) -> Step {
-    let spared = match &why {
-        CancelledWhy::LabelRemoved(_) => step.feature.state == State::InReview,
-        CancelledWhy::PullClosed(_) => step.feature.pull.is_none(),
-        CancelledWhy::Command(_)
-        | CancelledWhy::IssueClosed(_)
-        | CancelledWhy::BranchDeleted
-        | CancelledWhy::RepositoryGone
-        | CancelledWhy::IssueGone
-        | CancelledWhy::InstallationRemoved
-        | CancelledWhy::NothingCompleted => false,
-    };
+    let pull_closed = matches!(why, CancelledWhy::PullClosed(_));
+    let spared = pull_closed && step.feature.pull.is_none()
+        || matches!(why, CancelledWhy::LabelRemoved(_)) && step.feature.state == State::InReview;
     if !step.feature.is_unfinished() || spared {
         return step;
     }
     step = end_tasks(step, why.by().cloned(), at);
-    match (&why, step.feature.pull) {
-        (CancelledWhy::PullClosed(_), _) | (_, None) => {}
-        (_, Some(pull)) => step = close_pull(step, pull),
+    if let Some(pull) = step.feature.pull.filter(|_| !pull_closed) {
+        step = close_pull(step, pull);
     }
     if why.reach() == Reach::Nothing {
         step.effects.clear();
@@ -160,8 +127,7 @@ pub(super) fn cancelled(mut step: Step, why: CancelledWhy, at: Millis) -> Step {
 
 /// Asks for the feature pull request to be closed.
 pub(super) fn close_pull(mut step: Step, pull: PullNumber) -> Step {
-    let emission = emit(&mut step.feature);
-    step.effects.push(Effect::CloseFeaturePull { emission, pull });
+    step.ask(|emission| Effect::CloseFeaturePull { emission, pull });
     step
 }
 
@@ -189,19 +155,30 @@ impl Feature {
     }
 
     fn is_gated(&self, commit: &Sha) -> bool {
-        let head = self.integration.as_ref().map(|integration| &integration.head);
-        let waits = matches!(self.state, State::InReview) || self.gate_waits();
-        self.gates.iter().any(|gate| gate.holds_for(commit)) || waits && head == Some(commit)
+        let is_next = self.waiting_gate().is_some() && self.is_head(commit);
+        self.gates.iter().any(|gate| gate.holds_for(commit)) || is_next
     }
 
-    fn gate_waits(&self) -> bool {
-        matches!(
-            self.state,
+    fn is_head(&self, commit: &Sha) -> bool {
+        self.integration.as_ref().map(|integration| &integration.head) == Some(commit)
+    }
+
+    fn waiting_gate(&self) -> Option<WaitingGate> {
+        match &self.state {
+            State::InReview => Some(WaitingGate::OfReview),
             State::Blocked {
-                phase: Phase::Gate { .. },
+                phase: Phase::Gate { then, .. },
                 ..
-            }
-        )
+            } => Some(WaitingGate::Blocked(*then)),
+            State::Planning { .. }
+            | State::AwaitingApproval
+            | State::Building { .. }
+            | State::Paused { .. }
+            | State::Blocked { .. }
+            | State::Completed
+            | State::Cancelled { .. }
+            | State::Failed { .. } => None,
+        }
     }
 }
 
@@ -219,12 +196,8 @@ pub(super) fn rerun(feature: Feature, head: &Sha, by: &User, at: Millis) -> Step
     if feature.is_gated(head) {
         return gate_again(feature, head);
     }
-    let ids: Vec<TaskId> = feature
-        .tasks
-        .iter()
-        .filter(|task| is_of(task, head))
-        .map(|task| task.id)
-        .collect();
+    let tasks = feature.tasks.iter().filter(|task| is_of(task, head));
+    let ids: Vec<TaskId> = tasks.map(|task| task.id).collect();
     let before = feature.tasks.clone();
     let mut step = unchanged(feature);
     for id in ids {
@@ -244,27 +217,14 @@ pub(super) fn rerun(feature: Feature, head: &Sha, by: &User, at: Millis) -> Step
 /// Runs the wave gate again if the commit is the head and waits for a person. Otherwise publishes the result again, if
 /// it is the last gate's commit.
 fn gate_again(feature: Feature, head: &Sha) -> Step {
-    let newest = feature.integration.as_ref().map(|integration| &integration.head) == Some(head);
-    match feature.state.clone() {
-        State::InReview if newest && feature.checking.is_none() => moves::check_again(unchanged(feature)),
-        State::Blocked {
-            phase: Phase::Gate { then, .. },
-            ..
-        } if newest => moves::gate(unchanged(feature), then),
-        State::Planning { .. }
-        | State::AwaitingApproval
-        | State::Building { .. }
-        | State::Paused { .. }
-        | State::Blocked { .. }
-        | State::InReview
-        | State::Completed
-        | State::Cancelled { .. }
-        | State::Failed { .. } => {
-            let is_checked = newest && feature.checking.is_some();
-            match !is_checked && feature.gates.iter().any(|gate| gate.holds_for(head)) {
-                true => moves::publish(unchanged(feature), Some(head.clone())),
-                false => unchanged(feature),
-            }
-        }
+    let is_newest = feature.is_head(head);
+    let is_checked = is_newest && feature.checking.is_some();
+    let waiting = feature.waiting_gate().filter(|_| is_newest && !is_checked);
+    let has_result = feature.gates.iter().any(|gate| gate.holds_for(head));
+    let step = unchanged(feature);
+    match waiting {
+        Some(gate) => gate_once_more(step, gate),
+        None if has_result && !is_checked => moves::publish(step, Some(head.clone())),
+        None => step,
     }
 }

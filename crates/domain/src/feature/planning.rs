@@ -16,7 +16,7 @@ use crate::{
         state::{AfterPreFlight, Phase, State, Suspension},
     },
     ids::{CommentId, Emission, FeatureKey, InstallationId, Millis},
-    plan::{Check, Plan},
+    plan::{Check, Plan, PlannedTask},
     plan_block::find_plan_block,
     task::Task,
     wave,
@@ -52,11 +52,9 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
         tasks: Vec::new(),
     };
     let first = begun(&feature, emission);
-    Step {
-        feature,
-        effects: vec![eyes, first],
-        stop: Vec::new(),
-    }
+    let mut step = unchanged(feature);
+    step.effects.extend([eyes, first]);
+    step
 }
 
 /// Returns the first effect of planning. Pre-flight comes before the planner, so that no agent is paid for a repository
@@ -75,20 +73,10 @@ pub(super) fn looked_at(mut feature: Feature, emission: Emission, outcome: PreFl
         PreFlightOutcome::Ready(found) => {
             feature.preflight = Some(found);
             let emission = moves::emit(&mut feature);
-            match &mut feature.state {
-                State::Planning { emission: waits_for }
-                | State::Paused {
-                    phase: Phase::Planning { emission: waits_for },
-                    ..
-                } => *waits_for = emission,
-                State::AwaitingApproval
-                | State::Building { .. }
-                | State::Paused { .. }
-                | State::Blocked { .. }
-                | State::InReview
-                | State::Completed
-                | State::Cancelled { .. }
-                | State::Failed { .. } => {}
+            if let State::Paused { phase, .. } = &mut feature.state {
+                *phase = Phase::Planning { emission };
+            } else {
+                feature.state = State::Planning { emission };
             }
             let mut step = unchanged(feature);
             step.effects.push(Effect::Plan { emission });
@@ -131,21 +119,17 @@ pub(super) fn planned_as(mut feature: Feature, emission: Emission, planned: Plan
 impl Feature {
     /// Returns the plan that a person wrote, in a command or in the issue.
     pub fn given_plan(&self) -> Option<String> {
-        let request = &self.request;
-        request
-            .yaml
-            .clone()
-            .or_else(|| match (&request.words, self.snapshot.wanted) {
-                (None, Wanted::Plan) => find_plan_block(&self.snapshot.body),
-                (Some(_), _) | (None, Wanted::OneTask) => None,
-            })
+        let of_issue = || match (&self.request.words, self.snapshot.wanted) {
+            (None, Wanted::Plan) => find_plan_block(&self.snapshot.body),
+            (Some(_), _) | (None, Wanted::OneTask) => None,
+        };
+        self.request.yaml.clone().or_else(of_issue)
     }
 }
 
 /// `true` if planning waits for this emission, also while the Feature is paused.
 pub fn is_planning(feature: &Feature, emission: Emission) -> bool {
-    let planning = Phase::Planning { emission };
-    feature.state == State::Planning { emission } || feature.phase() == Some(&planning)
+    feature.waits_for(emission) == Some(Phase::Planning { emission })
 }
 
 /// Returns the tasks of a new plan. They continue the emission numbers of the plan before, so that no effect gets an
@@ -153,23 +137,16 @@ pub fn is_planning(feature: &Feature, emission: Emission) -> bool {
 fn tasks(plan: &Plan, pre_loop: &PreLoop, feature: &Feature) -> Vec<Task> {
     let rules = feature.task_rules();
     let waves = wave::waves(plan);
-    let emitted = feature
-        .tasks
-        .iter()
-        .map(|task| task.emitted)
-        .max()
-        .unwrap_or(Emission(0));
-    plan.tasks
-        .iter()
-        .map(|planned| {
-            let wave = waves.wave_of(planned.id).and_then(|wave| u32::try_from(wave).ok());
-            Task {
-                emitted,
-                pre_loop: pre_loop.clone(),
-                ..Task::planned(planned.clone(), wave.unwrap_or(1), &rules)
-            }
-        })
-        .collect()
+    let emitted = feature.tasks.iter().map(|task| task.emitted).max();
+    let task = |planned: &PlannedTask| {
+        let wave = waves.wave_of(planned.id).and_then(|wave| u32::try_from(wave).ok());
+        Task {
+            emitted: emitted.unwrap_or(Emission(0)),
+            pre_loop: pre_loop.clone(),
+            ..Task::planned(planned.clone(), wave.unwrap_or(1), &rules)
+        }
+    };
+    plan.tasks.iter().map(task).collect()
 }
 
 fn approval_needed(feature: &Feature, plan: &Plan, complexity: u8) -> Vec<ApprovalWhy> {
@@ -200,10 +177,8 @@ pub(super) fn plan_refused(mut feature: Feature, emission: Emission, message: St
 
 /// Remembers the living comment and when it first showed the plan in force. Approvals count from that time on.
 pub(super) fn living_shown(mut feature: Feature, comment: CommentId, version: Option<u32>, at: Millis) -> Step {
-    let is_newer = feature
-        .living
-        .is_none_or(|known| (known.edited_at, known.comment) < (at, comment));
-    if is_newer {
+    let is_older = |known: Living| (known.edited_at, known.comment) < (at, comment);
+    if feature.living.is_none_or(is_older) {
         feature.living = Some(Living { comment, edited_at: at });
     }
     if let Some(plan) = &mut feature.plan

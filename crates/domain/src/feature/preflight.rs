@@ -103,7 +103,7 @@ impl PreFlight {
     pub fn of(baseline: &Baseline, notes: Vec<String>) -> Self {
         Self {
             commit: baseline.commit.clone(),
-            setup: baseline.setup.as_ref().map(sentence),
+            setup: baseline.setup.as_ref().map(|setup| sentence(setup, Finding::sentence)),
             before: before(baseline),
             notes,
             doubts: Vec::new(),
@@ -153,25 +153,22 @@ fn apart(evidence: &Evidence) -> (Evidence, String) {
 
 /// Returns why no test could show that a task is done: tests ran, and none of them passed.
 pub fn nothing_passes(baseline: &Baseline) -> Option<BlockReason> {
-    let (Evidence::Passed(finding) | Evidence::Failed(finding)) = &baseline.tests else {
-        return None;
-    };
-    match finding.counts {
-        Counts::Known { passed: 0, failed, .. } if failed > 0 => {
-            let cause = PreFlightCause::Tests;
-            Some(self::failed(PreFlightFault::NothingPasses, cause, &baseline.tests))
+    let counts = baseline.tests.finding()?.counts;
+    let none_passed = matches!(
+        counts,
+        Counts::Known {
+            passed: 0,
+            failed: 1..,
+            ..
         }
-        Counts::Known { .. } | Counts::Unknown => None,
-    }
+    );
+    none_passed.then(|| failed(PreFlightFault::NothingPasses, PreFlightCause::Tests, &baseline.tests))
 }
 
 /// Returns why no criterion of this plan that names a test could ever be met: tests ran, but have no names.
 pub fn nameless(baseline: &Baseline, plan: &Plan) -> Option<BlockReason> {
-    let (Evidence::Passed(finding) | Evidence::Failed(finding)) = &baseline.tests else {
-        return None;
-    };
-    let is_empty = |names: &TestNames| names.passed.is_empty() && names.failed.is_empty() && names.skipped.is_empty();
-    let names_some = finding.names.as_ref().is_some_and(|names| !is_empty(names));
+    let names = baseline.tests.finding()?.names.as_ref();
+    let names_some = names.is_some_and(|names| names.all().next().is_some());
     let (task, test) = named_tests(plan).next()?;
     if names_some || baseline.ground() == Ground::Empty {
         return None;
@@ -187,12 +184,11 @@ pub fn nameless(baseline: &Baseline, plan: &Plan) -> Option<BlockReason> {
 /// Returns every test that a criterion names, with its task.
 fn named_tests(plan: &Plan) -> impl Iterator<Item = (TaskId, &str)> {
     plan.tasks.iter().flat_map(|task| {
-        task.acceptance_criteria
-            .iter()
-            .filter_map(|criterion| match &criterion.check {
-                Check::Test(test) => Some((task.id, test.as_str())),
-                Check::Command(_) | Check::File(_) | Check::Human => None,
-            })
+        let checks = task.acceptance_criteria.iter().map(|criterion| &criterion.check);
+        checks.filter_map(|check| match check {
+            Check::Test(test) => Some((task.id, test.as_str())),
+            Check::Command(_) | Check::File(_) | Check::Human => None,
+        })
     })
 }
 
@@ -207,12 +203,11 @@ pub fn unknown_tests(baseline: &Baseline, plan: &Plan, is_called: impl Fn(&str, 
     let Ground::Named(names) = baseline.ground() else {
         return Vec::new();
     };
-    let known = || names.passed.iter().chain(&names.failed).chain(&names.skipped);
     let is_brought = plan.tasks.iter().any(|task| task.kind != TaskType::Documentation);
-    let unknown = named_tests(plan).filter(|(_, test)| !known().any(|name| is_called(name, test)));
+    let unknown = named_tests(plan).filter(|(_, test)| !names.all().any(|name| is_called(name, test)));
     unknown
         .filter_map(|(task, test)| {
-            let nearest = nearest(test, known().map(String::as_str));
+            let nearest = nearest(test, names);
             (!is_brought || !nearest.is_empty()).then(|| Doubt::UnknownTest {
                 task,
                 test: test.to_owned(),
@@ -223,24 +218,19 @@ pub fn unknown_tests(baseline: &Baseline, plan: &Plan, is_called: impl Fn(&str, 
 }
 
 /// Returns the names whose last part, such as `adds` in `math::adds`, is most similar to the test's, the best first.
-fn nearest<'a>(test: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
+fn nearest(test: &str, known: &TestNames) -> Vec<String> {
     let end = |name: &str| {
-        name.rsplit([':', '.', '>', '›', '/'])
-            .next()
-            .unwrap_or(name)
-            .trim()
-            .to_lowercase()
+        let last = name.rsplit([':', '.', '>', '›', '/']).next();
+        last.unwrap_or(name).trim().to_lowercase()
     };
     let wanted = end(test);
-    let mut all: Vec<(f64, &str)> = known
-        .map(|name| (strsim::jaro_winkler(&wanted, &end(name)), name))
-        .filter(|(alike, _)| *alike >= ALIKE)
-        .collect();
-    all.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
-    all.into_iter()
-        .take(MOST_NEAREST)
-        .map(|(_, name)| name.to_owned())
-        .collect()
+    let similar = known
+        .all()
+        .map(|name| (strsim::jaro_winkler(&wanted, &end(name)), name));
+    let mut similar: Vec<(f64, &String)> = similar.filter(|(alike, _)| *alike >= ALIKE).collect();
+    similar.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
+    let nearest = similar.into_iter().take(MOST_NEAREST);
+    nearest.map(|(_, name)| name.clone()).collect()
 }
 
 fn was_not_run(finding: &Finding) -> bool {
@@ -248,22 +238,15 @@ fn was_not_run(finding: &Finding) -> bool {
     code && finding.counts == Counts::Unknown && finding.failing.is_empty()
 }
 
-fn sentence(evidence: &Evidence) -> String {
+fn sentence(evidence: &Evidence, of: fn(&Finding) -> String) -> String {
     match evidence {
-        Evidence::Passed(finding) | Evidence::Failed(finding) => finding.sentence(),
-        Evidence::Absent(reason) => reason.sentence(),
-    }
-}
-
-fn sentence_of_tests(evidence: &Evidence) -> String {
-    match evidence {
-        Evidence::Passed(finding) | Evidence::Failed(finding) => finding.sentence_of_tests(),
+        Evidence::Passed(finding) | Evidence::Failed(finding) => of(finding),
         Evidence::Absent(reason) => reason.sentence(),
     }
 }
 
 fn before(baseline: &Baseline) -> Before {
-    let tests = sentence_of_tests(&baseline.tests);
+    let tests = sentence(&baseline.tests, Finding::sentence_of_tests);
     match (baseline.ground(), &baseline.tests) {
         (Ground::Empty, _) => Before::NoTests { why: tests },
         (Ground::Green, _) => Before::Green { tests },

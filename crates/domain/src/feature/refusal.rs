@@ -1,5 +1,7 @@
 //! The reasons why a command or label is refused.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     blocked::BlockReason,
     command::CommandMistake,
@@ -96,7 +98,6 @@ pub enum Refusal {
     PermissionUnknown,
     /// The text is no valid command.
     Malformed {
-        /// The mistake in it.
         reason: CommandMistake,
         /// The nearest valid form.
         nearest: String,
@@ -104,43 +105,25 @@ pub enum Refusal {
     /// The issue has no run.
     NoRun,
     /// The label was given while a run is unfinished.
-    RunUnfinished {
-        /// The unfinished run.
-        run: FeatureKey,
-    },
+    RunUnfinished { run: FeatureKey },
     /// The label was given by a bot.
     BotLabel,
     /// One task is wanted, but nothing gives its criteria: the issue has no usable check boxes, and no design is made.
     NoCriteria,
     /// The same, because these check boxes of the issue name no check.
-    UnboundCriteria {
-        /// Their texts.
-        boxes: Vec<String>,
-    },
+    UnboundCriteria { boxes: Vec<String> },
     /// The label was set on a closed issue, or the issue was closed afterwards.
     IssueClosed,
     /// Someone without write access edited the issue after it was labelled.
-    EditedSince {
-        /// The person who edited it.
-        by: String,
-    },
+    EditedSince { by: String },
     /// The run has ended.
-    RunEnded {
-        /// Its state.
-        state: String,
-    },
+    RunEnded { state: String },
     /// A newer run of the issue exists.
-    NewerRun {
-        /// The newer run.
-        run: FeatureKey,
-    },
+    NewerRun { run: FeatureKey },
     /// The state does not allow it.
     NotNow {
-        /// The name of the command.
         command: String,
-        /// The name of the state.
         state: String,
-        /// What is possible instead.
         instead: Possible,
     },
     /// The given hash is not that of the plan.
@@ -159,37 +142,27 @@ pub enum Refusal {
     NoSuchTask {
         /// The task that was given.
         task: TaskId,
-        /// The tasks it has.
         known: Vec<TaskId>,
     },
     /// The command needs the name of a task here.
-    NameTheTask {
-        /// The name of the command.
-        command: String,
-    },
+    NameTheTask { command: String },
     /// The task's commit holds a secret, which nobody can waive.
     SecretFound {
-        /// The task.
         task: TaskId,
         /// The secret's file, with its line if that is known.
         place: String,
     },
     /// An approving review is about a commit that is not the branch's head.
     StaleReview {
-        /// The task.
         task: TaskId,
         /// The branch's head now.
         head: Sha,
     },
     /// The state of the task does not allow it.
     TaskNotNow {
-        /// The name of the command.
         command: String,
-        /// The task.
         task: TaskId,
-        /// The name of the task's state.
         state: String,
-        /// What is possible instead.
         instead: Possible,
     },
 }

@@ -1,18 +1,19 @@
 //! The states of a Feature. Each one holds exactly what it needs.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     blocked::BlockReason,
     ids::{Emission, TaskId, User},
 };
 use serde::{Deserialize, Serialize};
 
-/// The states of a Feature.
+/// The states of a Feature. An `emission` is that of the effect whose result the Feature waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// A plan is being made.
     Planning {
-        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
@@ -27,12 +28,10 @@ pub enum State {
     Paused {
         /// The step of building at which it will continue.
         phase: Phase,
-        /// The person who paused it.
         by: User,
     },
     /// The Feature waits for a person to decide.
     Blocked {
-        /// Why it is blocked.
         reason: BlockReason,
         /// The step of building at which it will continue.
         phase: Phase,
@@ -42,10 +41,7 @@ pub enum State {
     /// The feature pull request was merged.
     Completed,
     /// The Feature was cancelled.
-    Cancelled {
-        /// Why it was cancelled.
-        why: CancelledWhy,
-    },
+    Cancelled { why: CancelledWhy },
     /// There was no valid plan, even after the repair.
     Failed {
         /// The mistakes in the plan, as a text for people.
@@ -68,66 +64,71 @@ impl State {
             Self::Failed { .. } => "failed",
         }
     }
+
+    /// Returns the step of building that it is in, or at which it will continue.
+    pub(super) fn phase(&self) -> Option<&Phase> {
+        match self {
+            Self::Building { phase } | Self::Paused { phase, .. } | Self::Blocked { phase, .. } => Some(phase),
+            Self::Planning { .. }
+            | Self::AwaitingApproval
+            | Self::InReview
+            | Self::Completed
+            | Self::Cancelled { .. }
+            | Self::Failed { .. } => None,
+        }
+    }
 }
 
-/// The steps of building.
+/// The steps of building. Each `emission` is that of the effect whose result the Feature waits for; `then` is the next
+/// step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// The plan is being made. Only a paused or blocked Feature is in this step.
     Planning {
-        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// Pre-flight checks a commit of the default branch before a Player works on it.
     PreFlight {
-        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The next step.
         then: AfterPreFlight,
     },
     /// The integration branch is being made.
     OpeningBranch {
-        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// The default branch is being merged into the integration branch.
     MergingDefault {
-        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The next step.
         then: Continuation,
     },
     /// A task resolves a conflict with the default branch.
-    Syncing {
-        /// The task.
-        task: TaskId,
-        /// The next step.
-        then: Continuation,
-    },
+    Syncing { task: TaskId, then: Continuation },
     /// The tasks of the open waves are being built.
     Tasks,
     /// The wave gate runs.
     Gate {
-        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The next step.
         then: Continuation,
     },
     /// The feature pull request is being opened.
     OpeningPull {
-        /// The effect whose result the Feature waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
 }
 
 impl Phase {
+    /// `true` if it comes after the tasks of a wave.
+    pub(super) fn follows_tasks(&self) -> bool {
+        matches!(self, Self::Gate { .. } | Self::OpeningPull { .. })
+    }
+
     /// Returns the emission whose result it waits for; `None` if it waits for tasks.
     pub fn waits_for(&self) -> Option<Emission> {
         match self {

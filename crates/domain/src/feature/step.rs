@@ -8,7 +8,7 @@ use crate::{
         event::Event,
         feature::Feature,
         flow, gate,
-        moves::{Step, answered, emit, unchanged},
+        moves::{Step, answered, unchanged},
         people, planning,
         state::{Reach, State, Suspension},
         syncing, unsaid, waits, waves,
@@ -21,20 +21,9 @@ use crate::{
 pub fn step(feature: Feature, event: Event, at: Millis) -> Step {
     let (before, waited) = (visible(&feature), feature.waits());
     let mut step = moved(feature, event, at);
-    let heard = match &step.feature.state {
-        State::Cancelled { why } => why.reach() == Reach::Everything,
-        State::Planning { .. }
-        | State::AwaitingApproval
-        | State::Building { .. }
-        | State::Paused { .. }
-        | State::Blocked { .. }
-        | State::InReview
-        | State::Completed
-        | State::Failed { .. } => true,
-    };
-    if heard && visible(&step.feature) != before {
-        let emission = emit(&mut step.feature);
-        step.effects.push(Effect::Living { emission });
+    let unheard = matches!(&step.feature.state, State::Cancelled { why } if why.reach() != Reach::Everything);
+    if !unheard && visible(&step.feature) != before {
+        step.ask(|emission| Effect::Living { emission });
     }
     waits::ask(&mut step, &waited);
     step

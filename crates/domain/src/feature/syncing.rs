@@ -7,7 +7,7 @@ use crate::{
         added,
         feature::Feature,
         moves,
-        moves::{Step, StopScope, blocked, emit, enter, tell, unchanged},
+        moves::{Step, blocked, check_ends, enter, tell, unchanged},
         state::{Continuation, Phase, State},
     },
     ids::{Millis, Sha, TaskId},
@@ -42,29 +42,15 @@ pub(super) fn not_needed(mut step: Step, at: Millis) -> Step {
 
 /// Returns the task that resolves a conflict, and the step that it interrupted, if the Feature waits for one.
 pub(super) fn waits_for(feature: &Feature) -> Option<(TaskId, Continuation)> {
-    let phase = match &feature.state {
-        State::Building { phase } | State::Paused { phase, .. } | State::Blocked { phase, .. } => phase,
-        State::Planning { .. }
-        | State::AwaitingApproval
-        | State::InReview
-        | State::Completed
-        | State::Cancelled { .. }
-        | State::Failed { .. } => return None,
-    };
-    match phase {
-        Phase::Syncing { task, then } => Some((*task, *then)),
-        // The task was given up, which blocked the Feature, and someone started it again.
-        Phase::MergingDefault { then, .. } if matches!(feature.state, State::Blocked { .. }) => {
-            open_sync(feature).map(|task| (task, *then))
-        }
-        Phase::Planning { .. }
-        | Phase::PreFlight { .. }
-        | Phase::OpeningBranch { .. }
-        | Phase::MergingDefault { .. }
-        | Phase::Tasks
-        | Phase::Gate { .. }
-        | Phase::OpeningPull { .. } => None,
+    let phase = feature.state.phase()?;
+    if let Phase::Syncing { task, then } = phase {
+        return Some((*task, *then));
     }
+    // The task was given up, which blocked the Feature, and someone started it again.
+    if let (Phase::MergingDefault { then, .. }, State::Blocked { .. }) = (phase, &feature.state) {
+        return open_sync(feature).map(|task| (task, *then));
+    }
+    None
 }
 
 /// Continues after a task changed while a conflict is being resolved.
@@ -101,25 +87,21 @@ fn given_up(step: Step, id: TaskId, then: Continuation) -> Step {
 }
 
 /// Handles a new head of the default branch while the feature pull request is in review: asks whether it still merges.
-pub(super) fn default_pushed(mut feature: Feature) -> Step {
+pub(super) fn default_pushed(feature: Feature) -> Step {
     if feature.state != State::InReview {
         return unchanged(feature);
     }
-    let emission = emit(&mut feature);
     let mut step = unchanged(feature);
-    step.effects.push(Effect::CompareDefault { emission });
+    step.ask(|emission| Effect::CompareDefault { emission });
     step
 }
 
 /// Handles a conflict that was found in review: goes back to building, with a task that resolves it. The finding is
 /// ignored if the Feature has left review since then, or has a task for this commit already.
-pub(super) fn default_conflicts(mut feature: Feature, files: Vec<String>, other: Sha, at: Millis) -> Step {
+pub(super) fn default_conflicts(feature: Feature, files: Vec<String>, other: Sha, at: Millis) -> Step {
     let in_hand = |task: &Task| task.origin == Origin::Sync { other: other.clone() };
     if feature.state != State::InReview || feature.tasks.iter().any(in_hand) {
         return unchanged(feature);
     }
-    feature.checking = None;
-    let mut step = unchanged(feature);
-    step.stop.push(StopScope::Feature);
-    start(step, files, other, Continuation::Pull, at)
+    start(check_ends(feature), files, other, Continuation::Pull, at)
 }

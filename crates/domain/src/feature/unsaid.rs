@@ -9,7 +9,7 @@ use crate::{
         moves::{Step, unchanged},
         waves::on_task,
     },
-    ids::{Emission, Millis, TaskId},
+    ids::{Millis, TaskId},
     task,
 };
 
@@ -39,26 +39,12 @@ pub(super) fn unsaid(mut feature: Feature, unsaid: Unsaid, at: Millis) -> Step {
 fn stopped(feature: &Feature, unsaid: &Unsaid) -> Option<(TaskId, task::Event)> {
     let id = unsaid.task.filter(|_| unsaid.instead == Replacement::Nothing)?;
     let doing = unsaid.what.before_merge()?;
-    let emission = approved_run(feature, id)?;
+    let task = feature.task(id)?;
+    let is_approved = matches!(task.state, task::State::Approved { .. });
+    let emission = task.state.waits_for().filter(|_| is_approved)?;
     let reason = BlockReason::ForgeRefused {
         doing,
         said: unsaid.why.clone(),
     };
     Some((id, task::Event::Stuck { emission, reason }))
-}
-
-/// Returns the emission of the merge that an approved task waits for.
-fn approved_run(feature: &Feature, id: TaskId) -> Option<Emission> {
-    let task = feature.task(id)?;
-    match &task.state {
-        task::State::Approved { .. } => task.state.waits_for(),
-        task::State::Pending
-        | task::State::PreLoop { .. }
-        | task::State::PlayerTurn { .. }
-        | task::State::CoachTurn { .. }
-        | task::State::Blocked { .. }
-        | task::State::Completed { .. }
-        | task::State::Skipped { .. }
-        | task::State::Cancelled => None,
-    }
 }

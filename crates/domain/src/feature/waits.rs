@@ -37,26 +37,16 @@ impl Feature {
     }
 
     fn merges(&self) -> impl Iterator<Item = Wait> {
-        self.tasks.iter().filter_map(|task| match &task.state {
-            task::State::Approved { turn, merge, .. } => match merge {
+        self.tasks.iter().filter_map(|task| {
+            let task::State::Approved { turn, merge, .. } = &task.state else {
+                return None;
+            };
+            let (task, turn) = (task.id, *turn);
+            match merge {
                 MergeState::Due { .. } => None,
-                MergeState::Person => Some(Wait::Merge {
-                    task: task.id,
-                    turn: *turn,
-                }),
-                MergeState::Refused { .. } => Some(Wait::MergeRefused {
-                    task: task.id,
-                    turn: *turn,
-                }),
-            },
-            task::State::Pending
-            | task::State::PreLoop { .. }
-            | task::State::PlayerTurn { .. }
-            | task::State::CoachTurn { .. }
-            | task::State::Blocked { .. }
-            | task::State::Completed { .. }
-            | task::State::Skipped { .. }
-            | task::State::Cancelled => None,
+                MergeState::Person => Some(Wait::Merge { task, turn }),
+                MergeState::Refused { .. } => Some(Wait::MergeRefused { task, turn }),
+            }
         })
     }
 }

@@ -69,15 +69,7 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
 fn is_about_tasks(feature: &Feature) -> bool {
     match &feature.state {
         State::Building { phase } | State::Paused { phase, .. } => *phase == Phase::Tasks,
-        State::Blocked { phase, .. } => match phase {
-            Phase::Tasks => true,
-            Phase::Gate { .. } | Phase::OpeningPull { .. } => feature.has_open_tasks(),
-            Phase::Planning { .. }
-            | Phase::PreFlight { .. }
-            | Phase::OpeningBranch { .. }
-            | Phase::MergingDefault { .. }
-            | Phase::Syncing { .. } => false,
-        },
+        State::Blocked { phase, .. } => *phase == Phase::Tasks || phase.follows_tasks() && feature.has_open_tasks(),
         State::InReview => feature.has_open_tasks(),
         State::Planning { .. }
         | State::AwaitingApproval
@@ -89,17 +81,13 @@ fn is_about_tasks(feature: &Feature) -> bool {
 
 /// Tells every task that is not in motion which of its needs were given up, and which are available again.
 fn tell_needs(step: &mut Step, at: Millis) {
-    let needs: Vec<(TaskId, TaskId)> = step
-        .feature
-        .tasks
-        .iter()
-        .filter(|task| !task.is_over() && !task.is_in_motion())
-        .flat_map(|task| task.plan.dependencies.iter().map(|need| (task.id, *need)))
-        .collect();
-    for (id, need) in needs {
-        let event = match step.feature.task(need).map(Task::is_gone) {
-            Some(true) => task::Event::NeedGone { task: need },
-            Some(false) | None => task::Event::NeedBack { task: need },
+    let tasks = step.feature.tasks.iter();
+    let still = tasks.filter(|task| !task.is_over() && !task.is_in_motion());
+    let needs = still.flat_map(|task| task.plan.dependencies.iter().map(|need| (task.id, *need)));
+    for (id, task) in needs.collect::<Vec<_>>() {
+        let event = match step.feature.task(task).map(Task::is_gone) {
+            Some(true) => task::Event::NeedGone { task },
+            Some(false) | None => task::Event::NeedBack { task },
         };
         tell(step, id, event, at);
     }
@@ -144,10 +132,8 @@ pub(super) fn after_gate(step: Step, then: Continuation, at: Millis) -> Step {
 /// Applies an event to one task, and then starts whatever waited for that task.
 pub(super) fn on_task(feature: Feature, id: TaskId, event: task::Event, at: Millis) -> Step {
     // The pull request was opened too late to be closed with the others when the Feature was cancelled.
-    let closes_late_pull = match (&feature.state, &event) {
-        (State::Cancelled { why }, task::Event::PullOpened { .. }) => why.reach() != Reach::Nothing,
-        _ => false,
-    };
+    let closes_late_pull = matches!(event, task::Event::PullOpened { .. })
+        && matches!(&feature.state, State::Cancelled { why } if why.reach() != Reach::Nothing);
     if !feature.is_unfinished() && !closes_late_pull {
         return unchanged(feature);
     }

@@ -22,10 +22,8 @@ pub(super) struct FileReference {
 
 /// Returns the words of `evidence`, followed by the texts between backticks or quotes.
 pub(super) fn words(evidence: &str) -> Vec<Word<'_>> {
-    let end = evidence
-        .char_indices()
-        .nth(MOST_CHARACTERS)
-        .map_or(evidence.len(), |(at, _)| at);
+    let end = evidence.char_indices().nth(MOST_CHARACTERS);
+    let end = end.map_or(evidence.len(), |(at, _)| at);
     let evidence = evidence.get(..end).unwrap_or_default();
     let separates = |c: char| c.is_whitespace() || "`\"'()[]{}<>,;|“”‘’".contains(c);
     let apart = evidence.split(separates).filter(|word| !word.is_empty());
@@ -64,11 +62,8 @@ impl<'a> Word<'a> {
             let line = match line.split(['-', '–']).next_back().unwrap_or_default() {
                 last if line.starts_with(':') => last.parse().ok(),
                 last => {
-                    let digits: String = last
-                        .trim_start_matches('L')
-                        .chars()
-                        .take_while(char::is_ascii_digit)
-                        .collect();
+                    let number = last.trim_start_matches('L').chars();
+                    let digits: String = number.take_while(char::is_ascii_digit).collect();
                     digits.parse().ok()
                 }
             };

@@ -4,24 +4,21 @@ use crate::{
     ids::TaskId,
     mistake::{Mistakes, quoted},
     plan::{Check, read::TaskSketch},
+    wave,
+    wave::Needs,
 };
 use std::collections::{BTreeMap, BTreeSet};
-
-type Needs = BTreeMap<TaskId, BTreeSet<TaskId>>;
 
 /// Notes every broken rule between tasks.
 pub fn between_tasks(tasks: &[TaskSketch<'_>], file_exists: &dyn Fn(&str) -> bool, mistakes: &mut Mistakes) {
     duplicate_ids(tasks, mistakes);
     unknown_and_own_needs(tasks, mistakes);
-    let needs: Needs = tasks
-        .iter()
-        .map(|sketch| (sketch.task.id, sketch.task.dependencies.iter().copied().collect()))
-        .collect();
-    if let Some(cycle) = cycle(&needs) {
+    let needs = wave::needs(tasks.iter().map(|sketch| &sketch.task));
+    // The first cycle of more than one task, from its lowest id back to it.
+    if let Some(cycle) = needs.keys().find_map(|start| way_back(*start, &needs)) {
         let shown: Vec<String> = cycle.iter().map(TaskId::to_string).collect();
-        let place = cycle
-            .first()
-            .and_then(|id| tasks.iter().find(|sketch| sketch.task.id == *id)?.place);
+        let first = tasks.iter().find(|sketch| cycle.first() == Some(&sketch.task.id));
+        let place = first.and_then(|sketch| sketch.place);
         mistakes.add(format!("the dependencies form a cycle: {}", shown.join(" → ")), place);
     }
     checked_files(tasks, &needs, file_exists, mistakes);
@@ -31,10 +28,8 @@ fn duplicate_ids(tasks: &[TaskSketch<'_>], mistakes: &mut Mistakes) {
     let mut seen = BTreeSet::new();
     for sketch in tasks {
         if !seen.insert(sketch.task.id) {
-            mistakes.add(
-                format!("{}: this id is used more than once", sketch.task.id),
-                sketch.place,
-            );
+            let sentence = format!("{}: this id is used more than once", sketch.task.id);
+            mistakes.add(sentence, sketch.place);
         }
     }
 }
@@ -47,18 +42,11 @@ fn unknown_and_own_needs(tasks: &[TaskSketch<'_>], mistakes: &mut Mistakes) {
             if *needed == id {
                 mistakes.add(format!("{id}: dependencies names the task itself"), *place);
             } else if !known.contains(needed) {
-                mistakes.add(
-                    format!("{id}: dependencies names {needed}, which is not a task of this plan"),
-                    *place,
-                );
+                let sentence = format!("{id}: dependencies names {needed}, which is not a task of this plan");
+                mistakes.add(sentence, *place);
             }
         }
     }
-}
-
-/// Returns the first cycle of more than one task, from its lowest id back to it.
-fn cycle(needs: &Needs) -> Option<Vec<TaskId>> {
-    needs.keys().find_map(|start| way_back(*start, needs))
 }
 
 /// Returns the shortest way from `start` along dependencies back to `start`, through higher ids only: lower ones were
@@ -115,12 +103,8 @@ fn files_named<'a>(id: TaskId, tasks: &'a [TaskSketch<'_>], needs: &Needs) -> BT
     let mut reached = BTreeSet::from([id]);
     let mut open = vec![id];
     while let Some(at) = open.pop() {
-        let further = needs
-            .get(&at)
-            .into_iter()
-            .flatten()
-            .filter(|needed| reached.insert(**needed));
-        open.extend(further.copied().collect::<Vec<_>>());
+        let needed = needs.get(&at).into_iter().flatten();
+        open.extend(needed.filter(|needed| reached.insert(**needed)));
     }
     let within = tasks.iter().filter(|sketch| reached.contains(&sketch.task.id));
     within

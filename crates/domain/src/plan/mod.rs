@@ -12,7 +12,7 @@ pub mod schema;
 pub mod value;
 pub mod yaml;
 
-use crate::ids::TaskId;
+use crate::{ids::TaskId, words};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -54,20 +54,32 @@ pub struct PlannedTask {
     pub dependencies: Vec<TaskId>,
 }
 
-/// The kind of work of a task. It decides which Gates the task must pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TaskType {
-    /// Structure without behaviour.
-    Scaffolding,
-    /// New or changed behaviour.
-    Feature,
-    /// The same behaviour in another form.
-    Refactoring,
-    /// Tests.
-    Testing,
-    /// Documentation.
-    Documentation,
+words! {
+    /// The kind of work of a task. It decides which Gates the task must pass.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum TaskType {
+        /// Structure without behaviour.
+        Scaffolding = "scaffolding",
+        /// New or changed behaviour.
+        Feature = "feature",
+        /// The same behaviour in another form.
+        Refactoring = "refactoring",
+        /// Tests.
+        Testing = "testing",
+        /// Documentation.
+        Documentation = "documentation",
+    }
+}
+
+impl TaskType {
+    /// `true` if tests must run and pass, `false` if they must pass if there are any.
+    pub(crate) fn demands_tests(self) -> bool {
+        match self {
+            Self::Feature | Self::Refactoring | Self::Testing => true,
+            Self::Scaffolding | Self::Documentation => false,
+        }
+    }
 }
 
 /// A condition that must hold when a task is done.
@@ -104,43 +116,45 @@ pub struct Factors {
     pub risks: Vec<Risk>,
 }
 
-/// The heaviest kind of test that a task needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TestEffort {
-    /// No tests.
-    None,
-    /// Unit tests.
-    Unit,
-    /// Integration tests.
-    Integration,
-    /// End-to-end tests.
-    EndToEnd,
+words! {
+    /// The heaviest kind of test that a task needs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum TestEffort {
+        /// No tests.
+        None = "none",
+        /// Unit tests.
+        Unit = "unit",
+        /// Integration tests.
+        Integration = "integration",
+        /// End-to-end tests.
+        EndToEnd = "end-to-end",
+    }
 }
 
-/// A risk of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Risk {
-    /// Secrets, permissions or trust are involved.
-    Security,
-    /// Stored data changes its shape.
-    DataMigration,
-    /// Several things happen at the same time.
-    Concurrency,
-    /// Others depend on the changed interface.
-    PublicApi,
-    /// A third-party service is involved.
-    ExternalService,
+words! {
+    /// A risk of a task.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Risk {
+        /// Secrets, permissions or trust are involved.
+        Security = "security",
+        /// Stored data changes its shape.
+        DataMigration = "data_migration",
+        /// Several things happen at the same time.
+        Concurrency = "concurrency",
+        /// Others depend on the changed interface.
+        PublicApi = "public_api",
+        /// A third-party service is involved.
+        ExternalService = "external_service",
+    }
 }
 
 /// Returns the hash of a plan's content, in hexadecimal. Equal plans have equal hashes, whatever their status.
 pub fn plan_hash(plan: &Plan) -> String {
     let canonical = yaml::plan_yaml(plan, &yaml::PlanHeader::planned("", ""));
-    Sha256::digest(canonical)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let digest = Sha256::digest(canonical);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use crate::{
     complexity,
     node::Node,
     plan::{
-        Plan,
         read::Sketch,
         yaml::{PlanHeader, groups_text},
     },
-    wave::{AddedEdge, Waves},
+    wave,
+    wave::AddedEdge,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -48,7 +48,9 @@ impl fmt::Display for PlanNote {
 }
 
 /// Returns the notes on given values that AutoBuild replaced, then those on orderings that it added.
-pub fn notes(sketch: &Sketch<'_>, plan: &Plan, waves: &Waves, header: &PlanHeader) -> Vec<PlanNote> {
+pub fn notes(sketch: &Sketch<'_>, header: &PlanHeader) -> Vec<PlanNote> {
+    let plan = &sketch.plan;
+    let waves = wave::waves(plan);
     let mut notes = Vec::new();
     for (key, given) in &sketch.given {
         let used = match *key {
@@ -70,7 +72,7 @@ pub fn notes(sketch: &Sketch<'_>, plan: &Plan, waves: &Waves, header: &PlanHeade
             notes.extend(replaced(format!("{} {key}", task.task.id), given, used));
         }
     }
-    notes.extend(waves.added_edges.iter().cloned().map(PlanNote::Ordered));
+    notes.extend(waves.added_edges.into_iter().map(PlanNote::Ordered));
     notes
 }
 

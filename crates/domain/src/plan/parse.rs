@@ -4,8 +4,7 @@ use crate::{
     fields::{Reading, UnknownKey},
     mistake::{Mistakes, quoted},
     node::Node,
-    plan::{Plan, PlannedTask, check, note, note::PlanNote, read, read::Sketch, yaml, yaml::PlanHeader},
-    wave,
+    plan::{Plan, check, note, note::PlanNote, read, yaml, yaml::PlanHeader},
 };
 
 /// The most bytes of YAML that are read.
@@ -65,19 +64,12 @@ fn checked(node: &Node, context: &PlanContext<'_>, source: Source) -> Result<Che
     let tasks = sketch.as_ref().map_or(&[][..], |sketch| &sketch.tasks);
     let mut between = Mistakes::default();
     check::between_tasks(tasks, context.file_exists, &mut between);
-    let (plan, notes) = match &sketch {
-        Some(sketch) if reading.noted() == 0 && between.0.is_empty() => {
-            let plan = plan(sketch);
-            let notes = note::notes(sketch, &plan, &wave::waves(&plan), context.header);
-            (Some(plan), notes)
-        }
-        Some(_) | None => (None, Vec::new()),
-    };
-    drop(sketch);
+    let found = sketch.filter(|_| reading.noted() == 0 && between.0.is_empty());
+    let found = found.map(|sketch| (note::notes(&sketch, context.header), sketch.plan));
     let (mut mistakes, unknown) = reading.end();
     let ignored = unknown_keys(&unknown, source, &mut mistakes);
     mistakes.0.append(&mut between.0);
-    let Some(plan) = plan.filter(|_| mistakes.0.is_empty()) else {
+    let Some((notes, plan)) = found.filter(|_| mistakes.0.is_empty()) else {
         return Err(mistakes);
     };
     let characters = yaml::plan_yaml(&plan, context.header).chars().count();
@@ -103,16 +95,5 @@ fn unknown_keys(unknown: &[UnknownKey], source: Source, mistakes: &mut Mistakes)
             let note = |key: &UnknownKey| PlanNote::Ignored { key: quoted(&key.name) };
             unknown.iter().take(20).map(note).collect()
         }
-    }
-}
-
-fn plan(sketch: &Sketch<'_>) -> Plan {
-    let mut tasks: Vec<PlannedTask> = sketch.tasks.iter().map(|sketch| sketch.task.clone()).collect();
-    tasks.sort_by_key(|task| task.id);
-    Plan {
-        name: sketch.name.clone(),
-        description: sketch.description.clone(),
-        tasks,
-        smoke: sketch.smoke.clone(),
     }
 }

@@ -5,17 +5,13 @@ use crate::{
     ids::TaskId,
     mistake::{Position, quoted},
     node::Node,
-    plan::{PlannedTask, TaskType, criterion, value},
+    plan::{Plan, PlannedTask, TaskType, criterion, value},
 };
 
 /// A plan as written, before its tasks are compared with each other.
 pub struct Sketch<'a> {
-    /// The Feature's name; empty if there is none.
-    pub name: String,
-    /// The Feature's description.
-    pub description: String,
-    /// The smoke command.
-    pub smoke: Option<String>,
+    /// The plan as read, with its tasks in the order of their ids. A value with a mistake has its default.
+    pub plan: Plan,
     /// The tasks, in the written order.
     pub tasks: Vec<TaskSketch<'a>>,
     /// The given values of keys that AutoBuild computes itself.
@@ -50,13 +46,16 @@ pub fn sketch<'a>(plan: &'a Node, max_tasks: usize, reading: &'a Reading) -> Opt
     let smoke = fields.optional("smoke").and_then(|field| value::command(&field));
     let tasks = fields.required("tasks").map(|field| tasks(&field, max_tasks));
     fields.end();
-    Some(Sketch {
+    let tasks = tasks.unwrap_or_default();
+    let mut planned: Vec<PlannedTask> = tasks.iter().map(|sketch| sketch.task.clone()).collect();
+    planned.sort_by_key(|task| task.id);
+    let plan = Plan {
         name: name.unwrap_or_default(),
         description,
+        tasks: planned,
         smoke,
-        tasks: tasks.unwrap_or_default(),
-        given,
-    })
+    };
+    Some(Sketch { plan, tasks, given })
 }
 
 /// Returns the given values of keys that AutoBuild computes itself.
@@ -72,11 +71,10 @@ fn tasks<'a>(field: &Field<'a>, max_tasks: usize) -> Vec<TaskSketch<'a>> {
         field.refuse("is empty; a plan has at least one task");
     }
     if items.len() > max_tasks {
-        let rule = format!(
-            "has {} tasks, and at most {max_tasks} are allowed (max_tasks)",
-            items.len()
-        );
-        field.refuse(&rule);
+        let count = items.len();
+        field.refuse(&format!(
+            "has {count} tasks, and at most {max_tasks} are allowed (max_tasks)"
+        ));
         return Vec::new();
     }
     items.iter().filter_map(task).collect()
@@ -89,7 +87,7 @@ fn task<'a>(item: &Field<'a>) -> Option<TaskSketch<'a>> {
     let given = given(&mut fields, &["complexity", "status"]);
     let _known = fields.optional("id");
     let name = fields.required("name").and_then(|field| value::name(&field));
-    let kind = fields.required("type").and_then(|field| field.word(&KINDS));
+    let kind = fields.required("type").and_then(|field| field.word(&TaskType::ALL));
     let description = description(&mut fields);
     let criteria = fields.required("acceptance_criteria");
     let criteria = criteria.map(|field| criterion::criteria(&field, &prefix));
@@ -117,14 +115,6 @@ fn task<'a>(item: &Field<'a>) -> Option<TaskSketch<'a>> {
         given,
     })
 }
-
-pub(super) const KINDS: [(&str, TaskType); 5] = [
-    ("scaffolding", TaskType::Scaffolding),
-    ("feature", TaskType::Feature),
-    ("refactoring", TaskType::Refactoring),
-    ("testing", TaskType::Testing),
-    ("documentation", TaskType::Documentation),
-];
 
 /// Reads the id of a planned task. Ids of tasks that AutoBuild adds are not allowed.
 fn task_id(field: &Field<'_>) -> Option<TaskId> {

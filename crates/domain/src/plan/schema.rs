@@ -1,23 +1,30 @@
 //! The JSON Schema of a plan, for agents that write one.
 
+use crate::plan::{Risk, TaskType, TestEffort};
 use serde_json::{Value, json};
 
 /// Returns the schema of the planner's answer. It leaves out the keys that AutoBuild computes.
 pub fn schema() -> Value {
+    let properties = json!({
+        "name": { "type": "string", "maxLength": 200 },
+        "description": { "type": "string" },
+        "tasks": { "type": "array", "minItems": 1, "items": task() },
+        "smoke": {
+            "type": "string",
+            "description": "A command that shows the merged result of each wave alive; optional."
+        }
+    });
+    of_answer("Plan", &["tasks"], properties)
+}
+
+/// Returns the schema of an agent's answer.
+pub(crate) fn of_answer(title: &str, required: &[&str], properties: Value) -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Plan",
+        "title": title,
         "type": "object",
-        "required": ["tasks"],
-        "properties": {
-            "name": { "type": "string", "maxLength": 200 },
-            "description": { "type": "string" },
-            "tasks": { "type": "array", "minItems": 1, "items": task() },
-            "smoke": {
-                "type": "string",
-                "description": "A command that shows the merged result of each wave alive; optional."
-            }
-        }
+        "required": required,
+        "properties": properties
     })
 }
 
@@ -28,7 +35,7 @@ fn task() -> Value {
         "properties": {
             "id": { "type": "string", "pattern": "^TASK-[0-9]{3}$" },
             "name": { "type": "string", "minLength": 1, "maxLength": 200 },
-            "type": { "enum": ["scaffolding", "feature", "refactoring", "testing", "documentation"] },
+            "type": { "enum": TaskType::ALL },
             "description": { "type": "string" },
             "acceptance_criteria": { "type": "array", "minItems": 1, "items": criterion() },
             "files": {
@@ -42,10 +49,7 @@ fn task() -> Value {
                 "description": "Names of tests and paths that are meant to go."
             },
             "factors": factors(),
-            "dependencies": {
-                "type": "array",
-                "items": { "type": "string", "pattern": "^TASK-[0-9]{3}$" }
-            }
+            "dependencies": { "type": "array", "items": { "type": "string", "pattern": "^TASK-[0-9]{3}$" } }
         }
     })
 }
@@ -53,11 +57,8 @@ fn task() -> Value {
 /// Returns the schemas of these keys of a task, for answers that contain only a part of one.
 pub(crate) fn of_task(keys: &[&str]) -> serde_json::Map<String, Value> {
     let task = task();
-    let known = task.get("properties").and_then(Value::as_object);
-    let wanted = known
-        .into_iter()
-        .flatten()
-        .filter(|(key, _)| keys.contains(&key.as_str()));
+    let known = task.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let wanted = known.filter(|(key, _)| keys.contains(&key.as_str()));
     wanted.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
@@ -85,11 +86,8 @@ fn factors() -> Value {
         "type": "object",
         "properties": {
             "integration_points": { "type": "integer", "minimum": 0, "maximum": 3 },
-            "tests": { "enum": ["none", "unit", "integration", "end-to-end"] },
-            "risks": {
-                "type": "array",
-                "items": { "enum": ["security", "data_migration", "concurrency", "public_api", "external_service"] }
-            }
+            "tests": { "enum": TestEffort::ALL },
+            "risks": { "type": "array", "items": { "enum": Risk::ALL } }
         }
     })
 }

@@ -37,12 +37,12 @@ pub fn free_text(field: &Field<'_>) -> Option<String> {
 
 /// Reads a command: one line for a shell.
 pub fn command(field: &Field<'_>) -> Option<String> {
-    let parsed = ShellCommand::of_one_line(&field.text()?);
-    let text = match parsed {
-        Err(NotACommand::SeveralLines) => None,
-        Ok(_) | Err(_) => Some(line(field)?),
+    let wrong = ShellCommand::of_one_line(&field.text()?).err();
+    let text = match wrong {
+        Some(NotACommand::SeveralLines) => None,
+        Some(_) | None => Some(line(field)?),
     };
-    if let Err(wrong) = parsed {
+    if let Some(wrong) = wrong {
         field.refuse(&format!("cannot be run: {wrong}"));
         return None;
     }
@@ -121,15 +121,17 @@ pub fn factors(fields: &mut Fields<'_>) -> Factors {
     let Some(mut given) = fields.optional("factors").and_then(|field| field.map()) else {
         return factors;
     };
-    let points = given.optional("integration_points");
-    if let Some(points) = points.and_then(|field| field.within(0, 3)) {
+    if let Some(points) = given
+        .optional("integration_points")
+        .and_then(|field| field.within(0, 3))
+    {
         factors.integration_points = points;
     }
-    if let Some(effort) = given.optional("tests").and_then(|field| field.word(&EFFORTS)) {
+    if let Some(effort) = given.optional("tests").and_then(|field| field.word(&TestEffort::ALL)) {
         factors.tests = effort;
     }
     let risks = given.optional("risks").map(|field| field.list()).unwrap_or_default();
-    for risk in risks.iter().filter_map(|item| item.word(&RISKS)) {
+    for risk in risks.iter().filter_map(|item| item.word(&Risk::ALL)) {
         if !factors.risks.contains(&risk) {
             factors.risks.push(risk);
         }
@@ -137,18 +139,3 @@ pub fn factors(fields: &mut Fields<'_>) -> Factors {
     given.end();
     factors
 }
-
-pub(super) const EFFORTS: [(&str, TestEffort); 4] = [
-    ("none", TestEffort::None),
-    ("unit", TestEffort::Unit),
-    ("integration", TestEffort::Integration),
-    ("end-to-end", TestEffort::EndToEnd),
-];
-
-pub(super) const RISKS: [(&str, Risk); 5] = [
-    ("security", Risk::Security),
-    ("data_migration", Risk::DataMigration),
-    ("concurrency", Risk::Concurrency),
-    ("public_api", Risk::PublicApi),
-    ("external_service", Risk::ExternalService),
-];

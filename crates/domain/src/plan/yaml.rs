@@ -4,11 +4,7 @@
 use crate::{
     complexity,
     ids::TaskId,
-    plan::{
-        Check, Plan, PlannedTask, TaskType,
-        read::KINDS,
-        value::{EFFORTS, RISKS},
-    },
+    plan::{Check, Plan, PlannedTask, Risk},
     wave, words,
 };
 use serde::{Deserialize, Serialize};
@@ -44,26 +40,21 @@ impl PlanHeader {
     }
 }
 
-/// A Feature's status in its plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PlanStatus {
-    /// Not begun.
-    Planned,
-    /// Begun and not ended.
-    InProgress,
-    /// Merged.
-    Completed,
-    /// Cancelled, or without a valid plan.
-    Failed,
+words! {
+    /// A Feature's status in its plan.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum PlanStatus {
+        /// Not begun.
+        Planned = "planned",
+        /// Begun and not ended.
+        InProgress = "in_progress",
+        /// Merged.
+        Completed = "completed",
+        /// Cancelled, or without a valid plan.
+        Failed = "failed",
+    }
 }
-
-words!(PlanStatus {
-    Planned = "planned",
-    InProgress = "in_progress",
-    Completed = "completed",
-    Failed = "failed",
-});
 
 /// Returns the plan as YAML that parses back to the same plan.
 pub fn plan_yaml(plan: &Plan, header: &PlanHeader) -> String {
@@ -95,7 +86,7 @@ pub fn groups_text(groups: &[Vec<TaskId>]) -> String {
 fn task_lines(task: &PlannedTask, state: &str, lines: &mut Vec<String>) {
     lines.push(format!("  - id: {}", task.id));
     lines.push(format!("    name: {}", quoted(&task.name)));
-    lines.push(format!("    type: {}", kind_word(task.kind)));
+    lines.push(format!("    type: {}", task.kind));
     lines.push(format!("    description: {}", quoted(&task.description)));
     lines.push("    acceptance_criteria:".to_owned());
     for criterion in &task.acceptance_criteria {
@@ -115,8 +106,8 @@ fn task_lines(task: &PlannedTask, state: &str, lines: &mut Vec<String>) {
     lines.push(format!(
         "    factors: {{ integration_points: {}, tests: {}, risks: {} }}",
         factors.integration_points,
-        word_of(&EFFORTS, factors.tests),
-        list(factors.risks.iter().map(|risk| word_of(&RISKS, *risk).to_owned())),
+        factors.tests,
+        list(factors.risks.iter().map(Risk::to_string)),
     ));
     lines.push(format!(
         "    dependencies: {}",
@@ -138,24 +129,12 @@ fn check_text(check: &Check) -> String {
     }
 }
 
-/// Returns the word of a task's type.
-pub fn kind_word(kind: TaskType) -> &'static str {
-    word_of(&KINDS, kind)
-}
-
-/// Returns the word that stands for a value in the table.
-fn word_of<T: PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
-    let found = words.iter().find(|(_, known)| *known == value);
-    found.map_or("", |(word, _)| word)
-}
-
 /// Returns a word without quotes if every YAML reader takes it for text, and with quotes otherwise.
 fn word(text: &str) -> String {
     const READ_OTHERWISE: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "null", "y", "n"];
+    let in_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && text
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        && text.chars().all(in_word)
         && !READ_OTHERWISE.contains(&text.to_ascii_lowercase().as_str());
     if plain { text.to_owned() } else { quoted(text) }
 }

@@ -1,52 +1,20 @@
 //! Values that are given to names like `api_key`, `password` or `client_secret` and are too random to be words. The
 //! rule is careful: it leaves out what only looks random, such as hashes, ids, generated files, examples and code.
 
-use crate::secret::{SecretKind, Span, Sure, entropy, is_stand_in, shapes::is_variable};
+use crate::secret::{SecretKind, Span, entropy, has_word, is_stand_in, shapes::is_variable};
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 use std::sync::LazyLock;
 
-const NAMES: [&str; 21] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "secret",
-    "token",
-    "api_key",
-    "apikey",
-    "api-key",
-    "access_key",
-    "accesskey",
-    "access-key",
-    "private_key",
-    "privatekey",
-    "auth_key",
-    "authkey",
-    "credential",
-    "client_key",
-    "encryption_key",
-    "signing_key",
-    "accountkey",
-];
+const NAMES: &str = "password passwd passphrase pwd secret token api_key apikey api-key access_key accesskey access-key \
+                     private_key privatekey auth_key authkey credential client_key encryption_key signing_key accountkey";
 
-static FINDER: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasickBuilder::new().ascii_case_insensitive(true).build(NAMES).ok());
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let mut builder = AhoCorasickBuilder::new();
+    builder.ascii_case_insensitive(true).build(NAMES.split(' ')).ok()
+});
 
 /// Words that show that a value is public, if they follow the keyword in a name, as in `token_url`.
-const HARMLESS: [&[u8]; 12] = [
-    b"hash",
-    b"digest",
-    b"sha",
-    b"checksum",
-    b"integrity",
-    b"public",
-    b"_id",
-    b"-id",
-    b"uuid",
-    b"url",
-    b"type",
-    b"name",
-];
+const HARMLESS: &str = "hash digest sha checksum integrity public _id -id uuid url type name";
 
 /// Limits: the distance of a value from its name, the rest of the name, and the length of the value, in bytes.
 const MAX_LINE: usize = 600;
@@ -68,17 +36,12 @@ pub(super) enum Where {
 impl Where {
     /// Returns the kind by the file's name and its first bytes.
     pub(super) fn of(path: &str, content: &[u8]) -> Self {
-        const NAMES: [&str; 5] = [
-            "package-lock.json",
-            "npm-shrinkwrap.json",
-            "pnpm-lock.yaml",
-            "go.sum",
-            "bun.lockb",
-        ];
+        const LOCKS: &str = "package-lock.json npm-shrinkwrap.json pnpm-lock.yaml go.sum bun.lockb";
         const ENDINGS: [&str; 7] = [".lock", ".snap", ".map", ".svg", ".min.js", ".min.css", ".lockfile"];
         let name = path.rsplit('/').next().unwrap_or_default();
         let binary = content.iter().take(8_000).any(|byte| *byte == 0);
-        match binary || NAMES.contains(&name) || ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+        let named = LOCKS.split(' ').any(|lock| lock == name) || ENDINGS.iter().any(|ending| name.ends_with(ending));
+        match binary || named {
             true => Self::Generated,
             false if is_environment(name) => Self::Environment,
             false => Self::Anywhere,
@@ -114,11 +77,7 @@ pub(super) fn find(text: &[u8], place: Where, spans: &mut Vec<Span>) {
         };
         let at = found.end() + start..found.end() + start + length;
         done = at.end;
-        spans.push(Span {
-            kind: SecretKind::Assigned,
-            sure: Sure::Yes,
-            at,
-        });
+        spans.push(Span::sure(SecretKind::Assigned, at));
     }
 }
 
@@ -127,10 +86,7 @@ fn in_name(byte: u8) -> bool {
 }
 
 fn is_harmless(rest_of_name: &[u8]) -> bool {
-    let lower = rest_of_name.to_ascii_lowercase();
-    HARMLESS
-        .iter()
-        .any(|word| lower.windows(word.len()).any(|window| window == *word))
+    HARMLESS.split(' ').any(|word| has_word(rest_of_name, word))
 }
 
 /// Returns the start and the length of the value in `line`, if it is a credential. The name ends at `from`.
@@ -181,11 +137,8 @@ fn after_type(line: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
     }
     let value = rest.get(sign + 1..)?;
     let blank = value.iter().take_while(|byte| **byte == b' ').count();
-    let quote = value
-        .get(blank)
-        .copied()
-        .filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
-    Some((at + sign + 1 + blank + 1, Some(quote)))
+    let quote = value.get(blank).filter(|byte| b"\"'`".contains(byte))?;
+    Some((at + sign + 1 + blank + 1, Some(*quote)))
 }
 
 fn in_value(byte: u8) -> bool {
@@ -225,11 +178,8 @@ fn is_uuid(value: &[u8]) -> bool {
 
 /// `true` if six characters follow each other in the alphabet, which is unlikely in a random value.
 fn is_in_order(value: &[u8]) -> bool {
-    value.windows(6).any(|window| {
-        window
-            .windows(2)
-            .all(|pair| matches!(pair, [one, two] if one.checked_add(1) == Some(*two)))
-    })
+    let follows = |pair: &[u8]| matches!(pair, [one, two] if one.checked_add(1) == Some(*two));
+    value.windows(6).any(|window| window.windows(2).all(follows))
 }
 
 /// `true` if every part between other characters is a word, perhaps with a number at its end, as in `my-test-token-2`

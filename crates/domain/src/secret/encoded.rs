@@ -1,16 +1,16 @@
 //! Credentials of a known form in base64 and hexadecimal. The encoded forms of their beginnings are searched, at every
 //! possible alignment; each match is decoded and checked like plain text.
 
-use crate::secret::{Span, forms, shapes};
+use crate::secret::{
+    Span, forms, shapes,
+    spelling::{before, hex, inside_base64},
+};
 use aho_corasick::AhoCorasick;
 use base64::{
     Engine, alphabet,
-    engine::{
-        DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig,
-        general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
-    },
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use std::{fmt::Write, ops::Range, sync::LazyLock};
+use std::sync::LazyLock;
 
 /// The shortest beginning that is searched: the encoded form of a shorter one is too short.
 const LEAST: usize = 4;
@@ -66,13 +66,8 @@ fn beginnings() -> Option<Beginnings> {
             patterns.push(pattern);
             encoded.push(Encoded { beginning, code, most });
         };
-        for after in 0..3 {
-            let mut bytes = vec![0; after];
-            bytes.extend_from_slice(beginning.as_bytes());
-            let known = before(after)..bytes.len() * 8 / 6;
-            for text in [STANDARD_NO_PAD.encode(&bytes), URL_SAFE_NO_PAD.encode(&bytes)] {
-                add(text.get(known.clone())?.to_owned(), Code::Base64 { after });
-            }
+        for (after, text) in inside_base64(beginning) {
+            add(text, Code::Base64 { after });
         }
         for digits in [hex(beginning), hex(beginning).to_uppercase()] {
             add(digits, Code::Base16);
@@ -80,20 +75,6 @@ fn beginnings() -> Option<Beginnings> {
     }
     let finder = AhoCorasick::new(patterns).ok()?;
     Some(Beginnings { finder, encoded })
-}
-
-/// Returns how many characters of a group of four depend on the bytes before.
-fn before(after: usize) -> usize {
-    (after * 8).div_ceil(6)
-}
-
-fn hex(text: &str) -> String {
-    let mut digits = String::with_capacity(text.len() * 2);
-    for byte in text.bytes() {
-        // Writing to a String cannot fail.
-        let _ = write!(digits, "{byte:02x}");
-    }
-    digits
 }
 
 /// Finds the credentials that appear once a text is decoded.
@@ -118,10 +99,8 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
 fn look(text: &[u8], start: usize, encoded: Encoded) -> Option<Span> {
     let (text, code) = (text.get(start..)?, encoded.code);
     let glance = decoded(&characters(text, code, GLANCE).0, encoded)?;
-    if !glance
-        .iter()
-        .all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
-    {
+    let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    if !glance.iter().all(is_text) {
         return None;
     }
     let (characters, places) = characters(text, code, encoded.most);
@@ -129,17 +108,14 @@ fn look(text: &[u8], start: usize, encoded: Encoded) -> Option<Span> {
     let mut spans = Vec::new();
     forms::find(&decoded, &mut spans);
     shapes::find(&decoded, &mut spans);
-    let mut span = spans.into_iter().find(|span| span.at.start == 0)?;
+    let span = spans.into_iter().find(|span| span.at.start == 0)?;
     let used = match code {
         Code::Base64 { after } => ((after + span.at.end) * 8).div_ceil(6) - before(after),
         Code::Base16 => span.at.end * 2,
     };
     let last = places.get(used.min(places.len()).checked_sub(1)?)?;
-    span.at = Range {
-        start,
-        end: start + last + 1,
-    };
-    Some(span)
+    let at = start..start + last + 1;
+    Some(Span { at, ..span })
 }
 
 /// Returns the encoded characters and their positions, without the line ends between them.

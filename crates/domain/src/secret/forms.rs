@@ -1,7 +1,7 @@
 //! The forms in which services print their credentials, as documented by these services and by the makers of secret
 //! scanners: a beginning, the characters that follow, and their least number.
 
-use crate::secret::{SecretKind, Span, Sure, begins, names_stand_in};
+use crate::secret::{SecretKind, Span, begins, names_stand_in};
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
 
@@ -192,8 +192,7 @@ const FORMS: [Form; 125] = [
     ("phx_", Body::Alnum, 40, "a PostHog key"),
 ];
 
-static BEGINNINGS: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::new(FORMS.iter().map(|(beginning, ..)| *beginning)).ok());
+static BEGINNINGS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(beginnings()).ok());
 
 /// Returns the beginnings of all forms.
 pub(super) fn beginnings() -> impl Iterator<Item = &'static str> {
@@ -223,11 +222,7 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
         if !(is_distinct(beginning) || begins(text, found.start())) || !is_random(beginning, value) {
             continue;
         }
-        spans.push(Span {
-            kind: SecretKind::Token(name),
-            sure: Sure::Yes,
-            at: found.start()..found.end() + length,
-        });
+        spans.push(Span::sure(SecretKind::Token(name), found.start()..*end));
     }
 }
 

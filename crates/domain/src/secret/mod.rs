@@ -19,7 +19,7 @@ use crate::{
 use secrecy::SecretString;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::{fmt, ops::Range, sync::Arc};
+use std::{collections::BTreeSet, fmt, ops::Range, sync::Arc};
 
 /// The text that replaces a credential.
 pub const MASK: &str = "[masked]";
@@ -92,6 +92,13 @@ struct Span {
     at: Range<usize>,
 }
 
+impl Span {
+    fn sure(kind: SecretKind, at: Range<usize>) -> Self {
+        let sure = Sure::Yes;
+        Self { kind, sure, at }
+    }
+}
+
 /// A credential that was found. It holds a digest of the value, so that two can be compared without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
@@ -159,10 +166,12 @@ impl Secrets {
         match value {
             Value::String(text) => Value::String(self.mask(&text)),
             Value::Array(items) => items.into_iter().map(|item| self.mask_json(item)).collect(),
-            Value::Object(fields) => fields
-                .into_iter()
-                .map(|(name, value)| (self.mask(&name), self.mask_json(value)))
-                .collect(),
+            Value::Object(fields) => {
+                let fields = fields.into_iter();
+                fields
+                    .map(|(name, value)| (self.mask(&name), self.mask_json(value)))
+                    .collect()
+            }
             other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
         }
     }
@@ -201,11 +210,7 @@ impl Secrets {
         let mut spans = Vec::new();
         let passing = self.0.passing.finder();
         for own in self.0.lasting.iter().chain(passing.as_deref()) {
-            spans.extend(own.find(text).map(|at| Span {
-                kind: SecretKind::Own,
-                sure: Sure::Yes,
-                at,
-            }));
+            spans.extend(own.find(text).map(|at| Span::sure(SecretKind::Own, at)));
         }
         forms::find(text, &mut spans);
         shapes::find(text, &mut spans);
@@ -234,30 +239,16 @@ fn entropy(text: &[u8]) -> f64 {
         }
     }
     let total = f64::from(u32::try_from(text.len()).unwrap_or(u32::MAX));
-    let shares = counts.iter().filter(|count| **count > 0);
-    shares
-        .map(|count| f64::from(*count) / total)
-        .map(|share| -share * share.log2())
-        .sum()
+    let shares = counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| f64::from(*count) / total);
+    shares.map(|share| -share * share.log2()).sum()
 }
 
 /// Words that show that a value is only a placeholder.
-const STAND_INS: [&str; 14] = [
-    "example",
-    "sample",
-    "dummy",
-    "placeholder",
-    "redacted",
-    "masked",
-    "changeme",
-    "change-me",
-    "change_me",
-    "your-",
-    "your_",
-    "xxxx",
-    "****",
-    "insert-",
-];
+const STAND_INS: &str = "example sample dummy placeholder redacted masked changeme change-me change_me your- your_ xxxx \
+                         **** insert-";
 
 /// `true` if a byte may belong to a token.
 fn is_glue(byte: u8) -> bool {
@@ -266,20 +257,20 @@ fn is_glue(byte: u8) -> bool {
 
 /// `true` if a value is only a placeholder, as in documentation.
 fn is_stand_in(value: &[u8]) -> bool {
-    let mut seen = [false; 256];
-    for byte in value {
-        if let Some(seen) = seen.get_mut(usize::from(*byte)) {
-            *seen = true;
-        }
-    }
-    names_stand_in(value) || seen.iter().filter(|seen| **seen).count() < 4
+    let different: BTreeSet<&u8> = value.iter().collect();
+    names_stand_in(value) || different.len() < 4
 }
 
 /// `true` if a value contains a word such as `example`.
 fn names_stand_in(value: &[u8]) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let has = |word: &&str| lower.windows(word.len()).any(|window| window == word.as_bytes());
-    STAND_INS.iter().any(has)
+    STAND_INS.split(' ').any(|word| has_word(value, word))
+}
+
+/// `true` if a value contains a word, ignoring case.
+fn has_word(value: &[u8], word: &str) -> bool {
+    value
+        .windows(word.len())
+        .any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// `true` if a word may begin at `at`: at the start, after a character that is not part of a word, or after an escape

@@ -48,12 +48,9 @@ impl Own {
     /// Returns the range of each spelling in a text, including overlapping ones.
     pub(super) fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
         self.beginnings.find_overlapping_iter(text).flat_map(move |found| {
-            let rests = self
-                .rests
-                .get(found.pattern().as_usize())
-                .map_or(&[][..], Vec::as_slice);
+            let rests = self.rests.get(found.pattern().as_usize()).into_iter().flatten();
             let after = text.get(found.end()..).unwrap_or_default();
-            let whole = rests.iter().filter(move |rest| after.starts_with(rest));
+            let whole = rests.filter(move |rest| after.starts_with(rest));
             whole.map(move |rest| found.start()..found.end() + rest.len())
         })
     }

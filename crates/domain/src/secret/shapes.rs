@@ -6,15 +6,9 @@ use aho_corasick::AhoCorasick;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use std::{ops::Range, sync::LazyLock};
 
-const MARKS: [&str; 7] = [
-    "-----BEGIN ",
-    "eyJ",
-    "://",
-    "Bearer ",
-    "bearer ",
-    "Basic ",
-    "PuTTY-User-Key-File-",
-];
+const PEM: &str = "-----BEGIN ";
+const PUTTY: &str = "PuTTY-User-Key-File-";
+const MARKS: [&str; 7] = [PEM, PUTTY, "eyJ", "://", "Bearer ", "bearer ", "Basic "];
 
 static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(MARKS).ok());
 
@@ -35,8 +29,8 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
         }
         let rest = text.get(found.end()..).unwrap_or_default();
         let span = match MARKS.get(found.pattern().as_usize()) {
-            Some(&"-----BEGIN ") => private_key(rest),
-            Some(&"PuTTY-User-Key-File-") => putty(rest),
+            Some(&PEM) => private_key(rest),
+            Some(&PUTTY) => putty(rest),
             Some(&"eyJ") if begins(text, found.start()) => signed_token(rest),
             Some(&"://") => login(rest),
             Some(&("Bearer " | "bearer ")) => bearer(rest),
@@ -64,12 +58,8 @@ struct Shape {
     at: Range<usize>,
 }
 
-fn shape(kind: SecretKind, at: Range<usize>, certain: impl FnOnce() -> Sure) -> Option<Shape> {
-    Some(Shape {
-        kind,
-        sure: certain(),
-        at,
-    })
+fn shape(kind: SecretKind, at: Range<usize>, sure: Sure) -> Option<Shape> {
+    Some(Shape { kind, sure, at })
 }
 
 fn sure_if(holds: bool) -> Sure {
@@ -107,9 +97,11 @@ fn private_key(rest: &[u8]) -> Option<Shape> {
     let digits = inside.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
     let least = if last.is_some() { 12 } else { 40 };
     let example = digits < 400 && is_stand_in(inside);
-    shape(SecretKind::PrivateKey, 0..start + whole, || {
-        sure_if(digits >= least && !example)
-    })
+    shape(
+        SecretKind::PrivateKey,
+        0..start + whole,
+        sure_if(digits >= least && !example),
+    )
 }
 
 /// Returns the length of the lines that may belong to a key. The first one is the rest of the title's line.
@@ -134,16 +126,14 @@ fn putty(rest: &[u8]) -> Option<Shape> {
     let rest = rest.get(..MAX_KEY).unwrap_or(rest);
     let at = position(rest, b"Private-Lines:")?;
     let end = position(rest, b"Private-MAC:").unwrap_or(rest.len());
-    shape(SecretKind::PrivateKey, 0..end.max(at), || Sure::Yes)
+    shape(SecretKind::PrivateKey, 0..end.max(at), Sure::Yes)
 }
 
 /// Finds three base64 parts with dots between them. The mark is the start of the first one, a JSON object.
 fn signed_token(rest: &[u8]) -> Option<Shape> {
     let in_token = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let part = |from: usize| {
-        rest.get(from..)
-            .map(|rest| rest.iter().take_while(|byte| in_token(byte)).count())
-    };
+    let length = |rest: &[u8]| rest.iter().take_while(|byte| in_token(byte)).count();
+    let part = |from: usize| rest.get(from..).map(length);
     let header = part(0).filter(|length| *length >= 10)?;
     let payload_at = header + 1;
     let payload = part(payload_at).filter(|length| *length >= 10 && rest.get(header) == Some(&b'.'))?;
@@ -151,9 +141,8 @@ fn signed_token(rest: &[u8]) -> Option<Shape> {
     let dot = rest.get(payload_at + payload) == Some(&b'.');
     let signature = part(signature_at).filter(|length| *length >= 20 && dot)?;
     let body = rest.get(payload_at..payload_at + payload)?;
-    shape(SecretKind::Token("a signed token"), 0..signature_at + signature, || {
-        sure_if(!body.starts_with(EXAMPLE_PAYLOAD))
-    })
+    let sure = sure_if(!body.starts_with(EXAMPLE_PAYLOAD));
+    shape(SecretKind::Token("a signed token"), 0..signature_at + signature, sure)
 }
 
 /// Finds the password in `scheme://name:password@host`.
@@ -171,17 +160,14 @@ fn login(rest: &[u8]) -> Option<Shape> {
     let named = local.iter().any(|name| host.starts_with(name)) || position(host, b".example").is_some();
     let any = |is: fn(&u8) -> bool| password.iter().any(is);
     let random = password.len() >= 10 && any(u8::is_ascii_digit) && any(u8::is_ascii_alphabetic);
-    shape(SecretKind::Login, colon + 1..at, || {
-        sure_if(random && !named && !is_variable(password) && !is_stand_in(password) && entropy(password) >= 3.0)
-    })
+    let meant = !named && !is_variable(password) && !is_stand_in(password);
+    let sure = sure_if(random && meant && entropy(password) >= 3.0);
+    shape(SecretKind::Login, colon + 1..at, sure)
 }
 
 /// `true` if a value is filled in later: `$PASSWORD`, `${…}`, `{{…}}`, `%s`, `<…>`.
 pub(super) fn is_variable(value: &[u8]) -> bool {
-    value.starts_with(b"$")
-        || value
-            .iter()
-            .any(|byte| matches!(byte, b'{' | b'}' | b'<' | b'>' | b'%' | b'('))
+    value.starts_with(b"$") || value.iter().any(|byte| b"{}<>%(".contains(byte))
 }
 
 fn bearer(rest: &[u8]) -> Option<Shape> {
@@ -193,7 +179,7 @@ fn bearer(rest: &[u8]) -> Option<Shape> {
     if !random || is_stand_in(value) {
         return None;
     }
-    shape(SecretKind::Header, 0..length, || sure_if(entropy(value) >= 3.5))
+    shape(SecretKind::Header, 0..length, sure_if(entropy(value) >= 3.5))
 }
 
 fn basic(rest: &[u8]) -> Option<Shape> {
@@ -206,7 +192,6 @@ fn basic(rest: &[u8]) -> Option<Shape> {
     if decoded.iter().any(u8::is_ascii_control) || password.is_empty() {
         return None;
     }
-    shape(SecretKind::Header, 0..length, || {
-        sure_if(password.len() >= 12 && !is_stand_in(password) && entropy(password) >= 3.0)
-    })
+    let sure = sure_if(password.len() >= 12 && !is_stand_in(password) && entropy(password) >= 3.0);
+    shape(SecretKind::Header, 0..length, sure)
 }

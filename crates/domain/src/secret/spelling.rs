@@ -5,7 +5,6 @@ use base64::{
     Engine,
     engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
 };
-use std::fmt::Write;
 
 /// The least length of a value or part; shorter ones are found by chance.
 pub(super) const LEAST: usize = 8;
@@ -20,18 +19,12 @@ pub(super) fn of(secret: &str) -> Vec<String> {
     let mut parts: Vec<String> = vec![secret.to_owned()];
     if secret.contains('\n') {
         let lines = secret.lines().map(str::trim);
-        parts.extend(
-            lines
-                .filter(|line| line.len() >= LEAST_LINE && !line.starts_with("-----"))
-                .map(str::to_owned),
-        );
+        let lines = lines.filter(|line| line.len() >= LEAST_LINE && !line.starts_with("-----"));
+        parts.extend(lines.map(str::to_owned));
     }
     parts.extend(password(secret));
-    parts
-        .iter()
-        .filter(|part| is_telling(part))
-        .flat_map(|part| spelled(part))
-        .collect()
+    let telling = parts.iter().filter(|part| is_telling(part));
+    telling.flat_map(|part| spelled(part)).collect()
 }
 
 fn is_telling(part: &str) -> bool {
@@ -40,35 +33,16 @@ fn is_telling(part: &str) -> bool {
 
 /// Returns the password of an address, as written and decoded.
 fn password(address: &str) -> Vec<String> {
-    let Ok(url) = url::Url::parse(address) else {
-        return Vec::new();
-    };
-    let Some(written) = url.password() else {
-        return Vec::new();
-    };
-    let decoded = percent_decoded(written);
-    vec![written.to_owned(), decoded]
+    let url = url::Url::parse(address).ok();
+    let password = url.as_ref().and_then(url::Url::password);
+    password.map_or_else(Vec::new, |written| vec![written.to_owned(), percent_decoded(written)])
 }
 
 fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('%') {
-        let (before, escape) = rest.split_at(at);
-        bytes.extend_from_slice(before.as_bytes());
-        match escape.get(1..3).map(|digits| u8::from_str_radix(digits, 16)) {
-            Some(Ok(byte)) => {
-                bytes.push(byte);
-                rest = escape.get(3..).unwrap_or_default();
-            }
-            Some(Err(_)) | None => {
-                bytes.push(b'%');
-                rest = escape.get(1..).unwrap_or_default();
-            }
-        }
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8_lossy(&bytes).into_owned()
+    // In a form, these characters have a meaning that they do not have in a password.
+    let text = text.replace('+', "%2B").replace('&', "%26").replace('=', "%3D");
+    let first = url::form_urlencoded::parse(text.as_bytes()).next();
+    first.map_or_else(String::new, |(name, _)| name.into_owned())
 }
 
 fn spelled(part: &str) -> Vec<String> {
@@ -85,7 +59,7 @@ fn spelled(part: &str) -> Vec<String> {
         hex(part),
         hex(part).to_uppercase(),
     ];
-    all.extend(inside_base64(part));
+    all.extend(inside_base64(part).into_iter().map(|(_, text)| text));
     all.retain(|text| text.len() >= LEAST);
     all.sort_unstable();
     all.dedup();
@@ -107,39 +81,34 @@ fn html(part: &str) -> String {
 }
 
 fn percent(part: &str, upper: bool) -> String {
-    let mut text = String::with_capacity(part.len());
-    for byte in part.bytes() {
-        // Writing to a String cannot fail.
-        let _ = match (byte.is_ascii_alphanumeric() || b"-._~".contains(&byte), upper) {
-            (true, _) => write!(text, "{}", char::from(byte)),
-            (false, true) => write!(text, "%{byte:02X}"),
-            (false, false) => write!(text, "%{byte:02x}"),
-        };
-    }
-    text
+    let spelled = |byte: u8| match (byte.is_ascii_alphanumeric() || b"-._~".contains(&byte), upper) {
+        (true, _) => char::from(byte).to_string(),
+        (false, true) => format!("%{byte:02X}"),
+        (false, false) => format!("%{byte:02x}"),
+    };
+    part.bytes().map(spelled).collect()
 }
 
-fn hex(part: &str) -> String {
-    let mut text = String::with_capacity(part.len() * 2);
-    for byte in part.bytes() {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+pub(super) fn hex(part: &str) -> String {
+    part.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the base64 forms of the part inside a longer encoded text: one for each of the three alignments, without the
-/// characters that depend on the neighbours.
-fn inside_base64(part: &str) -> Vec<String> {
+/// Returns the base64 forms of the part inside a longer encoded text, without the characters that depend on the
+/// neighbours. There is one for each of the three alignments: after so many bytes of a group of three.
+pub(super) fn inside_base64(part: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    for offset in 0..3usize {
-        let mut bytes = vec![0; offset];
+    for after in 0..3usize {
+        let mut bytes = vec![0; after];
         bytes.extend_from_slice(part.as_bytes());
-        let first = (offset * 8).div_ceil(6);
-        let last = bytes.len() * 8 / 6;
+        let known = before(after)..bytes.len() * 8 / 6;
         for encoded in [STANDARD_NO_PAD.encode(&bytes), URL_SAFE_NO_PAD.encode(&bytes)] {
-            found.extend(encoded.get(first..last).map(str::to_owned));
+            found.extend(encoded.get(known.clone()).map(|text| (after, text.to_owned())));
         }
     }
     found
+}
+
+/// Returns how many characters of a group of four depend on the bytes before.
+pub(super) fn before(after: usize) -> usize {
+    (after * 8).div_ceil(6)
 }

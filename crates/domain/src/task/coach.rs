@@ -6,13 +6,13 @@ use crate::{
     ci::CiPolicy,
     contract::Judgement,
     decision::{Issue, Outcome},
-    effect::{DismissedWhy, TaskWork},
+    effect::{DismissedWhy, Effect, TaskWork},
     evidence::{GateReport, GateResult, Profile, profile},
     ids::{Emission, Millis, Sha, TurnNumber, User},
     recurring::same_issues_three_turns,
     report::Discrepancy,
     task::{
-        moves::{Asked, Step, Stop, ask, block, start_turn, unchanged},
+        moves::{Step, adds, ask, block, start_turn, unchanged},
         task::{Approval, MergePolicy, MergeState, Origin, Rules, Stage, State, Task, TurnKind},
     },
 };
@@ -73,14 +73,10 @@ fn look(mut task: Task, turn: TurnNumber, stage: Stage) -> Step {
         Stage::Ci => TaskWork::Ci,
         Stage::Coach => TaskWork::Coach,
     };
-    let asked = ask(&mut task, work);
-    let emission = asked.emission;
+    let effect = ask(&mut task, work);
+    let emission = task.emitted;
     task.state = State::CoachTurn { turn, stage, emission };
-    Step {
-        task,
-        effects: vec![asked],
-        stop: Stop::Nothing,
-    }
+    adds(task, [effect])
 }
 
 pub(super) fn judged(
@@ -129,18 +125,12 @@ fn looked_at(task: &Task, stage: Stage, emission: Emission, head: &Sha) -> Optio
 }
 
 pub(super) fn coach_failed(task: Task, emission: Emission, reason: BlockReason) -> Step {
-    let waits = matches!(
-        task.state,
-        State::CoachTurn {
-            stage: Stage::Coach,
-            emission: waits_for,
-            ..
-        } if waits_for == emission
-    );
-    if !waits {
-        return unchanged(task);
+    let stage = Stage::Coach;
+    let is_waited_for = |turn: TurnNumber| task.state == (State::CoachTurn { turn, stage, emission });
+    match task.last_turn() {
+        Some(open) if is_waited_for(open.number) => block(task, reason, Vec::new()),
+        Some(_) | None => unchanged(task),
     }
-    block(task, reason, Vec::new())
 }
 
 /// Handles an approval by the Coach. It counts for one commit only, and not while a person's request for changes is
@@ -161,25 +151,20 @@ fn approved(mut task: Task, turn: TurnNumber, at: Millis, rules: &Rules) -> Step
         return start_turn(task, TurnKind::VerifyOnly, at, effects);
     }
     let mut effects = announce(&mut task);
-    effects.append(&mut approve(&mut task, turn, Approval::Coach, rules));
-    Step {
-        task,
-        effects,
-        stop: Stop::Nothing,
-    }
+    effects.extend(approve(&mut task, turn, Approval::Coach, rules));
+    adds(task, effects)
 }
 
 /// Puts the task into `approved`, and returns the effects that lead to its merge.
-pub(super) fn approve(task: &mut Task, turn: TurnNumber, by: Approval, rules: &Rules) -> Vec<Asked> {
+pub(super) fn approve(task: &mut Task, turn: TurnNumber, by: Approval, rules: &Rules) -> Vec<Effect> {
     let mut effects = vec![ask(task, TaskWork::MarkReady)];
     // Only AutoBuild can merge the default branch so that both parents are kept, even with `merge: human`.
     let lands = matches!(task.origin, Origin::Sync { .. });
     let merge = match rules.merge {
         MergePolicy::Human if !lands => MergeState::Person,
         MergePolicy::Human | MergePolicy::Auto => {
-            let asked = ask(task, TaskWork::Merge);
-            let emission = asked.emission;
-            effects.push(asked);
+            effects.push(ask(task, TaskWork::Merge));
+            let emission = task.emitted;
             MergeState::Due { emission }
         }
     };
@@ -189,7 +174,7 @@ pub(super) fn approve(task: &mut Task, turn: TurnNumber, by: Approval, rules: &R
 
 /// Asks for the newest verdict to be posted; the texts come from the stored verdict alone. A turn without a commit gets
 /// no check run, and before there is a pull request only the living comment shows its verdict.
-pub(super) fn announce(task: &mut Task) -> Vec<Asked> {
+pub(super) fn announce(task: &mut Task) -> Vec<Effect> {
     let Some((turn, head)) = task.last_turn().map(|turn| (turn.number, turn.head.clone())) else {
         return Vec::new();
     };
@@ -204,12 +189,9 @@ pub(super) fn announce(task: &mut Task) -> Vec<Asked> {
 }
 
 /// Starts the next turn after feedback, unless the last three turns ended with the same issues or no turn is left.
-pub(super) fn next_or_blocked(task: Task, at: Millis, effects: Vec<Asked>) -> Step {
-    let items: Vec<&[Issue]> = task
-        .turns_now()
-        .filter_map(|turn| turn.verdict.as_ref())
-        .map(|verdict| verdict.items.as_slice())
-        .collect();
+pub(super) fn next_or_blocked(task: Task, at: Millis, effects: Vec<Effect>) -> Step {
+    let verdicts = task.turns_now().filter_map(|turn| turn.verdict.as_ref());
+    let items: Vec<&[Issue]> = verdicts.map(|verdict| verdict.items.as_slice()).collect();
     if same_issues_three_turns(&items) {
         return block(task, BlockReason::SameIssues, effects);
     }
@@ -221,10 +203,9 @@ pub(super) fn next_or_blocked(task: Task, at: Millis, effects: Vec<Asked>) -> St
 }
 
 /// Dismisses the Coach's request for changes, if the task is blocked or its last verdict was feedback.
-pub(super) fn dismiss(task: &mut Task, by: &User) -> Option<Asked> {
-    let feedback = task
-        .last_verdict()
-        .is_some_and(|verdict| verdict.outcome == Outcome::Feedback);
+pub(super) fn dismiss(task: &mut Task, by: &User) -> Option<Effect> {
+    let verdict = task.turns_now().rev().find_map(|turn| turn.verdict.as_ref());
+    let feedback = verdict.is_some_and(|verdict| verdict.outcome == Outcome::Feedback);
     if task.pull.is_none() || !(task.is_blocked() || feedback) {
         return None;
     }

@@ -1,5 +1,7 @@
 //! The events of a Task.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     blocked::{AgentFailure, BlockReason},
     contract::Judgement,
@@ -12,7 +14,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// An event of a Task.
+/// An event of a Task. Its `emission` is that of the effect that ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
@@ -20,7 +22,6 @@ pub enum Event {
     Begin,
     /// The designer ended.
     Designed {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
         /// The design; `None` if the settings no longer ask for one.
@@ -29,34 +30,28 @@ pub enum Event {
     },
     /// The Player ended.
     Played {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The result.
         outcome: Box<Played>,
     },
     /// The pull request is open.
     PullOpened {
-        /// Its number.
         pull: PullNumber,
         /// The pull request's branch, since each attempt has a branch and a pull request of its own.
         branch: String,
     },
     /// The Gates ended.
     Gated {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
         /// The commit that they ran on.
         head: Sha,
-        /// The Gates' report.
         report: Box<GateReport>,
         /// Claims of the Player's report that the tree or the Gates contradict.
         discrepancies: Vec<Discrepancy>,
     },
     /// CI has finished, or its time limit is over.
     CiRead {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
         /// The commit that CI ran on.
@@ -66,12 +61,9 @@ pub enum Event {
     },
     /// The Coach ended, and the contracts were checked.
     Judged {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The commit that was judged.
         head: Sha,
-        /// The final judgement.
         judgement: Box<Judgement>,
         /// The results of the commands that the Coach asked for.
         #[serde(default)]
@@ -79,10 +71,8 @@ pub enum Event {
     },
     /// The Coach gave no usable answer, even after all tries.
     CoachFailed {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// Why the Coach failed.
         failure: AgentFailure,
         /// The last output of the Coach's program.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -90,7 +80,6 @@ pub enum Event {
     },
     /// AutoBuild merged the pull request.
     Merged {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
         /// The commit on the integration branch.
@@ -98,7 +87,6 @@ pub enum Event {
     },
     /// A rule of the repository refused the merge.
     MergeRefused {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
         /// GitHub's error text.
@@ -106,15 +94,12 @@ pub enum Event {
     },
     /// The branch conflicts with work that was merged in the meantime.
     MergeConflict {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// The files with conflicts.
         files: Vec<String>,
     },
     /// The integration branch had moved on, so it was merged into the task's branch. Nothing has verified the result.
     CaughtUp {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
         /// The branch's new head.
@@ -122,10 +107,8 @@ pub enum Event {
     },
     /// An effect that the task waits for was given up.
     Stuck {
-        /// The effect that ended.
         #[serde(alias = "run")]
         emission: Emission,
-        /// Why the effect was given up.
         reason: BlockReason,
     },
     /// A task that this one needs was given up.
@@ -139,12 +122,7 @@ pub enum Event {
         task: TaskId,
     },
     /// A person did something.
-    Person {
-        /// The person.
-        by: User,
-        /// The act.
-        did: PersonDid,
-    },
+    Person { by: User, did: PersonDid },
     /// The Feature ended or does not need the task any more.
     FeatureCancelled {
         /// The person who ended the Feature, if a person did.
@@ -160,23 +138,19 @@ pub enum Played {
     Pushed {
         /// The commit it started from.
         base: Sha,
-        /// The commit that was pushed.
         head: Sha,
-        /// The Player's report.
         report: PlayerReport,
     },
     /// The Player changed nothing.
     NoChange {
         /// The commit it started from.
         base: Sha,
-        /// The Player's report.
         report: PlayerReport,
     },
     /// The commit must not be pushed; it is kept under a held ref.
     Held {
         /// The commit it started from.
         base: Sha,
-        /// The Player's report.
         report: PlayerReport,
         /// Why the commit must not be pushed, as issues for the Player.
         items: Vec<Issue>,
@@ -188,7 +162,6 @@ pub enum Played {
     },
     /// The Player gave no usable result, even after all tries.
     Failed {
-        /// Why the Player failed.
         failure: AgentFailure,
         /// The last output of the Player's program.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -220,7 +193,6 @@ pub enum PersonDid {
     Override,
     /// An approving review. It withdraws the person's own requests for changes, and overrides a block that remains.
     Approve {
-        /// The review's id.
         review: ReviewId,
         /// The commit that was reviewed; only the branch's head can be approved.
         commit: Option<Sha>,
@@ -264,10 +236,7 @@ pub enum PersonDid {
         head: Sha,
     },
     /// A push of a head that does not contain the integration branch's history.
-    ForcePush {
-        /// The new head.
-        head: Sha,
-    },
+    ForcePush { head: Sha },
     /// A review that requests changes.
     RequestChanges(HumanReview),
     /// The person withdraws requests for changes: the given one and all of theirs before it.

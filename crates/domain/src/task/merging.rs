@@ -1,22 +1,22 @@
 //! Opening and merging a task's pull request.
 
 use crate::{
-    effect::{ClosedWhy, TaskWork},
+    effect::{ClosedWhy, Effect, TaskWork},
     ids::{Emission, Millis, PullNumber, Sha, TurnNumber},
     task::{
-        moves::{Asked, Step, Stop, ask, is_told_by_review, start_turn, take_back_turn, unchanged, verify},
+        moves::{Step, adds, ask, is_told_by_review, start_turn, stops, take_back_turn, unchanged, verify},
         task::{Conflict, MergeState, MergedBy, Stage, State, Task, TurnKind},
     },
 };
 
 /// Asks for the pull request of a pushed branch, unless it exists or is being opened.
-pub(super) fn open_missing_pull(task: &mut Task) -> Option<Asked> {
+pub(super) fn open_missing_pull(task: &mut Task) -> Option<Effect> {
     if task.pull.is_some() || task.opening.is_some() || task.head.is_none() {
         return None;
     }
-    let asked = ask(task, TaskWork::OpenPull);
-    task.opening = Some(asked.emission);
-    Some(asked)
+    let effect = ask(task, TaskWork::OpenPull);
+    task.opening = Some(task.emitted);
+    Some(effect)
 }
 
 /// Remembers the new pull request. A blocked task now posts its report; a task that was given up closes the pull
@@ -45,12 +45,8 @@ pub(super) fn pull_opened(mut task: Task, pull: PullNumber, branch: &str) -> Ste
         | State::Approved { .. }
         | State::Completed { .. } => None,
     };
-    let effects = work.map(|work| ask(&mut task, work)).into_iter().collect();
-    Step {
-        task,
-        effects,
-        stop: Stop::Nothing,
-    }
+    let effects = work.map(|work| ask(&mut task, work));
+    adds(task, effects)
 }
 
 /// `true` if the task waits for the merge with this emission.
@@ -60,22 +56,9 @@ fn is_due(task: &Task, emission: Emission) -> bool {
 
 /// Returns the turn whose Gates this emission runs.
 fn gated_turn(task: &Task, emission: Emission) -> Option<TurnNumber> {
-    match task.state {
-        State::CoachTurn {
-            turn,
-            stage: Stage::Gates,
-            emission: waits_for,
-        } => (waits_for == emission).then_some(turn),
-        State::Pending
-        | State::PreLoop { .. }
-        | State::PlayerTurn { .. }
-        | State::CoachTurn { .. }
-        | State::Approved { .. }
-        | State::Blocked { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
-        | State::Cancelled => None,
-    }
+    let stage = Stage::Gates;
+    let turn = task.last_turn()?.number;
+    (task.state == State::CoachTurn { turn, stage, emission }).then_some(turn)
 }
 
 pub(super) fn merged(mut task: Task, emission: Emission, commit: Sha) -> Step {
@@ -122,10 +105,6 @@ pub(super) fn caught_up(mut task: Task, emission: Emission, head: Sha, at: Milli
     if let Some(open) = task.turns.last_mut() {
         open.head = Some(head);
     }
-    let effects = vec![verify(&mut task, turn, at)];
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
+    let gates = verify(&mut task, turn, at);
+    stops(task, [gates])
 }

@@ -11,7 +11,7 @@ mod task;
 
 pub use crate::task::{
     event::{Event, PersonDid, Played},
-    moves::{Asked, Step, Stop},
+    moves::{Step, Stop},
     task::{
         Approval, Conflict, Guidance, HumanReview, MergePolicy, MergeState, MergedBy, NextTurn, Origin, Rules, Stage,
         State, Task, Turn, TurnKind, Waiver, Work,

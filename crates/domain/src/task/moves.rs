@@ -15,29 +15,9 @@ pub struct Step {
     /// The task after the event.
     pub task: Task,
     /// The effects that it asks for, in this order.
-    pub effects: Vec<Asked>,
+    pub effects: Vec<Effect>,
     /// The fate of the task's stored effects.
     pub stop: Stop,
-}
-
-/// An effect that the task asks for, with its emission number.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
-    /// Emission of the task.
-    pub emission: Emission,
-    /// The work to do.
-    pub work: TaskWork,
-}
-
-impl Asked {
-    /// Returns it as an effect of its task.
-    pub fn effect(self, task: TaskId) -> Effect {
-        Effect::Task {
-            task,
-            emission: self.emission,
-            work: self.work,
-        }
-    }
 }
 
 /// The fate of a task's stored effects before new ones are added.
@@ -50,16 +30,31 @@ pub enum Stop {
 }
 
 pub(super) fn unchanged(task: Task) -> Step {
+    adds(task, None)
+}
+
+/// Returns a step whose stored effects stay as they are.
+pub(super) fn adds(task: Task, effects: impl IntoIterator<Item = Effect>) -> Step {
     Step {
         task,
-        effects: Vec::new(),
+        effects: effects.into_iter().collect(),
         stop: Stop::Nothing,
     }
 }
 
-pub(super) fn ask(task: &mut Task, work: TaskWork) -> Asked {
+/// Returns a step before whose effects the task's work stops.
+pub(super) fn stops(task: Task, effects: impl IntoIterator<Item = Effect>) -> Step {
+    Step {
+        stop: Stop::Work,
+        ..adds(task, effects)
+    }
+}
+
+/// Returns the effect that does this work. Its emission is then the newest of the task, [`Task::emitted`].
+pub(super) fn ask(task: &mut Task, work: TaskWork) -> Effect {
     task.emitted = task.emitted.next();
-    Asked {
+    Effect::Task {
+        task: task.id,
         emission: task.emitted,
         work,
     }
@@ -67,7 +62,7 @@ pub(super) fn ask(task: &mut Task, work: TaskWork) -> Asked {
 
 /// Opens the next turn. What the turn is told moves from the task into the turn. Open reviews stay with the task as
 /// well, because no approval counts while a review is open. A turn for people or a conflict may exceed the limit.
-pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects: Vec<Asked>) -> Step {
+pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects: Vec<Effect>) -> Step {
     let number = TurnNumber(task.last_number().saturating_add(1));
     let told = std::mem::take(&mut task.next);
     task.next.reviews.clone_from(&told.reviews);
@@ -99,35 +94,26 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
         TurnKind::Full | TurnKind::Conflict => play(&mut task, number),
         TurnKind::VerifyOnly => verify(&mut task, number, at),
     });
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
+    stops(task, effects)
 }
 
 /// Lets the Player work on the turn.
-pub(super) fn play(task: &mut Task, turn: TurnNumber) -> Asked {
-    let asked = ask(task, TaskWork::Play);
-    task.state = State::PlayerTurn {
-        turn,
-        emission: asked.emission,
-    };
-    asked
+pub(super) fn play(task: &mut Task, turn: TurnNumber) -> Effect {
+    let effect = ask(task, TaskWork::Play);
+    let emission = task.emitted;
+    task.state = State::PlayerTurn { turn, emission };
+    effect
 }
 
 /// Sends the turn's commit to the Gates, after a push or to check it again. CI's time limits count from `at`.
-pub(super) fn verify(task: &mut Task, turn: TurnNumber, at: Millis) -> Asked {
-    let asked = ask(task, TaskWork::Gates);
+pub(super) fn verify(task: &mut Task, turn: TurnNumber, at: Millis) -> Effect {
+    let effect = ask(task, TaskWork::Gates);
     if let Some(open) = task.turns.last_mut().filter(|open| open.number == turn) {
         open.ci_since = Some(at);
     }
-    task.state = State::CoachTurn {
-        turn,
-        stage: Stage::Gates,
-        emission: asked.emission,
-    };
-    asked
+    let (stage, emission) = (Stage::Gates, task.emitted);
+    task.state = State::CoachTurn { turn, stage, emission };
+    effect
 }
 
 /// Blocks a paused task at the point where its next agent, Gate or merge would start.
@@ -145,20 +131,17 @@ pub(super) fn paused(before: &State, mut after: Step) -> Step {
             return after;
         }
     }
-    let id = after.task.id;
-    after
-        .effects
-        .retain(|asked| !asked.clone().effect(id).waits_when_held());
+    after.effects.retain(|effect| !effect.waits_when_held());
     block(after.task, BlockReason::Paused { by }, after.effects)
 }
 
 /// Stops the task until a person decides. Its check run says so and has the buttons. If the step also posts the turn's
 /// review, this review becomes the blocked report; otherwise a separate report follows, after the pull request is
 /// opened.
-pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>) -> Step {
+pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Effect>) -> Step {
     task.state = State::Blocked { reason };
     match shown_by(&task) {
-        Some(check) if effects.iter().any(|asked| asked.work == check) => {}
+        Some(check) if effects.iter().any(|effect| effect.work() == Some(&check)) => {}
         Some(check) => effects.push(ask(&mut task, check)),
         None => {}
     }
@@ -166,19 +149,17 @@ pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>
     if task.opening.is_none() && !is_told {
         effects.push(ask(&mut task, TaskWork::PostBlocked));
     }
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
+    stops(task, effects)
 }
 
 /// Makes the review that is about to be posted the blocked report as well; returns whether there is such a review.
-fn reports(effects: &mut [Asked]) -> bool {
+fn reports(effects: &mut [Effect]) -> bool {
     let mut is_told = false;
-    for asked in effects {
-        if let TaskWork::PostReview { turn } = asked.work {
-            asked.work = TaskWork::PostBlockedReview { turn };
+    for effect in effects {
+        if let Effect::Task { work, .. } = effect
+            && let TaskWork::PostReview { turn } = *work
+        {
+            *work = TaskWork::PostBlockedReview { turn };
             is_told = true;
         }
     }
@@ -212,11 +193,8 @@ fn shown_by(task: &Task) -> Option<TaskWork> {
 /// Remembers a person's push to the branch of a blocked task: the new head gets the check run with the buttons too.
 pub(super) fn moved(mut task: Task, head: Sha) -> Step {
     task.head = Some(head);
-    let effects = shown_by(&task).map(|check| ask(&mut task, check));
-    Step {
-        effects: effects.into_iter().collect(),
-        ..unchanged(task)
-    }
+    let check = shown_by(&task).map(|check| ask(&mut task, check));
+    adds(task, check)
 }
 
 /// Removes the open turn, which does not count, and keeps what it was told for the next turn.
@@ -249,12 +227,8 @@ pub(super) fn stuck(mut task: Task, emission: Emission, reason: BlockReason) -> 
         State::PreLoop { .. } | State::CoachTurn { .. } | State::Approved { .. } => block(task, reason, Vec::new()),
         // The report waited for the pull request, which will not come.
         State::Blocked { .. } => {
-            let effects = vec![ask(&mut task, TaskWork::PostBlocked)];
-            Step {
-                task,
-                effects,
-                stop: Stop::Nothing,
-            }
+            let report = ask(&mut task, TaskWork::PostBlocked);
+            adds(task, [report])
         }
         State::Pending | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => unchanged(task),
     }
@@ -270,11 +244,8 @@ pub(super) fn need_gone(task: Task, need: TaskId) -> Step {
 
 /// Handles a needed task that is being built again: a task that has not started waits for it.
 pub(super) fn need_back(mut task: Task, need: TaskId) -> Step {
-    let missed = task.state
-        == State::Blocked {
-            reason: BlockReason::NeedGone { task: need },
-        };
-    if missed {
+    let reason = BlockReason::NeedGone { task: need };
+    if task.state == (State::Blocked { reason }) {
         task.state = State::Pending;
     }
     if task.state == State::Pending {

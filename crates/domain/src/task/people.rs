@@ -3,17 +3,17 @@
 use crate::{
     blocked::BlockReason,
     decision::{Issue, Outcome, Severity},
-    effect::{ClosedWhy, DismissedWhy, TaskWork},
+    effect::{ClosedWhy, DismissedWhy, Effect, TaskWork},
     evidence::{Evidence, Gate, Profile, profile},
     ids::{Millis, PullNumber, ReviewId, Sha, TurnNumber, User},
     task::{
         coach::{announce, approve, dismiss},
         event::PersonDid,
         merging::open_missing_pull,
-        moves::{Asked, Step, Stop, ask, block, moved, start_turn, take_back_turn, unchanged, verify},
+        moves::{Step, adds, ask, block, moved, start_turn, stops, take_back_turn, unchanged, verify},
         player::overtaken,
         task::{
-            Approval, Guidance, HumanReview, MergeState, MergedBy, Rules, Stage, State, Task, TurnKind, Waiver,
+            Approval, Guidance, HumanReview, MergeState, MergedBy, Rules, Stage, State, Task, Turn, TurnKind, Waiver,
             branch_name,
         },
     },
@@ -26,7 +26,7 @@ pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rule
         PersonDid::Retry { turns } => retry(task, by, turns, rules),
         PersonDid::Skip => skip(task, by),
         PersonDid::Pause => pause(task, by),
-        PersonDid::Cancel => cancel(task, &by),
+        PersonDid::Cancel => cancel(task, Some(&by)),
         PersonDid::ClosePull { pull } => pull_closed(task, &by, pull),
         PersonDid::ReopenPull { pull, turns } => reopened(task, pull, turns),
         PersonDid::MergePull { commit } => merged_by_hand(task, by, commit),
@@ -62,11 +62,7 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, rules:
         // The rule that refused the merge may not apply any more, so the merge is tried again.
         State::Approved { turn, by, .. } => {
             let effects = approve(&mut task, turn, by, rules);
-            Step {
-                task,
-                effects,
-                stop: Stop::Nothing,
-            }
+            adds(task, effects)
         }
         State::PreLoop { .. }
         | State::PlayerTurn { .. }
@@ -84,14 +80,11 @@ fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step {
     take_back_turn(&mut task);
     let attempt = task.attempt.saturating_add(1);
     let branch = branch_name(&rules.branch_prefix, &task.plan, attempt);
-    let closes = task.pull.take().map(|pull| TaskWork::ClosePull {
-        pull,
-        why: ClosedWhy::Retried {
-            by,
-            branch: branch.clone(),
-        },
+    let closes = task.pull.take().map(|pull| {
+        let branch = branch.clone();
+        let why = ClosedWhy::Retried { by, branch };
+        ask(&mut task, TaskWork::ClosePull { pull, why })
     });
-    let effects = closes.map(|work| ask(&mut task, work)).into_iter().collect();
     task.attempt = attempt;
     task.branch = branch;
     task.head = None;
@@ -101,11 +94,7 @@ fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step {
     task.next.remarks.clear();
     task.limit = task.last_number().saturating_add(turns.max(1));
     task.state = State::Pending;
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
+    stops(task, closes)
 }
 
 fn skip(task: Task, by: User) -> Step {
@@ -113,11 +102,7 @@ fn skip(task: Task, by: User) -> Step {
     give_up(task, Some(&by), why, State::Skipped { by: by.clone() })
 }
 
-fn cancel(task: Task, by: &User) -> Step {
-    give_up(task, Some(by), ClosedWhy::Cancelled, State::Cancelled)
-}
-
-pub(super) fn cancelled_with_feature(task: Task, by: Option<&User>) -> Step {
+pub(super) fn cancel(task: Task, by: Option<&User>) -> Step {
     give_up(task, by, ClosedWhy::Cancelled, State::Cancelled)
 }
 
@@ -126,17 +111,11 @@ fn give_up(mut task: Task, by: Option<&User>, why: ClosedWhy, ended: State) -> S
     if task.is_over() {
         return unchanged(task);
     }
-    let mut effects: Vec<Asked> = by.and_then(|by| dismiss(&mut task, by)).into_iter().collect();
-    if let Some(pull) = task.pull {
-        effects.push(ask(&mut task, TaskWork::ClosePull { pull, why }));
-    }
+    let dismissal = by.and_then(|by| dismiss(&mut task, by));
+    let close = task.pull.map(|pull| ask(&mut task, TaskWork::ClosePull { pull, why }));
     task.pause = None;
     task.state = ended;
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
+    stops(task, dismissal.into_iter().chain(close))
 }
 
 /// Pauses the task: the running agent may finish, but nothing starts after it.
@@ -155,14 +134,10 @@ pub(super) fn pull_closed(mut task: Task, by: &User, pull: PullNumber) -> Step {
     if task.is_over() || task.pull != Some(pull) {
         return unchanged(task);
     }
-    let effects = dismiss(&mut task, by).into_iter().collect();
+    let dismissal = dismiss(&mut task, by);
     task.pause = None;
     task.state = State::Cancelled;
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
+    stops(task, dismissal)
 }
 
 pub(super) fn reopened(task: Task, pull: PullNumber, turns: u32) -> Step {
@@ -175,25 +150,22 @@ pub(super) fn reopened(task: Task, pull: PullNumber, turns: u32) -> Step {
 /// Completes a task that a person merged, whatever the Coach's verdict is. A cancelled task completes too: GitHub
 /// merges only open pull requests, so someone reopened it first.
 pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> Step {
-    let by = match task.state {
-        State::Approved { .. } => MergedBy::Person(by),
-        State::Blocked { .. } => match left(&task) {
-            Left::Merge(_) => MergedBy::Person(by),
-            Left::Verify(_) | Left::NextTurn => MergedBy::PersonWithoutApproval(by),
-        },
+    let is_approved = match task.state {
+        State::Approved { .. } => true,
+        State::Blocked { .. } => matches!(left(&task), Left::Merge(_)),
         State::Pending
         | State::PreLoop { .. }
         | State::PlayerTurn { .. }
         | State::CoachTurn { .. }
-        | State::Cancelled => MergedBy::PersonWithoutApproval(by),
+        | State::Cancelled => false,
         State::Completed { .. } | State::Skipped { .. } => return unchanged(task),
     };
+    let by = match is_approved {
+        true => MergedBy::Person(by),
+        false => MergedBy::PersonWithoutApproval(by),
+    };
     task.state = State::Completed { commit, by };
-    Step {
-        task,
-        effects: Vec::new(),
-        stop: Stop::Work,
-    }
+    stops(task, None)
 }
 
 /// Handles a person's push. A running Player starts over from the new commit, an approved task is verified again, and
@@ -242,63 +214,40 @@ pub(super) fn force_pushed(mut task: Task, by: User, head: Sha) -> Step {
 /// any other commit, the check run is published again, because GitHub shows it as queued until the App answers.
 pub(super) fn rerun(task: Task, head: &Sha, at: Millis) -> Step {
     let is_head = task.head.as_ref() == Some(head);
-    match &task.state {
-        State::Blocked { .. }
-        | State::Approved {
-            merge: MergeState::Person | MergeState::Refused { .. },
-            ..
-        } if is_head => verify_again(task, at),
-        // Its check run will be published soon.
-        State::CoachTurn { .. } if is_head => unchanged(task),
-        State::Pending
-        | State::PreLoop { .. }
-        | State::PlayerTurn { .. }
-        | State::CoachTurn { .. }
-        | State::Approved { .. }
-        | State::Blocked { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
-        | State::Cancelled => say_again(task, head),
+    let is_approved = matches!(task.state, State::Approved { .. });
+    let waits_for_a_person = task.is_blocked() || is_approved && task.state.waits_for().is_none();
+    if is_head && waits_for_a_person {
+        return verify_again(task, at);
     }
+    // Its check run will be published soon.
+    if is_head && matches!(task.state, State::CoachTurn { .. }) {
+        return unchanged(task);
+    }
+    say_again(task, head)
 }
 
 /// Examines the head again without a Player: in the newest turn if that has no verdict yet, or else in a new one.
 /// Guidance for the Player waits for the Player's next turn.
 fn verify_again(mut task: Task, at: Millis) -> Step {
     let mut effects: Vec<_> = open_missing_pull(&mut task).into_iter().collect();
-    match left(&task) {
-        Left::Verify(turn) => {
-            effects.push(verify(&mut task, turn, at));
-            Step {
-                task,
-                effects,
-                stop: Stop::Work,
-            }
-        }
-        Left::Merge(_) | Left::NextTurn => {
-            take_back_turn(&mut task);
-            let guidance = std::mem::take(&mut task.next.guidance);
-            let conflict = task.next.conflict.take();
-            let mut step = start_turn(task, TurnKind::VerifyOnly, at, effects);
-            step.task.next.guidance = guidance;
-            step.task.next.conflict = conflict;
-            step
-        }
+    if let Left::Verify(turn) = left(&task) {
+        effects.push(verify(&mut task, turn, at));
+        return stops(task, effects);
     }
+    take_back_turn(&mut task);
+    let guidance = std::mem::take(&mut task.next.guidance);
+    let conflict = task.next.conflict.take();
+    let mut step = start_turn(task, TurnKind::VerifyOnly, at, effects);
+    step.task.next.guidance = guidance;
+    step.task.next.conflict = conflict;
+    step
 }
 
 fn say_again(mut task: Task, head: &Sha) -> Step {
-    let judged = task
-        .turns
-        .iter()
-        .rev()
-        .find(|turn| turn.head.as_ref() == Some(head) && turn.verdict.is_some());
-    let said = judged.map(|turn| TaskWork::PublishCheck { turn: turn.number });
-    let effects = said.map(|work| ask(&mut task, work)).into_iter().collect();
-    Step {
-        effects,
-        ..unchanged(task)
-    }
+    let is_judged = |turn: &&Turn| turn.head.as_ref() == Some(head) && turn.verdict.is_some();
+    let judged = task.turns.iter().rfind(is_judged).map(|turn| turn.number);
+    let check = judged.map(|turn| ask(&mut task, TaskWork::PublishCheck { turn }));
+    adds(task, check)
 }
 
 /// The work that remains for the newest turn.
@@ -314,10 +263,8 @@ pub(super) enum Left {
 /// Returns what remains to be done. Guidance that no turn was told yet, or an open conflict, leads to a new turn.
 pub(super) fn left(task: &Task) -> Left {
     let words = !task.next.guidance.is_empty() || task.next.conflict.is_some();
-    let Some(turn) = task
-        .last_turn()
-        .filter(|turn| !words && turn.head.is_some() && turn.head == task.head)
-    else {
+    let is_open = |turn: &&Turn| !words && turn.head.is_some() && turn.head == task.head;
+    let Some(turn) = task.last_turn().filter(is_open) else {
         return Left::NextTurn;
     };
     match turn.verdict.as_ref().map(|verdict| verdict.outcome) {
@@ -339,30 +286,22 @@ pub(super) fn go_on(mut task: Task, turns: u32) -> Step {
     };
     task.limit = used.saturating_add(turns.max(1));
     task.state = State::Pending;
-    Step {
-        task,
-        effects: Vec::new(),
-        stop: Stop::Work,
-    }
+    stops(task, None)
 }
 
 /// Starts a task, or continues with the work that remains for its newest turn.
 pub(super) fn start(mut task: Task, at: Millis, rules: &Rules) -> Step {
-    let mut effects: Vec<Asked> = open_missing_pull(&mut task).into_iter().collect();
+    let mut effects: Vec<Effect> = open_missing_pull(&mut task).into_iter().collect();
     match left(&task) {
         Left::Verify(turn) => effects.push(verify(&mut task, turn, at)),
-        Left::Merge(turn) => effects.append(&mut approve_again(&mut task, turn, rules)),
+        Left::Merge(turn) => effects.extend(approve_again(&mut task, turn, rules)),
         Left::NextTurn => {
             take_back_turn(&mut task);
             let kind = next_kind(&task);
             return start_turn(task, kind, at, effects);
         }
     }
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
+    stops(task, effects)
 }
 
 /// Returns the kind of the next turn: a conflict turn if there is a conflict to resolve.
@@ -374,19 +313,19 @@ pub(super) fn next_kind(task: &Task) -> TurnKind {
 }
 
 /// Approves a task again and says so again, since the last post on its pull request may be a blocked report.
-pub(super) fn approve_again(task: &mut Task, turn: TurnNumber, rules: &Rules) -> Vec<Asked> {
+pub(super) fn approve_again(task: &mut Task, turn: TurnNumber, rules: &Rules) -> Vec<Effect> {
     let mut effects = announce(task);
-    effects.append(&mut approve(task, turn, Approval::Coach, rules));
+    effects.extend(approve(task, turn, Approval::Coach, rules));
     effects
 }
 
 impl Task {
     /// Returns the turn that a person may approve over the Coach: the newest with a commit, if there is a pull request.
     pub fn overridable(&self) -> Option<TurnNumber> {
-        let mut with_commit = self.turns_now().rev().filter(|turn| turn.head.is_some());
+        let with_commit = self.turns_now().rfind(|turn| turn.head.is_some());
         self.pull
             .and(self.head.as_ref())
-            .and_then(|_| with_commit.next())
+            .and(with_commit)
             .map(|turn| turn.number)
     }
 
@@ -417,16 +356,10 @@ pub(super) fn overridden(mut task: Task, by: User, at: Millis, rules: &Rules) ->
         open.ended_at = Some(at);
     }
     let why = DismissedWhy::Overridden;
-    let mut effects = vec![
-        ask(&mut task, TaskWork::DismissReview { by: by.clone(), why }),
-        ask(&mut task, TaskWork::PublishCheck { turn }),
-    ];
-    effects.append(&mut approve(&mut task, turn, Approval::Override(by), rules));
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
+    let dismissal = ask(&mut task, TaskWork::DismissReview { by: by.clone(), why });
+    let check = ask(&mut task, TaskWork::PublishCheck { turn });
+    let merge = approve(&mut task, turn, Approval::Override(by), rules);
+    stops(task, [dismissal, check].into_iter().chain(merge))
 }
 
 /// Returns everything that spoke against the branch's head when a person overrode the Coach, as sentences.
@@ -434,11 +367,10 @@ fn waived(task: &Task, turn: TurnNumber) -> Vec<String> {
     let Some(turn) = task.turn(turn) else {
         return Vec::new();
     };
-    let mut what = match turn.gates.as_ref().filter(|_| turn.head == task.head) {
-        Some(gates) => match profile(task.plan.kind, gates) {
-            Profile::Failed(reasons) | Profile::Absent(reasons) => reasons,
-            Profile::Passed => Vec::new(),
-        },
+    let gates = turn.gates.as_ref().filter(|_| turn.head == task.head);
+    let mut what = match gates.map(|gates| profile(task.plan.kind, gates)) {
+        Some(Profile::Failed(reasons) | Profile::Absent(reasons)) => reasons,
+        Some(Profile::Passed) => Vec::new(),
         None => vec!["no Gate ran on this commit".to_owned()],
     };
     if turn.verdict.is_none() || turn.head != task.head {
@@ -448,10 +380,8 @@ fn waived(task: &Task, turn: TurnNumber) -> Vec<String> {
         what.extend(verdict.broken_contracts.iter().map(ToString::to_string));
         what.extend(verdict.items.iter().map(|item| item.description.clone()));
     }
-    what.extend(task.next.reviews.iter().map(|review| {
-        let login = &review.by.login;
-        format!("the request for changes of {login} is open")
-    }));
+    let logins = task.next.reviews.iter().map(|review| &review.by.login);
+    what.extend(logins.map(|login| format!("the request for changes of {login} is open")));
     what
 }
 
@@ -463,15 +393,13 @@ fn waived_tests(task: &Task, turn: TurnNumber) -> Vec<String> {
     };
     let of_base = gates.result(Gate::BaseTests).map(|result| &result.evidence);
     let mut tests: Vec<String> = Vec::new();
-    for evidence in std::iter::once(&gates.tests).chain(of_base) {
-        let (Evidence::Passed(finding) | Evidence::Failed(finding)) = evidence else {
-            continue;
-        };
-        let names = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
-        for name in names {
-            let excused = gates.excused.iter().any(|excused| excused.test == *name);
-            if !excused && !tests.contains(name) {
-                tests.push(name.clone());
+    for finding in std::iter::once(&gates.tests)
+        .chain(of_base)
+        .filter_map(Evidence::finding)
+    {
+        for name in gates.held_names(finding) {
+            if !tests.contains(&name) {
+                tests.push(name);
             }
         }
     }
@@ -527,17 +455,11 @@ pub(super) fn changes_withdrawn(mut task: Task, by: &User, until: ReviewId, at: 
         };
         return unchanged(task);
     }
-    match left(&task) {
-        Left::Merge(turn) => {
-            let effects = approve_again(&mut task, turn, rules);
-            Step {
-                task,
-                effects,
-                stop: Stop::Nothing,
-            }
-        }
-        Left::Verify(_) | Left::NextTurn => start_turn(task, TurnKind::VerifyOnly, at, Vec::new()),
+    if let Left::Merge(turn) = left(&task) {
+        let effects = approve_again(&mut task, turn, rules);
+        return adds(task, effects);
     }
+    start_turn(task, TurnKind::VerifyOnly, at, Vec::new())
 }
 
 /// Handles an approving review, which withdraws the person's own requests for changes. If they reviewed the branch's
@@ -551,28 +473,27 @@ pub(super) fn approved(
     at: Millis,
     rules: &Rules,
 ) -> Step {
-    let Step {
-        mut task,
-        mut effects,
-        stop,
-    } = changes_withdrawn(task, &by, review, at, rules);
-    if task.head.as_ref() != commit {
-        return Step { task, effects, stop };
+    let mut step = changes_withdrawn(task, &by, review, at, rules);
+    if step.task.head.as_ref() != commit {
+        return step;
     }
-    if task.is_blocked() {
-        let mut step = overridden(task, by, at, rules);
-        effects.append(&mut step.effects);
-        return Step { effects, ..step };
+    if step.task.is_blocked() {
+        let over = overridden(step.task, by, at, rules);
+        step.effects.extend(over.effects);
+        return Step {
+            effects: step.effects,
+            ..over
+        };
     }
     if let State::Approved {
         turn,
-        by: approval,
+        by,
         merge: MergeState::Refused { .. },
-    } = task.state.clone()
+    } = step.task.state.clone()
     {
-        effects.append(&mut approve(&mut task, turn, approval, rules));
+        step.effects.extend(approve(&mut step.task, turn, by, rules));
     }
-    Step { task, effects, stop }
+    step
 }
 
 /// Shows a review that neither approves nor requests changes to one Coach: the next one that starts.
@@ -582,20 +503,9 @@ pub(super) fn remarked(mut task: Task, review: HumanReview) -> Step {
     if task.is_over() || is_known {
         return unchanged(task);
     }
-    let coach_comes = match task.state {
-        State::PlayerTurn { .. } => true,
-        State::CoachTurn { stage, .. } => match stage {
-            Stage::Gates | Stage::Ci => true,
-            Stage::Coach => false,
-        },
-        State::Pending
-        | State::PreLoop { .. }
-        | State::Approved { .. }
-        | State::Blocked { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
-        | State::Cancelled => false,
-    };
+    let is_before_coach = |stage| matches!(stage, Stage::Gates | Stage::Ci);
+    let coach_comes = matches!(task.state, State::PlayerTurn { .. })
+        || matches!(task.state, State::CoachTurn { stage, .. } if is_before_coach(stage));
     let open = task.turns.last_mut().filter(|_| coach_comes);
     let told = open.map_or(&mut task.next.remarks, |turn| &mut turn.told.remarks);
     if told.len() < MOST_REMARKS {

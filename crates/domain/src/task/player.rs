@@ -11,7 +11,7 @@ use crate::{
         coach::{announce, next_or_blocked},
         event::Played,
         merging::open_missing_pull,
-        moves::{Asked, Step, Stop, block, play, start_turn, take_back_turn, unchanged, verify},
+        moves::{Step, adds, block, play, start_turn, stops, take_back_turn, unchanged, verify},
         task::{State, Task, TurnKind, Work},
     },
 };
@@ -25,14 +25,10 @@ pub(super) fn designed(mut task: Task, emission: Emission, design: Option<Box<De
 }
 
 pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis) -> Step {
-    let State::PlayerTurn {
-        turn,
-        emission: waits_for,
-    } = task.state
-    else {
+    let State::PlayerTurn { turn, .. } = task.state else {
         return unchanged(task);
     };
-    if waits_for != emission {
+    if task.state.waits_for() != Some(emission) {
         return unchanged(task);
     }
     match outcome {
@@ -45,12 +41,7 @@ pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis
             printed,
             partial,
         } => {
-            let doing = Doing::Play;
-            let reason = BlockReason::AgentFailed {
-                doing,
-                failure,
-                printed,
-            };
+            let reason = BlockReason::agent_failed(Doing::Play, failure, printed);
             player_failed(task, reason, partial)
         }
         Played::Stopped { reason, partial } => player_failed(task, reason, partial),
@@ -65,22 +56,15 @@ fn pushed(mut task: Task, turn: TurnNumber, (base, head): (Sha, Sha), report: Pl
         open.work = Work::Pushed;
         open.report = Some(report);
     }
-    let mut effects: Vec<Asked> = open_missing_pull(&mut task).into_iter().collect();
-    effects.push(verify(&mut task, turn, at));
-    Step {
-        task,
-        effects,
-        stop: Stop::Nothing,
-    }
+    let pull = open_missing_pull(&mut task);
+    let gates = verify(&mut task, turn, at);
+    adds(task, pull.into_iter().chain([gates]))
 }
 
 /// Handles an empty change: the turn counts, without Gates and Coach. A second one in a row blocks the task.
 fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Step {
-    let twice = task
-        .turns_now()
-        .rev()
-        .nth(1)
-        .is_some_and(|before| before.work == Work::NoChange);
+    let before = task.turns_now().rev().nth(1);
+    let twice = before.is_some_and(|before| before.work == Work::NoChange);
     close_turn(&mut task, Work::NoChange, base, report, contract::no_change(), at);
     let effects = announce(&mut task);
     if twice {
@@ -115,12 +99,8 @@ pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
         open.base = Some(head.clone());
     }
     task.head = Some(head);
-    let effects = vec![play(&mut task, turn)];
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
+    let again = play(&mut task, turn);
+    stops(task, [again])
 }
 
 /// Handles a failure that is no verdict on the work. It uses up no turn: the next turn is told the same.

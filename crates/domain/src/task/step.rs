@@ -9,7 +9,7 @@ use crate::{
         coach,
         event::Event,
         merging, moves,
-        moves::{Step, Stop, ask, unchanged},
+        moves::{Step, ask, stops, unchanged},
         people, player,
         task::{Rules, State, Task},
     },
@@ -45,12 +45,7 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
             failure,
             printed,
         } => {
-            let doing = Doing::Coach;
-            let reason = BlockReason::AgentFailed {
-                doing,
-                failure,
-                printed,
-            };
+            let reason = BlockReason::agent_failed(Doing::Coach, failure, printed);
             coach::coach_failed(task, emission, reason)
         }
         Event::Merged { emission, commit } => merging::merged(task, emission, commit),
@@ -61,7 +56,7 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
         Event::NeedGone { task: need } => moves::need_gone(task, need),
         Event::NeedBack { task: need } => moves::need_back(task, need),
         Event::Person { by, did } => people::did(task, by, did, at, rules),
-        Event::FeatureCancelled { by } => people::cancelled_with_feature(task, by.as_ref()),
+        Event::FeatureCancelled { by } => people::cancel(task, by.as_ref()),
     }
 }
 
@@ -70,15 +65,10 @@ fn begin(mut task: Task, at: Millis, rules: &Rules) -> Step {
         return unchanged(task);
     }
     if task.pre_loop == PreLoop::Due {
-        let asked = ask(&mut task, TaskWork::Design);
-        task.state = State::PreLoop {
-            emission: asked.emission,
-        };
-        return Step {
-            task,
-            effects: vec![asked],
-            stop: Stop::Work,
-        };
+        let effect = ask(&mut task, TaskWork::Design);
+        let emission = task.emitted;
+        task.state = State::PreLoop { emission };
+        return stops(task, [effect]);
     }
     people::start(task, at, rules)
 }

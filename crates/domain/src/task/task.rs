@@ -1,5 +1,7 @@
 //! A Task with its whole record: its state, its turns, its origin and the rules that apply to it.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     blocked::BlockReason,
     ci::CiPolicy,
@@ -126,27 +128,13 @@ impl Task {
 
     /// `true` if it was skipped or cancelled, so that tasks that need it will not get it.
     pub fn is_gone(&self) -> bool {
-        match self.state {
-            State::Skipped { .. } | State::Cancelled => true,
-            State::Pending
-            | State::PreLoop { .. }
-            | State::PlayerTurn { .. }
-            | State::CoachTurn { .. }
-            | State::Approved { .. }
-            | State::Blocked { .. }
-            | State::Completed { .. } => false,
-        }
+        self.is_over() && !self.is_completed()
     }
 
     /// `true` if `resume` does something here: the task is blocked, a pause is due, or its merge was refused.
     pub fn can_resume(&self) -> bool {
-        let refused = matches!(
-            self.state,
-            State::Approved {
-                merge: MergeState::Refused { .. },
-                ..
-            }
-        );
+        let is_refused = |merge: &MergeState| matches!(merge, MergeState::Refused { .. });
+        let refused = matches!(&self.state, State::Approved { merge, .. } if is_refused(merge));
         self.is_blocked() || self.pause.is_some() || refused
     }
 
@@ -195,11 +183,6 @@ impl Task {
             .or_else(|| self.turns_now().rfind(judged))
     }
 
-    /// Returns the verdict of [`Self::last_judged`].
-    pub fn last_judgement(&self) -> Option<&Verdict> {
-        self.last_judged()?.verdict.as_ref()
-    }
-
     /// Returns the issues that the Player has to fix in this turn: those of earlier turns, back to the last with a
     /// change.
     pub fn to_mend(&self, turn: TurnNumber) -> Vec<Issue> {
@@ -223,17 +206,13 @@ impl Task {
         self.turns.iter().find(|turn| turn.number == number)
     }
 
-    /// Returns the newest verdict of the present attempt.
-    pub fn last_verdict(&self) -> Option<&Verdict> {
-        self.turns_now().rev().find_map(|turn| turn.verdict.as_ref())
-    }
-
     pub(super) fn last_number(&self) -> u32 {
         self.turns.last().map_or(0, |turn| turn.number.0)
     }
 }
 
-/// The states of a Task. Each one holds exactly what it needs.
+/// The states of a Task. Each one holds exactly what it needs; an `emission` is that of the effect whose result the task
+/// waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -241,54 +220,40 @@ pub enum State {
     Pending,
     /// The designer works.
     PreLoop {
-        /// The effect whose result the task waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// The Player works.
     PlayerTurn {
-        /// The turn's number.
         turn: TurnNumber,
-        /// The effect whose result the task waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// Gates, CI and Coach examine the pushed commit.
     CoachTurn {
-        /// The turn's number.
         turn: TurnNumber,
         /// The one that examines the commit now.
         stage: Stage,
-        /// The effect whose result the task waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
     /// The commit is approved, but not merged yet.
     Approved {
-        /// The turn whose commit is approved.
         turn: TurnNumber,
-        /// The one who approved it.
         by: Approval,
         /// The condition that the merge waits for.
         merge: MergeState,
     },
     /// The task waits for a person to decide.
-    Blocked {
-        /// Why the task is blocked.
-        reason: BlockReason,
-    },
+    Blocked { reason: BlockReason },
     /// The task is merged.
     Completed {
         /// The commit on the integration branch.
         commit: Option<Sha>,
-        /// The one who merged it.
         by: MergedBy,
     },
     /// The task was skipped.
-    Skipped {
-        /// The person who skipped it.
-        by: User,
-    },
+    Skipped { by: User },
     /// The task was cancelled by a command, or with its pull request or its Feature.
     Cancelled,
 }
@@ -354,7 +319,6 @@ pub enum Approval {
 pub enum MergeState {
     /// The merge effect of this emission.
     Due {
-        /// The effect whose result the task waits for.
         #[serde(alias = "run")]
         emission: Emission,
     },
@@ -512,7 +476,6 @@ pub enum Origin {
     },
     /// A person requested changes on the feature pull request.
     Review {
-        /// The review's id.
         id: ReviewId,
         /// Who wrote it.
         by: User,
@@ -554,21 +517,15 @@ pub enum MergePolicy {
 
 /// Returns the name of a task's branch: `<prefix>/task-001-<slug>`, with `-a<k>` at the end from the second attempt on.
 pub(super) fn branch_name(prefix: &str, plan: &PlannedTask, attempt: u32) -> String {
-    let slug: String = plan
-        .name
-        .to_lowercase()
+    let lower = plan.name.to_lowercase();
+    let words = lower
         .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join("-")
-        .chars()
-        .take(40)
-        .collect();
-    let slug = slug.trim_matches('-');
-    let name = if slug.is_empty() {
-        plan.id.slug()
-    } else {
-        format!("{}-{slug}", plan.id.slug())
+        .filter(|word| !word.is_empty());
+    let slug: String = words.collect::<Vec<_>>().join("-").chars().take(40).collect();
+    let id = plan.id.slug();
+    let name = match slug.trim_matches('-') {
+        "" => id,
+        slug => format!("{id}-{slug}"),
     };
     match attempt {
         1 => format!("{prefix}/{name}"),

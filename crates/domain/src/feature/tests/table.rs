@@ -371,18 +371,7 @@ fn what_every_event_does_to_a_task() {
                 ignored.push(event_name);
                 continue;
             }
-            let asks: Vec<&str> = done
-                .effects
-                .iter()
-                .map(|asked| {
-                    Effect::Task {
-                        task: ONE,
-                        emission: asked.emission,
-                        work: asked.work.clone(),
-                    }
-                    .kind()
-                })
-                .collect();
+            let asks: Vec<&str> = done.effects.iter().map(Effect::kind).collect();
             let stops = match done.stop {
                 task::Stop::Nothing => "",
                 task::Stop::Work => " | stops work",
