@@ -387,9 +387,10 @@ mod tests {
         for repo in 0..=u64::try_from(MOST).unwrap() {
             readers.remember((RepoId(repo), UserId(1)), Access::No, Millis(0));
         }
-        let _ = readers.answer((RepoId(1), UserId(2)), InstallationId(1), Millis(HOLDS_AT_MOST), || {
+        let answer = readers.answer((RepoId(1), UserId(2)), InstallationId(1), Millis(HOLDS_AT_MOST), || {
             future::ready(Access::No).boxed().shared()
         });
+        assert_eq!(answer.now_or_never(), Some(Access::No));
         assert_eq!(readers.lock().0.len(), 1);
     }
 }
