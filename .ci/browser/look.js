@@ -358,7 +358,7 @@ async function main() {
     check(true, "a Feature appears on the open page by itself");
     const feature = await page.getAttribute("main a[href^='/features/']", "href");
     await page.click("main a[href^='/features/']");
-    await page.waitForSelector("svg .done ~ .working", { timeout: 60_000 });
+    await page.waitForSelector("svg .completed ~ .working", { timeout: 60_000 });
     await page.setViewportSize({ width: 1100, height: 720 });
     await page.screenshot({ path: path.join(folder, "at-work.png") });
     await page.waitForFunction(() => /State: completed/.test(document.querySelector("main").textContent), null, { timeout: 120_000 });

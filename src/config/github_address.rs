@@ -1,10 +1,11 @@
 //! The addresses of GitHub: github.com, an Enterprise Server, or a local forge.
 
+use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use url::{Host, Url};
 
 /// The addresses of one GitHub server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GithubAddress {
     /// The address of the REST API.
     pub api: Url,

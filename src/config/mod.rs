@@ -27,6 +27,7 @@ mod variables;
 pub use agent::{AgentCommand, KNOWN as KNOWN_AGENTS, NotAnAgent, Strength};
 pub use budgets::{Budget, MonthlyBudget};
 pub use domain::feature::{Mode, Records};
+pub(crate) use github_address::web_address;
 pub use github_address::{GithubAddress, NotAnAddress, safe_address};
 pub use kept_apps::{
     KEPT_APPS_FILE, KeptApp, KeptApps, KeptOAuthClient, NotKept, github_named, read_private, write_private,

@@ -6,6 +6,7 @@ use domain::{
     evidence,
     task::{Task, Turn},
 };
+use std::collections::BTreeSet;
 
 /// The most annotations of one check run; more would cost many calls, and nobody would read them.
 const MOST: usize = 200;
@@ -21,35 +22,20 @@ pub struct Annotation {
     pub path: String,
     /// The line, from 1.
     pub line: u32,
-    /// The weight of the finding.
-    pub level: Level,
+    /// The severity of the finding.
+    pub severity: Severity,
     /// The title, in one line.
     pub title: String,
     /// The message, in plain text.
     pub message: String,
 }
 
-/// The weight of an annotation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// The finding sends work back.
-    Failure,
-    /// The finding should be mended.
-    Warning,
-    /// The finding is worth knowing.
-    Notice,
-}
-
 /// Returns the files that a turn's findings name.
 pub fn annotated_files(task: &Task, turn: &Turn) -> Vec<String> {
-    let mut files: Vec<String> = Vec::new();
-    for item in found(task, turn) {
-        if let Some((path, _)) = place(&item).filter(|(path, _)| !files.iter().any(|file| file == path)) {
-            files.push(path.to_owned());
-        }
-    }
-    files.truncate(MOST);
-    files
+    let (items, mut seen) = (found(task, turn), BTreeSet::new());
+    let files = items.iter().filter_map(place).map(|(path, _)| path);
+    let once = files.filter(|path| seen.insert(*path));
+    once.take(MOST).map(str::to_owned).collect()
 }
 
 /// Returns the findings on lines that exist on the turn's commit. `lines` gives the number of lines of a file there.
@@ -79,11 +65,6 @@ fn place(item: &Issue) -> Option<(&str, u32)> {
 }
 
 fn annotation(item: &Issue, path: &str, line: u32) -> Annotation {
-    let level = match item.severity {
-        Severity::MustFix => Level::Failure,
-        Severity::ShouldFix => Level::Warning,
-        Severity::NiceToHave => Level::Notice,
-    };
     let said = untrusted::plain(&item.description, TEXT);
     let message = match item.suggestion.as_deref().filter(|text| !text.trim().is_empty()) {
         Some(text) => format!("{said}\n\nSuggestion: {}", untrusted::plain(text, TEXT)),
@@ -92,7 +73,7 @@ fn annotation(item: &Issue, path: &str, line: u32) -> Annotation {
     Annotation {
         path: path.to_owned(),
         line,
-        level,
+        severity: item.severity,
         title: format!(
             "{}: {}",
             items::word(item.severity),

@@ -1,11 +1,9 @@
 //! The blocked report: everything that a person needs to decide how a Task or a Feature goes on.
 
 use crate::messages::{
-    findings,
-    findings::folded_unless_empty,
-    gates, items,
+    findings, gates, items,
     links::Links,
-    measure::{Measure, bullets, fitting, folded, sections, titled},
+    measure::{Form, Measure, bullets, fitting, folded, printed, sections, titled},
     reasons, remedy, untrusted,
     waits::called,
     words,
@@ -16,7 +14,6 @@ use domain::{
         BlockReason, Cost,
         report::{Approvable, BlockedReport, Way},
     },
-    decision::Issue,
     evidence::{Absence, Evidence},
     feature::{Before, Feature, State as FeatureState, flow::strictest},
     ids::{TaskId, TurnNumber},
@@ -32,13 +29,13 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
     let report = BlockedReport::of_task(task, cost)?;
     Some(fitting(|measure| {
         sections(vec![
-            format!("### Blocked: {} {}", task.id, untrusted::inline(&task.plan.name, 200)),
+            format!("### Blocked: {}", words::task_name(task)),
             why(feature, &report, measure),
-            reasons::printed(&report.reason, measure),
+            reasons::printed_last(&report.reason, Form::Folded, measure),
             red_before(feature, &report, measure, Form::Folded),
             what_to_do(&report, task),
             recurring(&report.recurring, measure),
-            folded_unless_empty("The last feedback", &feedback(&report.last_feedback, measure)),
+            folded("The last feedback", &items::by_severity(&report.last_feedback, measure)),
             gates_now(&report, task, measure),
             standing(feature, task, &report, links),
         ])
@@ -51,21 +48,18 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     let Some(of_feature) = report_of_feature(feature, Cost::default()) else {
         return Vec::new();
     };
-    let of_tasks: Vec<String> = feature
-        .tasks
-        .iter()
-        .filter_map(|task| {
-            let report = BlockedReport::of_task(task, Cost::default())?;
-            let whose = format!("{} {} is blocked", task.id, untrusted::inline(&task.plan.name, 200));
-            let criteria = &task.plan.acceptance_criteria;
-            let judged = task.last_judged().map(|turn| (task, turn));
-            Some(in_short(feature, &whose, &report, criteria, judged))
-        })
-        .collect();
-    if !of_tasks.is_empty() {
-        return of_tasks;
+    let of_tasks = feature.tasks.iter().filter_map(|task| {
+        let report = BlockedReport::of_task(task, Cost::default())?;
+        let whose = format!("{} is blocked", words::task_name(task));
+        let criteria = &task.plan.acceptance_criteria;
+        let judged = task.last_judged().map(|turn| (task, turn));
+        Some(in_short(feature, &whose, &report, criteria, judged))
+    });
+    let of_tasks: Vec<String> = of_tasks.collect();
+    match of_tasks.is_empty() {
+        true => vec![in_short(feature, "Why it is blocked", &of_feature, &[], None)],
+        false => of_tasks,
     }
-    vec![in_short(feature, "Why it is blocked", &of_feature, &[], None)]
 }
 
 /// Returns, for a person at a terminal, that a Feature cannot go on until its repository's settings are corrected,
@@ -92,7 +86,7 @@ fn in_short(
             format!("**{title}:**"),
             reasons::blocked(&report.reason, measure),
             titled("The last feedback:", &sent_back(measure)),
-            reasons::printed_open(&report.reason, measure),
+            reasons::printed_last(&report.reason, Form::Open, measure),
             red_before(feature, report, measure, Form::Open),
             titled("What you can do:", &actions(report, criteria)),
         ])
@@ -113,15 +107,6 @@ fn report_of_feature(feature: &Feature, cost: Cost) -> Option<BlockedReport> {
     Some(BlockedReport::of_feature(feature, reason, gates, cost))
 }
 
-const RED_BEFORE: &str = "What the tests printed on the default branch, before any task";
-
-/// Whether a part is folded or open.
-#[derive(Clone, Copy)]
-pub(super) enum Form {
-    Folded,
-    Open,
-}
-
 /// Returns the output of tests that failed before the change without naming any test, if new failures can therefore not
 /// be told apart.
 pub(super) fn red_before(feature: &Feature, report: &BlockedReport, measure: &Measure, form: Form) -> String {
@@ -130,14 +115,8 @@ pub(super) fn red_before(feature: &Feature, report: &BlockedReport, measure: &Me
     let (Some(Evidence::Absent(Absence::Unnamed)), Some(Before::Red { output, .. })) = (tests, before) else {
         return String::new();
     };
-    if output.trim().is_empty() {
-        return String::new();
-    }
-    let output = untrusted::fence(output, "text", measure.output);
-    match form {
-        Form::Folded => folded(RED_BEFORE, &output),
-        Form::Open => titled(&format!("{RED_BEFORE}:"), &output),
-    }
+    let title = "What the tests printed on the default branch, before any task";
+    printed(form, title, output, measure)
 }
 
 /// Mentions the person who labelled the issue, and says why the task stopped.
@@ -163,7 +142,6 @@ pub(super) fn standing(feature: &Feature, task: &Task, report: &BlockedReport, l
 }
 
 fn facts(report: &BlockedReport, task: &Task) -> String {
-    let turns = usize::try_from(report.attempts).unwrap_or(usize::MAX);
     let attempt = match task.attempt {
         1 => String::new(),
         attempt => format!(" in attempt {attempt}"),
@@ -171,7 +149,7 @@ fn facts(report: &BlockedReport, task: &Task) -> String {
     format!(
         "**Severity:** {} · **Attempts:** {}{attempt} · **Cost of {} so far:** {}",
         report.reason.severity().word(),
-        count(turns, "turn"),
+        count(report.attempts, "turn"),
         task.id,
         words::cost_in_full(&report.cost)
     )
@@ -181,10 +159,8 @@ fn facts(report: &BlockedReport, task: &Task) -> String {
 pub(super) fn recurring(groups: &[Recurring], measure: &Measure) -> String {
     let listed = bullets(groups, measure.rows.min(20), |group| {
         let turns: Vec<String> = group.turns.iter().take(20).map(TurnNumber::to_string).collect();
-        let file = group
-            .file
-            .as_deref()
-            .map_or_else(String::new, |file| format!("{}: ", untrusted::code(file, 200)));
+        let file = group.file.as_deref();
+        let file = file.map_or_else(String::new, |file| format!("{}: ", untrusted::code(file, 200)));
         format!(
             "{} times (turns {}) [{}] {file}{}",
             group.count,
@@ -193,12 +169,7 @@ pub(super) fn recurring(groups: &[Recurring], measure: &Measure) -> String {
             untrusted::inline(&group.description, measure.text.min(600))
         )
     });
-    folded_unless_empty("Issues that came up again and again", &listed)
-}
-
-fn feedback(issues: &[Issue], measure: &Measure) -> String {
-    let listed: Vec<&Issue> = issues.iter().collect();
-    items::by_severity(&listed, measure)
+    folded("Issues that came up again and again", &listed)
 }
 
 fn gates_now(report: &BlockedReport, task: &Task, measure: &Measure) -> String {
@@ -209,11 +180,9 @@ fn gates_now(report: &BlockedReport, task: &Task, measure: &Measure) -> String {
 }
 
 fn actions(report: &BlockedReport, criteria: &[Criterion]) -> String {
-    (1..)
-        .zip(remedy::suggested_actions(report, criteria))
-        .map(|(number, action): (u32, String)| format!("{number}. {}.", untrusted::inline(&action, 600)))
-        .collect::<Vec<_>>()
-        .join("\n")
+    let actions = (1u32..).zip(remedy::suggested_actions(report, criteria));
+    let lines = actions.map(|(number, action)| format!("{number}. {}.", untrusted::inline(&action, 600)));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the commands with which a person can go on, in a form that would not be followed if it were quoted.
@@ -274,7 +243,7 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
                 called(feature),
                 reasons::blocked(reason, measure)
             ),
-            reasons::printed(reason, measure),
+            reasons::printed_last(reason, Form::Folded, measure),
             blocked_tasks(feature, links, measure),
             titled("#### What you can do", &actions(&report, &[])),
             feature_ways_on(feature, &report),
@@ -292,10 +261,8 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
 fn blocked_tasks(feature: &Feature, links: &Links, measure: &Measure) -> String {
     let blocked: Vec<&Task> = feature.tasks.iter().filter(|task| task.is_blocked()).collect();
     bullets(&blocked, measure.rows.min(40), |task| {
-        let where_to = task
-            .pull
-            .map_or_else(|| "its report is on this issue".to_owned(), |pull| links.pull(pull));
-        format!("{} {}: {where_to}", task.id, untrusted::inline(&task.plan.name, 200))
+        let where_to = links.pull_or(task.pull, "its report is on this issue");
+        format!("{}: {where_to}", words::task_name(task))
     })
 }
 

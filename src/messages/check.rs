@@ -3,7 +3,7 @@
 use crate::messages::{
     findings, gates, items,
     links::Links,
-    measure::{Measure, bullets, first, fitting, folded, sections},
+    measure::{Measure, after, codes, fitting, folded, listed, sections},
     reasons, review,
     review::Told,
     untrusted, words,
@@ -46,10 +46,8 @@ pub enum Conclusion {
 pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> Option<CheckRun> {
     let newest = task.standing_turn().is_some_and(|newest| newest.number == turn.number);
     let (title, conclusion) = standing(task, turn, newest)?;
-    let waiver = task
-        .waived
-        .last()
-        .filter(|_| newest && conclusion == Conclusion::Success);
+    let waiver = task.waived.last();
+    let waiver = waiver.filter(|_| newest && conclusion == Conclusion::Success);
     let summary = fitting(|measure| {
         sections(vec![
             review::facts(&Told {
@@ -108,10 +106,8 @@ pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
 fn standing(task: &Task, turn: &Turn, newest: bool) -> Option<(String, Conclusion)> {
     let verdict = turn.verdict.as_ref().map(|verdict| verdict.outcome);
     let last = task.last_turn().unwrap_or(turn);
-    let waiver = task
-        .waived
-        .last()
-        .filter(|_| newest && verdict != Some(Outcome::Approve));
+    let waiver = task.waived.last();
+    let waiver = waiver.filter(|_| newest && verdict != Some(Outcome::Approve));
     match (&task.state, waiver, verdict) {
         (State::Approved { .. } | State::Completed { .. }, Some(waiver), _) => Some((
             format!("Approved by {} over the Coach", waiver.by.login),
@@ -131,44 +127,23 @@ fn standing(task: &Task, turn: &Turn, newest: bool) -> Option<(String, Conclusio
 }
 
 fn blocked_line(task: &Task, newest: bool, measure: &Measure) -> String {
-    match &task.state {
-        State::Blocked { reason } if newest => reasons::blocked(reason, measure),
-        State::Blocked { .. }
-        | State::Pending
-        | State::PreLoop { .. }
-        | State::PlayerTurn { .. }
-        | State::CoachTurn { .. }
-        | State::Approved { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
-        | State::Cancelled => String::new(),
+    if let (State::Blocked { reason }, true) = (&task.state, newest) {
+        return reasons::blocked(reason, measure);
     }
+    String::new()
 }
 
 /// Returns who overrode the Coach, everything that was overridden, and the tests that now count as failing before.
 pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
-    let what = bullets(&waiver.what, measure.rows.min(40), |what| {
-        untrusted::inline(what, measure.text.min(600))
-    });
-    let tests = first(
-        &waiver.tests,
-        measure.rows.min(40),
-        |test| untrusted::code(test, 200),
-        |left| format!("and {left} more"),
-    );
+    let what = listed(&waiver.what, measure.rows.min(40), measure.text.min(600));
+    let tests = codes(&waiver.tests, measure.rows.min(40), 200);
     let who = format!("{} approved over the Coach", words::person(&waiver.by));
     sections(vec![
         match what.is_empty() {
             true => format!("{who}."),
             false => format!("{who} and waived:\n\n{what}"),
         },
-        match tests.is_empty() {
-            true => String::new(),
-            false => format!(
-                "These failing tests belong to the baseline from now on: {}",
-                tests.join(", ")
-            ),
-        },
+        after("These failing tests belong to the baseline from now on: ", &tests),
     ])
 }
 
@@ -199,7 +174,6 @@ pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
     };
     let kind = strictest(feature);
     let failed = evidence::items(kind, &gate.report);
-    let listed: Vec<_> = failed.iter().collect();
     let summary = fitting(|measure| {
         sections(vec![
             format!(
@@ -210,7 +184,7 @@ pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
                 gates::line(&gate.report)
             ),
             stands_for(gate),
-            items::by_severity(&listed, measure),
+            items::by_severity(&failed, measure),
             gates::folded_table(kind, &gate.report, &failed, measure),
         ])
     });

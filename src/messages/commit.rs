@@ -1,6 +1,6 @@
 //! Messages of the commits that AutoBuild makes. The engine adds their trailers.
 
-use crate::messages::{untrusted::plain, words::feature_name};
+use crate::messages::{task_pull::PullText, untrusted::plain, words::feature_name};
 use domain::{feature::Feature, ids::TurnNumber, task::Task};
 
 /// The most characters of a subject, as many as `git log` shows in one line.
@@ -13,15 +13,6 @@ pub enum CommitKind {
     Whole,
     /// The Player failed; the commit holds what it left.
     Partial,
-}
-
-/// The title and body of the commit that a merged pull request becomes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SquashText {
-    /// The title, in one line.
-    pub title: String,
-    /// The body.
-    pub body: String,
 }
 
 /// Returns the message of the commit of a Player's work.
@@ -80,9 +71,9 @@ pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
 }
 
 /// Returns the text of the commit that a task becomes on the integration branch.
-pub fn squash(feature: &Feature, task: &Task) -> SquashText {
+pub fn squash(feature: &Feature, task: &Task) -> PullText {
     let number = task.pull.map_or_else(String::new, |pull| format!(" (#{pull})"));
-    SquashText {
+    PullText {
         title: format!("{}{number}", subject(task)),
         body: format!(
             "AutoBuild-Feature: {}\nAutoBuild-Task: {}",

@@ -62,14 +62,11 @@ fn names_emoji(after: &str) -> bool {
 /// `true` if the text starts with a closing word before something it could close: `fixes #12`, `closes: owner/name#12`,
 /// `resolved https://…`.
 fn is_closing_word(text: &str) -> bool {
-    let word = text
-        .split(|c: char| !c.is_ascii_alphabetic())
-        .next()
-        .unwrap_or_default();
+    let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (word, after) = text.split_at(end);
     if !CLOSING_WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)) {
         return false;
     }
-    let after = text.get(word.len()..).unwrap_or_default();
     let target = after.trim_start_matches([' ', ':', '\t']);
     let target = target.split_whitespace().next().unwrap_or_default();
     target.contains('#') || target.contains("://") || starts_with_word(target, "gh-")

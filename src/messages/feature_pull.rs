@@ -6,7 +6,7 @@ use crate::messages::{
     links::Links,
     living,
     living::human_criteria,
-    measure::{Measure, bullets, fitting, folded, sections, titled},
+    measure::{Measure, bullets, fitting, folded, sections, table, titled},
     progress, reasons,
     task_pull::{PullText, TITLE},
     untrusted, words,
@@ -31,7 +31,7 @@ fn body(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure
     sections(vec![
         closing(feature, measure),
         untrusted::quote(description, measure.text),
-        table(feature, spending, links, measure),
+        tasks(feature, spending, links, measure),
         living::money(spending),
         titled(
             "### Tasks that AutoBuild added",
@@ -53,10 +53,8 @@ fn changelog(feature: &Feature) -> String {
     let line = |text: &str| untrusted::shorten(&text.split_whitespace().collect::<Vec<_>>().join(" "), 200);
     let name = words::feature_name(feature);
     let entry = format!("- {} (#{})", line(name), feature.key.issue);
-    let planned = feature
-        .tasks
-        .iter()
-        .filter(|task| task.is_completed() && matches!(task.origin, Origin::Planned));
+    let is_news = |task: &&Task| task.is_completed() && task.origin == Origin::Planned;
+    let planned = feature.tasks.iter().filter(is_news);
     let parts: Vec<String> = planned.map(|task| format!("  - {}", line(&task.plan.name))).collect();
     match parts.len() {
         0 | 1 => entry,
@@ -72,60 +70,38 @@ fn closing(feature: &Feature, measure: &Measure) -> String {
         return format!("Closes #{issue}");
     }
     let list = bullets(&given_up, measure.rows.min(40), |task| {
-        format!(
-            "{} {}: {}",
-            task.id,
-            untrusted::inline(&task.plan.name, 200),
-            missing(task)
-        )
+        format!("{}: {}", words::task_name(task), missing(task))
     });
     format!("Part of #{issue}\n\nWithout these tasks:\n\n{list}")
 }
 
 fn missing(task: &Task) -> String {
-    match &task.state {
-        State::Skipped { by } => format!("skipped by {}", words::person(by)),
-        State::Pending
-        | State::PreLoop { .. }
-        | State::PlayerTurn { .. }
-        | State::CoachTurn { .. }
-        | State::Approved { .. }
-        | State::Blocked { .. }
-        | State::Completed { .. }
-        | State::Cancelled => words::task_state(task).to_owned(),
+    if let State::Skipped { by } = &task.state {
+        return format!("skipped by {}", words::person(by));
     }
+    words::task_state(task).to_owned()
 }
 
-fn table(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
-    let mut rows = vec![
-        "| task | pull request | turns | cost | state | evidence |".to_owned(),
-        "|---|---|---|---|---|---|".to_owned(),
-    ];
-    rows.extend(feature.tasks.iter().take(measure.rows).map(|task| {
+fn tasks(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
+    let titles = "| task | pull request | turns | cost | state | evidence |";
+    table(titles, &feature.tasks, measure.rows, |task| {
         format!(
             "| **{}** {} | {} | {} | {} | {} | {} |",
             task.id,
             untrusted::cell(&task.plan.name, measure.text.min(120)),
-            task.pull.map_or_else(|| "–".to_owned(), |pull| links.pull(pull)),
+            links.pull_or(task.pull, "–"),
             progress::turns(task),
             words::cost(&spending.of(task.id)),
             words::state(task),
             evidence(task),
         )
-    }));
-    let left = feature.tasks.len().saturating_sub(measure.rows);
-    if left > 0 {
-        rows.push(format!("| and {left} more | | | | | |"));
-    }
-    rows.join("\n")
+    })
 }
 
 /// Returns the Gates' results on the commit that was merged.
 fn evidence(task: &Task) -> String {
-    task.turns_now()
-        .rev()
-        .find_map(|turn| turn.gates.as_ref())
-        .map_or_else(|| "none".to_owned(), gates::line)
+    let gates = task.turns_now().rev().find_map(|turn| turn.gates.as_ref());
+    gates.map_or_else(|| "none".to_owned(), gates::line)
 }
 
 fn last_gate(feature: &Feature, links: &Links, measure: &Measure) -> String {
@@ -141,10 +117,8 @@ fn last_gate(feature: &Feature, links: &Links, measure: &Measure) -> String {
 }
 
 fn human(feature: &Feature, measure: &Measure) -> String {
-    let criteria: Vec<_> = human_criteria(feature)
-        .into_iter()
-        .filter(|(id, _)| feature.task(*id).is_some_and(Task::is_completed))
-        .collect();
+    let mut criteria = human_criteria(feature);
+    criteria.retain(|(id, _)| feature.task(*id).is_some_and(Task::is_completed));
     bullets(&criteria, measure.rows, |(task, text)| {
         format!("[ ] {task}: {}", untrusted::inline(text, measure.text.min(600)))
     })
@@ -162,16 +136,10 @@ fn overrides(feature: &Feature, measure: &Measure) -> String {
 
 /// Returns the comment on the feature pull request when the Feature is cancelled.
 pub fn closed_feature_pull(feature: &Feature) -> String {
-    let why = match &feature.state {
-        FeatureState::Cancelled { why } => reasons::cancelled(why),
-        FeatureState::Planning { .. }
-        | FeatureState::AwaitingApproval
-        | FeatureState::Building { .. }
-        | FeatureState::Paused { .. }
-        | FeatureState::Blocked { .. }
-        | FeatureState::InReview
-        | FeatureState::Completed
-        | FeatureState::Failed { .. } => reasons::cancelled(&CancelledWhy::NothingCompleted),
+    let why = if let FeatureState::Cancelled { why } = &feature.state {
+        reasons::cancelled(why)
+    } else {
+        reasons::cancelled(&CancelledWhy::NothingCompleted)
     };
     format!(
         "Closed: {} is cancelled. {why} Reopening this pull request brings it back to review.",

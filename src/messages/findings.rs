@@ -3,7 +3,7 @@
 
 use crate::messages::{
     gates, items,
-    measure::{Measure, bullets, folded, sections, titled},
+    measure::{Measure, bullets, folded, listed, sections, titled},
     review, untrusted,
     words::count,
 };
@@ -61,20 +61,19 @@ fn brief(listed: &[&Issue], measure: &Measure) -> String {
     };
     let is_long = |text: &str| text.chars().count() > OPEN_TEXT;
     let cut = |item: &&Issue| is_long(&item.description) || item.suggestion.as_deref().is_some_and(is_long);
-    let open = items::by_severity(&shown, &short);
+    let open = items::by_severity(shown.iter().copied(), &short);
     match listed.len() > shown.len() || listed.iter().any(cut) {
         true => sections(vec![
             open,
             folded(
                 &format!("All {} in full", count(listed.len(), "item")),
-                &items::by_severity(listed, measure),
+                &items::by_severity(listed.iter().copied(), measure),
             ),
         ]),
         false => open,
     }
 }
 
-/// Returns the items of the highest severity.
 fn heaviest<'a>(items: &[&'a Issue]) -> Vec<&'a Issue> {
     let most = items.iter().map(|item| item.severity).min();
     let heaviest = items.iter().copied().filter(|item| Some(item.severity) == most);
@@ -85,21 +84,18 @@ fn heaviest<'a>(items: &[&'a Issue]) -> Vec<&'a Issue> {
 fn told_once<'a>(task: &Task, turn: &Turn, items: impl IntoIterator<Item = &'a Issue>) -> Vec<&'a Issue> {
     let gates = turn.gates.as_ref();
     let repeated = gates.map(|gates| repeats(&task.plan.acceptance_criteria, gates));
-    let told: Vec<&Issue> = repeated
-        .into_iter()
-        .flatten()
-        .flat_map(|(_, result)| &result.items)
-        .collect();
+    let repeated = repeated.into_iter().flatten();
+    let told: Vec<&Issue> = repeated.flat_map(|(_, result)| &result.items).collect();
     items.into_iter().filter(|item| !told.contains(item)).collect()
 }
 
 /// Returns the criteria that are not met and that no item is about.
 fn criteria_line(task: &Task, turn: &Turn, verdict: &Verdict) -> String {
     let all = &task.plan.acceptance_criteria;
-    let open: Vec<(usize, &Criterion)> = (1..)
+    let open = (1..)
         .zip(all)
-        .filter(|(number, _)| is_open(*number, task, turn, verdict))
-        .collect();
+        .filter(|(number, _)| is_open(*number, task, turn, verdict));
+    let open: Vec<(usize, &Criterion)> = open.collect();
     let named = bullets(&open, OPEN, |(number, criterion)| {
         format!("{number}: {}", untrusted::inline(&criterion.text, OPEN_TEXT))
     });
@@ -160,29 +156,23 @@ pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
             names.push(name);
         }
     }
-    let named = match (names.is_empty(), &verdict.decision) {
-        (true, _) => String::new(),
-        (false, Some(_)) => format!("The Coach's approval does not stand: {}.", names.join(", and ")),
-        (false, None) => format!("AutoBuild did not take the work: {}.", names.join(", and ")),
+    let what = match &verdict.decision {
+        Some(_) => "The Coach's approval does not stand",
+        None => "AutoBuild did not take the work",
     };
-    let untold = bullets(&untold, measure.rows.min(OPEN), |sentence| {
-        untrusted::inline(sentence, measure.text.min(OPEN_TEXT))
-    });
-    let untold = match &verdict.decision {
-        Some(_) => titled("The Coach's approval does not stand:", &untold),
-        None => titled("AutoBuild did not take the work:", &untold),
+    let named = match names.is_empty() {
+        true => String::new(),
+        false => format!("{what}: {}.", names.join(", and ")),
     };
-    sections(vec![named, untold])
+    let untold = listed(&untold, measure.rows.min(OPEN), measure.text.min(OPEN_TEXT));
+    sections(vec![named, titled(&format!("{what}:"), &untold)])
 }
 
 /// Returns, for a person at a terminal, why a turn sent the work back: the items of the highest severity, with each
 /// failure once, or else the Coach's words.
 pub(super) fn sent_back(task: &Task, turn: &Turn, measure: &Measure) -> String {
-    let Some(verdict) = turn
-        .verdict
-        .as_ref()
-        .filter(|verdict| verdict.outcome == Outcome::Feedback)
-    else {
+    let verdict = turn.verdict.as_ref();
+    let Some(verdict) = verdict.filter(|verdict| verdict.outcome == Outcome::Feedback) else {
         return String::new();
     };
     let items = heaviest(&told_once(task, turn, &verdict.items));
@@ -193,7 +183,7 @@ pub(super) fn sent_back(task: &Task, turn: &Turn, measure: &Measure) -> String {
     };
     let words = match items.is_empty() {
         true => coach_words(verdict, &short),
-        false => items::by_severity(&items, &short),
+        false => items::by_severity(items, &short),
     };
     sections(vec![lowered(verdict, &short), words])
 }
@@ -227,14 +217,12 @@ fn has_items(contract: Contract) -> bool {
 
 /// Returns the record in folds: broken contracts, criteria, Gates, claims.
 pub(super) fn record(task: &Task, turn: &Turn, measure: &Measure) -> String {
-    let told = turn.verdict.as_ref().map(|verdict| verdict.items.as_slice());
+    let verdict = turn.verdict.as_ref();
+    let told = verdict.map(|verdict| verdict.items.as_slice());
     let gates = turn.gates.as_ref().map_or_else(String::new, |report| {
         gates::folded_table(task.plan.kind, report, told.unwrap_or_default(), measure)
     });
-    let broken = turn
-        .verdict
-        .as_ref()
-        .map_or_else(String::new, |verdict| broken(verdict, measure));
+    let broken = verdict.map_or_else(String::new, |verdict| broken(verdict, measure));
     sections(vec![
         broken,
         review::criteria(task, turn, measure),
@@ -251,7 +239,7 @@ fn broken(verdict: &Verdict, measure: &Measure) -> String {
         Some(_) => "Why the Coach's approval does not stand",
         None => "Why the work was not taken",
     };
-    folded_unless_empty(title, &sentences)
+    folded(title, &sentences)
 }
 
 /// Lists the Player's claims beside the facts.
@@ -267,13 +255,5 @@ fn discrepancies(turn: &Turn, measure: &Measure) -> String {
         1 => "1 claim of the Player that is false".to_owned(),
         n => format!("{n} claims of the Player that are false"),
     };
-    folded_unless_empty(&title, &listed)
-}
-
-/// Returns a fold, or nothing if the body is empty.
-pub(super) fn folded_unless_empty(title: &str, body: &str) -> String {
-    match body.trim().is_empty() {
-        true => String::new(),
-        false => folded(title, body),
-    }
+    folded(&title, &listed)
 }

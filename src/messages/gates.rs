@@ -1,36 +1,28 @@
 //! The Gates' results for people: one row each with its weight, and below it the details of those that did not pass.
 
 use crate::messages::{
-    gate_details,
-    measure::{Measure, folded, sections},
-    untrusted,
+    items,
+    measure::{Measure, after, codes, first, folded, sections, table, titled},
+    untrusted, words,
     words::count,
 };
 use domain::{
     decision::Issue,
-    evidence::{Counts, Evidence, Finding, Gate, GateReport, GateResult, Weight},
+    evidence::{Counts, Evidence, Excuse, Finding, Gate, GateReport, GateResult, Weight},
     isolation::Level,
     plan::TaskType,
 };
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns a fold titled with the number of Gates by result. It holds the table of all Gates, then names and outputs of
 /// those that did not pass. Places among `told` are left out, since they are shown elsewhere.
 pub(super) fn folded_table(kind: TaskType, gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
-    let rows = rows(kind, gates);
-    let mut lines = vec![
-        "| Gate | for approval | result | exit code | tests | what ran, or what it says |".to_owned(),
-        "|---|---|---|---|---|---|".to_owned(),
-    ];
-    lines.extend(rows.iter().take(measure.rows).cloned());
-    let left = rows.len().saturating_sub(measure.rows);
-    if left > 0 {
-        lines.push(format!("| and {left} more | | | | | |"));
-    }
+    let titles = "| Gate | for approval | result | exit code | tests | what ran, or what it says |";
     let record = sections(vec![
-        lines.join("\n"),
+        table(titles, &rows(kind, gates), measure.rows, Clone::clone),
         isolation(gates),
-        gate_details::excused(gates, measure),
-        gate_details::details(gates, told, measure),
+        excused(gates, measure),
+        details(gates, told, measure),
     ]);
     folded(&summary(gates), &record)
 }
@@ -49,13 +41,10 @@ fn rows(kind: TaskType, gates: &GateReport) -> Vec<String> {
         TaskType::Feature | TaskType::Refactoring | TaskType::Testing => "required",
         TaskType::Scaffolding | TaskType::Documentation => "required if any exist",
     };
-    let setup = gates.setup.as_ref();
-    setup
-        .map(|setup| row("set-up", "required", setup, Tests::None))
-        .into_iter()
-        .chain(std::iter::once(tests_row(tests, gates)))
-        .chain(gates.more.iter().map(other_row))
-        .collect()
+    let setup = gates.setup.iter();
+    let setup = setup.map(|setup| row("set-up", "required", setup, Tests::None));
+    let more = gates.more.iter().map(other_row);
+    setup.chain([tests_row(tests, gates)]).chain(more).collect()
 }
 
 fn tests_row(weight: &str, gates: &GateReport) -> String {
@@ -126,7 +115,6 @@ fn ran(finding: &Finding) -> (String, String) {
 /// The results of a Gate, in words.
 const RESULTS: [&str; 3] = ["passed", "failed", "without result"];
 
-/// Returns a Gate's result in words.
 pub(super) fn result(evidence: &Evidence) -> &'static str {
     let [passed, failed, none] = RESULTS;
     match evidence {
@@ -136,25 +124,18 @@ pub(super) fn result(evidence: &Evidence) -> &'static str {
     }
 }
 
-/// Counts the Gates by result.
 fn summary(gates: &GateReport) -> String {
-    let all: Vec<&Evidence> = every(gates).map(|(_, evidence)| evidence).collect();
-    let ended = |word: &str| all.iter().filter(|evidence| result(evidence) == word).count();
-    let counted: Vec<String> = RESULTS
-        .iter()
-        .map(|word| (ended(word), word))
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, word)| format!("{number} {word}"))
-        .collect();
+    let all: Vec<&str> = every(gates).map(|(_, evidence)| result(evidence)).collect();
+    let counted = words::tally(&RESULTS, &all);
     let excused = match gates.excused.len() {
         0 => String::new(),
         number => format!("; {} excused", count(number, "failing test")),
     };
-    format!("{}: {}{excused}", count(all.len(), "Gate"), counted.join(", "))
+    format!("{}: {counted}{excused}", count(all.len(), "Gate"))
 }
 
 /// Returns every Gate of a report with its name, in the order for people.
-pub(super) fn every(gates: &GateReport) -> impl Iterator<Item = (String, &Evidence)> {
+pub fn every(gates: &GateReport) -> impl Iterator<Item = (String, &Evidence)> {
     let setup = gates.setup.iter().map(|setup| ("set-up".to_owned(), setup));
     let tests = std::iter::once(("tests".to_owned(), &gates.tests));
     let more = gates.more.iter().map(|result| (result.gate.name(), &result.evidence));
@@ -189,12 +170,108 @@ pub(super) fn line(gates: &GateReport) -> String {
 
 /// Returns the number of criteria's checks with this result, such as `3 checks passed`.
 fn checks(gates: &GateReport, word: &str) -> Option<String> {
-    let of_criteria = gates
-        .more
-        .iter()
-        .filter(|one| matches!(one.gate, Gate::Check(_)) && result(&one.evidence) == word);
-    match of_criteria.count() {
+    let is_one = |one: &&GateResult| matches!(one.gate, Gate::Check(_)) && result(&one.evidence) == word;
+    match gates.more.iter().filter(is_one).count() {
         0 => None,
         number => Some(format!("{} {word}", count(number, "check"))),
     }
+}
+
+/// The most outputs of one report that are shown.
+const OUTPUTS: usize = 12;
+
+/// Returns the failing tests that are not counted against the work, by reason.
+fn excused(gates: &GateReport, measure: &Measure) -> String {
+    let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for excused in &gates.excused {
+        by_reason.entry(reason(&excused.why)).or_default().push(&excused.test);
+    }
+    let shown = by_reason.iter().take(measure.rows.min(20));
+    let lines: Vec<String> = shown
+        .map(|(why, tests)| format!("- {why}: {}", names(tests, measure)))
+        .collect();
+    titled(
+        "Failing tests that do not count against this change:",
+        &lines.join("\n"),
+    )
+}
+
+/// Words the reason. A person who waived a test is named but not mentioned, since this appears in every later report.
+fn reason(why: &Excuse) -> String {
+    match why {
+        Excuse::Baseline => "already failed on the base commit".to_owned(),
+        Excuse::Flaky => "passed when it was run once more on this commit, and the change does not touch it".to_owned(),
+        Excuse::Waived { by } => format!("waived by {}", untrusted::code(&by.login, 60)),
+    }
+}
+
+/// Returns names, places and outputs of every Gate that did not pass, and the outputs of probes.
+fn details(gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
+    let mut parts = Vec::new();
+    let mut outputs = Vec::new();
+    let excused: BTreeSet<&str> = gates.excused.iter().map(|excused| excused.test.as_str()).collect();
+    let setup = gates.setup.iter().map(|setup| ("set-up", setup));
+    for (name, evidence) in setup.chain([("tests", &gates.tests)]) {
+        parts.push(failing(name, evidence, &excused, measure));
+        parts.push(skipped(name, evidence, measure));
+        outputs.extend(output(name, evidence, measure));
+    }
+    for result in &gates.more {
+        let name = result.gate.name();
+        parts.push(failing(&name, &result.evidence, &excused, measure));
+        parts.push(places(&name, &result.items, told, measure));
+        outputs.extend(match (result.gate, &result.evidence) {
+            (Gate::Probe(_), Evidence::Passed(finding)) => block(&name, finding, measure),
+            _ => output(&name, &result.evidence, measure),
+        });
+    }
+    parts.extend(first(&outputs, OUTPUTS, Clone::clone, |left| {
+        format!("The outputs of {left} more are left out.")
+    }));
+    sections(parts)
+}
+
+fn failing(name: &str, evidence: &Evidence, excused: &BTreeSet<&str>, measure: &Measure) -> String {
+    let Evidence::Failed(finding) = evidence else {
+        return String::new();
+    };
+    let all = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
+    let all = all.iter().map(String::as_str);
+    let held: Vec<&str> = all.filter(|name| !excused.contains(name)).collect();
+    after(&format!("Failing in {name}: "), &names(&held, measure))
+}
+
+/// Names skipped tests, since a skip is not a pass.
+fn skipped(name: &str, evidence: &Evidence, measure: &Measure) -> String {
+    let (Evidence::Passed(finding) | Evidence::Failed(finding)) = evidence else {
+        return String::new();
+    };
+    let skipped = finding.names.as_ref().map(|all| names(&all.skipped, measure));
+    after(&format!("Skipped in {name}: "), &skipped.unwrap_or_default())
+}
+
+fn names(tests: &[impl AsRef<str>], measure: &Measure) -> String {
+    codes(tests, measure.rows.min(50), 200)
+}
+
+/// Returns a Gate's findings by place, without those in `told`.
+fn places(name: &str, found: &[Issue], told: &[Issue], measure: &Measure) -> String {
+    let untold = found.iter().filter(|item| !told.contains(item));
+    titled(&format!("Found by {name}:"), &items::by_severity(untold, measure))
+}
+
+fn output(name: &str, evidence: &Evidence, measure: &Measure) -> Option<String> {
+    match evidence {
+        Evidence::Passed(_) | Evidence::Absent(_) => None,
+        Evidence::Failed(finding) => block(name, finding, measure),
+    }
+}
+
+/// Returns the output in a fold; the table already shows it for a Gate without a command.
+fn block(name: &str, finding: &Finding, measure: &Measure) -> Option<String> {
+    let says = !finding.command.is_empty() && !finding.output.trim().is_empty();
+    says.then(|| {
+        let text = untrusted::fence(&finding.output, "text", measure.output);
+        folded(&format!("Output of {name}"), &text)
+    })
 }

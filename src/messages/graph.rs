@@ -56,11 +56,10 @@ fn node_id(task: TaskId) -> String {
 
 /// Reduces a name to letters, digits and blanks, which have no meaning in Mermaid, HTML or Markdown.
 fn label(name: &str) -> String {
-    let plain: String = name
-        .chars()
-        .map(|c| if c.is_alphanumeric() { c } else { ' ' })
-        .collect();
-    let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = name
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let words = words.collect::<Vec<_>>().join(" ");
     match words.chars().count() > LABEL {
         true => format!("{}…", words.chars().take(LABEL).collect::<String>().trim_end()),
         false => words,
@@ -69,18 +68,16 @@ fn label(name: &str) -> String {
 
 fn edges(feature: &Feature, added: &[AddedEdge]) -> Vec<String> {
     let needs = feature.tasks.iter().flat_map(|task| {
-        task.plan
-            .dependencies
-            .iter()
-            .map(|need| format!("    {} --> {}", node_id(*need), node_id(task.id)))
+        let needs = task.plan.dependencies.iter();
+        needs.map(|need| format!("    {} --> {}", node_id(*need), node_id(task.id)))
     });
-    let same_file = added
-        .iter()
-        .map(|edge| format!("    {} -.->|same file| {}", node_id(edge.first), node_id(edge.then)));
+    let same_file = added.iter();
+    let same_file = same_file.map(|edge| format!("    {} -.->|same file| {}", node_id(edge.first), node_id(edge.then)));
     needs.chain(same_file).take(MOST_EDGES).collect()
 }
 
-fn colour(task: &Task) -> &'static str {
+/// Returns the class of a task's state, by which pictures colour its box.
+pub fn colour(task: &Task) -> &'static str {
     match task.state {
         State::Pending => "pending",
         State::PreLoop { .. } | State::PlayerTurn { .. } | State::CoachTurn { .. } => "working",

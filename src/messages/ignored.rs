@@ -1,6 +1,9 @@
 //! Lists the unknown keys in agents' answers, which AutoBuild ignores, in one line.
 
-use crate::messages::{measure::Measure, untrusted};
+use crate::messages::{
+    measure::{Measure, codes},
+    words,
+};
 use domain::task::Turn;
 
 /// The most keys of one answer that are named, and the most characters of each.
@@ -23,11 +26,9 @@ pub(super) fn of_turn(turn: &Turn, measure: &Measure) -> String {
 
 /// Returns the line for these answers, each with its name; empty if there are no such keys.
 pub(super) fn line(answers: &[(&str, &[String])], measure: &Measure) -> String {
-    let told: Vec<String> = answers
-        .iter()
-        .filter(|(_, keys)| !keys.is_empty())
-        .map(|(answer, keys)| format!("{answer}: {}", named(keys, MOST.min(measure.rows))))
-        .collect();
+    let told = answers.iter().filter(|(_, keys)| !keys.is_empty());
+    let told = told.map(|(answer, keys)| format!("{answer}: {}", named(keys, MOST.min(measure.rows))));
+    let told: Vec<String> = told.collect();
     match told.is_empty() {
         true => String::new(),
         false => format!("Unknown keys, ignored: in {}.", told.join("; in ")),
@@ -35,15 +36,8 @@ pub(super) fn line(answers: &[(&str, &[String])], measure: &Measure) -> String {
 }
 
 fn named(keys: &[String], most: usize) -> String {
-    let shown: Vec<String> = keys
-        .iter()
-        .take(most)
-        .map(|key| untrusted::code(key, LONGEST))
-        .collect();
-    match keys.len().saturating_sub(most) {
-        0 => shown.join(", "),
-        left => format!("{} and {left} more", shown.join(", ")),
-    }
+    let (shown, left) = keys.split_at(most.min(keys.len()));
+    words::and_more(codes(shown, MOST, LONGEST), left.len())
 }
 
 #[cfg(test)]

@@ -8,9 +8,10 @@ use crate::messages::{
 use domain::decision::{Issue, Severity};
 
 /// Returns headings and entries by severity, the highest first.
-pub(super) fn by_severity(items: &[&Issue], measure: &Measure) -> String {
+pub(super) fn by_severity<'a>(items: impl IntoIterator<Item = &'a Issue> + Clone, measure: &Measure) -> String {
     let group = |severity: Severity| {
-        let entries: Vec<&Issue> = items.iter().copied().filter(|item| item.severity == severity).collect();
+        let of_group = items.clone().into_iter().filter(|item| item.severity == severity);
+        let entries: Vec<&Issue> = of_group.collect();
         if entries.is_empty() {
             return String::new();
         }
@@ -29,7 +30,6 @@ pub(super) fn by_severity(items: &[&Issue], measure: &Measure) -> String {
     ])
 }
 
-/// Returns the product's word for a severity.
 pub(super) fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::MustFix => "must_fix",

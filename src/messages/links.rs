@@ -28,6 +28,11 @@ impl Links {
         format!("[#{number}]({}/pull/{number})", self.repo_url)
     }
 
+    /// Returns a link to a pull request, or these words if there is none.
+    pub(super) fn pull_or(&self, pull: Option<PullNumber>, words: &str) -> String {
+        pull.map_or_else(|| words.to_owned(), |pull| self.pull(pull))
+    }
+
     /// Returns a link to a comment on an issue, shown as `words`.
     pub fn comment(&self, issue: IssueNumber, comment: CommentId, words: &str) -> String {
         format!("[{words}]({}/issues/{issue}#issuecomment-{comment})", self.repo_url)

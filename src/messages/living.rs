@@ -3,7 +3,7 @@
 use crate::messages::{
     gates, graph,
     links::Links,
-    measure::{Measure, Yaml, bullets, fitting, sections, titled},
+    measure::{Measure, Yaml, bullets, codes, fitting, folded, listed, sections, titled},
     plan_file::{plan_file, plan_file_path},
     progress, reasons, unsaid, untrusted, words,
     words::count,
@@ -31,16 +31,9 @@ pub fn living(feature: &Feature, spending: &Spending, links: &Links) -> String {
 /// block, which is elsewhere on the page that shows this text.
 pub fn standing(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| {
-        let details = match feature.state {
-            State::Blocked { .. } => String::new(),
-            State::Failed { .. }
-            | State::Planning { .. }
-            | State::AwaitingApproval
-            | State::Building { .. }
-            | State::Paused { .. }
-            | State::InReview
-            | State::Completed
-            | State::Cancelled { .. } => details_of_state(feature, measure),
+        let details = match matches!(feature.state, State::Blocked { .. }) {
+            true => String::new(),
+            false => details_of_state(feature, measure),
         };
         sections(head(feature, details, spending, links, measure))
     })
@@ -80,16 +73,9 @@ fn with_plan(
     links: &Links,
     measure: &Measure,
 ) -> Vec<String> {
-    let waits = match feature.state {
-        State::AwaitingApproval => approval(version, measure),
-        State::Planning { .. }
-        | State::Building { .. }
-        | State::Paused { .. }
-        | State::Blocked { .. }
-        | State::InReview
-        | State::Completed
-        | State::Cancelled { .. }
-        | State::Failed { .. } => String::new(),
+    let waits = match matches!(feature.state, State::AwaitingApproval) {
+        true => approval(version, measure),
+        false => String::new(),
     };
     let waves = wave::waves(&version.plan);
     vec![
@@ -106,7 +92,10 @@ fn with_plan(
         titled("### Before the work began", &preflight(feature, links, measure)),
         titled("### How it is checked", &checks(feature, version, measure)),
         titled("### For a person to check", &for_a_person(feature, measure)),
-        titled("### Notes on the plan", &notes(version, measure)),
+        titled(
+            "### Notes on the plan",
+            &listed(&version.notes, measure.rows, measure.text),
+        ),
         yaml(feature, measure),
     ]
 }
@@ -141,56 +130,44 @@ pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
 }
 
 fn details_of_state(feature: &Feature, measure: &Measure) -> String {
-    match &feature.state {
-        State::Failed { message } => {
-            let ways =
-                "Answer `/autobuild plan` and say what to change, or give the plan itself in a fenced `yaml` block.";
-            format!(
-                "What is wrong with it:\n\n{}\n\n{}",
-                untrusted::fence(message, "text", measure.output),
-                words::to_comment(ways)
-            )
-        }
-        State::Blocked { reason, .. } => {
-            let ways = match matches!(reason, BlockReason::TasksBlocked { .. }) {
-                true => "Each task's blocked report says what you can do.",
-                false => "A comment on this issue says what you can do.",
-            };
-            format!("{}\n\n{ways}", reasons::blocked(reason, measure))
-        }
-        State::Planning { .. }
-        | State::AwaitingApproval
-        | State::Building { .. }
-        | State::Paused { .. }
-        | State::InReview
-        | State::Completed
-        | State::Cancelled { .. } => String::new(),
+    if let State::Failed { message } = &feature.state {
+        let ways = "Answer `/autobuild plan` and say what to change, or give the plan itself in a fenced `yaml` block.";
+        return format!(
+            "What is wrong with it:\n\n{}\n\n{}",
+            untrusted::fence(message, "text", measure.output),
+            words::to_comment(ways)
+        );
     }
+    let State::Blocked { reason, .. } = &feature.state else {
+        return String::new();
+    };
+    let ways = match matches!(reason, BlockReason::TasksBlocked { .. }) {
+        true => "Each task's blocked report says what you can do.",
+        false => "A comment on this issue says what you can do.",
+    };
+    format!("{}\n\n{ways}", reasons::blocked(reason, measure))
 }
 
 /// Warns before anything is spent: without tests, or with tests that fail without names, the work may come to nothing.
 fn untested(feature: &Feature, measure: &Measure) -> String {
+    if matches!(
+        feature.state,
+        State::InReview | State::Completed | State::Cancelled { .. }
+    ) {
+        return String::new();
+    }
     let tests_decide = |task: &Task| match task.plan.kind {
         TaskType::Feature | TaskType::Refactoring | TaskType::Testing => true,
         TaskType::Scaffolding | TaskType::Documentation => false,
     };
     let needs_tests = feature.tasks.is_empty() || feature.tasks.iter().any(tests_decide);
-    let warning = match feature.preflight.as_ref().map(|found| &found.before) {
+    match feature.preflight.as_ref().map(|found| &found.before) {
         Some(Before::NoTests { .. }) if needs_tests => format!("**AutoBuild found no tests here.** {NO_TESTS}"),
         Some(Before::Red { tests, failing, .. }) if failing.is_empty() => format!(
             "**The tests fail before any work, and do not say which.** If the issue is not about that, fix it first: {}.",
             untrusted::inline(tests, measure.text.min(1_000))
         ),
         Some(Before::NoTests { .. } | Before::Green { .. } | Before::Red { .. }) | None => String::new(),
-    };
-    match &feature.state {
-        State::Planning { .. }
-        | State::AwaitingApproval
-        | State::Building { .. }
-        | State::Paused { .. }
-        | State::Blocked { .. }
-        | State::Failed { .. } => warning,
-        State::InReview | State::Completed | State::Cancelled { .. } => String::new(),
     }
 }
 
@@ -206,7 +183,6 @@ fn suspended(feature: &Feature) -> String {
     }
 }
 
-/// Returns the current phase of building.
 pub(super) fn phase(feature: &Feature) -> String {
     let State::Building { phase } = &feature.state else {
         return String::new();
@@ -231,7 +207,6 @@ pub(super) fn phase(feature: &Feature) -> String {
     }
 }
 
-/// Returns the size of the plan, and the commit it was made on.
 pub(super) fn size(version: &PlanVersion, waves: usize, links: &Links) -> String {
     format!(
         "{} in {}, complexity {} of 10. Plan version {}, hash `{}`, made on commit {}.",
@@ -258,7 +233,6 @@ pub(super) fn discussion(feature: &Feature) -> String {
     format!("Besides the issue, agents read {read} that people with write access wrote below it before.{older}")
 }
 
-/// Returns the cost so far, and the expected cost.
 pub(super) fn money(spending: &Spending) -> String {
     let cost = spending.in_all();
     let so_far = match cost.agent_runs.saturating_sub(cost.open_runs) {
@@ -277,14 +251,9 @@ pub(super) fn money(spending: &Spending) -> String {
         };
         format!("Expected cost: {range} ({basis}).")
     });
-    [so_far, expected]
-        .map(|part| part.trim().to_owned())
-        .join(" ")
-        .trim()
-        .to_owned()
+    [so_far, expected].join(" ").trim().to_owned()
 }
 
-/// Lists what the running agents do.
 pub(super) fn at_work(spending: &Spending, measure: &Measure) -> String {
     bullets(&spending.at_work, measure.rows.min(40), |run| {
         let who = match run.role.as_str() {
@@ -295,7 +264,7 @@ pub(super) fn at_work(spending: &Spending, measure: &Measure) -> String {
         let whose = run
             .task
             .map_or_else(String::new, |task| format!("{task}: turn {} · ", run.turn));
-        let calls = count(usize::try_from(run.seen.tool_calls).unwrap_or(usize::MAX), "tool call");
+        let calls = count(run.seen.tool_calls, "tool call");
         let waits = match run.seen.doing {
             Doing::Working => "",
             Doing::WaitingForApi => " · waiting for the API",
@@ -353,12 +322,11 @@ pub(super) fn approval(version: &PlanVersion, measure: &Measure) -> String {
 fn commands(plan: &Plan, measure: &Measure) -> String {
     let smoke = plan.smoke.iter().map(|command| ("`smoke`".to_owned(), command));
     let checks = plan.tasks.iter().flat_map(|task| {
-        task.acceptance_criteria
-            .iter()
-            .filter_map(move |criterion| match &criterion.check {
-                Check::Command(command) => Some((format!("a check of {}", task.id), command)),
-                Check::Test(_) | Check::File(_) | Check::Human => None,
-            })
+        let criteria = task.acceptance_criteria.iter();
+        criteria.filter_map(|criterion| match &criterion.check {
+            Check::Command(command) => Some((format!("a check of {}", task.id), command)),
+            Check::Test(_) | Check::File(_) | Check::Human => None,
+        })
     });
     let all: Vec<(String, &String)> = smoke.chain(checks).collect();
     if all.is_empty() {
@@ -377,7 +345,6 @@ fn commands(plan: &Plan, measure: &Measure) -> String {
     sections(parts)
 }
 
-/// Returns the result of the newest wave gate.
 pub(super) fn wave_gate(feature: &Feature, links: &Links) -> String {
     match feature.gates.last() {
         Some(gate) => format!(
@@ -390,7 +357,6 @@ pub(super) fn wave_gate(feature: &Feature, links: &Links) -> String {
     }
 }
 
-/// Lists the criteria that no machine can check.
 pub(super) fn for_a_person(feature: &Feature, measure: &Measure) -> String {
     bullets(&human_criteria(feature), measure.rows, |(task, text)| {
         format!("{task}: {}", untrusted::inline(text, measure.text))
@@ -399,24 +365,12 @@ pub(super) fn for_a_person(feature: &Feature, measure: &Measure) -> String {
 
 /// Returns the criteria that no machine can check, with their tasks.
 pub(super) fn human_criteria(feature: &Feature) -> Vec<(TaskId, &str)> {
-    feature
-        .tasks
-        .iter()
-        .flat_map(|task| {
-            task.plan
-                .acceptance_criteria
-                .iter()
-                .filter(|criterion| criterion.check == Check::Human)
-                .map(move |criterion| (task.id, criterion.text.as_str()))
-        })
-        .collect()
-}
-
-/// Lists what was replaced or added, why tasks run one after the other, and settings without effect.
-pub(super) fn notes(version: &PlanVersion, measure: &Measure) -> String {
-    bullets(&version.notes, measure.rows, |note| {
-        untrusted::inline(note, measure.text)
-    })
+    let of_tasks = feature.tasks.iter().flat_map(|task| {
+        let all = task.plan.acceptance_criteria.iter();
+        let human = all.filter(|criterion| criterion.check == Check::Human);
+        human.map(|criterion| (task.id, criterion.text.as_str()))
+    });
+    of_tasks.collect()
 }
 
 /// Returns the plan itself, folded, or its location.
@@ -426,10 +380,9 @@ pub(super) fn yaml(feature: &Feature, measure: &Measure) -> String {
     };
     // A fenced block escapes nothing, and AutoBuild recognises its own comments by such marks.
     match measure.yaml {
-        Yaml::Shown if !text.contains("<!-- autobuild") => format!(
-            "<details>\n<summary>The plan as YAML</summary>\n\n{}\n\n</details>",
-            untrusted::fence_exact(&text, "yaml")
-        ),
+        Yaml::Shown if !text.contains("<!-- autobuild") => {
+            folded("The plan as YAML", &untrusted::fence_exact(&text, "yaml"))
+        }
         Yaml::Shown | Yaml::LeftOut => {
             let place = untrusted::code(&plan_file_path(feature), 200);
             match &feature.integration {
@@ -451,58 +404,36 @@ pub(super) fn checks(feature: &Feature, version: &PlanVersion, measure: &Measure
     if !version.commands.trim().is_empty() {
         lines.push(untrusted::inline(&version.commands, measure.text));
     }
-    lines.push(
-        match feature.rules.mode {
-            Mode::Tdd => "Each change needs a test or a check that fails without it and passes with it (`mode: tdd`).",
-            Mode::Standard => {
-                "The review says whether a test or a check fails without the change; it need not (`mode: standard`)."
-            }
+    let mode = match feature.rules.mode {
+        Mode::Tdd => "Each change needs a test or a check that fails without it and passes with it (`mode: tdd`).",
+        Mode::Standard => {
+            "The review says whether a test or a check fails without the change; it need not (`mode: standard`)."
         }
-        .to_owned(),
-    );
-    lines.push(
-        match feature.rules.ci {
-            CiPolicy::Wait => "If the repository's own CI runs, it must pass (`ci: wait`).",
-            CiPolicy::Ignore => "AutoBuild does not wait for the repository's own CI (`ci: ignore`).",
-        }
-        .to_owned(),
-    );
+    };
+    let ci = match feature.rules.ci {
+        CiPolicy::Wait => "If the repository's own CI runs, it must pass (`ci: wait`).",
+        CiPolicy::Ignore => "AutoBuild does not wait for the repository's own CI (`ci: ignore`).",
+    };
+    lines.extend([mode.to_owned(), ci.to_owned()]);
     if let Some(smoke) = &version.plan.smoke {
         lines.push(format!(
             "After each wave {} runs on the merged result (`smoke`).",
             untrusted::code(smoke, measure.text.min(300))
         ));
     }
-    lines.extend(
-        version
-            .plan
-            .tasks
-            .iter()
-            .filter(|task| !task.removes.is_empty())
-            .map(|task| {
-                let names: Vec<String> = task
-                    .removes
-                    .iter()
-                    .map(|name| untrusted::code(name, measure.text.min(300)))
-                    .collect();
-                format!("{} takes away: {}.", task.id, names.join(", "))
-            }),
-    );
+    let taken = version.plan.tasks.iter().filter(|task| !task.removes.is_empty());
+    lines.extend(taken.map(|task| {
+        let names = codes(&task.removes, usize::MAX, measure.text.min(300));
+        format!("{} takes away: {names}.", task.id)
+    }));
     lines.extend(bound(version));
     bullets(&lines, 20, Clone::clone)
 }
 
 /// Returns the numbers of criteria that are bound to tests, commands and files.
 fn bound(version: &PlanVersion) -> Option<String> {
-    let checks = || {
-        version
-            .plan
-            .tasks
-            .iter()
-            .flat_map(|task| &task.acceptance_criteria)
-            .map(|criterion| &criterion.check)
-    };
-    let of = |wanted: fn(&Check) -> bool, thing: &str| match checks().filter(|check| wanted(check)).count() {
+    let criteria = || version.plan.tasks.iter().flat_map(|task| &task.acceptance_criteria);
+    let of = |wanted: fn(&Check) -> bool, thing: &str| match criteria().filter(|one| wanted(&one.check)).count() {
         0 => None,
         number => Some(count(number, thing)),
     };
@@ -522,35 +453,33 @@ pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> 
     };
     let text = measure.text.min(1_000);
     let on = links.commit(&found.commit);
-    let mut lines: Vec<String> = Vec::new();
     let setup = found.setup.iter();
-    lines.extend(setup.map(|setup| format!("Set-up on {on}: {}.", untrusted::inline(setup, text))));
-    lines.push(before(&found.before, &on, text));
-    let notes = found.notes.iter();
-    lines.extend(notes.map(|note| untrusted::inline(note, text)));
+    let setup = setup.map(|setup| format!("Set-up on {on}: {}.", untrusted::inline(setup, text)));
+    let notes = found.notes.iter().map(|note| untrusted::inline(note, text));
+    let mut lines: Vec<String> = setup.chain([before(&found.before, &on, text)]).chain(notes).collect();
     lines.extend(found.doubts.iter().map(doubt));
     if found.additions == Additions::Refused {
-        lines.push(REFUSED.to_owned());
+        lines.push(
+            "What AutoBuild adds to the test command so that each test is named changes its result here: the command \
+             runs as it stands, and tests have names only if it prints them."
+                .to_owned(),
+        );
     }
     bullets(&lines, 40, Clone::clone)
 }
-
-const REFUSED: &str = "What AutoBuild adds to the test command so that each test is named changes its result here: the \
-    command runs as it stands, and tests have names only if it prints them.";
 
 /// Describes a criterion's check that may never pass.
 fn doubt(doubt: &Doubt) -> String {
     match doubt {
         Doubt::UnknownTest { task, test, nearest } => {
-            let test = untrusted::code(test, 200);
-            let nearest: Vec<String> = nearest.iter().map(|name| untrusted::code(name, 200)).collect();
+            let (test, nearest) = (untrusted::code(test, 200), codes(nearest, usize::MAX, 200));
             match nearest.is_empty() {
                 true => format!(
                     "{task} asks for the test {test}, which is not there, and no task of the plan brings tests."
                 ),
                 false => format!(
-                    "{task} asks for the test {test}, which is not there yet. If one of these is meant, correct the plan: {}.",
-                    nearest.join(", ")
+                    "{task} asks for the test {test}, which is not there yet. If one of these is meant, correct the \
+                     plan: {nearest}."
                 ),
             }
         }
@@ -569,11 +498,9 @@ fn before(before: &Before, on: &str, text: usize) -> String {
         Before::Red {
             tests, failing, more, ..
         } => {
-            let names: Vec<String> = failing.iter().map(|name| untrusted::code(name, 200)).collect();
-            let names = match (names.is_empty(), more) {
-                (true, _) => "which ones is not named".to_owned(),
-                (false, 0) => names.join(", "),
-                (false, more) => format!("{} and {more} more", names.join(", ")),
+            let names = match failing.is_empty() {
+                true => "which ones is not named".to_owned(),
+                false => words::and_more(codes(failing, usize::MAX, 200), *more),
             };
             format!(
                 "Tests that fail on {on} already do not count against a task, and excuse no new failure: {names}. {}.",
@@ -585,11 +512,8 @@ fn before(before: &Before, on: &str, text: usize) -> String {
 
 /// Lists the tasks that AutoBuild added to the plan, each with the reason.
 pub(super) fn added(feature: &Feature, links: &Links, measure: &Measure) -> String {
-    let added: Vec<String> = feature
-        .tasks
-        .iter()
-        .filter_map(|task| Some(format!("{} in wave {}: {}", task.id, task.wave, why(task, links)?)))
-        .collect();
+    let line = |task: &Task| Some(format!("{} in wave {}: {}", task.id, task.wave, why(task, links)?));
+    let added: Vec<String> = feature.tasks.iter().filter_map(line).collect();
     bullets(&added, measure.rows.min(60), Clone::clone)
 }
 

@@ -1,7 +1,7 @@
 //! Keeps every text under GitHub's limits, whatever the input's size: first outputs get shorter, then the plan's YAML
 //! is left out, then rows are.
 
-use crate::messages::untrusted::shorten;
+use crate::messages::untrusted::{code, fence, inline, shorten};
 
 /// The most characters of any posted text; GitHub accepts 65,536, and the engine adds a mark.
 pub const MAX_CHARS: usize = 60_000;
@@ -29,53 +29,34 @@ pub(super) enum Yaml {
 }
 
 pub(super) const MEASURES: [Measure; 5] = [
-    Measure {
-        text: 4_000,
-        output: 8_000,
-        rows: 200,
-        yaml: Yaml::Shown,
-    },
-    Measure {
-        text: 1_000,
-        output: 2_000,
-        rows: 200,
-        yaml: Yaml::Shown,
-    },
-    Measure {
-        text: 600,
-        output: 1_000,
-        rows: 200,
-        yaml: Yaml::LeftOut,
-    },
-    Measure {
-        text: 300,
-        output: 600,
-        rows: 40,
-        yaml: Yaml::LeftOut,
-    },
-    Measure {
-        text: 120,
-        output: 300,
-        rows: 12,
-        yaml: Yaml::LeftOut,
-    },
+    Measure::of(4_000, 8_000, 200, Yaml::Shown),
+    Measure::of(1_000, 2_000, 200, Yaml::Shown),
+    Measure::of(600, 1_000, 200, Yaml::LeftOut),
+    Measure::of(300, 600, 40, Yaml::LeftOut),
+    Measure::of(120, 300, 12, Yaml::LeftOut),
 ];
+
+impl Measure {
+    const fn of(text: usize, output: usize, rows: usize, yaml: Yaml) -> Self {
+        Self {
+            text,
+            output,
+            rows,
+            yaml,
+        }
+    }
+}
 
 /// Returns the fullest rendering that fits.
 pub(super) fn fitting(render: impl Fn(&Measure) -> String) -> String {
-    fitting_within(MAX_CHARS, render)
-}
-
-/// Returns the fullest rendering of at most `max` characters.
-pub(super) fn fitting_within(max: usize, render: impl Fn(&Measure) -> String) -> String {
     let mut last = String::new();
     for measure in &MEASURES {
         last = render(measure);
-        if last.chars().count() <= max {
+        if last.chars().count() <= MAX_CHARS {
             return last;
         }
     }
-    shorten(&last, max)
+    shorten(&last, MAX_CHARS)
 }
 
 /// Renders the first `most` entries, and a line that counts the others.
@@ -104,13 +85,43 @@ pub(super) fn bullets<T>(entries: &[T], most: usize, render: impl Fn(&T) -> Stri
     .join("\n")
 }
 
+/// Returns a list of the first `most` texts of others, each of at most `max` characters.
+pub(super) fn listed(texts: &[String], most: usize, max: usize) -> String {
+    bullets(texts, most, |text| inline(text, max))
+}
+
+/// Returns a table with this line of titles and a row for each of the first `most` entries; nothing without entries.
+pub(super) fn table<T>(titles: &str, entries: &[T], most: usize, row: impl Fn(&T) -> String) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
+    let columns = titles.matches('|').count().saturating_sub(1);
+    // A column of numbers has no room for words.
+    let skipped = usize::from(titles.starts_with("| # |"));
+    let cells = |count: usize| " |".repeat(count);
+    let mut lines = vec![titles.to_owned(), format!("|{}", "---|".repeat(columns))];
+    lines.extend(first(entries, most, row, |left| {
+        let after = cells(columns.saturating_sub(skipped + 1));
+        format!("|{} and {left} more |{after}", cells(skipped))
+    }));
+    lines.join("\n")
+}
+
+/// Returns the first `most` names as code, each of at most `max` characters.
+pub(super) fn codes<T: AsRef<str>>(names: &[T], most: usize, max: usize) -> String {
+    let shown = first(
+        names,
+        most,
+        |name| code(name.as_ref(), max),
+        |left| format!("and {left} more"),
+    );
+    shown.join(", ")
+}
+
 /// Joins the sections that are not empty with a blank line between them.
 pub(super) fn sections(parts: Vec<String>) -> String {
-    let filled: Vec<String> = parts
-        .into_iter()
-        .map(|part| part.trim_end().to_owned())
-        .filter(|part| !part.is_empty())
-        .collect();
+    let parts = parts.iter().map(|part| part.trim_end());
+    let filled: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
     filled.join("\n\n")
 }
 
@@ -122,7 +133,37 @@ pub(super) fn titled(title: &str, body: &str) -> String {
     }
 }
 
-/// Returns a folded part that a click opens. `summary` is trusted text.
+/// Returns the text after words that lead to it, or nothing if it is empty.
+pub(super) fn after(words: &str, text: &str) -> String {
+    match text.is_empty() {
+        true => String::new(),
+        false => format!("{words}{text}"),
+    }
+}
+
+/// Returns a folded part that a click opens, or nothing if the body is empty. `summary` is trusted text.
 pub(super) fn folded(summary: &str, body: &str) -> String {
-    format!("<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>")
+    match body.trim().is_empty() {
+        true => String::new(),
+        false => format!("<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>"),
+    }
+}
+
+/// Whether a part is folded or open.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    Folded,
+    Open,
+}
+
+/// Returns what a program printed, with a title, or nothing if it printed nothing.
+pub(super) fn printed(form: Form, title: &str, output: &str, measure: &Measure) -> String {
+    if output.trim().is_empty() {
+        return String::new();
+    }
+    let output = fence(output, "text", measure.output);
+    match form {
+        Form::Folded => folded(title, &output),
+        Form::Open => titled(&format!("{title}:"), &output),
+    }
 }

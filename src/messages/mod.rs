@@ -12,10 +12,8 @@ mod blocked;
 mod check;
 mod commit;
 mod defuse;
-mod design;
 mod feature_pull;
 mod findings;
-mod gate_details;
 mod gates;
 mod graph;
 mod happened;
@@ -42,30 +40,29 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use annotation::{Annotation, Level, annotated_files, annotations};
+pub use annotation::{Annotation, annotated_files, annotations};
 pub use blocked::{bad_settings_in_short, blocked_in_short, blocked_report, feature_blocked};
 pub use check::{CheckRun, Conclusion, blocked_check, check_in_words, check_run, wave_check};
 pub use commit::{
-    CommitKind, SquashText, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash,
-    turn_commit,
+    CommitKind, histories_commit, merge_default_commit, plan_commit, records_out_commit, squash, turn_commit,
 };
 pub use domain::clean::clean;
 pub use feature_pull::{closed_feature_pull, feature_pull};
+pub use gates::every as every_gate;
+pub use graph::colour as task_colour;
 pub use happened::happened;
 pub use links::Links;
 pub use living::{living, standing};
 pub use measure::MAX_CHARS;
-pub use onboarding::{
-    Detected as DetectedSettings, ISSUE_FORM, LABELS, OnboardingPull, onboarding_pull, proposed_settings,
-};
+pub use onboarding::{Detected as DetectedSettings, ISSUE_FORM, LABELS, onboarding_pull, proposed_settings};
 pub use plan_file::{
     final_plan_file, is_record, plan_file, plan_file_path, plan_files, task_file, task_file_path, whole_plan_file,
 };
 pub use reasons::{settings_mistake, step};
 pub use refusal::lacks_criteria;
 pub use reply::reply;
-pub use review::{Inline, Review, ReviewEvent, Shown, blocked_review, fold_inline, review};
+pub use review::{Inline, Review, Shown, fold_inline, review};
 pub use rules::{about as about_rule, word_findings};
 pub use task_pull::{PullText, closed_pull, dismissal, task_pull};
 pub use waits::wait;
-pub use words::{cost, feature_name, feature_state, task_state, without_commands};
+pub use words::{cost, count, feature_name, feature_state, task_state, without_commands};

@@ -1,6 +1,6 @@
 //! The content for setting up a repository: labels that explain themselves, and a pull request that proposes settings.
 
-use crate::messages::untrusted;
+use crate::messages::{task_pull::PullText, untrusted};
 use std::fmt::Write;
 
 /// The labels: name, colour, description.
@@ -30,14 +30,6 @@ pub struct Detected<'a> {
     pub why: &'a str,
     /// The workflows that AutoBuild's pushes and pull requests start: the file, and its triggers.
     pub workflows: &'a [(String, Vec<String>)],
-}
-
-/// The pull request that proposes settings.
-pub struct OnboardingPull {
-    /// The title of the pull request and of its commit.
-    pub title: String,
-    /// The body of the pull request.
-    pub body: String,
 }
 
 /// Returns the proposed settings file: the commands found, and the defaults beside them.
@@ -73,27 +65,18 @@ pub fn proposed_settings(found: &Detected<'_>) -> String {
     text
 }
 
-/// Fits a text on one line of a comment.
 fn one_line(text: &str) -> String {
     untrusted::shorten(&text.replace(char::is_control, " "), 200)
 }
 
 /// Returns a text as a double-quoted YAML string.
 fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => quoted.push(' '),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
+    // Without control characters, a JSON string means the same in YAML.
+    serde_json::Value::from(text.replace(char::is_control, " ")).to_string()
 }
 
 /// Returns the pull request.
-pub fn onboarding_pull(found: &Detected<'_>) -> OnboardingPull {
+pub fn onboarding_pull(found: &Detected<'_>) -> PullText {
     let mut body = String::from(
         "This adds the settings of AutoBuild, and a form for its issues. Look at them, change them, and merge.\n\n",
     );
@@ -122,7 +105,7 @@ pub fn onboarding_pull(found: &Detected<'_>) -> OnboardingPull {
          before this is merged too.\n\n\
          To undo: close this pull request, delete its branch and the two labels.\n",
     );
-    OnboardingPull {
+    PullText {
         title: "Add AutoBuild's settings".to_owned(),
         body,
     }

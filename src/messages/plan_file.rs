@@ -31,13 +31,9 @@ pub fn plan_file(feature: &Feature) -> Option<String> {
 pub fn whole_plan_file(feature: &Feature) -> Option<String> {
     let version = feature.plan.as_ref()?;
     let mut plan = version.plan.clone();
-    let planned = plan.tasks.len();
     let added = feature.tasks.iter().filter(|task| task.origin != Origin::Planned);
     plan.tasks.extend(added.map(|task| task.plan.clone()));
-    match plan.tasks.len() > planned {
-        true => Some(written(feature, version, &plan)),
-        false => plan_file(feature),
-    }
+    Some(written(feature, version, &plan))
 }
 
 /// Returns the same file in the state after the Feature's merge.
@@ -68,11 +64,8 @@ fn written(feature: &Feature, version: &PlanVersion, plan: &Plan) -> String {
 /// Returns every file of the plan's commit with its path: the plan, and one page per task.
 pub fn plan_files(feature: &Feature) -> Vec<(String, String)> {
     let plan = whole_plan_file(feature).map(|text| (plan_file_path(feature), text));
-    let tasks = feature
-        .tasks
-        .iter()
-        .map(|task| (task_file_path(feature, task.id), task_file(feature, task)));
-    plan.into_iter().chain(tasks).collect()
+    let page = |task: &Task| (task_file_path(feature, task.id), task_file(feature, task));
+    plan.into_iter().chain(feature.tasks.iter().map(page)).collect()
 }
 
 fn status(state: &State) -> PlanStatus {
@@ -107,12 +100,8 @@ pub fn task_file(feature: &Feature, task: &Task) -> String {
 fn page(feature: &Feature, task: &Task, measure: &Measure) -> String {
     let files = task.plan.files.iter().take(measure.rows);
     let files: Vec<String> = files.map(|file| untrusted::code(file, 200)).collect();
-    let history: Vec<String> = task
-        .turns
-        .iter()
-        .take(measure.rows.min(60))
-        .map(|turn| told(turn, measure))
-        .collect();
+    let turns = task.turns.iter().take(measure.rows.min(60));
+    let history: Vec<String> = turns.map(|turn| told(turn, measure)).collect();
     sections(vec![
         format!("# {}: {}", task.id, untrusted::inline(&task.plan.name, 200)),
         format!(
@@ -135,28 +124,21 @@ fn told(turn: &Turn, measure: &Measure) -> String {
         Some(verdict) => words::outcome(verdict.outcome),
         None => "No verdict",
     };
-    let commit = turn
-        .head
-        .as_ref()
-        .map_or_else(String::new, |head| format!(", commit `{}`", head.short()));
+    let head = turn.head.as_ref();
+    let commit = head.map_or_else(String::new, |head| format!(", commit `{}`", head.short()));
     let claim = turn.report.as_ref().map_or_else(String::new, |report| {
         titled(
             "The Player says (a claim):",
             &untrusted::quote(&report.summary, measure.text),
         )
     });
-    let gates = turn
-        .gates
-        .as_ref()
-        .map_or_else(String::new, |gates| format!("Gates: {}.", gates::line(gates)));
-    let items = turn.verdict.as_ref().map_or_else(String::new, |verdict| {
-        let all: Vec<_> = verdict.items.iter().collect();
-        items::by_severity(&all, measure)
-    });
+    let gates = turn.gates.as_ref();
+    let gates = gates.map_or_else(String::new, |gates| format!("Gates: {}.", gates::line(gates)));
+    let verdict_items = turn.verdict.iter().flat_map(|verdict| &verdict.items);
     sections(vec![
         format!("### Turn {}: {verdict}{commit}", turn.number),
         claim,
         gates,
-        items,
+        items::by_severity(verdict_items, measure),
     ])
 }

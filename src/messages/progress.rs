@@ -2,7 +2,7 @@
 
 use crate::messages::{
     links::Links,
-    measure::{Measure, bullets},
+    measure::{self, Measure, bullets},
     reasons, untrusted, words,
 };
 use domain::{
@@ -12,24 +12,11 @@ use domain::{
     task::{State, Task, Work},
 };
 
-/// Returns the table with task, type, complexity, needs, state, pull request, turns and cost.
 pub(super) fn table(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
-    let mut lines = vec![
-        "| task | type | complexity | needs | state | pull request | turns | cost |".to_owned(),
-        "|---|---|---|---|---|---|---|---|".to_owned(),
-    ];
-    lines.extend(
-        feature
-            .tasks
-            .iter()
-            .take(measure.rows)
-            .map(|task| row(task, spending, links, measure)),
-    );
-    let left = feature.tasks.len().saturating_sub(measure.rows);
-    if left > 0 {
-        lines.push(format!("| and {left} more | | | | | | | |"));
-    }
-    lines.join("\n")
+    let titles = "| task | type | complexity | needs | state | pull request | turns | cost |";
+    measure::table(titles, &feature.tasks, measure.rows, |task| {
+        row(task, spending, links, measure)
+    })
 }
 
 fn row(task: &Task, spending: &Spending, links: &Links, measure: &Measure) -> String {
@@ -41,7 +28,7 @@ fn row(task: &Task, spending: &Spending, links: &Links, measure: &Measure) -> St
         complexity::task(&task.plan),
         words::tasks(&task.plan.dependencies, 10),
         words::state(task),
-        task.pull.map_or_else(|| "–".to_owned(), |pull| links.pull(pull)),
+        links.pull_or(task.pull, "–"),
         turns(task),
         words::cost(&spending.of(task.id)),
     )
@@ -57,11 +44,8 @@ pub(super) fn turns(task: &Task) -> String {
 
 /// Lists why tasks are blocked, and turns without a commit that no pull request shows.
 pub(super) fn remarks(feature: &Feature, links: &Links, measure: &Measure) -> String {
-    let remarks: Vec<String> = feature
-        .tasks
-        .iter()
-        .filter_map(|task| remark(task, links, measure))
-        .collect();
+    let tasks = feature.tasks.iter();
+    let remarks: Vec<String> = tasks.filter_map(|task| remark(task, links, measure)).collect();
     bullets(&remarks, measure.rows.min(40), Clone::clone)
 }
 

@@ -1,9 +1,9 @@
 //! Words the reasons why something stopped, waits or ended, for people. Details for operators are in the log.
 
 use crate::messages::{
-    measure::{Measure, bullets, folded, titled},
+    measure::{Form, Measure, bullets, listed, printed, sections},
     untrusted::{code, fence, inline},
-    words::{count, long_count, person, size, tasks},
+    words::{count, person, size, tasks},
 };
 use domain::{
     blocked::{
@@ -21,7 +21,8 @@ use domain::{
 pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
     let max = measure.text.min(600);
     match reason {
-        BlockReason::OutOfTurns { turns } => out_of_turns(*turns),
+        BlockReason::OutOfTurns { turns: 1 } => "Its one turn ended with feedback, and it may have no more.".to_owned(),
+        BlockReason::OutOfTurns { turns } => format!("All {turns} allowed turns ended with changes requested."),
         BlockReason::NoChangeTwice => "Two turns in a row changed nothing.".to_owned(),
         BlockReason::SameIssues => "Three turns in a row ended with the same issues.".to_owned(),
         BlockReason::BudgetSpent(spending) => format!("The budget is spent: {}.", trimmed(&spent(spending), max)),
@@ -33,7 +34,12 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::ForcePushed { by } => force_pushed(by),
         BlockReason::ForgeRefused { doing, said } => refused(&work(doing, max), said, max),
         BlockReason::Failed { doing, fault } => failed(doing, fault, max),
-        BlockReason::BranchRule { rule } => branch_rule(rule, max),
+        BlockReason::BranchRule { rule } => {
+            format!(
+                "A rule of the repository forbids AutoBuild's branches: {}.",
+                code(rule, max)
+            )
+        }
         BlockReason::PreFlightFailed { fault, what, output } => preflight_failed(*fault, what, output, measure),
         BlockReason::DefaultConflict { files, .. } => with_files(DEFAULT_CONFLICT, files, measure),
         BlockReason::WaveGateRed { failures } => with_list(WAVE_GATE_RED, failures, measure),
@@ -42,7 +48,12 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
             let mistakes: Vec<String> = mistakes.iter().map(settings_mistake).collect();
             with_list(BAD_SETTINGS, &mistakes, measure)
         }
-        BlockReason::Crashed { doing } => crashed(&work(doing, max)),
+        BlockReason::Crashed { doing } => {
+            format!(
+                "AutoBuild itself stopped three times while it did this: {}.",
+                work(doing, max)
+            )
+        }
     }
 }
 
@@ -51,7 +62,6 @@ const DEFAULT_CONFLICT: &str = "The default branch conflicts with the integratio
 const WAVE_GATE_RED: &str = "The tasks of the wave pass alone, but their merged result does not.";
 const BAD_SETTINGS: &str = "AutoBuild cannot read the repository's settings, `.github/autobuild.yml`.";
 
-/// Returns what was spent of which budget.
 pub(super) fn spent(spending: &SpentBudget) -> String {
     let spent = match spending {
         SpentBudget::Measured(spent) => spent,
@@ -79,13 +89,6 @@ pub(super) fn spent(spending: &SpentBudget) -> String {
     }
 }
 
-fn out_of_turns(turns: u32) -> String {
-    match turns {
-        1 => "Its one turn ended with feedback, and it may have no more.".to_owned(),
-        turns => format!("All {turns} allowed turns ended with changes requested."),
-    }
-}
-
 fn agent_failed(doing: &Doing, failure: &AgentFailure, max: usize) -> String {
     let why = agent(failure, max);
     let who = who(doing);
@@ -96,9 +99,7 @@ fn agent_failed(doing: &Doing, failure: &AgentFailure, max: usize) -> String {
         FailureClass::Closed => {
             format!("{who} waited for its model, and AutoBuild gave up: {why}. This used no turn.")
         }
-        FailureClass::Limit => {
-            format!("{who} met its limit twice: {why}. This used no turn.")
-        }
+        FailureClass::Limit => format!("{who} met its limit twice: {why}. This used no turn."),
         FailureClass::Spent => format!("{who} stopped: {why}. This used no turn."),
         FailureClass::NoProgram | FailureClass::Run => {
             format!("{who} failed at every try: {why}. This used no turn.")
@@ -106,50 +107,23 @@ fn agent_failed(doing: &Doing, failure: &AgentFailure, max: usize) -> String {
     }
 }
 
-/// Returns the agent that works in this step.
 fn who(doing: &Doing) -> &'static str {
-    match doing {
-        Doing::Plan => "The planner",
-        Doing::Design => "The designer",
-        Doing::Play => "The Player",
-        Doing::Coach => "The Coach",
-        Doing::PreFlight
-        | Doing::OpenIntegration
-        | Doing::MergeDefault
-        | Doing::WaveGate
-        | Doing::OpenFeaturePull
-        | Doing::OpenPull
-        | Doing::Gates
-        | Doing::Ci
-        | Doing::PostReview
-        | Doing::PublishCheck
-        | Doing::Merge
-        | Doing::LookingAtIt
-        | Doing::Other(_) => "An agent",
-    }
+    let agents = [
+        (Doing::Plan, "The planner"),
+        (Doing::Design, "The designer"),
+        (Doing::Play, "The Player"),
+        (Doing::Coach, "The Coach"),
+    ];
+    let known = agents.into_iter().find(|(step, _)| step == doing);
+    known.map_or("An agent", |(_, name)| name)
 }
 
-/// Returns a failed agent's last output, folded; empty if it is unknown.
-pub(super) fn printed(reason: &BlockReason, measure: &Measure) -> String {
-    printed_last(reason).map_or_else(String::new, |printed| {
-        folded(PRINTED_LAST, &fence(printed, "text", measure.output))
-    })
-}
-
-/// Returns the same output without a fold.
-pub(super) fn printed_open(reason: &BlockReason, measure: &Measure) -> String {
-    printed_last(reason).map_or_else(String::new, |printed| {
-        titled(&format!("{PRINTED_LAST}:"), &fence(printed, "text", measure.output))
-    })
-}
-
-const PRINTED_LAST: &str = "What the agent printed last";
-
-fn printed_last(reason: &BlockReason) -> Option<&str> {
-    let BlockReason::AgentFailed { printed, .. } = reason else {
-        return None;
+/// Returns a failed agent's last output; empty if it is unknown.
+pub(super) fn printed_last(reason: &BlockReason, form: Form, measure: &Measure) -> String {
+    let BlockReason::AgentFailed { printed: output, .. } = reason else {
+        return String::new();
     };
-    Some(printed.as_str()).filter(|printed| !printed.trim().is_empty())
+    printed(form, "What the agent printed last", output, measure)
 }
 
 fn open_review(by: &User) -> String {
@@ -294,13 +268,6 @@ fn of_machine(what: &str, doing: &str) -> String {
     )
 }
 
-fn branch_rule(rule: &str, max: usize) -> String {
-    format!(
-        "A rule of the repository forbids AutoBuild's branches: {}.",
-        code(rule, max)
-    )
-}
-
 fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, measure: &Measure) -> String {
     let begin = match (fault, what) {
         (PreFlightFault::NotRun, PreFlightCause::SetUp(_)) => "Set-up does not work on the default branch",
@@ -356,8 +323,8 @@ pub fn settings_mistake(mistake: &SettingsMistake) -> String {
     match mistake {
         SettingsMistake::TooLarge { most } => format!("`.github/autobuild.yml` is larger than {most} bytes"),
         SettingsMistake::NoFile => {
-            "`.github/autobuild.yml` is not a file: a folder, a submodule, or a link that leads to no \
-                                    file of the repository"
+            "`.github/autobuild.yml` is not a file: a folder, a submodule, or a link that leads to no file of the \
+             repository"
                 .to_owned()
         }
         SettingsMistake::Invalid {
@@ -366,17 +333,9 @@ pub fn settings_mistake(mistake: &SettingsMistake) -> String {
             said,
             valid,
         } => {
-            let key = if key.is_empty() {
-                String::new()
-            } else {
-                format!("`{key}`: ")
-            };
-            let valid = if valid.is_empty() {
-                String::new()
-            } else {
-                format!("; valid: {valid}")
-            };
-            format!("{place}: {key}{said}{valid}")
+            let (before, after) = if key.is_empty() { ("", "") } else { ("`", "`: ") };
+            let list = if valid.is_empty() { "" } else { "; valid: " };
+            format!("{place}: {before}{key}{after}{said}{list}{valid}")
         }
         SettingsMistake::Stored(sentence) => sentence.clone(),
     }
@@ -387,17 +346,13 @@ fn tasks_blocked(ids: &[TaskId], measure: &Measure) -> String {
     format!("{} {wait} for a person.", tasks(ids, measure.rows))
 }
 
-fn crashed(doing: &str) -> String {
-    format!("AutoBuild itself stopped three times while it did this: {doing}.")
-}
-
 /// Says, within a sentence, how an agent failed.
 fn agent(failure: &AgentFailure, max: usize) -> String {
     match failure {
         AgentFailure::NotFound { program } => format!("its program {} was not found", code(program, max)),
         AgentFailure::Failed { how } => trimmed(how, max),
-        AgentFailure::TimedOut { seconds } => format!("it was stopped after {}", long_count(*seconds, "second")),
-        AgentFailure::WentSilent { seconds } => format!("it printed nothing for {}", long_count(*seconds, "second")),
+        AgentFailure::TimedOut { seconds } => format!("it was stopped after {}", count(*seconds, "second")),
+        AgentFailure::WentSilent { seconds } => format!("it printed nothing for {}", count(*seconds, "second")),
         AgentFailure::TooMuchOutput { bytes } => format!("it printed more than {}", size(*bytes)),
         AgentFailure::TooOld { program, found, least } => format!(
             "its program {} is version {}, and at least {least} is needed",
@@ -419,10 +374,7 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
         AgentFailure::PromptTooLong => "the work is too long for the model".to_owned(),
         AgentFailure::OutputLimit => "the model stopped at its limit of output".to_owned(),
         AgentFailure::OutOfAgentTurns { turns } => {
-            format!(
-                "it made {}, as many as it may",
-                long_count(u64::from(*turns), "call of its model")
-            )
+            format!("it made {}, as many as it may", count(*turns, "call of its model"))
         }
         AgentFailure::OutOfMoney => "it used up its share of the budget".to_owned(),
         AgentFailure::ScriptSpent(spent) => script_spent(spent, max),
@@ -489,20 +441,11 @@ fn trimmed(text: &str, max: usize) -> String {
 }
 
 fn with_list(sentence: &str, entries: &[String], measure: &Measure) -> String {
-    let max = measure.text.min(600);
-    list_below(
-        sentence,
-        bullets(entries, measure.rows.min(20), |entry| inline(entry, max)),
-    )
+    let list = listed(entries, measure.rows.min(20), measure.text.min(600));
+    sections(vec![sentence.to_owned(), list])
 }
 
 fn with_files(sentence: &str, files: &[String], measure: &Measure) -> String {
-    list_below(sentence, bullets(files, measure.rows.min(50), |file| code(file, 300)))
-}
-
-fn list_below(sentence: &str, list: String) -> String {
-    match list.is_empty() {
-        true => sentence.to_owned(),
-        false => format!("{sentence}\n\n{list}"),
-    }
+    let list = bullets(files, measure.rows.min(50), |file| code(file, 300));
+    sections(vec![sentence.to_owned(), list])
 }

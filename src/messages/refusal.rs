@@ -84,11 +84,8 @@ fn no_criteria(unbound: &[String]) -> String {
 /// Says what an issue's check boxes lack for a task without a design, and how to add it. `unbound` holds the texts of
 /// the boxes that name no check.
 pub fn lacks_criteria(unbound: &[String]) -> String {
-    let named: Vec<String> = unbound
-        .iter()
-        .take(MOST_BOXES)
-        .map(|text| untrusted::code(text, 80))
-        .collect();
+    let named = unbound.iter().take(MOST_BOXES).map(|text| untrusted::code(text, 80));
+    let named: Vec<String> = named.collect();
     let what = match (unbound.len(), named.join(", ")) {
         (0, _) => "the issue says nowhere what must hold when the task is done. Add check boxes".to_owned(),
         (1, named) => format!("the check box {named} names no check. Write check boxes"),
@@ -209,7 +206,6 @@ fn not_now(command: &str, why: &str, instead: Possible) -> String {
     )
 }
 
-/// Returns what is possible instead.
 fn possible(instead: Possible) -> &'static str {
     match instead {
         Possible::AnotherRun => "cancel, then label again",

@@ -3,12 +3,13 @@
 use crate::messages::{
     links::Links,
     living::state_line,
-    measure::{Measure, bullets, first, fitting, sections},
+    measure::{Measure, bullets, fitting, sections, table, titled},
     progress, reasons,
     refusal::{NO_RUN, refusal},
     untrusted,
 };
 use domain::{command::Command, cost::Spending, effect::Reply, feature::Feature, mistake::SettingsMistake};
+use serde_json::Value;
 
 /// Returns the text of a reply. `feature` is the run that the thread belongs to, if there is one.
 pub fn reply(reply: &Reply, feature: Option<&Feature>, spending: &Spending, links: &Links) -> String {
@@ -24,75 +25,35 @@ fn help(feature: Option<&Feature>, measure: &Measure) -> String {
     let settings = feature.map_or_else(Vec::new, |feature| shown_settings(&feature.settings));
     let usage = Command::usage();
     let commands = bullets(&usage, usage.len(), |(form, does)| format!("`{form}`: {does}"));
-    let rows = first(
-        &settings,
-        measure.rows,
-        |(name, value)| {
-            format!(
-                "| {} | {} |",
-                untrusted::cell_code(name, 100),
-                untrusted::cell_code(value, measure.text.min(300))
-            )
-        },
-        |left| format!("| and {left} more | |"),
-    );
-    let table = match rows.is_empty() {
-        true => String::new(),
-        false => format!(
-            "The settings of this repository:\n\n| setting | value |\n|---|---|\n{}",
-            rows.join("\n")
-        ),
-    };
+    let table = table("| setting | value |", &settings, measure.rows, |(name, value)| {
+        let value = untrusted::cell_code(value, measure.text.min(300));
+        format!("| {} | {value} |", untrusted::cell_code(name, 100))
+    });
     sections(vec![
         "One command per new comment, at the start of a line, by someone with write access:".to_owned(),
         commands,
-        table,
+        titled("The settings of this repository:", &table),
     ])
 }
 
 /// Returns the settings as last read, by name; settings that are left to the server or to detection have no value.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the enum is not ours: it has many variants, and more will come"
-)]
-fn shown_settings(settings: &serde_json::Value) -> Vec<(String, String)> {
-    let Some(settings) = settings.as_object() else {
-        return Vec::new();
-    };
+fn shown_settings(settings: &Value) -> Vec<(String, String)> {
+    let setting = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mut shown = Vec::new();
-    for (name, value) in settings {
-        match value {
-            serde_json::Value::Object(inner) => shown.extend(
-                inner
-                    .iter()
-                    .filter(|(_, value)| !value.is_null())
-                    .map(|(key, value)| (format!("{name}.{key}"), setting(value))),
-            ),
-            serde_json::Value::Null => {}
-            value => shown.push((name.clone(), setting(value))),
+    for (name, value) in settings.as_object().into_iter().flatten() {
+        let inner = value.as_object().into_iter().flatten();
+        shown.extend(inner.map(|(key, value)| (format!("{name}.{key}"), value)));
+        if !value.is_object() {
+            shown.push((name.clone(), value));
         }
     }
-    shown
-}
-
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the enum is not ours: it has many variants, and more will come"
-)]
-fn setting(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+    shown.retain(|(_, value)| !value.is_null());
+    shown.into_iter().map(|(name, value)| (name, setting(value))).collect()
 }
 
 fn status(feature: Option<&Feature>, spending: &Spending, links: &Links, measure: &Measure) -> String {
     let Some(feature) = feature else {
         return NO_RUN.to_owned();
-    };
-    let table = match feature.tasks.is_empty() {
-        true => String::new(),
-        false => progress::table(feature, spending, links, measure),
     };
     let living = match feature.living {
         Some(living) => format!(
@@ -103,7 +64,7 @@ fn status(feature: Option<&Feature>, spending: &Spending, links: &Links, measure
     };
     sections(vec![
         format!("{}. {}", feature.key.shown(), state_line(feature, links)),
-        table,
+        progress::table(feature, spending, links, measure),
         progress::remarks(feature, links, measure),
         living,
     ])

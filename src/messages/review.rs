@@ -4,7 +4,7 @@
 use crate::messages::{
     blocked, findings, gates, ignored, items,
     links::Links,
-    measure::{MAX_CHARS, Measure, bullets, first, fitting, folded, sections, titled},
+    measure::{Form, MAX_CHARS, Measure, after, bullets, codes, first, fitting, folded, sections, table, titled},
     suggestion::replacement,
     untrusted, words,
     words::count,
@@ -24,21 +24,12 @@ use std::collections::BTreeMap;
 /// A review to be posted on one commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Review {
-    /// The kind of review.
-    pub event: ReviewEvent,
+    /// Whether it approves or requests changes.
+    pub outcome: Outcome,
     /// The review's body.
     pub body: String,
     /// Comments on lines of the diff.
     pub inline: Vec<Inline>,
-}
-
-/// The kind of a review.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReviewEvent {
-    /// `APPROVE`.
-    Approve,
-    /// `REQUEST_CHANGES`.
-    RequestChanges,
 }
 
 /// A comment on one line of the new version of a file.
@@ -61,43 +52,34 @@ pub struct Shown<'a> {
     pub files: &'a [String],
 }
 
-/// Returns the review of a turn's verdict, if there is a verdict.
+/// Returns the review of a turn's verdict, if there is a verdict. With the cost of the task that the turn blocked, it
+/// includes the blocked report, unless somebody has decided meanwhile.
 ///
 /// The body states the decision in words, since without the Coach App the review is posted as a comment.
-pub fn review(feature: &Feature, task: &Task, turn: &Turn, links: &Links, shown: Shown<'_>) -> Option<Review> {
-    let told = Told {
-        feature,
-        task,
-        turn,
-        links,
-    };
-    told.review(shown, None)
-}
-
-/// Returns the review of the turn that blocked the task, which includes the blocked report; only the review if somebody
-/// has decided meanwhile.
-pub fn blocked_review(
+pub fn review(
     feature: &Feature,
     task: &Task,
     turn: &Turn,
-    cost: Cost,
+    blocked: Option<Cost>,
     links: &Links,
     shown: Shown<'_>,
 ) -> Option<Review> {
+    let verdict = turn.verdict.as_ref()?;
+    let is_newest = task.last_turn().is_some_and(|last| last.number == turn.number);
+    let blocked = blocked.filter(|_| is_newest);
+    let report = blocked.and_then(|cost| BlockedReport::of_task(task, cost));
+    let (inline, rest) = split(&verdict.items, shown.in_diff);
     let told = Told {
         feature,
         task,
         turn,
         links,
     };
-    let is_newest = task.last_turn().is_some_and(|last| last.number == turn.number);
-    let report = BlockedReport::of_task(task, cost).filter(|_| is_newest);
-    told.review(shown, report.as_ref())
-}
-
-/// Returns the body including the comments on lines, for a forge that refuses such comments.
-pub fn fold_inline(review: &Review) -> String {
-    fold(review)
+    Some(Review {
+        outcome: verdict.outcome,
+        body: fitting(|measure| told.body(verdict, &rest, shown.files, report.as_ref(), measure)),
+        inline,
+    })
 }
 
 /// The subject of a review.
@@ -109,20 +91,6 @@ pub(super) struct Told<'a> {
 }
 
 impl Told<'_> {
-    fn review(&self, shown: Shown<'_>, blocked: Option<&BlockedReport>) -> Option<Review> {
-        let verdict = self.turn.verdict.as_ref()?;
-        let (inline, rest) = split(&verdict.items, shown.in_diff);
-        let event = match verdict.outcome {
-            Outcome::Approve => ReviewEvent::Approve,
-            Outcome::Feedback => ReviewEvent::RequestChanges,
-        };
-        Some(Review {
-            event,
-            body: fitting(|measure| self.body(verdict, &rest, shown.files, blocked, measure)),
-            inline,
-        })
-    }
-
     fn body(
         &self,
         verdict: &Verdict,
@@ -138,10 +106,10 @@ impl Told<'_> {
             format!(
                 "### {}{and_blocked}: {}",
                 words::outcome(verdict.outcome),
-                heading(self)
+                words::task_name(task)
             ),
             part(&|report| blocked::why(self.feature, report, measure)),
-            part(&|report| blocked::red_before(self.feature, report, measure, blocked::Form::Folded)),
+            part(&|report| blocked::red_before(self.feature, report, measure, Form::Folded)),
             facts(self),
             without_coach(turn, blocked),
             findings::coach_words(verdict, measure),
@@ -151,13 +119,11 @@ impl Told<'_> {
             ignored::of_turn(turn, measure),
             part(&|report| blocked::recurring(&report.recurring, measure)),
             findings::record(task, turn, measure),
-            findings::folded_unless_empty("Since the last turn", &since_last(task, turn, files, measure)),
+            folded("Since the last turn", &since_last(task, turn, files, measure)),
             part(&|report| blocked::standing(self.feature, task, report, self.links)),
         ])
     }
-}
 
-impl Told<'_> {
     /// Returns what must be fixed. After a turn that changed nothing, this is what the newest verdict on a change asked
     /// for.
     fn to_mend(&self, verdict: &Verdict, rest: &[&Issue], measure: &Measure) -> String {
@@ -177,10 +143,6 @@ impl Told<'_> {
             }
         }
     }
-}
-
-fn heading(told: &Told<'_>) -> String {
-    format!("{} {}", told.task.id, untrusted::inline(&told.task.plan.name, 200))
 }
 
 /// Returns the turn, the commit, and the consequence of the decision.
@@ -220,19 +182,13 @@ pub(super) fn criteria(task: &Task, turn: &Turn, measure: &Measure) -> String {
         return String::new();
     }
     let all = &task.plan.acceptance_criteria;
-    let mut rows = vec![
-        "| # | criterion | check | its result | met | evidence |".to_owned(),
-        "|---|---|---|---|---|---|".to_owned(),
-    ];
-    for (number, criterion) in (1usize..).zip(all).take(measure.rows) {
-        let said = turn.verdict.as_ref().and_then(|verdict| said(verdict, number));
-        rows.push(row(number, criterion, turn.gates.as_ref(), said, measure));
-    }
-    let left = all.len().saturating_sub(measure.rows);
-    if left > 0 {
-        rows.push(format!("| | and {left} more | | | | |"));
-    }
-    folded(&summary(all, turn), &rows.join("\n"))
+    let numbered: Vec<_> = (1..).zip(all).collect();
+    let titles = "| # | criterion | check | its result | met | evidence |";
+    let rows = table(titles, &numbered, measure.rows, |(number, criterion)| {
+        let said = turn.verdict.as_ref().and_then(|verdict| said(verdict, *number));
+        row(*number, criterion, turn.gates.as_ref(), said, measure)
+    });
+    folded(&summary(all, turn), &rows)
 }
 
 fn said(verdict: &Verdict, number: usize) -> Option<&CriterionFinding> {
@@ -277,20 +233,12 @@ fn met(met: CriterionMet) -> &'static str {
     }
 }
 
-/// Counts the criteria by state, leaving out counts of 0.
 fn summary(all: &[Criterion], turn: &Turn) -> String {
-    let standing: Vec<&str> = (1..)
-        .zip(all)
-        .map(|(number, criterion)| standing(number, criterion, turn))
-        .collect();
-    let counted: Vec<String> = ["met", "not met", "not looked at", "for a person"]
-        .iter()
-        .map(|word| (standing.iter().filter(|standing| *standing == word).count(), word))
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, word)| format!("{number} {word}"))
-        .collect();
+    let numbered = (1..).zip(all);
+    let standing: Vec<&str> = numbered.map(|(number, one)| standing(number, one, turn)).collect();
+    let counted = words::tally(&["met", "not met", "not looked at", "for a person"], &standing);
     let noun = if all.len() == 1 { "criterion" } else { "criteria" };
-    format!("{} {noun}: {}", all.len(), counted.join(", "))
+    format!("{} {noun}: {counted}", all.len())
 }
 
 /// Returns a criterion's state; a failed check outweighs what the Coach says.
@@ -350,8 +298,8 @@ fn body(item: &Issue) -> String {
     }
 }
 
-/// Returns the review's body with its comments on lines as entries.
-pub(super) fn fold(review: &Review) -> String {
+/// Returns the body with the comments on lines as entries, for a forge that refuses such comments.
+pub fn fold_inline(review: &Review) -> String {
     if review.inline.is_empty() {
         return review.body.clone();
     }
@@ -364,11 +312,8 @@ pub(super) fn fold(review: &Review) -> String {
             inline.body
         )
     };
-    let fitting = review
-        .inline
-        .iter()
-        .map(entry)
-        .filter(|entry| entry.chars().count() <= FOLDED);
+    let entries = review.inline.iter().map(entry);
+    let fitting = entries.filter(|entry| entry.chars().count() <= FOLDED);
     let mut used = 200;
     let mut kept: Vec<String> = Vec::new();
     for entry in fitting {
@@ -399,7 +344,7 @@ pub(super) fn since_last(task: &Task, turn: &Turn, files: &[String], measure: &M
     sections(vec![
         compared(before, turn, measure),
         gates_changed(before, turn, measure),
-        files_changed(files, measure),
+        after("Files changed in this turn: ", &codes(files, measure.rows.min(40), 200)),
     ])
 }
 
@@ -458,17 +403,4 @@ fn gates_changed(before: &Turn, turn: &Turn, measure: &Measure) -> String {
         "Gates that ended otherwise:",
         &bullets(&changed, measure.rows.min(40), Clone::clone),
     )
-}
-
-fn files_changed(files: &[String], measure: &Measure) -> String {
-    let names = first(
-        files,
-        measure.rows.min(40),
-        |file| untrusted::code(file, 200),
-        |left| format!("and {left} more"),
-    );
-    match names.is_empty() {
-        true => String::new(),
-        false => format!("Files changed in this turn: {}", names.join(", ")),
-    }
 }

@@ -18,18 +18,10 @@ pub fn word_findings(report: &mut GateReport) {
 
 fn worded(item: &Issue) -> Option<String> {
     let (rule, what) = (item.rule?, item.what.as_ref()?);
-    let said = match what {
-        Detail::Sentence(sentence) => sentence.clone(),
-        Detail::Nothing
-        | Detail::Code(_)
-        | Detail::Test(_)
-        | Detail::Tests { .. }
-        | Detail::InTest { .. }
-        | Detail::Instead { .. }
-        | Detail::Function(_)
-        | Detail::Path(_)
-        | Detail::Size { .. }
-        | Detail::Setting { .. } => sentence(rule).replace("{}", &shown(what)),
+    let said = if let Detail::Sentence(said) = what {
+        said.clone()
+    } else {
+        sentence(rule).replace("{}", &shown(what))
     };
     Some(format!("{}: {said}", rule.name()))
 }

@@ -1,12 +1,13 @@
 //! A task's pull request: its text, the comment when it closes, and the message that dismisses a stale review.
 
 use crate::messages::{
-    design,
+    ignored,
     links::Links,
-    measure::{Measure, bullets, first, fitting, sections, titled},
+    measure::{Measure, fitting, listed, sections, table, titled},
     untrusted, words,
 };
 use domain::{
+    design::Design,
     effect::{ClosedWhy, DismissedWhy},
     feature::Feature,
     ids::User,
@@ -17,7 +18,7 @@ use domain::{
 /// The most characters of a title; GitHub accepts 256, but nobody reads that many.
 pub(super) const TITLE: usize = 120;
 
-/// The title and body of a pull request.
+/// The title and body of a pull request, or of the commit that it becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullText {
     /// The title: one line, without Markdown.
@@ -51,7 +52,7 @@ fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
         ),
         untrusted::quote(&task.plan.description, measure.text),
         titled("### Acceptance criteria", &criteria(task, measure)),
-        design::section(task.pre_loop.design(), measure),
+        design_section(task.pre_loop.design(), measure),
         report.map_or_else(String::new, |report| claims(report, measure)),
         "The Gates and the Coach judge every turn; their verdicts are the reviews below. AutoBuild merges this into the \
          integration branch, never into the default branch."
@@ -59,43 +60,51 @@ fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
     ])
 }
 
-/// Returns a table of the task's criteria and their checks.
 pub(super) fn criteria(task: &Task, measure: &Measure) -> String {
     let numbered: Vec<_> = (1u32..).zip(&task.plan.acceptance_criteria).collect();
-    let mut rows = vec!["| # | criterion | check |".to_owned(), "|---|---|---|".to_owned()];
-    rows.extend(first(
-        &numbered,
-        measure.rows,
-        |(number, criterion)| {
-            format!(
-                "| {number} | {} | {} |",
-                untrusted::cell(&criterion.text, measure.text.min(600)),
-                words::check(&criterion.check, 200)
-            )
-        },
-        |left| format!("| | and {left} more | |"),
-    ));
-    rows.join("\n")
+    let titles = "| # | criterion | check |";
+    table(titles, &numbered, measure.rows, |(number, criterion)| {
+        let text = untrusted::cell(&criterion.text, measure.text.min(600));
+        format!("| {number} | {text} | {} |", words::check(&criterion.check, 200))
+    })
+}
+
+/// Returns the Designer's advice, marked as advice; empty if there is no design.
+fn design_section(design: Option<&Design>, measure: &Measure) -> String {
+    let Some(design) = design else { return String::new() };
+    let findings = listed(&design.findings, measure.rows.min(30), measure.text.min(600));
+    let numbers = match (design.score, design.complexity) {
+        (None, None) => String::new(),
+        (Some(score), None) => format!("Architecture review: {score} of 100."),
+        (None, Some(complexity)) => format!("Complexity as the designer sees it: {complexity} of 10."),
+        (Some(score), Some(complexity)) => {
+            format!("Architecture review: {score} of 100; complexity as the designer sees it: {complexity} of 10.")
+        }
+    };
+    let body = sections(vec![
+        "Made before the first turn. It is advice to the Player; no verdict rests on it.".to_owned(),
+        untrusted::quote(&design.plan, measure.text),
+        titled("Pattern:", &untrusted::quote(&design.pattern, measure.text)),
+        numbers,
+        titled("What its review found:", &findings),
+        ignored::line(&[("the designer's answer", &design.ignored)], measure),
+    ]);
+    titled("### Design", &body)
 }
 
 /// Returns the Player's statements about its work, marked as claims.
 fn claims(report: &PlayerReport, measure: &Measure) -> String {
     let max = measure.text;
-    let concerns = bullets(&report.concerns, measure.rows.min(20), |concern| {
-        untrusted::inline(concern, max.min(600))
-    });
+    let concerns = listed(&report.concerns, measure.rows.min(20), max.min(600));
     let body = sections(vec![
         untrusted::quote(&report.summary, max),
         untrusted::quote(&report.implementation_notes, max),
         titled("Its doubts:", &concerns),
     ]);
-    match body.is_empty() {
-        true => String::new(),
-        false => titled(
-            "### What the Player says",
-            &format!("These are claims. What changed stands in the diff, what holds in the reviews.\n\n{body}"),
-        ),
-    }
+    titled(
+        "### What the Player says\n\nThese are claims. What changed stands in the diff, what holds in the reviews.",
+        &body,
+    )
 }
 
 /// Returns the comment on a task's pull request that AutoBuild closes.

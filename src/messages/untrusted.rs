@@ -58,14 +58,12 @@ pub fn cell_code(text: &str, max: usize) -> String {
 pub fn quote(text: &str, max: usize) -> String {
     let lines = clean(&bounded(text, max));
     let render = |text: &str| {
-        text.trim_matches('\n')
-            .lines()
-            .map(|line| match prose(line.trim(), MarkdownBlock::Paragraph) {
-                line if line.is_empty() => ">".to_owned(),
-                line => format!("> {line}"),
-            })
-            .collect::<Vec<_>>()
-            .join("\n")
+        let quoted = |line: &str| match prose(line.trim(), MarkdownBlock::Paragraph) {
+            line if line.is_empty() => ">".to_owned(),
+            line => format!("> {line}"),
+        };
+        let lines = text.trim_matches('\n').lines();
+        lines.map(quoted).collect::<Vec<_>>().join("\n")
     };
     within(lines.trim(), max, render)
 }
@@ -116,11 +114,7 @@ pub fn shorten(text: &str, max: usize) -> String {
     };
     let tail = room / 2;
     let start: String = text.chars().take(room - tail).collect();
-    let end = tail
-        .checked_sub(1)
-        .and_then(|last| text.char_indices().rev().nth(last))
-        .and_then(|(at, _)| text.get(at..))
-        .unwrap_or_default();
+    let end: String = text.chars().skip(length - tail).collect();
     format!("{start}{note}{end}")
 }
 
@@ -145,13 +139,8 @@ fn within(text: &str, max: usize, render: impl Fn(&str) -> String) -> String {
 }
 
 fn longest_run(text: &str, of: char) -> usize {
-    let mut longest = 0;
-    let mut run = 0;
-    for c in text.chars() {
-        run = if c == of { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    longest
+    let runs = text.split(|c| c != of).map(|run| run.chars().count());
+    runs.max().unwrap_or(0)
 }
 
 /// Returns the part of `text` that can matter if at most `max` characters are shown: start and end of a text that is
@@ -166,18 +155,16 @@ fn bounded(text: &str, max: usize) -> Cow<'_, str> {
 }
 
 fn one_line(text: &str, max: usize) -> String {
-    clean(&bounded(text, max))
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
+    let text = clean(&bounded(text, max));
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Changes a line of code so that it neither gives a command nor looks like one of AutoBuild's own marks.
 fn without_mark(line: &str) -> String {
     let line = line.replace("<!--", "<!\u{200B}--");
-    match line.trim_start().strip_prefix("/autobuild") {
-        Some(_) => line.replacen("/autobuild", "/\u{200B}autobuild", 1),
-        None => line,
+    match line.trim_start().starts_with("/autobuild") {
+        true => line.replacen("/autobuild", "/\u{200B}autobuild", 1),
+        false => line,
     }
 }
 

@@ -4,8 +4,7 @@ use crate::messages::{links::Links, living::hash8, untrusted, words};
 use domain::{
     feature::{Feature, Wait},
     ids::TaskId,
-    task,
-    task::{MergeState, Task},
+    task::{MergeState, State, Task},
 };
 
 /// Returns the comment on a wait; `None` if what waited is gone.
@@ -36,7 +35,7 @@ pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
         }
         Wait::Merge { task, .. } => format!(
             "{who}, {} is approved and waits for you to merge {}.",
-            titled(feature.task(*task)?),
+            words::task_name(feature.task(*task)?),
             pull(feature, *task, links)
         ),
         Wait::MergeRefused { task, .. } => {
@@ -44,8 +43,8 @@ pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
             format!(
                 "{who}, {} is approved, and a rule refuses its merge: {} Merge {} yourself, or lift the rule and answer \
                  `/autobuild resume` there.",
-                titled(task),
-                untrusted::sentence(&rule(task)?, 300),
+                words::task_name(task),
+                untrusted::sentence(rule(task)?, 300),
                 pull(feature, task.id, links)
             )
         }
@@ -61,10 +60,6 @@ pub(super) fn called(feature: &Feature) -> String {
     words::person(&feature.snapshot.labelled_by)
 }
 
-fn titled(task: &Task) -> String {
-    format!("{} {}", task.id, untrusted::inline(&task.plan.name, 200))
-}
-
 fn living(feature: &Feature, links: &Links, shown: &str) -> String {
     match feature.living {
         Some(living) => links.comment(feature.key.issue, living.comment, shown),
@@ -73,24 +68,15 @@ fn living(feature: &Feature, links: &Links, shown: &str) -> String {
 }
 
 fn pull(feature: &Feature, task: TaskId, links: &Links) -> String {
-    let pull = feature.task(task).and_then(|task| task.pull);
-    pull.map_or_else(|| "its pull request".to_owned(), |pull| links.pull(pull))
+    links.pull_or(feature.task(task).and_then(|task| task.pull), "its pull request")
 }
 
-fn rule(task: &Task) -> Option<String> {
-    match &task.state {
-        task::State::Approved {
-            merge: MergeState::Refused { rule },
-            ..
-        } => Some(rule.clone()),
-        task::State::Approved { .. }
-        | task::State::Pending
-        | task::State::PreLoop { .. }
-        | task::State::PlayerTurn { .. }
-        | task::State::CoachTurn { .. }
-        | task::State::Blocked { .. }
-        | task::State::Completed { .. }
-        | task::State::Skipped { .. }
-        | task::State::Cancelled => None,
+fn rule(task: &Task) -> Option<&str> {
+    let State::Approved { merge, .. } = &task.state else {
+        return None;
+    };
+    match merge {
+        MergeState::Refused { rule } => Some(rule),
+        MergeState::Due { .. } | MergeState::Person => None,
     }
 }

@@ -11,10 +11,11 @@ use domain::{
     plan::Check,
     task::{Approval, MergeState, MergedBy, Stage, State, Task},
 };
+use std::fmt::Display;
 
 /// Returns the cost of runs, in few words; a dash before the first run has ended.
 pub fn cost(cost: &Cost) -> String {
-    let runs = |number: u32| count(usize::try_from(number).unwrap_or(usize::MAX), "run");
+    let runs = |number: u32| count(number, "run");
     let ended = cost.agent_runs.saturating_sub(cost.open_runs);
     match (cost.usd_micros, cost.estimated_runs, cost.unknown_runs) {
         _ if ended == 0 => "–".to_owned(),
@@ -28,7 +29,7 @@ pub fn cost(cost: &Cost) -> String {
 
 /// Returns the cost with the number of runs and, if known, their tokens and time.
 pub(super) fn cost_in_full(cost: &Cost) -> String {
-    let ended = usize::try_from(cost.agent_runs.saturating_sub(cost.open_runs)).unwrap_or(usize::MAX);
+    let ended = cost.agent_runs.saturating_sub(cost.open_runs);
     let told = match cost.tokens.total() {
         _ if ended == 0 => return self::cost(cost),
         0 => String::new(),
@@ -47,23 +48,28 @@ pub(super) fn moment(at: Millis) -> String {
     at.format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// Returns a number with its noun: `1 task`, `2 tasks`.
-pub(super) fn count(number: usize, thing: &str) -> String {
-    match number {
-        1 => format!("1 {thing}"),
-        number => format!("{number} {thing}s"),
+/// Returns a number with its noun: `1 task`, `2 tasks`, `2 tries`.
+pub fn count<N: Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
+    match thing.strip_suffix('y').filter(|stem| stem.ends_with('r')) {
+        _ if number == N::from(1) => format!("1 {thing}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {thing}s"),
     }
 }
 
-/// Returns the same for a number that may exceed `usize`.
-pub(super) fn long_count(number: u64, thing: &str) -> String {
-    count(usize::try_from(number).unwrap_or(usize::MAX), thing)
+/// Counts how often each of these words occurs, without those that do not: `2 met, 1 not met`.
+pub(super) fn tally(words: &[&str], found: &[&str]) -> String {
+    let count = |word: &&str| match found.iter().filter(|found| *found == word).count() {
+        0 => None,
+        number => Some(format!("{number} {word}")),
+    };
+    words.iter().filter_map(count).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a size in whole units, rounded down: `32 MiB`, `900 bytes`.
 pub(super) fn size(bytes: u64) -> String {
     match bytes >> 20 {
-        0 => long_count(bytes, "byte"),
+        0 => count(bytes, "byte"),
         mebibytes => format!("{mebibytes} MiB"),
     }
 }
@@ -73,7 +79,6 @@ pub(super) fn person(user: &User) -> String {
     login(&user.login)
 }
 
-/// Does the same as `person` for a login.
 pub(super) fn login(login: &str) -> String {
     let name = login.strip_suffix("[bot]").unwrap_or(login);
     let plausible =
@@ -87,10 +92,17 @@ pub(super) fn login(login: &str) -> String {
 /// Returns a list such as `TASK-001, TASK-002`, or a dash if it is empty.
 pub(super) fn tasks(ids: &[TaskId], most: usize) -> String {
     let shown: Vec<String> = ids.iter().take(most).map(TaskId::to_string).collect();
-    match (shown.is_empty(), ids.len().saturating_sub(most)) {
-        (true, _) => "–".to_owned(),
-        (false, 0) => shown.join(", "),
-        (false, more) => format!("{} and {more} more", shown.join(", ")),
+    match shown.is_empty() {
+        true => "–".to_owned(),
+        false => and_more(shown.join(", "), ids.len().saturating_sub(most)),
+    }
+}
+
+/// Adds the number of those that are not among the shown ones.
+pub(super) fn and_more(shown: String, left: usize) -> String {
+    match left {
+        0 => shown,
+        left => format!("{shown} and {left} more"),
     }
 }
 
@@ -116,7 +128,6 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
 /// left out.
 const COMMANDS: [&str; 2] = ["<!-- commands -->", "<!-- /commands -->"];
 
-/// Marks a part that says what to comment.
 pub(super) fn to_comment(part: &str) -> String {
     let [begin, end] = COMMANDS;
     format!("{begin}\n\n{part}\n\n{end}")
@@ -144,6 +155,11 @@ pub fn feature_name(feature: &Feature) -> &str {
         Some(version) if !version.plan.name.trim().is_empty() => &version.plan.name,
         Some(_) | None => &feature.snapshot.title,
     }
+}
+
+/// Returns a task's id and name.
+pub(super) fn task_name(task: &Task) -> String {
+    format!("{} {}", task.id, untrusted::inline(&task.plan.name, 200))
 }
 
 /// Returns a Feature's state in words.
@@ -184,7 +200,6 @@ pub fn task_state(task: &Task) -> &'static str {
     }
 }
 
-/// Returns the words for a stored state.
 pub(super) fn of_stored(word: &str) -> String {
     match word {
         "awaiting_approval" => "waiting for approval".to_owned(),

@@ -20,14 +20,8 @@ const BUDGET: usize = 64 << 20;
 #[derive(Clone)]
 pub(super) struct Bodies(Arc<Semaphore>);
 
-/// A body that was read completely. Its bytes count until this value is dropped.
-pub(super) struct Whole {
-    pub(super) bytes: Vec<u8>,
-    held: Held,
-}
-
-/// A share of the budget.
-pub(super) struct Held(Option<OwnedSemaphorePermit>);
+/// A body's share of the budget, which is used until this is dropped.
+pub(super) type Held = Option<OwnedSemaphorePermit>;
 
 /// The reason why a body was not read to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,15 +39,16 @@ impl Bodies {
         Self(Arc::new(Semaphore::new(BUDGET)))
     }
 
-    /// Reads a body of at most `most` bytes. Bytes are counted as they arrive, whatever length was announced.
-    pub(super) async fn read<B>(&self, mut body: B, most: usize) -> Result<Whole, Unread>
+    /// Reads a body of at most `most` bytes, and returns it with its share of the budget. Bytes are counted as they
+    /// arrive, whatever length was announced.
+    pub(super) async fn read<B>(&self, mut body: B, most: usize) -> Result<(Vec<u8>, Held), Unread>
     where
         B: Body + Unpin,
     {
         if body.size_hint().lower() > u64::try_from(most).unwrap_or(u64::MAX) {
             return Err(Unread::TooLarge);
         }
-        let (mut bytes, mut held) = (Vec::new(), Held(None));
+        let (mut bytes, mut held) = (Vec::new(), None);
         while let Some(frame) = body.frame().await {
             let Ok(mut data) = frame.map_err(|_| Unread::BrokenOff)?.into_data() else {
                 continue;
@@ -69,12 +64,12 @@ impl Bodies {
                 data.advance(piece.len());
             }
         }
-        Ok(Whole { bytes, held })
+        Ok((bytes, held))
     }
 
     /// Takes from the budget until `held` covers this many bytes.
     fn hold(&self, held: &mut Held, bytes: usize) -> Result<(), Unread> {
-        let more = bytes.saturating_sub(held.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
+        let more = bytes.saturating_sub(held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
         let more = u32::try_from(more).map_err(|_| Unread::TooLarge)?;
         if more == 0 {
             return Ok(());
@@ -82,18 +77,11 @@ impl Bodies {
         let more = Arc::clone(&self.0)
             .try_acquire_many_owned(more)
             .map_err(|_| Unread::NoRoom)?;
-        match &mut held.0 {
+        match held {
             Some(held) => held.merge(more),
-            None => held.0 = Some(more),
+            None => *held = Some(more),
         }
         Ok(())
-    }
-}
-
-impl Whole {
-    /// Returns the bytes, and their share of the budget.
-    pub(super) fn into_parts(self) -> (Vec<u8>, Held) {
-        (self.bytes, self.held)
     }
 }
 
@@ -117,7 +105,7 @@ mod tests {
         let bodies = Bodies::new();
         let mut whole = Vec::new();
         while let Ok(body) = bodies.read(full(MOST), MOST).await {
-            assert_eq!(body.bytes.len(), MOST);
+            assert_eq!(body.0.len(), MOST);
             whole.push(body);
         }
         assert_eq!(whole.len(), BUDGET / (MOST - FREE));
@@ -127,7 +115,7 @@ mod tests {
             "a usual delivery is read all the same"
         );
 
-        let (_, held) = whole.pop().unwrap().into_parts();
+        let (_, held) = whole.pop().unwrap();
         assert_eq!(bodies.read(full(MOST), MOST).await.err(), Some(Unread::NoRoom));
         drop(held);
         assert!(bodies.read(full(MOST), MOST).await.is_ok());

@@ -86,13 +86,11 @@ impl Open {
 
     /// Returns the connection that has waited longest for its sender.
     fn slowest(&self) -> Option<u64> {
-        let waiting = self
-            .by_number
-            .iter()
-            .filter_map(|(number, connection)| match connection.state {
-                State::Waits(since) => Some((since, *number)),
-                State::Works => None,
-            });
+        let open = self.by_number.iter();
+        let waiting = open.filter_map(|(number, connection)| match connection.state {
+            State::Waits(since) => Some((since, *number)),
+            State::Works => None,
+        });
         waiting.min().map(|(_, number)| number)
     }
 }

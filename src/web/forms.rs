@@ -16,10 +16,7 @@ pub(super) async fn read(request: Request, next: Next) -> Response {
     let bodies = Bodies::new();
     let read = tokio::time::timeout(BODY_PATIENCE, bodies.read(body, FREE));
     match read.await {
-        Ok(Ok(whole)) => {
-            next.run(Request::from_parts(head, Body::from(whole.into_parts().0)))
-                .await
-        }
+        Ok(Ok((body, _))) => next.run(Request::from_parts(head, Body::from(body))).await,
         Ok(Err(Unread::TooLarge | Unread::NoRoom)) => {
             (StatusCode::PAYLOAD_TOO_LARGE, "This form is too large.\n").into_response()
         }

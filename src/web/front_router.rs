@@ -52,6 +52,22 @@ impl FrontRouter {
                 .fallback_service(behind),
         }
     }
+
+    /// `true` if a service is expected to start.
+    fn awaits(&self) -> bool {
+        let setup = self.setup.as_ref();
+        setup.is_none_or(|setup| !setup.is_open() || setup.has_app())
+    }
+
+    fn without_service(&self, request: &Request) -> Response {
+        match (request.method(), request.uri().path()) {
+            (_, "/healthz") => "ok\n".into_response(),
+            (&Method::GET, "/") if self.setup.as_ref().is_some_and(|setup| setup.is_open()) => {
+                (StatusCode::SEE_OTHER, [(LOCATION, "/setup")]).into_response()
+            }
+            _ => (StatusCode::SERVICE_UNAVAILABLE, "not set up yet, or starting\n").into_response(),
+        }
+    }
 }
 
 async fn forward(State(front): State<FrontRouter>, request: Request) -> Response {
@@ -66,24 +82,5 @@ async fn forward(State(front): State<FrontRouter>, request: Request) -> Response
             Err(never) => match never {},
         },
         None => front.without_service(&request),
-    }
-}
-
-impl FrontRouter {
-    /// `true` if a service is expected to start.
-    fn awaits(&self) -> bool {
-        self.setup
-            .as_ref()
-            .is_none_or(|setup| !setup.is_open() || setup.has_app())
-    }
-
-    fn without_service(&self, request: &Request) -> Response {
-        match (request.method(), request.uri().path()) {
-            (_, "/healthz") => "ok\n".into_response(),
-            (&Method::GET, "/") if self.setup.as_ref().is_some_and(|setup| setup.is_open()) => {
-                (StatusCode::SEE_OTHER, [(LOCATION, "/setup")]).into_response()
-            }
-            _ => (StatusCode::SERVICE_UNAVAILABLE, "not set up yet, or starting\n").into_response(),
-        }
     }
 }

@@ -10,23 +10,28 @@ use axum::{
     http::{HeaderMap, StatusCode, header::ACCEPT},
     response::{IntoResponse, Response},
 };
+use serde_json::json;
 use std::{error::Error, sync::Arc};
 
 /// Answers that the process is alive. For JSON, or with `?detail`, it adds the level of isolation.
 pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    let accepts = headers
-        .get(ACCEPT)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    if query.as_deref() != Some("detail") && !accepts.contains("application/json") {
+    let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    if query.as_deref() != Some("detail") && !accepts.is_some_and(|kinds| kinds.contains("application/json")) {
         return "ok\n".into_response();
     }
-    Json(serde_json::json!({ "status": "ok", "isolation": inbox.isolation() })).into_response()
+    let sandbox = &inbox.engine().sandbox;
+    let isolation = json!({
+        "level": sandbox.level().to_string(),
+        "means": sandbox.level().means(),
+        "missing": sandbox.missing(),
+        "limits": sandbox.limits_held_by(),
+    });
+    Json(json!({ "status": "ok", "isolation": isolation })).into_response()
 }
 
 /// Answers that the service is ready if it can write to its database and is not about to stop.
 pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, String) {
-    if inbox.is_draining() {
+    if inbox.draining.is_cancelled() {
         return (StatusCode::SERVICE_UNAVAILABLE, "draining\n".to_owned());
     }
     match inbox.store().check_writable().await {
@@ -42,15 +47,23 @@ pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, Strin
 /// message.
 async fn with_troubles(store: &Store) -> String {
     let troubles = store.troubled_providers().await.unwrap_or_default();
-    let line = |trouble: &ProviderTrouble| match trouble.cause {
-        Trouble::RateLimited => format!("{}: the model's API limits the rate\n", trouble.name),
-        Trouble::Unavailable => format!("{}: the model's API is not available\n", trouble.name),
-        Trouble::NotAuthorised => format!(
-            "{}: the model's API refuses the credentials; see the log\n",
-            trouble.name
-        ),
+    let line = |trouble: &ProviderTrouble| {
+        let more = match trouble.cause {
+            Trouble::NotAuthorised => "; see the log",
+            Trouble::RateLimited | Trouble::Unavailable => "",
+        };
+        format!("{}: the model's API {}{more}\n", trouble.name, in_words(trouble.cause))
     };
     std::iter::once("ready\n".to_owned())
         .chain(troubles.iter().map(line))
         .collect()
+}
+
+/// Says, within a sentence, why a model's API does not serve.
+pub(super) fn in_words(cause: Trouble) -> &'static str {
+    match cause {
+        Trouble::RateLimited => "limits the rate",
+        Trouble::Unavailable => "is not available",
+        Trouble::NotAuthorised => "refuses the credentials",
+    }
 }

@@ -8,8 +8,7 @@ use crate::{
     },
     store::{NewDelivery, Source, Store},
     web::{
-        admin::Admin,
-        bodies::{BODY_PATIENCE, Bodies, Unread, Whole},
+        bodies::{BODY_PATIENCE, Bodies, Held, Unread},
         dashboard::readings::OpenPages,
         log_throttle::LogThrottle,
     },
@@ -22,10 +21,10 @@ use axum::{
 };
 use domain::{
     diagnosis::Row,
-    ids::{AppId, Millis, RepoName},
+    ids::{Millis, RepoName},
 };
 use futures_util::future::BoxFuture;
-use page_parts::session::signed;
+use page_parts::session::{is_key, signed};
 use secrecy::{ExposeSecret, SecretString};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -42,18 +41,36 @@ pub type Doctor = Arc<dyn Fn(Option<RepoName>) -> BoxFuture<'static, Vec<Row>> +
 /// The inbox of deliveries, and the state of the routes beside it.
 pub struct Inbox {
     engine: Arc<Engine>,
-    app: AppId,
     secrets: Vec<SecretString>,
-    draining: CancellationToken,
+    pub(super) draining: CancellationToken,
     patience: Duration,
     bodies: Bodies,
     unsigned: LogThrottle,
     crowded_out: LogThrottle,
-    admin: Option<Admin>,
-    viewers: Viewers,
-    doctor: Option<Doctor>,
-    oauth: Option<OAuthApp>,
-    pages: OpenPages,
+    pub(super) admin: Option<Admin>,
+    pub(super) viewers: Viewers,
+    pub(super) doctor: Option<Doctor>,
+    pub(super) oauth: Option<OAuthApp>,
+    pub(super) pages: OpenPages,
+}
+
+/// The token, and the key that signs sessions. Strangers can see signatures. If the token alone made them, strangers
+/// could test their guesses of the token without asking the service.
+pub(super) struct Admin {
+    pub(super) token: SecretString,
+    pub(super) signing: SecretString,
+}
+
+impl Admin {
+    /// `true` if the text is the token. A wrong token causes no delay: behind a proxy everybody has one address, so a
+    /// stranger could keep the operators out. The token's length makes guessing hopeless.
+    pub(super) fn is_token(&self, shown: &str) -> bool {
+        let is_right = is_key(shown, &self.token);
+        if !is_right {
+            tracing::warn!("somebody showed a wrong administrator's token");
+        }
+        is_right
+    }
 }
 
 /// The people who may see the dashboard.
@@ -70,10 +87,8 @@ impl Inbox {
     /// the previous one.
     #[must_use]
     pub fn new(engine: Arc<Engine>, secrets: Vec<SecretString>, draining: CancellationToken) -> Self {
-        let app = engine.autobuild.app_id();
         Self {
             engine,
-            app,
             secrets,
             draining,
             patience: BODY_PATIENCE,
@@ -100,7 +115,7 @@ impl Inbox {
     pub fn with_admin(self, token: SecretString, own: &SecretString) -> Self {
         let signing = SecretString::from(signed(own, token.expose_secret()));
         Self {
-            admin: Some(Admin::new(token, signing)),
+            admin: Some(Admin { token, signing }),
             ..self
         }
     }
@@ -110,7 +125,10 @@ impl Inbox {
     #[must_use]
     pub fn with_key(self, key: SecretString) -> Self {
         Self {
-            admin: Some(Admin::new(key.clone(), key)),
+            admin: Some(Admin {
+                token: key.clone(),
+                signing: key,
+            }),
             viewers: Viewers::WithKey,
             ..self
         }
@@ -131,26 +149,6 @@ impl Inbox {
         Self { oauth: app, ..self }
     }
 
-    pub(super) fn oauth(&self) -> Option<&OAuthApp> {
-        self.oauth.as_ref()
-    }
-
-    pub(super) fn doctor(&self) -> Option<&Doctor> {
-        self.doctor.as_ref()
-    }
-
-    pub(super) fn viewers(&self) -> Viewers {
-        self.viewers
-    }
-
-    pub(super) fn admin(&self) -> Option<&Admin> {
-        self.admin.as_ref()
-    }
-
-    pub(super) fn pages(&self) -> &OpenPages {
-        &self.pages
-    }
-
     pub(super) fn now(&self) -> Millis {
         self.engine.now()
     }
@@ -162,77 +160,17 @@ impl Inbox {
     pub(super) fn engine(&self) -> &Engine {
         &self.engine
     }
-
-    /// Waits until the service is about to stop.
-    pub(super) async fn drained(&self) {
-        self.draining.cancelled().await;
-    }
-
-    /// Returns the level and limits of isolation, for people.
-    pub(super) fn isolation(&self) -> serde_json::Value {
-        let sandbox = &self.engine.sandbox;
-        serde_json::json!({
-            "level": sandbox.level().to_string(),
-            "means": sandbox.level().means(),
-            "missing": sandbox.missing(),
-            "limits": sandbox.limits_held_by(),
-        })
-    }
-
-    pub(super) fn is_draining(&self) -> bool {
-        self.draining.is_cancelled()
-    }
-
-    fn own_apps(&self) -> OwnApps {
-        let coach = self.engine.coach.as_ref();
-        OwnApps::of(&std::iter::once(&self.engine.autobuild).chain(coach).collect::<Vec<_>>())
-    }
 }
-
-/// An answer: a status, and one line that says what to do.
-type Answer = (StatusCode, String);
 
 /// `POST /webhook`.
-pub(super) async fn webhook(State(inbox): State<Arc<Inbox>>, request: Request) -> Response {
-    let answer = match receive(&inbox, request).await {
-        Ok(answer) | Err(Refusal::Final(answer)) => answer,
-        Err(Refusal::NoRoom) => {
-            if let Some(refused) = inbox.crowded_out.happened(inbox.now()) {
-                tracing::warn!(
-                    refused,
-                    "deliveries are refused, since others hold all the memory that there is for bodies: {refused} since \
-                     this was last told"
-                );
-            }
-            let said = "too many large bodies at once; send it again\n";
-            return (StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, ROOM_AGAIN)], said).into_response();
-        }
-    };
-    answer.into_response()
-}
-
-/// The reason why a delivery is refused.
-enum Refusal {
-    /// The delivery itself is unacceptable.
-    Final(Answer),
-    /// Other bodies use all the memory at this moment.
-    NoRoom,
-}
-
-impl From<Answer> for Refusal {
-    fn from(answer: Answer) -> Self {
-        Self::Final(answer)
-    }
-}
-
-async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Refusal> {
+pub(super) async fn webhook(State(inbox): State<Arc<Inbox>>, request: Request) -> Result<Response, Response> {
     let (parts, body) = request.into_parts();
     let headers = DeliveryHeaders::read(&parts.headers).map_err(|error| {
         let status = match error {
             HeaderError::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             HeaderError::Missing(_) | HeaderError::Malformed(_) => StatusCode::BAD_REQUEST,
         };
-        (status, format!("{error}\n"))
+        (status, format!("{error}\n")).into_response()
     })?;
     let unsigned = |error: SignatureError| {
         if let Some(refused) = inbox.unsigned.happened(inbox.now()) {
@@ -243,29 +181,35 @@ async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Refusal> {
                 headers.delivery
             );
         }
-        (StatusCode::UNAUTHORIZED, format!("{error}\n"))
+        (StatusCode::UNAUTHORIZED, format!("{error}\n")).into_response()
     };
     // The signature's form is checked before the body is read, so a sender without one costs no memory.
     let signature = Signature::read(headers.signature.as_deref()).map_err(unsigned)?;
-    let (body, held) = whole(inbox, body).await?.into_parts();
+    let (body, _held) = whole(&inbox, body).await?;
     verify(&inbox.secrets, &body, &signature).map_err(unsigned)?;
-    let stored = store(inbox, headers, body).await?;
-    drop(held);
-    Ok(stored)
+    Ok(store(&inbox, headers, body).await.into_response())
 }
 
 /// Stores a signed delivery, if it is of use.
-async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> Result<Answer, Answer> {
-    let summary = match admit(&headers.event, &body, &inbox.own_apps()) {
+async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> (StatusCode, String) {
+    let coach = inbox.engine.coach.as_ref();
+    let own = OwnApps::of(
+        &std::iter::once(&inbox.engine.autobuild)
+            .chain(coach)
+            .collect::<Vec<_>>(),
+    );
+    let summary = match admit(&headers.event, &body, &own) {
         Ok(Admission::Keep(summary)) => summary,
-        Ok(Admission::Drop(..)) => return Ok((StatusCode::ACCEPTED, "not needed\n".to_owned())),
-        Err(error) => return Err((StatusCode::BAD_REQUEST, format!("{error}\n"))),
+        Ok(Admission::Drop(..)) => return (StatusCode::ACCEPTED, "not needed\n".to_owned()),
+        Err(error) => return (StatusCode::BAD_REQUEST, format!("{error}\n")),
     };
-    let payload =
-        String::from_utf8(body).map_err(|_| (StatusCode::BAD_REQUEST, "the body is not UTF-8\n".to_owned()))?;
+    let Ok(payload) = String::from_utf8(body) else {
+        return (StatusCode::BAD_REQUEST, "the body is not UTF-8\n".to_owned());
+    };
+    let app = inbox.engine.autobuild.app_id();
     let now = inbox.engine.now();
     let delivery = NewDelivery {
-        app: inbox.app,
+        app,
         id: headers.delivery.clone(),
         event: headers.event,
         action: None,
@@ -276,36 +220,46 @@ async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> Result
         source: Source::Webhook,
     };
     let ingest = Ingest {
-        app: inbox.app,
+        app,
         delivery: headers.delivery,
     };
     let effect = ingest.effect(summary.installation, summary.repo, now);
     match inbox.engine.store.accept_delivery(delivery, Some(effect)).await {
-        Ok(_) => Ok((StatusCode::ACCEPTED, "stored\n".to_owned())),
+        Ok(_) => (StatusCode::ACCEPTED, "stored\n".to_owned()),
         Err(error) => {
             tracing::error!(%error, delivery = %ingest.delivery, "delivery {} could not be stored", ingest.delivery);
-            Err((
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the delivery could not be stored; send it again\n".to_owned(),
-            ))
+            let said = "the delivery could not be stored; send it again\n";
+            (StatusCode::SERVICE_UNAVAILABLE, said.to_owned())
         }
     }
 }
 
-async fn whole(inbox: &Inbox, body: Body) -> Result<Whole, Refusal> {
-    match tokio::time::timeout(inbox.patience, inbox.bodies.read(body, MAX_BODY)).await {
-        Ok(Ok(whole)) => Ok(whole),
-        Ok(Err(Unread::NoRoom)) => Err(Refusal::NoRoom),
-        Ok(Err(Unread::TooLarge)) => {
-            let said = format!("the body is over {MAX_BODY} bytes\n");
-            Err((StatusCode::PAYLOAD_TOO_LARGE, said).into())
-        }
-        Ok(Err(Unread::BrokenOff)) => {
-            Err((StatusCode::BAD_REQUEST, "the body did not arrive whole\n".to_owned()).into())
-        }
-        Err(_) => {
-            let said = "the body did not arrive in time\n".to_owned();
-            Err((StatusCode::REQUEST_TIMEOUT, said).into())
-        }
+/// Returns the whole body with its share of the memory for bodies, or the answer that refuses it.
+async fn whole(inbox: &Inbox, body: Body) -> Result<(Vec<u8>, Held), Response> {
+    let (status, said) = match tokio::time::timeout(inbox.patience, inbox.bodies.read(body, MAX_BODY)).await {
+        Ok(Ok(whole)) => return Ok(whole),
+        Ok(Err(Unread::NoRoom)) => return Err(no_room(inbox)),
+        Ok(Err(Unread::TooLarge)) => (
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body is over {MAX_BODY} bytes\n"),
+        ),
+        Ok(Err(Unread::BrokenOff)) => (StatusCode::BAD_REQUEST, "the body did not arrive whole\n".to_owned()),
+        Err(_) => (
+            StatusCode::REQUEST_TIMEOUT,
+            "the body did not arrive in time\n".to_owned(),
+        ),
+    };
+    Err((status, said).into_response())
+}
+
+fn no_room(inbox: &Inbox) -> Response {
+    if let Some(refused) = inbox.crowded_out.happened(inbox.now()) {
+        tracing::warn!(
+            refused,
+            "deliveries are refused, since others hold all the memory that there is for bodies: {refused} since this \
+             was last told"
+        );
     }
+    let said = "too many large bodies at once; send it again\n";
+    (StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, ROOM_AGAIN)], said).into_response()
 }

@@ -4,7 +4,6 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-mod admin;
 mod bodies;
 mod connections;
 mod dashboard;

@@ -41,7 +41,7 @@ pub struct Node {
     pub about: String,
     /// The third line: its state.
     pub state: String,
-    /// Its colour: `pending`, `working`, `approved`, `done`, `blocked` or `gone`.
+    /// Its colour: `pending`, `working`, `approved`, `completed`, `blocked` or `gone`.
     pub colour: String,
     /// The address that a click leads to.
     pub href: Option<String>,
@@ -104,7 +104,6 @@ fn edge((from_x, from_y): (usize, usize), (to_x, to_y): (usize, usize)) -> Strin
     format!("M{x1} {y1} C{middle} {y1} {middle} {y2} {x2} {y2}")
 }
 
-/// Describes the graph for screen readers.
 fn in_words(graph: &Graph) -> String {
     let one = |one: &Node| match one.state.is_empty() {
         true => one.name.clone(),

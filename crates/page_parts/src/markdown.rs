@@ -33,29 +33,13 @@ struct Headings {
 }
 
 impl Headings {
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "the enum is not ours: it has many variants, and more will come"
-    )]
-    fn below_the_page<'a>(&mut self, event: Event<'a>) -> Event<'a> {
-        match event {
-            Event::Start(Tag::Heading {
-                level,
-                id,
-                classes,
-                attrs,
-            }) => {
-                let level = self.next(depth(level));
-                Event::Start(Tag::Heading {
-                    level,
-                    id,
-                    classes,
-                    attrs,
-                })
-            }
-            Event::End(TagEnd::Heading(_)) => Event::End(TagEnd::Heading(self.level())),
-            other => other,
+    fn below_the_page<'a>(&mut self, mut event: Event<'a>) -> Event<'a> {
+        match &mut event {
+            Event::Start(Tag::Heading { level, .. }) => *level = self.next(depth(*level)),
+            Event::End(TagEnd::Heading(level)) => *level = self.level(),
+            _ => {}
         }
+        event
     }
 
     fn next(&mut self, level: usize) -> HeadingLevel {
@@ -73,14 +57,8 @@ impl Headings {
 }
 
 fn depth(level: HeadingLevel) -> usize {
-    match level {
-        HeadingLevel::H1 => 1,
-        HeadingLevel::H2 => 2,
-        HeadingLevel::H3 => 3,
-        HeadingLevel::H4 => 4,
-        HeadingLevel::H5 => 5,
-        HeadingLevel::H6 => 6,
-    }
+    let is_level = |depth: &usize| HeadingLevel::try_from(*depth).is_ok_and(|known| known == level);
+    (1..6).find(is_level).unwrap_or(6)
 }
 
 /// Draws Mermaid graphs, as GitHub does. A graph that cannot be read is folded away as text. `reading` holds the text
@@ -114,10 +92,6 @@ fn drawn(text: &str) -> String {
 }
 
 /// Returns the event without anything that could act in a browser.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the enum is not ours: it has many variants, and more will come"
-)]
 fn tame(event: Event<'_>) -> Vec<Event<'_>> {
     match event {
         Event::Html(raw) | Event::InlineHtml(raw) => tame_html(&raw),
@@ -129,8 +103,8 @@ fn tame(event: Event<'_>) -> Vec<Event<'_>> {
             title,
             id,
         }) => vec![Event::Start(Tag::Link {
-            link_type,
             dest_url: tame_address(dest_url),
+            link_type,
             title,
             id,
         })],

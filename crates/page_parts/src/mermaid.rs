@@ -11,10 +11,9 @@ pub(crate) fn read(text: &str) -> Option<Graph> {
     if !lines.next()?.starts_with("flowchart") {
         return None;
     }
-    let (mut graph, mut count) = (Graph::default(), 0);
-    for line in lines {
-        count += 1;
-        if count > MOST {
+    let mut graph = Graph::default();
+    for (at, line) in lines.enumerate() {
+        if at >= MOST {
             return None;
         }
         if let Some(title) = line.strip_prefix("subgraph ") {
@@ -44,10 +43,7 @@ fn node(line: &str) -> Option<Node> {
         name: name.to_owned(),
         about: about.to_owned(),
         state: colour.to_owned(),
-        colour: match colour {
-            "completed" => "done".to_owned(),
-            other => word(other)?.to_owned(),
-        },
+        colour: word(colour)?.to_owned(),
         href: None,
     })
 }
@@ -83,7 +79,7 @@ mod tests {
                 first.colour.as_str(),
                 first.state.as_str()
             ),
-            ("TASK-001", "Parse", "done", "completed")
+            ("TASK-001", "Parse", "completed", "completed")
         );
         let line = ("task_001".to_owned(), "task_002".to_owned());
         assert_eq!(graph.edges, [line.clone(), line]);

@@ -37,6 +37,28 @@ pub enum Reach {
     ThisMachine,
 }
 
+impl Reach {
+    /// Returns how a browser reaches a service that itself speaks plain HTTP: the proxy in front says whether TLS was
+    /// used.
+    pub fn of(headers: &HeaderMap) -> Self {
+        match headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https") {
+            true => Self::Tls,
+            false => Self::Plain,
+        }
+    }
+}
+
+/// Returns the `Set-Cookie` header for a path and a time in seconds; 0 removes the cookie. Over plain HTTP, as on one's
+/// own machine, the cookie cannot be `Secure`.
+pub fn set_cookie((name, value): (&str, &str), path: &str, seconds: i64, reach: Reach) -> String {
+    let site = match reach {
+        Reach::Tls => "Lax; Secure",
+        Reach::Plain => "Lax",
+        Reach::ThisMachine => "Strict",
+    };
+    format!("{name}={value}; Path={path}; HttpOnly; Max-Age={seconds}; SameSite={site}")
+}
+
 /// Returns `true` if a request's `Host` is this machine. The host name of an attacker who redirects it here (DNS
 /// rebinding) is not.
 pub fn is_of_this_machine(headers: &HeaderMap) -> bool {
@@ -92,7 +114,7 @@ impl Entry {
         let shown = keys.first().and_then(|pair| pair.split_once('='));
         match shown.filter(|(_, shown)| is_key(shown, key)) {
             Some(_) => Self::Begins {
-                cookie: Session::begin(key, now, 0).cookie(Reach::ThisMachine),
+                cookie: Session::begin(key, (now, 0), None).cookie(Reach::ThisMachine),
                 to: match (path.trim_start_matches('/'), rest.is_empty()) {
                     (path, true) => format!("/{path}"),
                     (path, false) => format!("/{path}?{}", rest.join("&")),
@@ -105,27 +127,20 @@ impl Entry {
 
 impl Session {
     /// Begins a session now, in epoch milliseconds; `number` makes it differ from others that begin in the same
-    /// millisecond.
-    pub fn begin(key: &SecretString, now: i64, number: u64) -> Self {
-        Self::named(key, &format!("{}-{number}", now.saturating_add(LASTS)))
-    }
-
-    /// Begins a session of a named holder. The name must only have characters that a cookie can hold.
-    pub fn of_holder(key: &SecretString, (now, number): (i64, u64), holder: &str) -> Self {
-        Self::named(key, &format!("{}-{number}-{holder}", now.saturating_add(LASTS)))
-    }
-
-    /// Returns the holder that a valid session names.
-    pub fn holder(&self) -> Option<&str> {
-        self.name().splitn(3, '-').nth(2)
-    }
-
-    fn named(key: &SecretString, named: &str) -> Self {
+    /// millisecond. The holder's name must only have characters that a cookie can hold.
+    pub fn begin(key: &SecretString, (now, number): (i64, u64), holder: Option<&str>) -> Self {
+        let holder = holder.map_or_else(String::new, |holder| format!("-{holder}"));
+        let named = format!("{}-{number}{holder}", now.saturating_add(LASTS));
         let signature = signed(key, &format!("session {named}"));
         Self {
             cookie: cookie_name(key),
             value: format!("{named}.{signature}"),
         }
+    }
+
+    /// Returns the holder that a valid session names.
+    pub fn holder(&self) -> Option<&str> {
+        self.name().splitn(3, '-').nth(2)
     }
 
     /// Returns the session's name, which differs from other sessions'. It is no secret: the cookie is the name and its
@@ -153,21 +168,14 @@ impl Session {
         signed(key, &format!("form {}", self.value))
     }
 
-    /// Returns the `Set-Cookie` header that starts the session. Over plain HTTP, as on one's own machine, the cookie
-    /// cannot be `Secure`.
+    /// Returns the `Set-Cookie` header that starts the session.
     pub fn cookie(&self, reach: Reach) -> String {
-        let (name, value, seconds) = (&self.cookie, &self.value, LASTS / 1_000);
-        let site = match reach {
-            Reach::Tls => "Lax; Secure",
-            Reach::Plain => "Lax",
-            Reach::ThisMachine => "Strict",
-        };
-        format!("{name}={value}; Path=/; HttpOnly; Max-Age={seconds}; SameSite={site}")
+        set_cookie((&self.cookie, &self.value), "/", LASTS / 1_000, reach)
     }
 
     /// Returns the `Set-Cookie` header that removes the cookie.
     pub fn no_cookie(&self) -> String {
-        format!("{}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0", self.cookie)
+        set_cookie((&self.cookie, ""), "/", 0, Reach::Plain)
     }
 }
 
@@ -198,7 +206,6 @@ pub fn is_same(one: &str, other: &str) -> bool {
     code(one) == code(other)
 }
 
-/// Returns the end of a session from its cookie's value.
 fn until(value: &str) -> Option<i64> {
     value.split('-').next()?.parse().ok()
 }
@@ -240,7 +247,7 @@ mod tests {
     #[test]
     fn a_session_holds_for_its_time_and_its_key_alone() {
         let (key, other) = (SecretString::from("key"), SecretString::from("other"));
-        let session = Session::begin(&key, 1_000, 0);
+        let session = Session::begin(&key, (1_000, 0), None);
         let cookie = format!("a=b; {}={}", session.cookie, session.value);
         assert_eq!(Session::of(&headers(&cookie), &key, 2_000), Some(session.clone()));
         assert_eq!(Session::of(&headers(&cookie), &key, 1_000 + LASTS), None);
@@ -255,17 +262,20 @@ mod tests {
             let cookie = format!("{}={forged}", session.cookie);
             assert_eq!(Session::of(&headers(&cookie), &key, 2_000), None, "{forged}");
         }
-        assert_ne!(session.form_token(&key), Session::begin(&key, 1, 0).form_token(&key));
+        assert_ne!(
+            session.form_token(&key),
+            Session::begin(&key, (1, 0), None).form_token(&key)
+        );
         assert_eq!((session.name(), session.until()), ("43201000-0", 1_000 + LASTS));
     }
 
     #[test]
     fn whom_a_session_names_cannot_be_changed() {
         let key = SecretString::from("key");
-        let session = Session::of_holder(&key, (1_000, 7), "33-ada.x-y");
+        let session = Session::begin(&key, (1_000, 7), Some("33-ada.x-y"));
         let read = |value: &str| Session::of(&headers(&format!("{}={value}", session.cookie)), &key, 2_000);
         assert_eq!(read(&session.value).unwrap().holder(), Some("33-ada.x-y"));
-        assert_eq!(Session::begin(&key, 1_000, 7).holder(), None);
+        assert_eq!(Session::begin(&key, (1_000, 7), None).holder(), None);
         for (from, to) in [("-33-ada", "-34-ada"), ("-33-ada", "-33-eve"), ("-33-ada.x-y", "")] {
             assert_eq!(read(&session.value.replace(from, to)), None, "{to}");
         }
@@ -314,13 +324,13 @@ mod tests {
         assert_eq!(to, "/a/b?x=1&y=2");
         assert!(cookie.ends_with("SameSite=Strict") && cookie.contains("HttpOnly") && !cookie.contains("secret"));
         let session = headers(cookie.split(';').next().unwrap());
-        assert_eq!(entry(None, &session), Entry::In(Session::begin(&key, 5, 0)));
+        assert_eq!(entry(None, &session), Entry::In(Session::begin(&key, (5, 0), None)));
         assert_eq!(with_key("http://127.0.0.1:1/", &key), "http://127.0.0.1:1/?key=secret");
     }
 
     #[test]
     fn the_cookie_is_for_the_browser_alone() {
-        let session = Session::begin(&SecretString::from("admin"), 0, 0);
+        let session = Session::begin(&SecretString::from("admin"), (0, 0), None);
         assert!(session.cookie(Reach::Tls).ends_with("SameSite=Lax; Secure"));
         assert!(
             session

@@ -11,9 +11,10 @@ use crate::{
         MOST_ANNOTATIONS,
     },
     messages,
-    messages::{Annotation, CheckRun, Conclusion, Level},
+    messages::{Annotation, CheckRun, Conclusion},
 };
 use domain::{
+    decision::Severity,
     feature::{
         event::Event,
         unsaid::{Replacement, Saying, Unsaid},
@@ -194,10 +195,10 @@ fn annotation(found: Annotation) -> CheckAnnotation {
         path: found.path,
         start_line: found.line,
         end_line: found.line,
-        level: match found.level {
-            Level::Failure => AnnotationLevel::Failure,
-            Level::Warning => AnnotationLevel::Warning,
-            Level::Notice => AnnotationLevel::Notice,
+        level: match found.severity {
+            Severity::MustFix => AnnotationLevel::Failure,
+            Severity::ShouldFix => AnnotationLevel::Warning,
+            Severity::NiceToHave => AnnotationLevel::Notice,
         },
         title: found.title,
         message: found.message,

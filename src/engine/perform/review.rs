@@ -10,6 +10,7 @@ use crate::{
     messages::{Links, Shown},
 };
 use domain::{
+    decision::Outcome,
     effect::{DismissedWhy, Thread},
     feature::unsaid::Saying,
     ids::{TurnNumber, User},
@@ -24,7 +25,7 @@ pub(super) async fn post_review(
     number: TurnNumber,
 ) -> Result<Done, EffectError> {
     post_turn(context, task, number, |turn, links, change| {
-        messages::review(&context.feature, task, turn, links, change)
+        messages::review(&context.feature, task, turn, None, links, change)
     })
     .await
 }
@@ -37,7 +38,7 @@ pub(super) async fn post_blocked_review(
 ) -> Result<Done, EffectError> {
     let cost = context.spending().await?.of(task.id);
     post_turn(context, task, number, |turn, links, change| {
-        messages::blocked_review(&context.feature, task, turn, cost, links, change)
+        messages::review(&context.feature, task, turn, Some(cost), links, change)
     })
     .await
 }
@@ -67,9 +68,9 @@ async fn post_turn(
     let Some(review) = write(turn, &links, change) else {
         return Ok(Done::Nothing);
     };
-    let event = match review.event {
-        messages::ReviewEvent::Approve => ReviewEvent::Approve,
-        messages::ReviewEvent::RequestChanges => ReviewEvent::RequestChanges,
+    let event = match review.outcome {
+        Outcome::Approve => ReviewEvent::Approve,
+        Outcome::Feedback => ReviewEvent::RequestChanges,
     };
     let inline: Vec<InlineComment> = review
         .inline

@@ -2,7 +2,7 @@
 
 use crate::messages::{
     remedy::{code, plain},
-    words::long_count,
+    words::count,
 };
 use domain::blocked::{AgentFailure, SpentScript};
 
@@ -39,11 +39,11 @@ pub(super) fn actions(failure: &AgentFailure, printed: &str) -> Vec<String> {
         AgentFailure::Failed { .. } => READ_OUTPUT.to_owned(),
         AgentFailure::TimedOut { seconds } => format!(
             "Give the agent more than {} (`timeouts` in `.github/autobuild.yml`), or split the task",
-            long_count(*seconds, "second")
+            count(*seconds, "second")
         ),
         AgentFailure::WentSilent { seconds } => format!(
             "Find out why the agent printed nothing for {}: it may wait for input or for its model",
-            long_count(*seconds, "second")
+            count(*seconds, "second")
         ),
         AgentFailure::TooMuchOutput { .. } => "Make the agent print less".to_owned(),
         AgentFailure::TooOld { program, least, .. } => format!(
@@ -70,7 +70,7 @@ pub(super) fn actions(failure: &AgentFailure, printed: &str) -> Vec<String> {
         }
         AgentFailure::OutOfAgentTurns { turns } => format!(
             "Allow the agent more than {} (`agent_turns` in `.github/autobuild.yml`), or split the task",
-            long_count(u64::from(*turns), "call")
+            count(*turns, "call")
         ),
         AgentFailure::OutOfMoney => MORE_MONEY.to_owned(),
         AgentFailure::ScriptSpent(spent) => another_step(spent),

@@ -6,7 +6,6 @@ use crate::messages::{
 };
 use domain::blocked::Fault;
 
-/// Returns the actions after a refusal.
 pub(super) fn refused() -> Vec<String> {
     fixed(&["Compare these words with the repository's rules and the App's permissions, fix them, then resume"])
 }

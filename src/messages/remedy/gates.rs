@@ -29,13 +29,8 @@ pub(super) fn failing(gates: &GateReport, criteria: &[Criterion]) -> Vec<String>
             }
             _ => other(result, finding),
         });
-    setup
-        .into_iter()
-        .chain(tests)
-        .chain(others)
-        .take(MOST_GATES)
-        .flatten()
-        .collect()
+    let all = setup.into_iter().chain(tests).chain(others);
+    all.take(MOST_GATES).flatten().collect()
 }
 
 /// Returns the actions for tasks that pass alone but not together.
@@ -57,15 +52,12 @@ pub(super) fn absent(gates: &GateReport) -> Vec<String> {
     let setup = gates.setup.iter().map(|setup| (Source::Setting("setup"), setup));
     let tests = [(Source::Setting("test"), &gates.tests)];
     let others = demanded(gates).map(|result| (Source::of(result.gate), &result.evidence));
-    setup
-        .chain(tests)
-        .chain(others)
-        .filter_map(|(source, evidence)| match evidence {
-            Evidence::Absent(reason) => absence(source, reason),
-            Evidence::Passed(_) | Evidence::Failed(_) => None,
-        })
-        .take(MOST_GATES)
-        .collect()
+    let all = setup.chain(tests).chain(others);
+    let absent = all.filter_map(|(source, evidence)| match evidence {
+        Evidence::Absent(reason) => absence(source, reason),
+        Evidence::Passed(_) | Evidence::Failed(_) => None,
+    });
+    absent.take(MOST_GATES).collect()
 }
 
 fn demanded(gates: &GateReport) -> impl Iterator<Item = &GateResult> {

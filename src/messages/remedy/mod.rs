@@ -15,6 +15,7 @@ use domain::{
     ids::TaskId,
     plan::Criterion,
 };
+use std::collections::BTreeSet;
 
 /// The most actions that are suggested; nobody reads more.
 const MOST: usize = 6;
@@ -25,12 +26,9 @@ const SHOWN: usize = 160;
 /// Returns the actions that fit the cause, the most promising first, each a sentence without a live command. `criteria`
 /// are the task's; a Feature has none.
 pub(super) fn suggested_actions(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
-    let mut actions: Vec<String> = Vec::new();
-    for action in by_cause(report, criteria) {
-        if !actions.contains(&action) {
-            actions.push(action);
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let mut actions = by_cause(report, criteria);
+    actions.retain(|action| seen.insert(action.clone()));
     actions.truncate(MOST - 1);
     // A person's approval of the work would end these blocks.
     let is_judged = report.reason.is_stuck()
@@ -48,53 +46,24 @@ pub(super) fn suggested_actions(report: &BlockedReport, criteria: &[Criterion]) 
 
 fn by_cause(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
     let gates = report.gates.as_ref();
-    let failing = gates.map_or_else(Vec::new, |gates| gates::failing(gates, criteria));
+    let after_gates = |first: &[&str], last: &[&str]| {
+        let failing = gates.map_or_else(Vec::new, |gates| gates::failing(gates, criteria));
+        after_gates(failing, first, last)
+    };
     match &report.reason {
         BlockReason::OutOfTurns { .. } => after_gates(
-            failing,
             &["Read the last feedback and resume with guidance that answers it, and with more turns"],
             &["If a criterion asks for the wrong thing, skip the task and fix the plan"],
         ),
         BlockReason::NoChangeTwice => after_gates(
-            failing,
             &["Resume with guidance that names the file to change and what should be different"],
             &["If nothing is left to be done, skip the task"],
         ),
-        BlockReason::SameIssues => after_gates(
-            failing,
-            &["Resume with guidance on the recurring issues: the Player does not find the way by itself"],
-            &[
-                "Push a commit that settles the recurring issues to the task's branch, then resume",
-                "Retry the task from the integration branch if its approach is a dead end",
-            ],
-        ),
+        BlockReason::SameIssues => after_gates(SAME_ISSUES_FIRST, SAME_ISSUES),
         BlockReason::GatesAbsent { .. } => absent(gates),
         BlockReason::WaveGateRed { .. } => wave_red(gates),
         BlockReason::AgentFailed { failure, printed, .. } => agents::actions(failure, printed),
-        BlockReason::BudgetSpent(_)
-        | BlockReason::OpenReview { .. }
-        | BlockReason::Paused { .. }
-        | BlockReason::NeedGone { .. }
-        | BlockReason::ForcePushed { .. }
-        | BlockReason::ForgeRefused { .. }
-        | BlockReason::Failed { .. }
-        | BlockReason::BranchRule { .. }
-        | BlockReason::PreFlightFailed { .. }
-        | BlockReason::DefaultConflict { .. }
-        | BlockReason::TasksBlocked { .. }
-        | BlockReason::BadSettings { .. }
-        | BlockReason::Crashed { .. } => by_surroundings(&report.reason),
-    }
-}
-
-/// Returns the actions for causes that do not depend on the Gates' results.
-fn by_surroundings(reason: &BlockReason) -> Vec<String> {
-    match reason {
-        BlockReason::BudgetSpent(_) => fixed(&[
-            "Decide whether it is worth more: raise `budget` in `.github/autobuild.yml` on the default branch, or the \
-             server's limit, then resume",
-            "Or split the task: skip it and label a smaller issue",
-        ]),
+        BlockReason::BudgetSpent(_) => fixed(BUDGET_SPENT),
         BlockReason::OpenReview { by } => vec![
             format!("Ask {} to approve or to dismiss the review", by.login),
             "Or resume: the next turn answers what the review asks for".to_owned(),
@@ -103,61 +72,78 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
         BlockReason::NeedGone { task } => vec![format!(
             "Decide whether it makes sense without {task}: resume it, or skip it too"
         )],
-        BlockReason::ForcePushed { .. } => fixed(&[
-            "Push the branch back to a commit that builds on the integration branch, then resume",
-            "Or retry the task: it starts again from the integration branch",
-        ]),
+        BlockReason::ForcePushed { .. } => fixed(FORCE_PUSHED),
         BlockReason::ForgeRefused { .. } => faults::refused(),
         BlockReason::Failed { fault, .. } => faults::actions(fault),
-        BlockReason::BranchRule { rule } => vec![
-            format!(
-                "Except the branches autobuild/** from the rule {}, or let AutoBuild bypass it, then resume",
-                plain(rule)
-            ),
-            "Or, if the rule asks for signed commits, set `commits: github` in `.github/autobuild.yml`, then resume".to_owned(),
-            "Or, if the rule is about what a commit holds, resume with guidance on what to leave out: without guidance a \
-             commit that was refused is pushed again as it is"
-                .to_owned(),
-        ],
-        BlockReason::PreFlightFailed { fault, what, .. } => vec![
-            match (fault, what.as_ref()) {
-                (PreFlightFault::NotRun, _)
-                | (
-                    PreFlightFault::NoNames,
-                    PreFlightCause::NoNames {
-                        tests: Evidence::Failed(_),
-                        ..
-                    },
-                ) => format!(
-                    "Commit a fix to the default branch, or set `setup` and `test` in `.github/autobuild.yml` there, or \
-                     install what is missing where AutoBuild runs ({})",
-                    plain(&reasons::preflight_cause(what))
-                ),
-                (PreFlightFault::NothingPasses, _) => "Make at least one test pass on the default branch. In \
-                     `.github/autobuild.yml`, `setup` installs the packages that the tests import, and `test` runs tests \
-                     that can pass where AutoBuild runs"
-                    .to_owned(),
-                (PreFlightFault::NoNames, _) => "Set `test` in `.github/autobuild.yml` to the test runner itself, or \
-                     `test_report` to the JUnit file that it writes. Or plan again, with commands in the criteria"
-                    .to_owned(),
-            },
-            "Then resume: AutoBuild tries again, and pays no model before this works".to_owned(),
-        ],
+        BlockReason::BranchRule { rule } => branch_rule(rule),
+        BlockReason::PreFlightFailed { fault, what, .. } => preflight(*fault, what),
         BlockReason::DefaultConflict { files, given_up } => conflict(files, *given_up),
-        BlockReason::TasksBlocked { .. } => {
-            fixed(&["Answer the blocked report of each task: resume, approve, retry or skip it"])
-        }
-        BlockReason::BadSettings { .. } => {
-            fixed(&["Fix `.github/autobuild.yml` on the default branch as the mistakes say, then resume"])
-        }
+        BlockReason::TasksBlocked { .. } => fixed(TASKS_BLOCKED),
+        BlockReason::BadSettings { .. } => fixed(BAD_SETTINGS),
         BlockReason::Crashed { .. } => fixed(&["Look into AutoBuild's log, then resume"]),
-        BlockReason::OutOfTurns { .. }
-        | BlockReason::NoChangeTwice
-        | BlockReason::SameIssues
-        | BlockReason::AgentFailed { .. }
-        | BlockReason::GatesAbsent { .. }
-        | BlockReason::WaveGateRed { .. } => Vec::new(),
     }
+}
+
+const SAME_ISSUES_FIRST: &[&str] =
+    &["Resume with guidance on the recurring issues: the Player does not find the way by itself"];
+const SAME_ISSUES: &[&str] = &[
+    "Push a commit that settles the recurring issues to the task's branch, then resume",
+    "Retry the task from the integration branch if its approach is a dead end",
+];
+const BUDGET_SPENT: &[&str] = &[
+    "Decide whether it is worth more: raise `budget` in `.github/autobuild.yml` on the default branch, or the server's \
+     limit, then resume",
+    "Or split the task: skip it and label a smaller issue",
+];
+const FORCE_PUSHED: &[&str] = &[
+    "Push the branch back to a commit that builds on the integration branch, then resume",
+    "Or retry the task: it starts again from the integration branch",
+];
+const TASKS_BLOCKED: &[&str] = &["Answer the blocked report of each task: resume, approve, retry or skip it"];
+const BAD_SETTINGS: &[&str] = &["Fix `.github/autobuild.yml` on the default branch as the mistakes say, then resume"];
+
+fn branch_rule(rule: &str) -> Vec<String> {
+    vec![
+        format!(
+            "Except the branches autobuild/** from the rule {}, or let AutoBuild bypass it, then resume",
+            plain(rule)
+        ),
+        "Or, if the rule asks for signed commits, set `commits: github` in `.github/autobuild.yml`, then resume"
+            .to_owned(),
+        "Or, if the rule is about what a commit holds, resume with guidance on what to leave out: without guidance a \
+         commit that was refused is pushed again as it is"
+            .to_owned(),
+    ]
+}
+
+fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
+    let fail_unnamed = matches!(
+        what,
+        PreFlightCause::NoNames {
+            tests: Evidence::Failed(_),
+            ..
+        }
+    );
+    let mend = match fault {
+        PreFlightFault::NoNames if !fail_unnamed => {
+            "Set `test` in `.github/autobuild.yml` to the test runner itself, or `test_report` to the JUnit file that \
+             it writes. Or plan again, with commands in the criteria"
+                .to_owned()
+        }
+        PreFlightFault::NotRun | PreFlightFault::NoNames => format!(
+            "Commit a fix to the default branch, or set `setup` and `test` in `.github/autobuild.yml` there, or \
+             install what is missing where AutoBuild runs ({})",
+            plain(&reasons::preflight_cause(what))
+        ),
+        PreFlightFault::NothingPasses => "Make at least one test pass on the default branch. In \
+             `.github/autobuild.yml`, `setup` installs the packages that the tests import, and `test` runs tests that \
+             can pass where AutoBuild runs"
+            .to_owned(),
+    };
+    vec![
+        mend,
+        "Then resume: AutoBuild tries again, and pays no model before this works".to_owned(),
+    ]
 }
 
 /// Puts the actions for failing Gates first, or `first` if there are none, then `last`, which fits every such block.

@@ -4,10 +4,7 @@ use super::{
     snapshot, world,
     world::{Words, decent},
 };
-use crate::{
-    messages,
-    messages::{Level, MAX_CHARS},
-};
+use crate::{messages, messages::MAX_CHARS};
 use domain::{
     blocked::BlockReason,
     cost::{Cost, Spending},
@@ -211,7 +208,7 @@ fn review_of(feature: &domain::feature::Feature, task: &Task, turn: &Turn) -> St
         in_diff: &|_, _| false,
         files: &[],
     };
-    messages::review(feature, task, turn, &world::links(), shown)
+    messages::review(feature, task, turn, None, &world::links(), shown)
         .unwrap()
         .body
 }
@@ -275,7 +272,7 @@ fn the_review_of_a_turn_says_what_changed_since_the_one_before() {
         files: &files,
     };
     let said = |turn: usize| {
-        let review = messages::review(&feature, &task, &task.turns[turn], &world::links(), shown).unwrap();
+        let review = messages::review(&feature, &task, &task.turns[turn], None, &world::links(), shown).unwrap();
         review.body
     };
     assert!(!said(first).contains("Since the last turn"));
@@ -291,16 +288,16 @@ fn annotations_stand_on_lines_that_exist() {
     let turn = &task.turns[0];
     assert_eq!(messages::annotated_files(task, turn), ["src/auth.rs"]);
     let found = messages::annotations(task, turn, &|path| (path == "src/auth.rs").then_some(100));
-    let placed: Vec<(u32, Level, &str)> = found
+    let placed: Vec<(u32, Severity, &str)> = found
         .iter()
-        .map(|found| (found.line, found.level, found.title.as_str()))
+        .map(|found| (found.line, found.severity, found.title.as_str()))
         .collect();
     // The second item is about line 900, which does not exist; the last one is about no line.
     assert_eq!(
         placed,
         [
-            (12, Level::Failure, "must_fix: correctness"),
-            (12, Level::Warning, "should_fix: design"),
+            (12, Severity::MustFix, "must_fix: correctness"),
+            (12, Severity::ShouldFix, "should_fix: design"),
         ]
     );
     assert_eq!(messages::annotations(task, turn, &|_| None), []);

@@ -70,9 +70,9 @@ fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
                 in_diff: &|_, line| line == 12,
                 files: &[say("src/auth.rs")],
             };
-            let review = messages::review(&feature, task, turn, &links, shown).unwrap();
+            let review = messages::review(&feature, task, turn, None, &links, shown).unwrap();
             add("folded", messages::fold_inline(&review));
-            let blocked = messages::blocked_review(&feature, task, turn, Cost::default(), &links, shown).unwrap();
+            let blocked = messages::review(&feature, task, turn, Some(Cost::default()), &links, shown).unwrap();
             add("blocked review", blocked.body);
             add("review", review.body);
             for inline in review.inline {

@@ -143,7 +143,11 @@ fn shown(review: &messages::Review) -> String {
         .iter()
         .map(|inline| format!("== on {}:{}\n{}", inline.path, inline.line, inline.body))
         .collect();
-    format!("{:?}\n\n{}\n\n{}", review.event, review.body, inline.join("\n\n"))
+    let event = match review.outcome {
+        Outcome::Approve => "Approve",
+        Outcome::Feedback => "RequestChanges",
+    };
+    format!("{event}\n\n{}\n\n{}", review.body, inline.join("\n\n"))
 }
 
 #[test]
@@ -151,7 +155,7 @@ fn a_review_for_feedback_and_one_for_approval() {
     let feature = world::busy(&decent);
     let review = |task: usize, turn: usize| {
         let task = &feature.tasks[task];
-        messages::review(&feature, task, &task.turns[turn], &world::links(), CHANGE).unwrap()
+        messages::review(&feature, task, &task.turns[turn], None, &world::links(), CHANGE).unwrap()
     };
     snapshot!("review_feedback", shown(&review(1, 1)));
     snapshot!("review_approve", shown(&review(0, 0)));
@@ -171,10 +175,13 @@ fn a_review_of_a_turn_that_no_coach_saw() {
     turn.verdict = Some(domain::contract::no_change());
     task.turns.push(turn.clone());
     let task = feature.tasks[1].clone();
-    let review = messages::review(&feature, &task, &turn, &world::links(), CHANGE).unwrap();
+    let review = messages::review(&feature, &task, &turn, None, &world::links(), CHANGE).unwrap();
     snapshot!("review_no_change", shown(&review));
     let open = task::Turn { verdict: None, ..turn };
-    assert_eq!(messages::review(&feature, &task, &open, &world::links(), CHANGE), None);
+    assert_eq!(
+        messages::review(&feature, &task, &open, None, &world::links(), CHANGE),
+        None
+    );
     assert_eq!(
         messages::check_run(&world::feature(&decent), &feature.tasks[0], &open, &world::links()),
         None
@@ -202,7 +209,7 @@ fn a_block_for_turns_without_a_change_shows_what_the_coach_asked_for() {
     };
     let task = &feature.tasks[1];
     let (links, cost) = (world::links(), Cost::default());
-    let review = messages::blocked_review(&feature, task, &task.turns[6], cost, &links, CHANGE).unwrap();
+    let review = messages::review(&feature, task, &task.turns[6], Some(cost), &links, CHANGE).unwrap();
     let open = review.body.split("<details>").next().unwrap();
     assert!(
         open.contains("#### Fix first") && open.contains("No test for an expired token"),
@@ -246,7 +253,7 @@ fn of_many_items_only_the_heaviest_stand_in_the_open() {
         .flat_map(|severity| (1..=8).map(move |number| item(severity, number)))
         .collect();
     let task = &feature.tasks[1];
-    let review = messages::review(&feature, task, &task.turns[1], &world::links(), CHANGE).unwrap();
+    let review = messages::review(&feature, task, &task.turns[1], None, &world::links(), CHANGE).unwrap();
     let open = review.body.split("<details>").next().unwrap();
     assert!(open.contains("MustFix 6") && !open.contains("MustFix 7"), "{open}");
     assert!(!open.contains("ShouldFix") && !open.contains("NiceToHave"), "{open}");
@@ -296,7 +303,7 @@ fn an_approval_that_a_contract_lowered_says_which() {
     }];
     turn.verdict = Some(verdict);
     let task = &feature.tasks[1];
-    let review = messages::review(&feature, task, &task.turns[0], &world::links(), CHANGE).unwrap();
+    let review = messages::review(&feature, task, &task.turns[0], None, &world::links(), CHANGE).unwrap();
     assert!(review.body.starts_with("### ❌ Changes requested"), "{}", review.body);
     assert!(
         review

@@ -7,7 +7,6 @@ use crate::web::{
     },
     inbox::Inbox,
     metrics,
-    metrics::Shown,
 };
 use axum::{
     Json,
@@ -30,7 +29,6 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Returns the repository, if one is named.
     fn repository(&self) -> Result<Option<RepoName>, NotARepoName> {
         let name = self.repo.as_deref().unwrap_or_default().trim();
         (!name.is_empty()).then(|| name.parse()).transpose()
@@ -45,16 +43,16 @@ pub(super) async fn doctor_page(
     headers: HeaderMap,
 ) -> Response {
     let repo = asked.repository();
-    match metrics::by_token(&inbox, &headers) {
+    match metrics::is_by_token(&inbox, &headers) {
         None => {}
-        Some(Shown::Right) => return json(&inbox, repo).await,
-        Some(Shown::Wrong) => return StatusCode::UNAUTHORIZED.into_response(),
+        Some(true) => return json(&inbox, repo).await,
+        Some(false) => return StatusCode::UNAUTHORIZED.into_response(),
     }
     let viewer = match viewer {
         Ok(viewer) => viewer,
         Err(not_in) => return not_in.into_response(),
     };
-    let Some(doctor) = inbox.doctor().filter(|_| is_for(&inbox, &viewer)) else {
+    let Some(doctor) = inbox.doctor.as_ref().filter(|_| is_for(&inbox, &viewer)) else {
         return not_found(&inbox, Some(&viewer));
     };
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
@@ -74,7 +72,7 @@ pub(super) async fn doctor_page(
 }
 
 async fn json(inbox: &Inbox, repo: Result<Option<RepoName>, NotARepoName>) -> Response {
-    match (inbox.doctor(), repo) {
+    match (&inbox.doctor, repo) {
         (Some(doctor), Ok(repo)) => Json(diagnosis::report(&doctor(repo).await)).into_response(),
         (Some(_), Err(error)) => {
             let error = serde_json::json!({ "error": error.to_string() });
@@ -84,9 +82,8 @@ async fn json(inbox: &Inbox, repo: Result<Option<RepoName>, NotARepoName>) -> Re
     }
 }
 
-/// `true` if the viewer may see the page.
 pub(super) fn is_for(inbox: &Inbox, viewer: &Viewer) -> bool {
-    viewer.sees_everything() && inbox.doctor().is_some()
+    viewer.sees_everything() && inbox.doctor.is_some()
 }
 
 /// Returns the form in which a person names a repository.

@@ -3,16 +3,17 @@
 use crate::{
     engine::view::{FeatureView, WorkView},
     messages,
-    messages::Links,
+    messages::{Links, count},
     store::{EffectState, RunState, StoredEffect, StoredRun},
     web::dashboard::{
         graph,
-        parts::{Form, count, date, minute, money, sentence, took},
+        parts::{date, minute, money, took},
         plot::Plot,
         queue,
     },
 };
 use domain::{
+    budget::dollars,
     cost::Cost,
     decision::{Outcome, Severity},
     evidence::{Evidence, GateReport},
@@ -22,7 +23,8 @@ use domain::{
     task::{Task, Turn},
 };
 use maud::{Markup, html};
-use page_parts::markdown;
+use page_parts::{markdown, sentence};
+use url::form_urlencoded::byte_serialize;
 
 /// The most steps that are listed.
 const MOST_STEPS: usize = 50;
@@ -31,28 +33,18 @@ const MOST_ITEMS: usize = 20;
 /// The most characters of a Gate's finding.
 const LONGEST: usize = 400;
 
-/// Returns the page's content.
-pub(super) fn content(web: &str, secrets: &Secrets, form: &Form, (view, work): (&FeatureView, &WorkView)) -> Markup {
-    Shown {
-        form,
-        web,
-        secrets,
-        view,
-        work,
-    }
-    .page()
-}
-
-struct Shown<'a> {
-    form: &'a Form,
-    web: &'a str,
-    secrets: &'a Secrets,
-    view: &'a FeatureView,
-    work: &'a WorkView,
+/// What the page is made from.
+pub(super) struct Shown<'a> {
+    pub(super) web: &'a str,
+    pub(super) secrets: &'a Secrets,
+    /// The token of the forms of a viewer who may act.
+    pub(super) token: Option<&'a str>,
+    pub(super) view: &'a FeatureView,
+    pub(super) work: &'a WorkView,
 }
 
 impl Shown<'_> {
-    fn page(&self) -> Markup {
+    pub(super) fn page(&self) -> Markup {
         let feature = &self.view.feature;
         let (spending, links) = (&self.view.spending, self.links());
         html! {
@@ -81,12 +73,9 @@ impl Shown<'_> {
 
     /// Plots the cost of the runs over time, against the repository's limit.
     fn money(&self) -> Markup {
-        let mut ended: Vec<(Millis, u64)> = self
-            .work
-            .runs
-            .iter()
-            .filter_map(|run| Some((run.ended_at?, run.usage.usd_micros?)))
-            .collect();
+        let runs = self.work.runs.iter();
+        let ended = runs.filter_map(|run| Some((run.ended_at?, run.usage.usd_micros?)));
+        let mut ended: Vec<(Millis, u64)> = ended.collect();
         ended.sort_unstable();
         let (Some((first, _)), Some((last, _))) = (ended.first().copied(), ended.last().copied()) else {
             return html! {};
@@ -119,11 +108,8 @@ impl Shown<'_> {
     }
 
     fn address(&self, tail: &str) -> Option<String> {
-        Some(format!(
-            "{}/{}{tail}",
-            self.web.trim_end_matches('/'),
-            self.view.name.as_ref()?
-        ))
+        let name = self.view.name.as_ref()?;
+        Some(format!("{}/{name}{tail}", self.web.trim_end_matches('/')))
     }
 
     fn facts(&self) -> Markup {
@@ -204,11 +190,9 @@ impl Shown<'_> {
             run.state == RunState::Running && work.task == run.task && work.turn == run.turn && work.role == run.role
         });
         let how = self.masked(run.failure.as_deref().unwrap_or(&run.state.to_string()));
-        let cost = run
-            .usage
-            .usd_micros
-            .map_or_else(|| "–".to_owned(), domain::budget::dollars);
-        let address = format!("/features/{}/run?id={}", run.feature, encoded(&run.id));
+        let cost = run.usage.usd_micros.map_or_else(|| "–".to_owned(), dollars);
+        let id: String = byte_serialize(run.id.as_bytes()).collect();
+        let address = format!("/features/{}/run?id={id}", run.feature);
         html! {
             tr {
                 td { a href=(address) { (run.role) } }
@@ -259,9 +243,6 @@ impl Shown<'_> {
 
     /// Returns the Gates' findings, one per line.
     fn evidence(&self, title: &str, gates: &GateReport) -> Markup {
-        let first = gates.setup.iter().map(|setup| ("set-up".to_owned(), setup));
-        let tests = std::iter::once(("tests".to_owned(), &gates.tests));
-        let more = gates.more.iter().map(|result| (result.gate.name(), &result.evidence));
         let line = |evidence: &Evidence| match evidence {
             Evidence::Passed(finding) | Evidence::Failed(finding) => {
                 shorten::middle(&self.masked(&finding.sentence()), LONGEST)
@@ -271,7 +252,7 @@ impl Shown<'_> {
         html! {
             div.scroll tabindex="0" role="region" aria-label=(title) {
                 table.list { tbody {
-                    @for (name, evidence) in first.chain(tests).chain(more) {
+                    @for (name, evidence) in messages::every_gate(gates) {
                         tr { td { (name) } td { (page_parts::badge(colour(evidence), evidence.word())) } td.says { (sentence(&line(evidence))) } }
                     }
                 } }
@@ -281,14 +262,14 @@ impl Shown<'_> {
 
     /// Returns the open steps with what they wait for, and the failed ones.
     fn steps(&self) -> Markup {
-        let (failed, effects): (Vec<&StoredEffect>, Vec<&StoredEffect>) = self
-            .work
-            .effects
-            .iter()
-            .partition(|effect| effect.state == EffectState::Failed);
+        let all = self.work.effects.iter();
+        let (failed, effects): (Vec<&StoredEffect>, Vec<&StoredEffect>) =
+            all.partition(|effect| effect.state == EffectState::Failed);
         html! {
             @if !failed.is_empty() { h2 { "Failed steps" } }
-            @for effect in failed.iter().rev().take(MOST_STEPS) { (queue::failed(self.secrets, self.form, effect, queue::Shown::OnItsFeature)) }
+            @for effect in failed.iter().rev().take(MOST_STEPS) {
+                (queue::failed(self.secrets, self.token, effect, queue::Shown::OnItsFeature))
+            }
             @if !effects.is_empty() {
                 h2 { "Steps" }
                 div.scroll tabindex="0" role="region" aria-label="Steps" {
@@ -311,15 +292,6 @@ impl Shown<'_> {
             }
         }
     }
-}
-
-/// Percent-encodes an id for a URL: everything but ASCII letters and digits.
-fn encoded(text: &str) -> String {
-    let byte = |byte: u8| match byte.is_ascii_alphanumeric() {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    };
-    text.bytes().map(byte).collect()
 }
 
 fn weight(severity: Severity) -> &'static str {
@@ -349,11 +321,10 @@ fn step_colour(state: EffectState) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::content;
+    use super::Shown;
     use crate::{
         engine::view::{FeatureView, WorkView},
         store::{EffectState, Ordered, StoredEffect},
-        web::dashboard::parts::Form,
     };
     use domain::{
         cost::Spending,
@@ -426,8 +397,15 @@ mod tests {
             ..WorkView::default()
         };
         let page = |secrets: &Secrets| {
-            let form = Form::new("token".to_owned());
-            content("https://github.com", secrets, &form, (&view, &work)).0
+            let (web, token, view, work) = ("https://github.com", Some("token"), &view, &work);
+            let shown = Shown {
+                web,
+                secrets,
+                token,
+                view,
+                work,
+            };
+            shown.page().0
         };
         let shown = page(&Secrets::default()).matches(SECRET).count();
         assert!(shown >= 3, "title, issue and step: {shown}");

@@ -1,11 +1,7 @@
 //! The picture of a Feature's waves: a column for each wave, a box for each task, a line for each dependency.
 
 use crate::messages;
-use domain::{
-    feature::Feature,
-    secret::Secrets,
-    task::{State, Task},
-};
+use domain::{feature::Feature, secret::Secrets, task::Task};
 use maud::{Markup, html};
 use page_parts::graph::{Column, Graph, Node, draw};
 use std::collections::BTreeMap;
@@ -44,18 +40,7 @@ fn node(secrets: &Secrets, task: &Task) -> Node {
         name: task.id.to_string(),
         about: secrets.mask(&task.plan.name),
         state: messages::task_state(task).to_owned(),
-        colour: colour(task).to_owned(),
+        colour: messages::task_colour(task).to_owned(),
         href: Some(format!("#{}", task.id)),
-    }
-}
-
-fn colour(task: &Task) -> &'static str {
-    match task.state {
-        State::Pending => "pending",
-        State::PreLoop { .. } | State::PlayerTurn { .. } | State::CoachTurn { .. } => "working",
-        State::Approved { .. } => "approved",
-        State::Completed { .. } => "done",
-        State::Blocked { .. } => "blocked",
-        State::Skipped { .. } | State::Cancelled => "gone",
     }
 }

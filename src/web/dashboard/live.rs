@@ -4,7 +4,7 @@ use crate::web::{
     dashboard::{
         content, read_access, readings,
         readings::{Page, Reading, Seen},
-        sessions::Viewer,
+        sessions::{Viewer, Who},
     },
     inbox::Inbox,
 };
@@ -42,21 +42,16 @@ struct Stream {
     is_unread: bool,
     sent: LastSent,
     quiet: u32,
-    state: State,
-}
-
-enum State {
-    Open,
-    /// The last event was sent.
-    Ended,
+    /// Whether the last event was sent.
+    is_ended: bool,
 }
 
 /// Returns the stream of a page's content; it lasts as long as the request that opened it would be admitted.
 pub(super) async fn stream(inbox: Arc<Inbox>, page: Page, (viewer, headers): (&Viewer, HeaderMap)) -> Response {
     let stream = Stream {
-        crowded: match viewer {
-            Viewer::Whole(_) => Arc::default(),
-            Viewer::Person(_, person) => inbox.pages().streams.join(person.id),
+        crowded: match &viewer.who {
+            Who::Operator => Arc::default(),
+            Who::Person(person) => inbox.pages.streams.join(person.id),
         },
         seen: readings::follow(&inbox, page).await,
         inbox,
@@ -64,7 +59,7 @@ pub(super) async fn stream(inbox: Arc<Inbox>, page: Page, (viewer, headers): (&V
         is_unread: true,
         sent: LastSent::default(),
         quiet: 0,
-        state: State::Open,
+        is_ended: false,
     };
     let body = Body::from_stream(stream::unfold(stream, |mut stream| async move {
         let next = stream.next().await?;
@@ -74,13 +69,8 @@ pub(super) async fn stream(inbox: Arc<Inbox>, page: Page, (viewer, headers): (&V
 }
 
 impl Stream {
-    /// Returns the next event; `None` after the last.
     async fn next(&mut self) -> Option<String> {
-        loop {
-            match self.state {
-                State::Open => {}
-                State::Ended => return None,
-            }
+        while !self.is_ended {
             if let Some(event) = self.look().await {
                 return Some(event);
             }
@@ -97,6 +87,7 @@ impl Stream {
                 return Some(HERE.to_owned());
             }
         }
+        None
     }
 
     /// Returns the event to send now, if there is one.
@@ -129,7 +120,7 @@ impl Stream {
     }
 
     fn last(&mut self, event: &str) -> Option<String> {
-        self.state = State::Ended;
+        self.is_ended = true;
         Some(event.to_owned())
     }
 }

@@ -31,7 +31,7 @@ use axum::{
         rejection::{FormRejection, PathRejection, QueryRejection},
     },
     http::{
-        HeaderMap, HeaderName, HeaderValue, StatusCode,
+        HeaderMap, HeaderName, StatusCode,
         header::{
             CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, LOCATION, ORIGIN, REFERRER_POLICY, REFRESH,
             SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
@@ -52,7 +52,6 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 const ICON: &str = include_str!("icon.svg");
 
-/// Returns the dashboard's routes.
 pub(super) fn routes(inbox: &Arc<Inbox>) -> Router<Arc<Inbox>> {
     pages().layer(from_fn_with_state(Arc::clone(inbox), door))
 }
@@ -60,8 +59,8 @@ pub(super) fn routes(inbox: &Arc<Inbox>) -> Router<Arc<Inbox>> {
 /// Guards the dashboard of a run on a person's own machine: each request needs the run's key, or the session that the
 /// key began.
 async fn door(State(inbox): State<Arc<Inbox>>, request: Request, next: Next) -> Response {
-    let key = match (inbox.viewers(), inbox.admin()) {
-        (Viewers::WithKey, Some(admin)) => admin.token(),
+    let key = match (inbox.viewers, &inbox.admin) {
+        (Viewers::WithKey, Some(admin)) => &admin.token,
         (Viewers::SignedIn, _) | (Viewers::WithKey, None) => return next.run(request).await,
     };
     let refused = |said: &'static str| (StatusCode::FORBIDDEN, said).into_response();
@@ -77,14 +76,8 @@ async fn door(State(inbox): State<Arc<Inbox>>, request: Request, next: Next) -> 
 }
 
 fn pages() -> Router<Arc<Inbox>> {
-    Router::new()
-        .route("/", get(overview_page))
-        .route("/live", get(overview_live))
-        .route("/queue", get(queue_page))
-        .route("/queue/live", get(queue_live))
+    let router = Router::new()
         .route("/queue/try-again", post(try_again))
-        .route("/spending", get(spending_page))
-        .route("/spending/live", get(spending_live))
         .route("/features/{repo}/{issue}/{run}", get(feature_page))
         .route("/features/{repo}/{issue}/{run}/live", get(feature_live))
         .route("/features/{repo}/{issue}/{run}/run", get(run_page))
@@ -92,38 +85,53 @@ fn pages() -> Router<Arc<Inbox>> {
         .route("/sign-in", get(sign_in::sign_in_page).post(sign_in::sign_in))
         .route("/sign-in/github", get(sign_in::with_github))
         .route("/sign-out", post(sign_in::sign_out))
-        .route(
-            "/assets/pages.css",
-            get(|| asset("text/css; charset=utf-8", page_parts::STYLE)),
-        )
-        .route("/assets/icon.svg", get(|| asset("image/svg+xml", ICON)))
-        .route(
-            "/assets/live.js",
-            get(|| asset("text/javascript; charset=utf-8", page_parts::SCRIPT)),
-        )
-        .fallback(nowhere)
+        .route("/assets/pages.css", get(style))
+        .route("/assets/icon.svg", get(icon))
+        .route("/assets/live.js", get(script))
+        .fallback(nowhere);
+    [
+        (Page::Overview, "AutoBuild", "/", "/live"),
+        (Page::Queue, "Queue", "/queue", "/queue/live"),
+        (Page::Spending, "Spending", "/spending", "/spending/live"),
+    ]
+    .into_iter()
+    .fold(router, with_page)
 }
 
-/// Serves the style sheet of every page.
+/// Adds the routes of a page about all work, and of what follows it.
+fn with_page(
+    router: Router<Arc<Inbox>>,
+    (page, title, path, live): (Page, &'static str, &str, &'static str),
+) -> Router<Arc<Inbox>> {
+    let whole = async move |State(inbox): State<Arc<Inbox>>, viewer: Viewer| {
+        let reading = read_access::read(&inbox, &viewer, page).await;
+        answer(&inbox, &viewer, (title, live), &reading)
+    };
+    let followed = async move |State(inbox): State<Arc<Inbox>>, viewer: Follower, headers: HeaderMap| {
+        follow(inbox, viewer, headers, page).await
+    };
+    router.route(path, get(whole)).route(live, get(followed))
+}
+
 pub(super) async fn style() -> Response {
-    asset("text/css; charset=utf-8", page_parts::STYLE).await
+    asset("text/css; charset=utf-8", page_parts::STYLE)
 }
 
-/// Serves the icon of every page.
 pub(super) async fn icon() -> Response {
-    asset("image/svg+xml", ICON).await
+    asset("image/svg+xml", ICON)
 }
 
-async fn asset(kind: &'static str, text: &'static str) -> Response {
-    (
-        [
-            (CONTENT_TYPE, kind),
-            (CACHE_CONTROL, "max-age=300"),
-            (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        ],
-        text,
-    )
-        .into_response()
+async fn script() -> Response {
+    asset("text/javascript; charset=utf-8", page_parts::SCRIPT)
+}
+
+fn asset(kind: &'static str, text: &'static str) -> Response {
+    let headers = [
+        (CONTENT_TYPE, kind),
+        (CACHE_CONTROL, "max-age=300"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (headers, text).into_response()
 }
 
 type Key = Result<Path<(u64, u64, u32)>, PathRejection>;
@@ -131,23 +139,6 @@ type Key = Result<Path<(u64, u64, u32)>, PathRejection>;
 fn key(path: Key) -> Option<FeatureKey> {
     let Path((repo, issue, run)) = path.ok()?;
     format!("{repo}/{issue}/{run}").parse().ok()
-}
-
-async fn overview_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer) -> Response {
-    whole(&inbox, &viewer, Page::Overview, ("AutoBuild", "/live")).await
-}
-
-async fn queue_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer) -> Response {
-    whole(&inbox, &viewer, Page::Queue, ("Queue", "/queue/live")).await
-}
-
-async fn spending_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer) -> Response {
-    whole(&inbox, &viewer, Page::Spending, ("Spending", "/spending/live")).await
-}
-
-/// Returns a page as it is now, with what the viewer may see.
-async fn whole(inbox: &Arc<Inbox>, viewer: &Viewer, page: Page, named: (&str, &str)) -> Response {
-    answer(inbox, viewer, named, &read_access::read(inbox, viewer, page).await)
 }
 
 async fn feature_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer, path: Key) -> Response {
@@ -184,29 +175,13 @@ async fn run_page(
         Ok(None) => not_found(&inbox, Some(&viewer)),
         Err(error) => {
             tracing::warn!(%error, "a run's page could not be made");
-            let reading = match error.is_unreadable() {
-                true => Reading::Unreadable,
-                false => Reading::NoDatabase,
-            };
-            answer(&inbox, &viewer, ("A run", ""), &reading)
+            answer(&inbox, &viewer, ("A run", ""), &Reading::from(&error))
         }
     }
 }
 
 /// The viewer whose script follows a page; a script is not redirected to the sign-in page.
 type Follower = Result<Viewer, NotIn>;
-
-async fn overview_live(State(inbox): State<Arc<Inbox>>, viewer: Follower, headers: HeaderMap) -> Response {
-    follow(inbox, viewer, headers, Page::Overview).await
-}
-
-async fn queue_live(State(inbox): State<Arc<Inbox>>, viewer: Follower, headers: HeaderMap) -> Response {
-    follow(inbox, viewer, headers, Page::Queue).await
-}
-
-async fn spending_live(State(inbox): State<Arc<Inbox>>, viewer: Follower, headers: HeaderMap) -> Response {
-    follow(inbox, viewer, headers, Page::Spending).await
-}
 
 /// Streams a page as it changes, with what the viewer may see.
 async fn follow(inbox: Arc<Inbox>, viewer: Follower, headers: HeaderMap, page: Page) -> Response {
@@ -244,13 +219,8 @@ async fn try_again(
             h1 { "This form is not of this page" }
             p { "Open " a href="/queue" { "the queue" } " and press the button there." }
         };
-        return page(
-            StatusCode::FORBIDDEN,
-            "Not allowed",
-            &bar(&inbox, Some(&viewer)),
-            None,
-            &content,
-        );
+        let bar = bar(&inbox, Some(&viewer));
+        return page(StatusCode::FORBIDDEN, "Not allowed", &bar, None, &content);
     }
     match inbox.engine().try_again(&which.id).await {
         Ok(tried) => {
@@ -271,7 +241,6 @@ async fn feature_live(State(inbox): State<Arc<Inbox>>, viewer: Follower, path: K
     }
 }
 
-/// Answers requests for unknown addresses.
 async fn nowhere(State(inbox): State<Arc<Inbox>>, viewer: Result<Viewer, NotIn>) -> Response {
     not_found(&inbox, viewer.ok().as_ref())
 }
@@ -290,18 +259,33 @@ impl IntoResponse for NotIn {
 
 /// Returns the page for a viewer whose session cannot be checked.
 fn no_database() -> Response {
-    let said = html! { h1 { "The database does not answer" } p { "Reload the page in a moment." } };
-    page(StatusCode::SERVICE_UNAVAILABLE, "Not now", &html! {}, None, &said)
+    page(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "Not now",
+        &html! {},
+        None,
+        &unanswered(),
+    )
+}
+
+fn unanswered() -> Markup {
+    html! { h1 { "The database does not answer" } p { "Reload the page in a moment." } }
+}
+
+fn no_such_page() -> Markup {
+    html! { h1 { "There is no such page" } p { a href="/" { "All work" } } }
 }
 
 /// Returns the token that the forms on a viewer's pages carry.
 fn form_token(inbox: &Inbox, viewer: &Viewer) -> Option<String> {
-    inbox.admin().map(|admin| viewer.session().form_token(admin.signing()))
+    inbox
+        .admin
+        .as_ref()
+        .map(|admin| viewer.session.form_token(&admin.signing))
 }
 
-/// Returns the links of every page.
 fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
-    let token = match inbox.viewers() {
+    let token = match inbox.viewers {
         Viewers::SignedIn => viewer.and_then(|viewer| form_token(inbox, viewer)),
         Viewers::WithKey => None,
     };
@@ -323,24 +307,30 @@ fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
     }
 }
 
-/// Renders a reading as a page's content.
 fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
     let (web, secrets) = (inbox.engine().autobuild.urls().web(), &inbox.engine().secrets);
     let acting = Some(viewer).filter(|viewer| viewer.sees_everything());
     let token = acting.and_then(|viewer| form_token(inbox, viewer));
-    let form = parts::Form::new(token.unwrap_or_default());
+    let token = token.as_deref();
     match reading {
-        Reading::Overview(view, extent) => overview::content(secrets, inbox.viewers(), (view, *extent)),
-        Reading::Feature(view, work) => feature::content(web, secrets, &form, (view, work)),
-        Reading::Queue(queue) => queue::content(secrets, &form, queue),
+        Reading::Overview(view, extent) => overview::content(secrets, inbox.viewers, (view, *extent)),
+        Reading::Feature(view, work) => feature::Shown {
+            web,
+            secrets,
+            token,
+            view,
+            work,
+        }
+        .page(),
+        Reading::Queue(queue) => queue::content(secrets, token, queue),
         Reading::Spending(figures) => spending::content(figures),
-        Reading::Gone => html! { h1 { "There is no such page" } p { a href="/" { "All work" } } },
+        Reading::Gone => no_such_page(),
         Reading::Unreadable => html! {
             h1 { "This page cannot be shown" }
             p { "AutoBuild cannot read what it stored: another version may have written it. Its log names the cause." }
             p { a href="/" { "All work" } }
         },
-        Reading::NoDatabase => html! { h1 { "The database does not answer" } p { "Reload the page in a moment." } },
+        Reading::NoDatabase => unanswered(),
         Reading::Undecided => html! {
             h1 { "GitHub does not say what you may see" }
             p { "Reload the page in a moment." }
@@ -363,9 +353,8 @@ fn answer(inbox: &Inbox, viewer: &Viewer, (title, live): (&str, &str), reading: 
 }
 
 fn not_found(inbox: &Inbox, viewer: Option<&Viewer>) -> Response {
-    let content = html! { h1 { "There is no such page" } p { a href="/" { "All work" } } };
     let bar = bar(inbox, viewer);
-    page(StatusCode::NOT_FOUND, "Not found", &bar, None, &content)
+    page(StatusCode::NOT_FOUND, "Not found", &bar, None, &no_such_page())
 }
 
 fn page(status: StatusCode, title: &str, bar: &Markup, live: Option<&str>, content: &Markup) -> Response {
@@ -387,15 +376,15 @@ fn page(status: StatusCode, title: &str, bar: &Markup, live: Option<&str>, conte
             }
         }
     };
-    let mut response = (status, page.into_string()).into_response();
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // Without a referrer, a browser would not send the form's origin either.
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    let headers = [
+        (CONTENT_TYPE, "text/html; charset=utf-8"),
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        // Without a referrer, a browser would not send the form's origin either.
+        (REFERRER_POLICY, "same-origin"),
+        (CACHE_CONTROL, "no-store"),
+    ];
+    (status, headers, page.into_string()).into_response()
 }
 
 /// `true` if the browser says that a form comes from this very site, or says nothing. `Sec-Fetch-Site` counts first,

@@ -3,23 +3,24 @@
 use crate::{
     engine::view::{ListedView, Overview},
     messages,
-    store::{ProviderTrouble, Tally, Trouble},
+    messages::count,
+    store::{ProviderTrouble, Tally},
     web::{
         dashboard::{
-            parts::{count, date, feature_address, money},
+            parts::{date, feature_address, money, repository},
             readings::Extent,
         },
+        health,
         inbox::Viewers,
     },
 };
 use domain::{
     feature::{Feature, State},
-    ids::RepoId,
+    ids::PullNumber,
     secret::Secrets,
 };
 use maud::{Markup, html};
 
-/// Returns the page's content.
 pub(super) fn content(secrets: &Secrets, viewers: Viewers, (view, extent): (&Overview, Extent)) -> Markup {
     let (waits, runs): (Vec<&ListedView>, Vec<&ListedView>) =
         view.unfinished.iter().partition(|view| waits_for_a_person(view));
@@ -36,13 +37,14 @@ pub(super) fn content(secrets: &Secrets, viewers: Viewers, (view, extent): (&Ove
         (by_repository(secrets, runs, idle))
         h2 { "Ended last" }
         ul.rows {
-            @for view in &view.ended { (row(secrets, view, &format!("{} · ", ListedRepository::of(view).whole()))) }
+            @for view in &view.ended {
+                (row(secrets, view, &format!("{} · ", repository(view.name.as_ref(), view.key.repo))))
+            }
             @if view.ended.is_empty() { li.muted { "Nothing has ended yet." } }
         }
     }
 }
 
-/// Says which part of all work the page shows.
 fn about(view: &Overview, extent: Extent) -> Markup {
     match extent {
         Extent::Everything => machine(&view.tally, &view.troubles),
@@ -56,61 +58,24 @@ fn about(view: &Overview, extent: Extent) -> Markup {
     }
 }
 
-/// A repository with its name, if it is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum ListedRepository<'a> {
-    Known { owner: &'a str, name: &'a str },
-    Unknown(RepoId),
-}
-
-impl<'a> ListedRepository<'a> {
-    fn of(view: &'a ListedView) -> Self {
-        match &view.name {
-            Some(name) => Self::Known {
-                owner: &name.owner,
-                name: &name.name,
-            },
-            None => Self::Unknown(view.key.repo),
-        }
-    }
-
-    fn owner(self) -> Option<&'a str> {
-        match self {
-            Self::Known { owner, .. } => Some(owner),
-            Self::Unknown(_) => None,
-        }
-    }
-
-    fn name(self) -> String {
-        match self {
-            Self::Known { name, .. } => name.to_owned(),
-            Self::Unknown(repo) => format!("repository {repo}"),
-        }
-    }
-
-    fn whole(self) -> String {
-        match self {
-            Self::Known { owner, name } => format!("{owner}/{name}"),
-            Self::Unknown(_) => self.name(),
-        }
-    }
-}
-
-/// Lists Features under the names of their organisations and repositories.
+/// Lists Features under the names of their organisations and repositories; those without a name come last.
 fn by_repository(secrets: &Secrets, mut views: Vec<&ListedView>, none: &str) -> Markup {
-    views.sort_by_key(|view| ListedRepository::of(view));
-    let owner = |view: &ListedView| {
-        ListedRepository::of(view)
-            .owner()
-            .unwrap_or("GitHub has not told the names yet")
-            .to_owned()
+    views.sort_by_key(|view| {
+        let name = view.name.as_ref().map(|name| (&name.owner, &name.name));
+        (name.is_none(), name, view.key.repo)
+    });
+    let owner = |view: &ListedView| view.name.as_ref().map(|name| name.owner.clone());
+    let unnamed = || "GitHub has not told the names yet".to_owned();
+    let title = |view: &ListedView| match &view.name {
+        Some(name) => name.name.clone(),
+        None => repository(None, view.key.repo),
     };
     html! {
         @if views.is_empty() { ul.rows { li.muted { (none) } } }
-        @for of_owner in views.chunk_by(|one, other| ListedRepository::of(one).owner() == ListedRepository::of(other).owner()) {
-            @if let Some(first) = of_owner.first() { h3 { (owner(first)) } }
-            @for of_repo in of_owner.chunk_by(|one, other| ListedRepository::of(one) == ListedRepository::of(other)) {
-                @if let Some(first) = of_repo.first() { h4 { (ListedRepository::of(first).name()) } }
+        @for of_owner in views.chunk_by(|one, other| owner(one) == owner(other)) {
+            @if let Some(first) = of_owner.first() { h3 { (owner(first).unwrap_or_else(unnamed)) } }
+            @for of_repo in of_owner.chunk_by(|one, other| one.key.repo == other.key.repo) {
+                @if let Some(first) = of_repo.first() { h4 { (title(first)) } }
                 ul.rows { @for view in of_repo { (row(secrets, view, "")) } }
             }
         }
@@ -119,22 +84,10 @@ fn by_repository(secrets: &Secrets, mut views: Vec<&ListedView>, none: &str) -> 
 
 /// `true` if the Feature waits for a person; an unreadable one does too.
 fn waits_for_a_person(view: &ListedView) -> bool {
-    view.feature.as_ref().is_none_or(|feature| match feature.state {
-        State::AwaitingApproval | State::Paused { .. } | State::Blocked { .. } | State::InReview => true,
-        State::Planning { .. }
-        | State::Building { .. }
-        | State::Completed
-        | State::Cancelled { .. }
-        | State::Failed { .. } => false,
-    })
+    view.feature.as_ref().is_none_or(|feature| waits_for(feature).is_some())
 }
 
 fn machine(tally: &Tally, troubles: &[ProviderTrouble]) -> Markup {
-    let why = |trouble: &ProviderTrouble| match trouble.cause {
-        Trouble::RateLimited => "limits the rate",
-        Trouble::Unavailable => "is not available",
-        Trouble::NotAuthorised => "refuses the credentials",
-    };
     html! {
         p.muted {
             @if tally.running + tally.due + tally.waiting == 0 {
@@ -144,14 +97,17 @@ fn machine(tally: &Tally, troubles: &[ProviderTrouble]) -> Markup {
             }
         }
         @for trouble in troubles {
-            p.wrong { "The model's API of " (trouble.name) " " (why(trouble)) ", since " (date(trouble.since)) "." }
+            p.wrong {
+                "The model's API of " (trouble.name) " " (health::in_words(trouble.cause)) ", since "
+                (date(trouble.since)) "."
+            }
         }
     }
 }
 
 /// Says for whom and what the Feature waits; `None` if it goes on by itself.
 fn waits_for(feature: &Feature) -> Option<String> {
-    let of_pull = |pull: Option<domain::ids::PullNumber>| pull.map_or_else(String::new, |pull| format!(" #{pull}"));
+    let of_pull = |pull: Option<PullNumber>| pull.map_or_else(String::new, |pull| format!(" #{pull}"));
     match &feature.state {
         State::AwaitingApproval => Some("Someone with write access approves the plan.".to_owned()),
         State::Paused { by, .. } => Some(format!("{} paused it: /autobuild resume goes on.", by.login)),

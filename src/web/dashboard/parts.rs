@@ -1,12 +1,12 @@
 //! Small parts of the dashboard's pages.
 
-use crate::messages;
+use crate::{messages, messages::count};
+use chrono::{DateTime, Utc};
 use domain::{
     cost::Cost,
-    ids::{FeatureKey, Millis},
+    ids::{FeatureKey, Millis, RepoId, RepoName},
 };
 use maud::{Markup, html};
-use std::fmt::Display;
 
 /// Returns the address of a Feature's page.
 pub(super) fn feature_address(key: &FeatureKey) -> String {
@@ -15,20 +15,26 @@ pub(super) fn feature_address(key: &FeatureKey) -> String {
 
 /// Returns a time in readable form, in UTC.
 pub(super) fn date(at: Millis) -> Markup {
-    let at = chrono::DateTime::from_timestamp_millis(at.0).unwrap_or_default();
-    html! { time datetime=(at.to_rfc3339()) { (at.format("%Y-%m-%d %H:%M:%S UTC")) } }
+    html! { time datetime=(utc(at).to_rfc3339()) { (utc(at).format("%Y-%m-%d %H:%M:%S UTC")) } }
 }
 
 /// Returns the day of a time, in UTC.
 pub(super) fn day(at: Millis) -> String {
-    let at = chrono::DateTime::from_timestamp_millis(at.0).unwrap_or_default();
-    at.format("%Y-%m-%d").to_string()
+    utc(at).format("%Y-%m-%d").to_string()
 }
 
 /// Returns the minute of a time, in UTC.
 pub(super) fn minute(at: Millis) -> String {
-    let at = chrono::DateTime::from_timestamp_millis(at.0).unwrap_or_default();
-    at.format("%Y-%m-%d %H:%M").to_string()
+    utc(at).format("%Y-%m-%d %H:%M").to_string()
+}
+
+fn utc(at: Millis) -> DateTime<Utc> {
+    DateTime::from_timestamp_millis(at.0).unwrap_or_default()
+}
+
+/// Returns a repository's name, or its id if GitHub has not told the name yet.
+pub(super) fn repository(name: Option<&RepoName>, id: RepoId) -> String {
+    name.map_or_else(|| format!("repository {id}"), ToString::to_string)
 }
 
 /// Returns the rough age of something.
@@ -42,40 +48,9 @@ pub(super) fn age(since: Millis, now: Millis) -> String {
     }
 }
 
-/// The token in a viewer's forms, so that no other site can send them.
-pub(super) struct Form {
-    token: String,
-}
-
-impl Form {
-    /// Creates the value for a viewer with this token; the empty token stands for none.
-    pub(super) fn new(token: String) -> Self {
-        Self { token }
-    }
-
-    /// `true` if the viewer may act, not only look.
-    pub(super) fn may_act(&self) -> bool {
-        !self.token.is_empty()
-    }
-
-    /// Returns the form's field with the token.
-    pub(super) fn token(&self) -> Markup {
-        html! { input type="hidden" name="token" value=(self.token); }
-    }
-}
-
 /// Returns how long something took, in words.
 pub(super) fn took(from: Millis, until: Millis) -> String {
     domain::budget::hours(u64::try_from(until.0.saturating_sub(from.0)).unwrap_or(0))
-}
-
-/// Renders a sentence, with the text between backticks as code.
-pub(super) fn sentence(text: &str) -> Markup {
-    html! {
-        @for (place, part) in text.split('`').enumerate() {
-            @if place % 2 == 1 { code { (part) } } @else { (part) }
-        }
-    }
 }
 
 /// Returns the cost of runs, in words.
@@ -83,16 +58,5 @@ pub(super) fn money(cost: &Cost) -> String {
     match messages::cost(cost) {
         said if cost.usd_micros.is_none() && cost.agent_runs > cost.open_runs => format!("cost {said}"),
         said => said,
-    }
-}
-
-/// Returns a number with its noun: `1 step`, `2 steps`.
-pub(super) fn count<N: Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
-    match number == N::from(1) {
-        true => format!("1 {thing}"),
-        false => match thing.strip_suffix('y').filter(|_| thing.ends_with("ry")) {
-            Some(stem) => format!("{number} {stem}ies"),
-            None => format!("{number} {thing}s"),
-        },
     }
 }

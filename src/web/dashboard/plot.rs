@@ -26,12 +26,9 @@ pub(super) struct Plot<'a> {
 }
 
 impl Plot<'_> {
-    /// Returns the plot with its table.
     pub(super) fn draw(&self) -> Markup {
-        let total = self
-            .spent
-            .iter()
-            .fold(0_u64, |sum, (_, micros)| sum.saturating_add(*micros));
+        let amounts = self.spent.iter().map(|(_, micros)| *micros);
+        let total = amounts.fold(0, u64::saturating_add);
         let top = total.max(self.limit.unwrap_or(0)).max(1);
         let said = match self.limit {
             Some(limit) => format!("{} of {}", dollars(total), dollars(limit)),
@@ -59,14 +56,10 @@ impl Plot<'_> {
 
     fn table(&self) -> Markup {
         let mut sum = 0_u64;
-        let rows: Vec<(Millis, u64, u64)> = self
-            .spent
-            .iter()
-            .map(|(at, micros)| {
-                sum = sum.saturating_add(*micros);
-                (*at, *micros, sum)
-            })
-            .collect();
+        let rows = self.spent.iter().map(|(at, micros)| {
+            sum = sum.saturating_add(*micros);
+            (*at, *micros, sum)
+        });
         html! {
             table.list {
                 caption.muted { (self.title) }
@@ -97,7 +90,6 @@ impl Plot<'_> {
     }
 }
 
-/// Returns an amount's distance from the picture's top.
 fn height(micros: u64, top: u64) -> u64 {
     HEIGHT.saturating_sub(micros.saturating_mul(HEIGHT) / top.max(1))
 }

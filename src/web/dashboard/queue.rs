@@ -2,8 +2,9 @@
 
 use crate::{
     engine::queue::{Queue, Why, can_be_tried_again, why},
+    messages::count,
     store::{HeldBy, QueuedEffect, StoredEffect},
-    web::dashboard::parts::{Form, age, count, date, feature_address},
+    web::dashboard::parts::{age, date, feature_address},
 };
 use domain::{
     ids::{FeatureKey, Millis, TaskId},
@@ -11,8 +12,7 @@ use domain::{
 };
 use maud::{Markup, html};
 
-/// Returns the page's content.
-pub(super) fn content(secrets: &Secrets, form: &Form, queue: &Queue) -> Markup {
+pub(super) fn content(secrets: &Secrets, token: Option<&str>, queue: &Queue) -> Markup {
     let about = |step: &QueuedEffect| subject(step.feature, &step.subject);
     html! {
         h1 { "Queue" }
@@ -36,11 +36,10 @@ pub(super) fn content(secrets: &Secrets, form: &Form, queue: &Queue) -> Markup {
         }
         h2 { "Failed steps" }
         @if queue.failed.is_empty() { p { "No step has failed." } }
-        @for step in &queue.failed { (failed(secrets, form, step, Shown::InTheQueue)) }
+        @for step in &queue.failed { (failed(secrets, token, step, Shown::InTheQueue)) }
     }
 }
 
-/// Describes in words what a step does.
 pub(super) fn named(kind: &str) -> &str {
     match kind {
         "ingest" => "read what GitHub sent",
@@ -90,7 +89,6 @@ pub(super) fn subject(feature: Option<FeatureKey>, subject: &str) -> Markup {
     }
 }
 
-/// Returns the reason why a step waits, in words.
 fn reason(secrets: &Secrets, step: &QueuedEffect, now: Millis) -> Markup {
     let failed = || {
         let said = secrets.mask(step.last_error.as_deref().unwrap_or_default());
@@ -126,8 +124,9 @@ pub(super) enum Shown {
     OnItsFeature,
 }
 
-/// Returns a failed step, with the button that tries it again if possible.
-pub(super) fn failed(secrets: &Secrets, form: &Form, step: &StoredEffect, shown: Shown) -> Markup {
+/// Returns a failed step, with the button that tries it again if possible. `token` is that of the forms of a viewer who
+/// may act.
+pub(super) fn failed(secrets: &Secrets, token: Option<&str>, step: &StoredEffect, shown: Shown) -> Markup {
     let said = secrets.mask(step.last_error.as_deref().unwrap_or("It did not say why."));
     html! {
         article.box.changes_requested id=(format!("failed-{}", step.seq)) {
@@ -137,14 +136,14 @@ pub(super) fn failed(secrets: &Secrets, form: &Form, step: &StoredEffect, shown:
             }
             div.body {
                 p.says { (said) }
-                @if can_be_tried_again(step) && !form.may_act() {
-                    p.muted { "An operator can try it again." }
-                } @else if can_be_tried_again(step) {
+                @if let (true, Some(token)) = (can_be_tried_again(step), token) {
                     form.act method="post" action="/queue/try-again" {
-                        (form.token())
+                        input type="hidden" name="token" value=(token);
                         input type="hidden" name="id" value=(step.id);
                         button id=(format!("again-{}", step.seq)) aria-label=(format!("Try again: {}", named(&step.kind))) { "Try again" }
                     }
+                } @else if can_be_tried_again(step) {
+                    p.muted { "An operator can try it again." }
                 } @else if shown == Shown::InTheQueue {
                     p.muted { "Its Feature knows, and its page says what to do. Trying this step again would change nothing." }
                 }

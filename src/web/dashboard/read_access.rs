@@ -9,14 +9,14 @@ use crate::{
         dashboard::{
             readings,
             readings::{Extent, Page, Reading},
-            sessions::Viewer,
+            sessions::{Viewer, Who},
         },
         inbox::Inbox,
     },
 };
 use domain::ids::{InstallationId, Millis, RepoId, User, UserId};
 use futures_util::{
-    FutureExt,
+    FutureExt, future,
     future::{BoxFuture, Shared, join_all},
 };
 use std::{
@@ -129,10 +129,6 @@ impl Known {
         let (access, at) = self.last?;
         (now < at.plus(ms(access))).then_some(access)
     }
-
-    fn is_asked(&self) -> bool {
-        self.asking.is_some()
-    }
 }
 
 /// GitHub's last answers on who may read what, and the questions in progress.
@@ -150,45 +146,39 @@ impl Default for Readers {
     }
 }
 
-/// An answer, or the question in progress.
-enum Answer {
-    Known(Access),
-    Asked(Asking),
-}
-
 impl Readers {
     fn lock(&self) -> MutexGuard<'_, (HashMap<Key, Known>, Allowances)> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the known answer. It calls `ask` if that answer is old, no question is in progress, and the rate limit
-    /// allows it.
-    fn answer(&self, key: Key, installation: InstallationId, now: Millis, ask: impl FnOnce() -> Asking) -> Answer {
+    /// Returns the known answer, or the question in progress. It calls `ask` if that answer is old, no question is in
+    /// progress, and the rate limit allows it.
+    fn answer(&self, key: Key, installation: InstallationId, now: Millis, ask: impl FnOnce() -> Asking) -> Asking {
         let mut locked = self.lock();
         let (all, allowances) = &mut *locked;
         if all.len() >= MOST {
-            all.retain(|_, known| known.is_asked() || known.within(|_| HOLDS_AT_MOST, now).is_some());
+            all.retain(|_, known| known.asking.is_some() || known.within(|_| HOLDS_AT_MOST, now).is_some());
         }
         if all.len() >= MOST {
             all.clear();
         }
         let known = all.entry(key).or_default();
         if let Some(access) = known.within(Access::holds, now) {
-            return Answer::Known(access);
+            return decided(access);
         }
         if let Some(asking) = known.asking.clone().filter(|asking| asking.peek().is_none()) {
-            return Answer::Asked(asking);
+            return asking;
         }
         let askers = [
             (Asker::Person(key.1), OF_A_PERSON),
             (Asker::Installation(installation), OF_AN_INSTALLATION),
         ];
         if !allowances.grant(askers, now) {
-            return Answer::Known(known.within(|_| HOLDS_AT_MOST, now).unwrap_or(Access::Undecided));
+            return decided(known.within(|_| HOLDS_AT_MOST, now).unwrap_or(Access::Undecided));
         }
         let asking = ask();
         known.asking = Some(asking.clone());
-        Answer::Asked(asking)
+        asking
     }
 
     /// Keeps GitHub's answer. Its age counts from the question, so a slow answer is already old.
@@ -201,6 +191,11 @@ impl Readers {
     }
 }
 
+/// Returns a question that is answered already.
+fn decided(access: Access) -> Asking {
+    future::ready(access).boxed().shared()
+}
+
 async fn access(inbox: &Arc<Inbox>, person: &User, (installation, repo): (InstallationId, RepoId)) -> Access {
     let (key, now) = ((repo, person.id), inbox.now());
     let ask = || {
@@ -208,24 +203,19 @@ async fn access(inbox: &Arc<Inbox>, person: &User, (installation, repo): (Instal
         // The first asker may leave while the others still wait.
         let asked = tokio::spawn(async move {
             let access = asked(&inbox, &person, (installation, repo)).await;
-            inbox.pages().readers.remember(key, access, now);
+            inbox.pages.readers.remember(key, access, now);
             access
         });
         asked.map(|ended| ended.unwrap_or(Access::Undecided)).boxed().shared()
     };
-    let answer = inbox.pages().readers.answer(key, installation, now, ask);
-    match answer {
-        Answer::Known(access) => access,
-        Answer::Asked(asking) => {
-            let answered = tokio::time::timeout(PATIENCE, asking).await;
-            answered.unwrap_or(Access::Undecided)
-        }
-    }
+    let answer = inbox.pages.readers.answer(key, installation, now, ask);
+    tokio::time::timeout(PATIENCE, answer)
+        .await
+        .unwrap_or(Access::Undecided)
 }
 
-/// Asks GitHub.
 async fn asked(inbox: &Inbox, person: &User, (installation, repo): (InstallationId, RepoId)) -> Access {
-    let Ok(_one_of_few) = inbox.pages().readers.at_once.acquire().await else {
+    let Ok(_one_of_few) = inbox.pages.readers.at_once.acquire().await else {
         return Access::Undecided;
     };
     let repository = inbox.engine().autobuild.repo(installation, repo);
@@ -249,9 +239,8 @@ pub(super) async fn read(inbox: &Arc<Inbox>, viewer: &Viewer, page: Page) -> Rea
 
 /// Returns what a viewer sees instead of a reading; `None` for the reading itself.
 pub(super) async fn instead(inbox: &Arc<Inbox>, viewer: &Viewer, reading: &Reading) -> Option<Reading> {
-    let person = match viewer {
-        Viewer::Person(_, person) => person,
-        Viewer::Whole(_) => return None,
+    let Who::Person(person) = &viewer.who else {
+        return None;
     };
     match reading {
         Reading::Overview(overview, _) => Some(narrowed(inbox, person, overview).await),
@@ -299,7 +288,7 @@ async fn narrowed(inbox: &Arc<Inbox>, person: &User, overview: &Overview) -> Rea
 
 #[cfg(test)]
 mod tests {
-    use super::{Access, Answer, Asking, HOLDS, HOLDS_AT_MOST, MOST, OF_A_PERSON, OF_AN_INSTALLATION, Readers};
+    use super::{Access, Asking, HOLDS, HOLDS_AT_MOST, MOST, OF_A_PERSON, OF_AN_INSTALLATION, Readers};
     use domain::ids::{InstallationId, Millis, RepoId, UserId};
     use futures_util::{FutureExt, future};
     use std::sync::atomic::{AtomicI64, Ordering};
@@ -312,18 +301,17 @@ mod tests {
         /// Returns the answer for a person and repository at a time; GitHub answers at once.
         fn of(&self, (person, repo): (u64, u64), access: Access, now: i64) -> Access {
             let (key, now) = ((RepoId(repo), UserId(person)), Millis(now));
-            let ask = || {
+            let mut is_asked = false;
+            let answer = self.0.answer(key, InstallationId(1), now, || {
                 self.1.fetch_add(1, Ordering::Relaxed);
+                is_asked = true;
                 future::ready(access).boxed().shared()
-            };
-            match self.0.answer(key, InstallationId(1), now, ask) {
-                Answer::Known(access) => access,
-                Answer::Asked(asking) => {
-                    let access = asking.now_or_never().unwrap();
-                    self.0.remember(key, access, now);
-                    access
-                }
+            });
+            let answer = answer.now_or_never().unwrap();
+            if is_asked {
+                self.0.remember(key, answer, now);
             }
+            answer
         }
 
         fn times(&self) -> i64 {
@@ -340,7 +328,7 @@ mod tests {
         let second = readers.answer(key, InstallationId(1), now, || -> Asking {
             panic!("it is asked already")
         });
-        assert!(matches!((first, second), (Answer::Asked(_), Answer::Asked(_))));
+        assert!(first.ptr_eq(&second));
     }
 
     #[test]
@@ -399,9 +387,10 @@ mod tests {
         for repo in 0..=u64::try_from(MOST).unwrap() {
             readers.remember((RepoId(repo), UserId(1)), Access::No, Millis(0));
         }
-        readers.answer((RepoId(1), UserId(2)), InstallationId(1), Millis(HOLDS_AT_MOST), || {
+        let answer = readers.answer((RepoId(1), UserId(2)), InstallationId(1), Millis(HOLDS_AT_MOST), || {
             future::ready(Access::No).boxed().shared()
         });
+        assert_eq!(answer.now_or_never(), Some(Access::No));
         assert_eq!(readers.lock().0.len(), 1);
     }
 }

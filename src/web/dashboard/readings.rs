@@ -131,7 +131,7 @@ impl OpenPages {
 /// Follows a page: one reader serves all its viewers. The first reading is no older than this call: a browser that just
 /// got an answer must not be set back to an older state.
 pub(super) async fn follow(inbox: &Arc<Inbox>, page: Page) -> Seen {
-    let (seen, open, joined) = inbox.pages().join(page);
+    let (seen, open, joined) = inbox.pages.join(page);
     match joined {
         Joined::First => drop(tokio::spawn(keep_reading(Arc::clone(inbox), page, open))),
         Joined::Later => show_newest(inbox, page, &open).await,
@@ -145,16 +145,16 @@ async fn keep_reading(inbox: Arc<Inbox>, page: Page, open: Arc<OpenPage>) {
     loop {
         show_newest(&inbox, page, &open).await;
         tokio::select! {
-            () = inbox.drained() => break,
+            () = inbox.draining.cancelled() => break,
             () = open.newest.closed() => {}
             () = wakeups.next() => tokio::time::sleep(TOGETHER).await,
             () = tokio::time::sleep(LATEST) => {}
         }
-        if inbox.pages().is_left(page, &open) {
+        if inbox.pages.is_left(page, &open) {
             return;
         }
     }
-    inbox.pages().open().remove(&page);
+    inbox.pages.open().remove(&page);
 }
 
 /// Reads a page once, and shows it to all its viewers.
@@ -184,15 +184,21 @@ fn warn(error: &ViewError) {
 
 /// Returns what a page shows now, and the error if there is one.
 async fn look(inbox: &Arc<Inbox>, page: Page) -> (Reading, Option<ViewError>) {
-    match try_read(inbox.engine(), inbox.pages(), page).await {
+    match try_read(inbox.engine(), &inbox.pages, page).await {
         Ok(reading) => {
             learn_names(inbox, &reading);
             (reading, None)
         }
-        Err(error) => match error.is_unreadable() {
-            true => (Reading::Unreadable, Some(error)),
-            false => (Reading::NoDatabase, Some(error)),
-        },
+        Err(error) => (Reading::from(&error), Some(error)),
+    }
+}
+
+impl From<&ViewError> for Reading {
+    fn from(error: &ViewError) -> Self {
+        match error.is_unreadable() {
+            true => Self::Unreadable,
+            false => Self::NoDatabase,
+        }
     }
 }
 
@@ -222,7 +228,7 @@ fn learn_names(inbox: &Arc<Inbox>, reading: &Reading) {
         }
         Reading::Queue(_) | Reading::Gone | Reading::Unreadable | Reading::NoDatabase | Reading::Undecided => return,
     };
-    let due = inbox.pages().names.due(shown, inbox.now());
+    let due = inbox.pages.names.due(shown, inbox.now());
     if due.is_empty() {
         return;
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     store::{Spent, StoreError},
-    web::{admin::Admin, inbox::Inbox},
+    web::inbox::Inbox,
 };
 use axum::extract::FromRequestParts;
 use domain::ids::{Millis, User, UserId};
@@ -14,12 +14,12 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// A person who signed in.
+/// The person whose session it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Who {
-    /// An operator, who entered the administrator's token.
+    /// An operator, who has the administrator's token or this run's key, and sees everything.
     Operator,
-    /// A person whom GitHub named.
+    /// A person whom GitHub named, who sees what they may read there.
     Person(User),
 }
 
@@ -45,11 +45,11 @@ pub(super) struct Sessions(AtomicU64);
 impl Sessions {
     /// Begins a new session.
     pub(super) fn begin(&self, admin: &SecretString, now: Millis, who: &Who) -> Session {
-        let session = (now.0, self.number());
-        match who {
-            Who::Operator => Session::begin(admin, session.0, session.1),
-            Who::Person(person) => Session::of_holder(admin, session, &format!("{}-{}", person.id, person.login)),
-        }
+        let holder = match who {
+            Who::Operator => None,
+            Who::Person(person) => Some(format!("{}-{}", person.id, person.login)),
+        };
+        Session::begin(admin, (now.0, self.number()), holder.as_deref())
     }
 
     /// Returns a number that no other session or sign-in of this process has.
@@ -70,11 +70,9 @@ pub(super) async fn end(inbox: &Inbox, session: &Session) -> Result<Spent, Store
 }
 
 /// The viewer of a request.
-pub(super) enum Viewer {
-    /// A viewer with the administrator's token, or this run's key, who sees everything.
-    Whole(Session),
-    /// A person who sees what they may read on GitHub.
-    Person(Session, User),
+pub(super) struct Viewer {
+    pub(super) session: Session,
+    pub(super) who: Who,
 }
 
 /// The reason why a request has no viewer.
@@ -92,31 +90,20 @@ pub(super) enum NotIn {
 impl Viewer {
     /// Returns the viewer of a request, if it has a valid session.
     pub(super) async fn of(inbox: &Inbox, headers: &HeaderMap) -> Result<Option<Self>, StoreError> {
-        let signing = inbox.admin().map(Admin::signing);
+        let signing = inbox.admin.as_ref().map(|admin| &admin.signing);
         let Some(session) = signing.and_then(|key| Session::of(headers, key, inbox.now().0)) else {
             return Ok(None);
         };
         if inbox.store().is_spent(&ended(&session)).await? {
             return Ok(None);
         }
-        Ok(Some(match Who::of(&session) {
-            Who::Operator => Self::Whole(session),
-            Who::Person(person) => Self::Person(session, person),
-        }))
-    }
-
-    pub(super) fn session(&self) -> &Session {
-        match self {
-            Self::Whole(session) | Self::Person(session, _) => session,
-        }
+        let who = Who::of(&session);
+        Ok(Some(Self { session, who }))
     }
 
     /// `true` if the viewer may see the pages about the whole service.
     pub(super) fn sees_everything(&self) -> bool {
-        match self {
-            Self::Whole(_) => true,
-            Self::Person(..) => false,
-        }
+        self.who == Who::Operator
     }
 }
 

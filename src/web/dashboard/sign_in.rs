@@ -27,7 +27,7 @@ use axum::{
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use domain::ids::{Millis, User};
 use maud::html;
-use page_parts::session::{Reach, cookies, is_same, signed};
+use page_parts::session::{Reach, cookies, is_same, set_cookie, signed};
 use secrecy::SecretString;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -102,7 +102,7 @@ fn sign_in_form(inbox: &Inbox, status: StatusCode, (wrong, to): (&str, &Goal)) -
         form.sign-in method="post" action="/sign-in" {
             h1 { "Sign in" }
             @if !wrong.is_empty() { p.wrong role="alert" { (wrong) } }
-            @if inbox.oauth().is_some() {
+            @if inbox.oauth.is_some() {
                 p { a.button href=(to.by(WITH_GITHUB)) { "Sign in with GitHub" } }
                 p.muted { "You see the work of repositories that you may read there." }
                 h2 { "Operators" }
@@ -130,21 +130,13 @@ pub(super) async fn sign_in(
     form: Result<Form<Token>, FormRejection>,
 ) -> Response {
     let Form(Token { token, to }) = form.unwrap_or_default();
-    let Some(admin) = inbox.admin().filter(|admin| admin.is_token(&token)) else {
+    let Some(admin) = inbox.admin.as_ref().filter(|admin| admin.is_token(&token)) else {
         return sign_in_form(&inbox, StatusCode::FORBIDDEN, ("This is not the token.", &to));
     };
-    let sessions = &inbox.pages().sessions;
-    let session = sessions.begin(admin.signing(), inbox.now(), &Who::Operator);
-    let cookie = session.cookie(reach(&headers));
+    let sessions = &inbox.pages.sessions;
+    let session = sessions.begin(&admin.signing, inbox.now(), &Who::Operator);
+    let cookie = session.cookie(Reach::of(&headers));
     (StatusCode::SEE_OTHER, [(LOCATION, to.path()), (SET_COOKIE, &cookie)]).into_response()
-}
-
-/// Returns how the browser reaches the service, according to the proxy in front: the service itself speaks plain HTTP.
-fn reach(headers: &HeaderMap) -> Reach {
-    match headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https") {
-        true => Reach::Tls,
-        false => Reach::Plain,
-    }
 }
 
 pub(super) async fn sign_out(
@@ -152,8 +144,8 @@ pub(super) async fn sign_out(
     viewer: Viewer,
     form: Result<Form<Token>, FormRejection>,
 ) -> Response {
-    let (session, Form(Token { token, .. })) = (viewer.session(), form.unwrap_or_default());
-    let own = inbox.admin().map(|admin| session.form_token(admin.signing()));
+    let (session, Form(Token { token, .. })) = (&viewer.session, form.unwrap_or_default());
+    let own = inbox.admin.as_ref().map(|admin| session.form_token(&admin.signing));
     if own.is_none_or(|own| !is_same(&own, &token)) {
         return NotIn::SignedOut { wanted: None }.into_response();
     }
@@ -183,13 +175,13 @@ pub(super) async fn with_github(
     viewer: Result<Viewer, NotIn>,
     back: Result<Query<Back>, QueryRejection>,
 ) -> Response {
-    let (Some(_), Some(admin), Ok(Query(back))) = (inbox.oauth(), inbox.admin(), back) else {
+    let (Some(_), Some(admin), Ok(Query(back))) = (&inbox.oauth, &inbox.admin, back) else {
         return not_found(&inbox, viewer.ok().as_ref());
     };
-    let admin = admin.signing();
+    let admin = &admin.signing;
     let Back { code, state, error, to } = back;
     if (&code, &state, &error) == (&None, &None, &None) {
-        return begun(&inbox, admin, reach(&headers), &to);
+        return begun(&inbox, admin, Reach::of(&headers), &to);
     }
     let state = state.unwrap_or_default();
     let Some(to) = has_begun(&headers, admin, &state, inbox.now()) else {
@@ -207,8 +199,8 @@ pub(super) async fn with_github(
     match named(&inbox, &code, &verifier(admin, &state)).await {
         Ok(person) => {
             tracing::info!(person = %person.id, "{} signed in", person.login);
-            let session = inbox.pages().sessions.begin(admin, inbox.now(), &Who::Person(person));
-            let cookies = [session.cookie(reach(&headers)), no_longer()];
+            let session = inbox.pages.sessions.begin(admin, inbox.now(), &Who::Person(person));
+            let cookies = [session.cookie(Reach::of(&headers)), no_longer()];
             let cookies = AppendHeaders(cookies.map(|cookie| (SET_COOKIE, cookie)));
             (StatusCode::SEE_OTHER, [(LOCATION, to.path())], cookies).into_response()
         }
@@ -222,11 +214,8 @@ type Refusal = (StatusCode, &'static str);
 /// Ensures that each sign-in comes back only once, so that it asks GitHub for one code at most.
 async fn came_back(inbox: &Inbox, state: &str) -> Result<(), Refusal> {
     let now = inbox.now();
-    match inbox
-        .store()
-        .spend(&format!("sign-in {state}"), now.plus(TAKES), now)
-        .await
-    {
+    let name = format!("sign-in {state}");
+    match inbox.store().spend(&name, now.plus(TAKES), now).await {
         Ok(Spent::Now) => Ok(()),
         Ok(Spent::Before) => Err((StatusCode::FORBIDDEN, "This sign-in was used before. Try again.")),
         Err(error) => {
@@ -239,26 +228,22 @@ async fn came_back(inbox: &Inbox, state: &str) -> Result<(), Refusal> {
 
 /// Sends the browser to GitHub, with the state that it must bring back.
 fn begun(inbox: &Inbox, admin: &SecretString, reach: Reach, to: &Goal) -> Response {
-    let (now, number) = (inbox.now(), inbox.pages().sessions.number());
+    let (now, number) = (inbox.now(), inbox.pages.sessions.number());
     let state = signed(admin, &format!("sign-in {} {number}", now.0));
     let until = now.plus(TAKES).0;
     let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier(admin, &state)));
-    let page = inbox
-        .oauth()
-        .and_then(|app| inbox.engine().autobuild.sign_in_page(app, &state, &challenge));
-    let Some(page) = page else {
+    let app = inbox.oauth.as_ref();
+    let Some(page) = app.and_then(|app| inbox.engine().autobuild.sign_in_page(app, &state, &challenge)) else {
         return NotIn::SignedOut { wanted: None }.into_response();
     };
     let to = BASE64_URL_SAFE_NO_PAD.encode(to.path());
     let begun = format!("{state}.{until}.{to}");
     let signature = signed(admin, &format!("begun {begun}"));
-    let secure = match reach {
-        Reach::Tls => "; Secure",
-        Reach::Plain | Reach::ThisMachine => "",
-    };
-    let cookie = format!(
-        "{BEGUN}={begun}.{signature}; Path={WITH_GITHUB}; HttpOnly; SameSite=Lax; Max-Age={}{secure}",
-        TAKES / 1_000
+    let cookie = set_cookie(
+        (BEGUN, &format!("{begun}.{signature}")),
+        WITH_GITHUB,
+        TAKES / 1_000,
+        reach,
     );
     let to = [(LOCATION, page.to_string()), (SET_COOKIE, cookie)];
     (StatusCode::SEE_OTHER, to).into_response()
@@ -282,9 +267,8 @@ fn has_begun(headers: &HeaderMap, admin: &SecretString, state: &str, now: Millis
     })
 }
 
-/// Returns the header that deletes the sign-in's cookie.
 fn no_longer() -> String {
-    format!("{BEGUN}=; Path={WITH_GITHUB}; HttpOnly; SameSite=Lax; Max-Age=0")
+    set_cookie((BEGUN, ""), WITH_GITHUB, 0, Reach::Plain)
 }
 
 /// Returns the sign-in page with the error, and ends the sign-in.
@@ -302,7 +286,7 @@ async fn named(inbox: &Inbox, code: &str, verifier: &str) -> Result<User, Refusa
         StatusCode::SERVICE_UNAVAILABLE,
         "GitHub does not answer. Try again in a moment.",
     );
-    let Some(app) = inbox.oauth() else { return Err(silent) };
+    let Some(app) = &inbox.oauth else { return Err(silent) };
     let asked = Box::pin(inbox.engine().autobuild.signed_in(app, code, verifier));
     match tokio::time::timeout(PATIENCE, asked).await {
         Ok(Ok(person)) if is_a_login(&person.login) => Ok(person),
@@ -327,11 +311,8 @@ async fn named(inbox: &Inbox, code: &str, verifier: &str) -> Result<User, Refusa
 
 /// `true` if the login is safe in a cookie and a URL.
 fn is_a_login(login: &str) -> bool {
-    !login.is_empty()
-        && login.len() <= 100
-        && login
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    (1..=100).contains(&login.len()) && login.bytes().all(is_plain)
 }
 
 #[cfg(test)]

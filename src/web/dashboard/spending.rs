@@ -2,9 +2,10 @@
 
 use crate::{
     engine::figures::{Figures, Success},
+    messages::count,
     store::DaySpent,
     web::dashboard::{
-        parts::{count, day},
+        parts::{day, repository},
         plot::Plot,
     },
 };
@@ -18,13 +19,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most plots of installations.
 const MOST_PLOTS: usize = 20;
 
-/// Returns the page's content.
 pub(super) fn content(figures: &Figures) -> Markup {
     let payers: BTreeSet<InstallationId> = figures.spent.iter().map(|spent| spent.installation).collect();
-    let unknown = figures
-        .spent
-        .iter()
-        .fold(0_u32, |sum, spent| sum.saturating_add(spent.unknown));
+    let unknown = figures.spent.iter().map(|spent| spent.unknown);
+    let unknown = unknown.fold(0, u32::saturating_add);
     html! {
         h1 { "Spending" }
         p.muted { "In " (figures.month) ", UTC." @if unknown > 0 { " The cost of " (count(unknown, "agent run")) " is unknown." } }
@@ -72,10 +70,7 @@ fn by_repository(figures: &Figures) -> Markup {
         *micros = micros.saturating_add(spent.usd_micros);
         *runs = runs.saturating_add(spent.runs);
     }
-    let name = |repo: &RepoId| {
-        let name = figures.names.get(repo);
-        name.map_or_else(|| format!("repository {repo}"), ToString::to_string)
-    };
+    let name = |repo: &RepoId| repository(figures.names.get(repo), *repo);
     html! {
         @if !rows.is_empty() {
             div.scroll tabindex="0" role="region" aria-label="Spending by repository" {

@@ -1,21 +1,24 @@
 //! Decides which browser may see the set-up: the one that opened the link. Only the hash of its cookie is stored.
 
-use super::{Setup, back, link::SetupLink, page, progress::Hash};
+use super::{Instead, Setup, back, link::SetupLink, page, progress::Hash};
 use axum::{
+    body::Bytes,
+    extract::{FromRequest, FromRequestParts, Request},
     http::{
         HeaderMap, HeaderValue,
-        header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE},
+        header::{CONTENT_TYPE, HOST, SET_COOKIE},
+        request::Parts,
     },
     response::{IntoResponse, Response},
 };
-use sha2::{Digest, Sha256};
+use page_parts::session::{Reach, cookies, is_same, set_cookie};
 use std::sync::Arc;
 use url::Url;
 
 const NAME: &str = "autobuild_setup";
 
 /// The lifetime of the cookie, in seconds.
-const LASTS: u32 = 12 * 60 * 60;
+const LASTS: i64 = 12 * 60 * 60;
 
 /// The most browsers that are admitted at once.
 const MOST: usize = 10;
@@ -44,7 +47,6 @@ impl Form {
         own.find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns a field's text; empty if there is none.
     pub(super) fn text(&self, name: &str) -> &str {
         self.field(name).unwrap_or_default()
     }
@@ -55,27 +57,51 @@ impl Form {
     }
 }
 
+/// A form that an admitted browser sends from its own page.
+pub(super) struct Sent {
+    pub(super) browser: Browser,
+    pub(super) form: Form,
+}
+
+impl FromRequestParts<Arc<Setup>> for Browser {
+    type Rejection = Instead;
+
+    async fn from_request_parts(parts: &mut Parts, setup: &Arc<Setup>) -> Result<Self, Instead> {
+        match Self::of(setup, &parts.headers) {
+            _ if !setup.is_open() => Err(Instead::of(page::over())),
+            Some(browser) => Ok(browser),
+            None => Err(Instead::of(page::closed())),
+        }
+    }
+}
+
+impl FromRequest<Arc<Setup>> for Sent {
+    type Rejection = Instead;
+
+    async fn from_request(request: Request, setup: &Arc<Setup>) -> Result<Self, Instead> {
+        let (mut parts, body) = request.into_parts();
+        let browser = Browser::from_request_parts(&mut parts, setup).await?;
+        let body = Bytes::from_request(Request::from_parts(parts, body), setup).await?;
+        let form = Form::read(&body);
+        match is_same(form.text("form"), &browser.form) {
+            true => Ok(Self { browser, form }),
+            false => Err(Instead::of(page::closed())),
+        }
+    }
+}
+
 impl Browser {
     /// Returns the request's browser, if it was admitted.
-    pub(super) fn of(setup: &Setup, headers: &HeaderMap) -> Option<Self> {
-        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let pairs = cookies.flat_map(|line| line.split(';'));
-        let mut own = pairs.filter_map(|pair| pair.trim().strip_prefix(NAME)?.strip_prefix('='));
+    fn of(setup: &Setup, headers: &HeaderMap) -> Option<Self> {
         let known = &setup.now().progress.browsers;
-        let cookie = own.find(|cookie| known.contains(&Hash::of(cookie)))?.to_owned();
-        let form = Sha256::digest(format!("form {cookie}"));
+        let cookie = cookies(headers, NAME)
+            .find(|cookie| known.contains(&Hash::of(cookie)))?
+            .to_owned();
         Some(Self {
-            form: form.iter().map(|byte| format!("{byte:02x}")).collect(),
+            form: Hash::of(&format!("form {cookie}")).text().to_owned(),
             cookie,
             address: address(headers)?,
         })
-    }
-
-    /// Returns the browser, if it was admitted and the form is from its own page.
-    pub(super) fn sending(setup: &Setup, headers: &HeaderMap, form: &Form) -> Option<Self> {
-        let browser = Self::of(setup, headers)?;
-        let is_own = Sha256::digest(form.text("form")) == Sha256::digest(&browser.form);
-        is_own.then_some(browser)
     }
 }
 
@@ -83,55 +109,40 @@ impl Browser {
 fn address(headers: &HeaderMap) -> Option<Url> {
     let text = |value: Option<&HeaderValue>| value.and_then(|value| value.to_str().ok()).map(str::to_owned);
     let host = text(headers.get("x-forwarded-host")).or_else(|| text(headers.get(HOST)));
-    let scheme = if is_over_tls(headers) { "https" } else { "http" };
-    let fallback = || Url::parse("http://localhost").ok();
-    Url::parse(&format!("{scheme}://{}", host.unwrap_or_default()))
-        .ok()
-        .or_else(fallback)
-}
-
-fn is_over_tls(headers: &HeaderMap) -> bool {
-    headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
-}
-
-/// Admits a browser that opens the link; the link does not work again.
-pub(super) fn admit(setup: &Arc<Setup>, token: &str, headers: &HeaderMap) -> Response {
-    let link = match SetupLink::read(&setup.options.folder) {
-        Ok(link) => link,
-        Err(error) => return page::failed(&error.to_string()),
+    let scheme = match Reach::of(headers) {
+        Reach::Tls => "https",
+        Reach::Plain | Reach::ThisMachine => "http",
     };
-    let fits = |link: &SetupLink| Sha256::digest(&link.token) == Sha256::digest(token);
-    if !link.as_ref().is_some_and(fits) {
-        // A person who opens the link again in the same browser is admitted already.
-        return match Browser::of(setup, headers) {
-            _ if !setup.is_open() => page::over(),
-            Some(_) => back(),
-            None => page::closed(),
-        };
+    let address = Url::parse(&format!("{scheme}://{}", host.unwrap_or_default()));
+    address.or_else(|_| Url::parse("http://localhost")).ok()
+}
+
+/// Admits a browser that opens the link; the link does not work again. A person who opens it again in the same browser
+/// is `admitted` already.
+pub(super) fn admit(
+    setup: &Arc<Setup>,
+    token: &str,
+    headers: &HeaderMap,
+    admitted: Result<Browser, Instead>,
+) -> Result<Response, Instead> {
+    let link = SetupLink::read(&setup.options.folder)?;
+    if !link.is_some_and(|link| is_same(&link.token, token)) {
+        return admitted.map(|_| back());
     }
-    if let Err(error) = setup.reopen() {
-        return page::failed(&error.to_string());
-    }
+    setup.reopen()?;
     let Some(cookie) = (setup.options.random)() else {
-        return page::failed("the system has no randomness");
+        return Ok(page::failed("the system has no randomness"));
     };
-    let kept = setup.progress(|progress| {
+    setup.progress(|progress| {
         if progress.browsers.len() >= MOST {
             progress.browsers.remove(0);
         }
         progress.browsers.push(Hash::of(&cookie));
-    });
-    if let Err(error) = kept {
-        return page::failed(&error.to_string());
-    }
+    })?;
     SetupLink::remove(&setup.options.folder);
-    let secure = if is_over_tls(headers) { "; Secure" } else { "" };
-    let cookie = format!("{NAME}={cookie}; Path=/setup; HttpOnly; SameSite=Lax; Max-Age={LASTS}{secure}");
-    let mut response = back();
-    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        response.headers_mut().insert(SET_COOKIE, cookie);
-    }
-    page::guarded(response, None)
+    let cookie = set_cookie((NAME, &cookie), "/setup", LASTS, Reach::of(headers));
+    let response = ([(SET_COOKIE, cookie)], back()).into_response();
+    Ok(page::guarded(response, None))
 }
 
 pub(super) async fn script() -> Response {

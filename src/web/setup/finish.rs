@@ -1,19 +1,11 @@
 //! The last step: makes labels and a proposal in the chosen repositories, then closes the set-up.
 
-use super::{
-    PROGRESS_FILE, Setup, Stage, back,
-    browser::{Browser, Form},
-    link::SetupLink,
-    page,
-    page::Note,
-    register::sending,
-};
+use super::{Covered, Instead, PROGRESS_FILE, Setup, back, browser::Sent, link::SetupLink, page, page::Note};
 use crate::{
     config::KEPT_APPS_FILE,
     engine::{Engine, onboarding::Onboarded},
-    web::setup::Covered,
 };
-use axum::{body::Bytes, extract::State, http::HeaderMap, response::Response};
+use axum::{extract::State, response::Response};
 use std::sync::Arc;
 
 /// The most repositories that are set up at once: each costs several writes, while a browser waits.
@@ -26,46 +18,30 @@ pub(super) struct Made {
 }
 
 /// `POST /setup/finish`.
-pub(super) async fn finish(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
-    let form = Form::read(&body);
-    let browser = match sending(&setup, &headers, &form) {
-        Ok(browser) => browser,
-        Err(refused) => return *refused,
-    };
-    let Some(_one) = setup.work().await else {
-        return page::over();
-    };
+pub(super) async fn finish(State(setup): State<Arc<Setup>>, sent: Sent) -> Result<Response, Instead> {
+    let _one = setup.work().await?;
     let Some(engine) = setup.engine().await else {
-        return setup.page(&browser, Some(Note::NoService)).await;
+        return setup.page(&sent.browser, Some(Note::NoService)).await;
     };
-    setup.finished(&browser, &engine, &form).await
+    setup.finished(&sent, &engine).await
 }
 
 /// `POST /setup/stored`: a person has stored the shown credentials elsewhere, so the data folder must not keep them any
 /// longer.
-pub(super) async fn stored(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
-    let form = Form::read(&body);
-    let browser = match sending(&setup, &headers, &form) {
-        Ok(browser) => browser,
-        Err(refused) => return *refused,
-    };
-    let Some(_one) = setup.work().await else {
-        return page::over();
-    };
-    let Some(kept) = setup.kept() else { return back() };
+pub(super) async fn stored(State(setup): State<Arc<Setup>>, sent: Sent) -> Result<Response, Instead> {
+    let _one = setup.work().await?;
+    let Some(kept) = setup.kept() else { return Ok(back()) };
     // Another App may have been registered since the credentials were shown.
     let proof = setup.proof().await;
-    if form.text("shown") != page::mark(&kept).text() {
-        return page::credentials(&kept, &proof, &[], &browser.form);
+    if sent.form.text("shown") != page::mark(&kept).text() {
+        return Ok(page::credentials(&kept, &proof, &[], &sent.browser.form));
     }
-    match setup.close(&[KEPT_APPS_FILE, PROGRESS_FILE]) {
-        Ok(()) => page::done(&kept, &proof, &[], None),
-        Err(error) => page::failed(&error.to_string()),
-    }
+    setup.close(&[KEPT_APPS_FILE, PROGRESS_FILE])?;
+    Ok(page::done(&kept, &proof, &[], None))
 }
 
 impl Setup {
-    async fn finished(&self, browser: &Browser, engine: &Engine, form: &Form) -> Response {
+    async fn finished(&self, Sent { browser, form }: &Sent, engine: &Engine) -> Result<Response, Instead> {
         let installations = self.installations().await;
         let is_ticked = |covered: &&Covered| {
             let id = covered.id.to_string();
@@ -86,15 +62,13 @@ impl Setup {
         if made.iter().any(|made| made.result.is_err()) {
             return self.page(browser, Some(Note::Made(made))).await;
         }
-        let Some(kept) = self.kept() else { return back() };
+        let Some(kept) = self.kept() else { return Ok(back()) };
         let proof = self.proof().await;
         if form.text("keep") == "show" {
-            return page::credentials(&kept, &proof, &made, &browser.form);
+            return Ok(page::credentials(&kept, &proof, &made, &browser.form));
         }
-        match self.close(&[PROGRESS_FILE]) {
-            Ok(()) => page::done(&kept, &proof, &made, Some(&self.options.folder)),
-            Err(error) => page::failed(&error.to_string()),
-        }
+        self.close(&[PROGRESS_FILE])?;
+        Ok(page::done(&kept, &proof, &made, Some(&self.options.folder)))
     }
 
     /// Closes the set-up and removes these files.
@@ -106,7 +80,7 @@ impl Setup {
         let mut now = self.now();
         files.iter().try_for_each(|name| gone(name))?;
         SetupLink::remove(&self.options.folder);
-        now.stage = Stage::Over;
+        now.is_open = false;
         now.kept = None;
         tracing::info!("the set-up is over");
         Ok(())

@@ -1,7 +1,8 @@
 //! Builds the manifests that are posted to GitHub from `app-manifest.yml`. Pure.
 
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use crate::config::{KeptApp, KeptApps};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use url::Url;
 
@@ -15,7 +16,7 @@ pub(super) const REGISTERED: &str = "/setup/registered";
 pub const SIGNED_IN: &str = "/sign-in/github";
 
 /// One of the two Apps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Which {
     /// The App that writes.
@@ -40,6 +41,14 @@ impl Which {
         match self {
             Self::Autobuild => "autobuild",
             Self::Coach => "coach",
+        }
+    }
+
+    /// Returns this one of the kept Apps, if it is there.
+    pub(super) fn kept(self, kept: &KeptApps) -> Option<&KeptApp> {
+        match self {
+            Self::Autobuild => kept.autobuild.as_ref(),
+            Self::Coach => kept.coach.as_ref(),
         }
     }
 
@@ -100,8 +109,7 @@ impl Manifest {
             "default_permissions": self.default_permissions,
         });
         if let (Some(posted), false) = (posted.as_object_mut(), self.default_events.is_empty()) {
-            let events: &mut Map<String, Value> = posted;
-            events.insert("default_events".to_owned(), json!(self.default_events));
+            posted.insert("default_events".to_owned(), json!(self.default_events));
         }
         posted
     }
@@ -113,11 +121,8 @@ impl Manifest {
             Some(given) => given == level,
             None => name == "metadata",
         };
-        let lacking = self
-            .default_permissions
-            .iter()
-            .filter(|(name, level)| !has(name, level));
-        lacking.map(|(name, level)| (name.clone(), level.clone())).collect()
+        let needed = self.default_permissions.clone().into_iter();
+        needed.filter(|(name, level)| !has(name, level)).collect()
     }
 }
 

@@ -41,6 +41,7 @@ use domain::{
     secret::Secrets,
 };
 use std::{
+    error::Error,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -87,8 +88,8 @@ pub struct Setup {
     proving: tokio::sync::Mutex<()>,
     /// The number of changes of the credentials.
     changes: watch::Sender<u64>,
-    /// The signal of every change of the service.
-    services: watch::Sender<()>,
+    /// The service that uses the credentials.
+    service: watch::Sender<Service>,
     /// The rows about this machine, once it was checked.
     machine: watch::Sender<Option<Vec<Row>>>,
     /// The exchanges with GitHub in progress, even if no browser waits for them.
@@ -100,15 +101,8 @@ struct Now {
     progress: Progress,
     kept: Option<KeptApps>,
     proof: Proof,
-    service: Service,
-    stage: Stage,
-}
-
-/// Whether the set-up's page is open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Open,
-    Over,
+    /// Whether the set-up's page is open, or over.
+    is_open: bool,
 }
 
 /// The service that uses the credentials.
@@ -162,16 +156,12 @@ impl Setup {
         let progress = read_private(&options.folder.join(PROGRESS_FILE))?;
         let kept = KeptApps::read(&options.folder)?;
         let has_app = kept.as_ref().is_some_and(|kept| kept.autobuild.is_some());
-        let stage = match progress.is_some() || !has_app {
-            true => Stage::Open,
-            false => Stage::Over,
-        };
+        let is_open = progress.is_some() || !has_app;
         let now = Now {
-            stage,
+            is_open,
             progress: progress.unwrap_or_default(),
-            kept: kept.filter(|_| stage == Stage::Open),
+            kept: kept.filter(|_| is_open),
             proof: Proof::NotTried,
-            service: Service::Off,
         };
         Ok(Arc::new(Self {
             options,
@@ -179,7 +169,7 @@ impl Setup {
             work: tokio::sync::Mutex::default(),
             proving: tokio::sync::Mutex::default(),
             changes: watch::Sender::new(0),
-            services: watch::Sender::new(()),
+            service: watch::Sender::new(Service::Off),
             machine: watch::Sender::new(None),
             exchanges: TaskTracker::new(),
         }))
@@ -187,7 +177,7 @@ impl Setup {
 
     /// `true` if the page is open.
     pub fn is_open(&self) -> bool {
-        self.now().stage == Stage::Open
+        self.now().is_open
     }
 
     /// `true` if there is an App to work with.
@@ -213,8 +203,7 @@ impl Setup {
 
     /// Records that the service works, and checks its address if the page is open.
     pub fn service_works(self: &Arc<Self>, engine: Arc<Engine>) {
-        self.now().service = Service::On(engine);
-        self.services.send_replace(());
+        self.service.send_replace(Service::On(engine));
         self.begin_proof();
     }
 
@@ -226,10 +215,10 @@ impl Setup {
     /// Opens a set-up again that is over: kept Apps are shown, and missing ones can be added.
     fn reopen(self: &Arc<Self>) -> Result<(), NotKept> {
         let mut now = self.now();
-        if now.stage == Stage::Over {
+        if !now.is_open {
             now.kept = KeptApps::read(&self.options.folder)?;
             (now.progress, now.proof) = (Progress::default(), Proof::NotTried);
-            now.stage = Stage::Open;
+            now.is_open = true;
             drop(now);
             tracing::info!("the set-up is open again");
             self.begin_proof();
@@ -254,45 +243,45 @@ impl Setup {
             return Ok(());
         };
         let owner = client.owner().await?;
-        let choice = Choice::again(&kept.github(), owner.organization(), kept.public_url);
+        let choice = Choice {
+            github: kept.github(),
+            organization: owner.organization().map(str::to_owned),
+            public_url: kept.public_url,
+        };
         Ok(self.progress(|progress| progress.choice = Some(choice))?)
     }
 
     /// Records that the service could not start.
     pub fn service_failed(&self, why: String) {
-        self.now().service = Service::Failed(why);
-        self.services.send_replace(());
+        self.service.send_replace(Service::Failed(why));
     }
 
     /// Returns the service that uses the credentials, waiting for one that is starting; `None` if it does not start.
     async fn engine(&self) -> Option<Arc<Engine>> {
-        let mut services = self.services.subscribe();
-        let found = async {
-            loop {
-                match &self.now().service {
-                    Service::On(engine) => return Some(Arc::clone(engine)),
-                    Service::Failed(_) => return None,
-                    Service::Off => {}
-                }
-                services.changed().await.ok()?;
-            }
-        };
-        tokio::time::timeout(STARTING, found).await.ok()?
+        let mut service = self.service.subscribe();
+        let started = service.wait_for(|service| !matches!(service, Service::Off));
+        match &*tokio::time::timeout(STARTING, started).await.ok()?.ok()? {
+            Service::On(engine) => Some(Arc::clone(engine)),
+            Service::Off | Service::Failed(_) => None,
+        }
     }
 
     /// Records that the service ends.
     pub fn service_ends(&self) {
-        self.now().service = Service::Off;
+        self.service.send_replace(Service::Off);
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the lock on the set-up; `None` if the set-up is over.
-    async fn work(&self) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+    /// Waits for the lock on the set-up, unless the set-up is over.
+    async fn work(&self) -> Result<tokio::sync::MutexGuard<'_, ()>, Instead> {
         let one = self.work.lock().await;
-        self.is_open().then_some(one)
+        match self.is_open() {
+            true => Ok(one),
+            false => Err(Instead::of(page::over())),
+        }
     }
 
     fn clock(&self) -> Millis {
@@ -304,7 +293,7 @@ impl Setup {
         let mut now = self.now();
         let mut next = now.progress.clone();
         let result = change(&mut next);
-        if next != now.progress && now.stage == Stage::Open {
+        if next != now.progress && now.is_open {
             write_private(&self.options.folder.join(PROGRESS_FILE), &next)?;
             now.progress = next;
         }
@@ -338,15 +327,9 @@ impl Setup {
 
     /// Returns a client for an App with the saved credentials; `None` without them.
     fn client(&self, which: Which) -> anyhow::Result<Option<Client>> {
-        let kept = self.kept();
-        let app = kept.as_ref().and_then(|kept| match which {
-            Which::Autobuild => kept.autobuild.as_ref(),
-            Which::Coach => kept.coach.as_ref(),
-        });
-        match (&kept, app) {
-            (Some(kept), Some(app)) => Ok(Some(self.client_of(&kept.github(), app)?)),
-            (None, _) | (_, None) => Ok(None),
-        }
+        let Some(kept) = self.kept() else { return Ok(None) };
+        let app = which.kept(&kept);
+        app.map(|app| self.client_of(&kept.github(), app)).transpose()
     }
 
     fn client_of(&self, github: &GithubAddress, app: &KeptApp) -> anyhow::Result<Client> {
@@ -355,7 +338,6 @@ impl Setup {
         Ok(Client::new(&app, &urls, self.options.clock)?.masking(self.options.secrets.clone()))
     }
 
-    /// Asks GitHub where the Apps are installed.
     async fn installations(&self) -> Installations {
         let mut installations = Installations::default();
         if let Err(error) = self.look_for(&mut installations).await {
@@ -404,18 +386,38 @@ pub(super) fn routes(setup: Arc<Setup>) -> Router {
         .with_state(setup)
 }
 
+/// The page that a browser gets instead of what it asked for.
+struct Instead(Box<Response>);
+
+impl Instead {
+    fn of(page: Response) -> Self {
+        Self(Box::new(page))
+    }
+}
+
+impl<E: Error> From<E> for Instead {
+    fn from(error: E) -> Self {
+        Self::of(page::failed(&error.to_string()))
+    }
+}
+
+impl IntoResponse for Instead {
+    fn into_response(self) -> Response {
+        *self.0
+    }
+}
+
 /// `GET /setup`: admits a browser with the link, or shows the page.
-async fn show(State(setup): State<Arc<Setup>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+async fn show(
+    State(setup): State<Arc<Setup>>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    browser: Result<Browser, Instead>,
+) -> Result<Response, Instead> {
     let query = Form::read(query.unwrap_or_default().as_bytes());
-    if let Some(token) = query.field("token") {
-        return browser::admit(&setup, token, &headers);
-    }
-    if !setup.is_open() {
-        return page::over();
-    }
-    match Browser::of(&setup, &headers) {
-        Some(browser) => setup.page(&browser, None).await,
-        None => page::closed(),
+    match query.field("token") {
+        Some(token) => browser::admit(&setup, token, &headers, browser),
+        None => setup.page(&browser?, None).await,
     }
 }
 
@@ -426,13 +428,10 @@ fn back() -> Response {
 
 impl Setup {
     /// Returns the page as it is now, with a note on what has just happened.
-    async fn page(&self, browser: &Browser, note: Option<Note>) -> Response {
+    async fn page(&self, browser: &Browser, note: Option<Note>) -> Result<Response, Instead> {
         let (installations, machine) = tokio::join!(self.installations(), self.known_machine());
-        let manifests = match self.manifests(browser) {
-            Ok(manifests) => manifests,
-            Err(error) => return page::failed(&error.to_string()),
-        };
-        let now = self.now();
+        let manifests = self.manifests(browser)?;
+        let (now, service) = (self.now(), self.service.borrow());
         let installed = match installations.repositories.is_empty() {
             true => Installed::Nowhere,
             false => Installed::Somewhere,
@@ -448,7 +447,7 @@ impl Setup {
             github: self.options.github.as_ref(),
             proposed: self.options.public_url.as_ref().unwrap_or(&browser.address),
             proof: &now.proof,
-            failed: match &now.service {
+            failed: match &*service {
                 Service::Failed(why) => Some(why),
                 Service::Off | Service::On(_) => None,
             },
@@ -459,7 +458,7 @@ impl Setup {
             form: &browser.form,
             note,
         };
-        page::page(&shown)
+        Ok(page::page(&shown))
     }
 
     /// Returns the rows about this machine; `None` while it is still being checked.

@@ -21,9 +21,9 @@ use axum::{
 };
 use domain::{diagnosis, diagnosis::Row};
 use maud::{DOCTYPE, Markup, html};
-use secrecy::ExposeSecret;
-use std::{fmt::Write, path::Path};
-use url::Url;
+use secrecy::{ExposeSecret, SecretString};
+use std::path::Path;
+use url::{Url, form_urlencoded};
 
 /// The content of the page.
 pub(super) struct Shown<'a> {
@@ -69,7 +69,6 @@ pub(super) enum Note {
     Made(Vec<Made>),
 }
 
-/// Returns the page.
 pub(super) fn page(shown: &Shown<'_>) -> Response {
     let goes_on = matches!(shown.note, Some(Note::Chosen));
     let content = html! {
@@ -88,7 +87,7 @@ pub(super) fn page(shown: &Shown<'_>) -> Response {
         @if shown.step >= Step::Install { (address_section(shown)) (install_section(shown)) }
         @if shown.step == Step::Repositories { (repositories_section(shown)) }
     };
-    let github = shown.choice.map(|choice| &choice.web);
+    let github = shown.choice.map(|choice| &choice.github.web);
     guarded(frame(StatusCode::OK, "Set up AutoBuild", &content, goes_on), github)
 }
 
@@ -264,7 +263,7 @@ fn choice_section(shown: &Shown<'_>) -> Markup {
 fn chosen(choice: &Choice) -> Markup {
     html! {
         dl.facts {
-            dt { "GitHub" } dd { (choice.web) }
+            dt { "GitHub" } dd { (choice.github.web) }
             dt { "Owner of the Apps" } dd { (choice.organization.as_deref().unwrap_or("you")) }
             dt { "This service" } dd { (choice.public_url) }
         }
@@ -301,7 +300,7 @@ fn choice_form(shown: &Shown<'_>) -> Markup {
 }
 
 fn own_github(choice: Option<&Choice>) -> Option<&str> {
-    let web = choice?.web.as_str();
+    let web = choice?.github.web.as_str();
     (web != "https://github.com/").then_some(web)
 }
 
@@ -335,26 +334,12 @@ fn app_box(shown: &Shown<'_>, which: Which, standing: &Standing<'_>, goes_on: bo
             }
         },
         Standing::Kept => {
-            let app = shown.kept.and_then(|kept| kept_app(kept, which));
+            let app = shown.kept.and_then(|kept| which.kept(kept));
             html! { @if let Some(app) = app { (kept_box(shown, which, app)) } }
         }
         Standing::Unfinished(standing) => unfinished_box(shown, which, standing),
     };
     page_parts::boxed(None, "", &head, &body)
-}
-
-fn kept_app(kept: &KeptApps, which: Which) -> Option<&KeptApp> {
-    match which {
-        Which::Autobuild => kept.autobuild.as_ref(),
-        Which::Coach => kept.coach.as_ref(),
-    }
-}
-
-/// Returns the page on which an App's owner changes or deletes it.
-fn settings_of(shown: &Shown<'_>, app: &KeptApp) -> Option<String> {
-    shown
-        .choice
-        .map(|choice| format!("{}/{}", choice.apps_page(), app.slug))
 }
 
 fn kept_box(shown: &Shown<'_>, which: Which, app: &KeptApp) -> Markup {
@@ -367,7 +352,9 @@ fn kept_box(shown: &Shown<'_>, which: Which, app: &KeptApp) -> Markup {
             summary { "Undo" }
             p {
                 "Delete the App on GitHub"
-                @if let Some(page) = settings_of(shown, app) { " (" a href=(page) { "its settings" } ", Advanced)" }
+                @if let Some(choice) = shown.choice {
+                    " (" a href=(format!("{}/{}", choice.apps_page(), app.slug)) { "its settings" } ", Advanced)"
+                }
                 ", then forget it here."
             }
             (small_form(shown, "/setup/forget", which, "Forget it here"))
@@ -498,10 +485,13 @@ fn reach(proof: &Proof, kept: &KeptApps) -> Markup {
     }
 }
 
+pub(super) fn install_page(app: &KeptApp) -> String {
+    format!("{}/installations/new", app.page.trim_end_matches('/'))
+}
+
 fn install_section(shown: &Shown<'_>) -> Markup {
-    let link = |app: Option<&KeptApp>| app.map(|app| format!("{}/installations/new", app.page.trim_end_matches('/')));
-    let main = shown.kept.and_then(|kept| link(kept.autobuild.as_ref()));
-    let coach = shown.kept.and_then(|kept| link(kept.coach.as_ref()));
+    let link = |which: Which| shown.kept.and_then(|kept| which.kept(kept)).map(install_page);
+    let (main, coach) = (link(Which::Autobuild), link(Which::Coach));
     let count = shown.installations.repositories.len();
     html! {
         h2 { "4. Installation" }
@@ -655,7 +645,7 @@ fn made_rows(kept: &KeptApps, proof: &Proof, made: &[Made]) -> Markup {
 /// Returns the address at which GitHub opens a new small issue, already written and labelled.
 fn first_issue(web: &str, repository: &str) -> String {
     let [(label, _, _), _] = messages::LABELS;
-    let query = url::form_urlencoded::Serializer::new(String::new())
+    let query = form_urlencoded::Serializer::new(String::new())
         .append_pair("labels", label)
         .append_pair("title", "Say in the README how to run the tests")
         .append_pair(
@@ -669,35 +659,28 @@ fn first_issue(web: &str, repository: &str) -> String {
 /// Returns the credentials as lines of environment variables.
 fn variables(kept: &KeptApps) -> String {
     let github = kept.github();
-    let one_line = |pem: &str| pem.trim().replace('\n', "\\n");
-    let mut text = format!(
-        "AUTOBUILD_GITHUB_URL={}\nAUTOBUILD_GITHUB_API_URL={}\nAUTOBUILD_PUBLIC_URL={}\n",
-        github.web, github.api, kept.public_url
-    );
+    let one_line = |pem: &SecretString| pem.expose_secret().trim().replace('\n', "\\n");
+    let mut lines = vec![
+        ("AUTOBUILD_GITHUB_URL", github.web.to_string()),
+        ("AUTOBUILD_GITHUB_API_URL", github.api.to_string()),
+        ("AUTOBUILD_PUBLIC_URL", kept.public_url.to_string()),
+    ];
     if let Some(app) = &kept.autobuild {
-        let _ = writeln!(text, "AUTOBUILD_APP_ID={}", app.id);
-        let _ = writeln!(
-            text,
-            "AUTOBUILD_PRIVATE_KEY={}",
-            one_line(app.private_key.expose_secret())
-        );
+        lines.push(("AUTOBUILD_APP_ID", app.id.to_string()));
+        lines.push(("AUTOBUILD_PRIVATE_KEY", one_line(&app.private_key)));
         if let Some(secret) = &app.webhook_secret {
-            let _ = writeln!(text, "AUTOBUILD_WEBHOOK_SECRET={}", secret.expose_secret());
+            lines.push(("AUTOBUILD_WEBHOOK_SECRET", secret.expose_secret().to_owned()));
         }
         if let Some(oauth) = &app.oauth {
-            let _ = writeln!(text, "AUTOBUILD_CLIENT_ID={}", oauth.id);
-            let _ = writeln!(text, "AUTOBUILD_CLIENT_SECRET={}", oauth.secret.expose_secret());
+            lines.push(("AUTOBUILD_CLIENT_ID", oauth.id.clone()));
+            lines.push(("AUTOBUILD_CLIENT_SECRET", oauth.secret.expose_secret().to_owned()));
         }
     }
     if let Some(app) = &kept.coach {
-        let _ = writeln!(text, "AUTOBUILD_COACH_APP_ID={}", app.id);
-        let _ = writeln!(
-            text,
-            "AUTOBUILD_COACH_PRIVATE_KEY={}",
-            one_line(app.private_key.expose_secret())
-        );
+        lines.push(("AUTOBUILD_COACH_APP_ID", app.id.to_string()));
+        lines.push(("AUTOBUILD_COACH_PRIVATE_KEY", one_line(&app.private_key)));
     }
-    text
+    lines.iter().map(|(name, value)| format!("{name}={value}\n")).collect()
 }
 
 #[cfg(test)]

@@ -2,11 +2,10 @@
 //! folder keeps it until the last step, so that a restart continues it.
 
 use super::manifest::Which;
-use crate::config::{GithubAddress, KeptApps, NotAnAddress};
+use crate::config::{GithubAddress, KeptApps, NotAnAddress, web_address};
 use domain::ids::Millis;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::net::IpAddr;
 use url::{Host, Position, Url};
 
 /// The time for which GitHub accepts a code; a registration that was begun earlier can no longer come back.
@@ -45,10 +44,9 @@ impl Hash {
 /// The choice of the first step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Choice {
-    /// The address of GitHub's web pages.
-    pub(super) web: Url,
-    /// The address of GitHub's API.
-    api: Url,
+    /// The GitHub server.
+    #[serde(flatten)]
+    pub(super) github: GithubAddress,
     /// The organisation that owns the Apps; `None` for the person's own account.
     pub(super) organization: Option<String>,
     /// The address at which GitHub and browsers reach the service.
@@ -153,65 +151,38 @@ fn name_in<'a>(entered: &'a str, web: &Url) -> &'a str {
 }
 
 impl Choice {
-    /// Reads what the person entered.
     pub(super) fn read(
         github: Result<GithubAddress, NotAnAddress>,
         organization: &str,
         public_url: &str,
     ) -> Result<Self, NoChoice> {
-        let GithubAddress { api, web } = github.map_err(NoChoice::Github)?;
-        let organization = name_in(organization.trim(), &web).trim_start_matches('@');
+        let github = github.map_err(NoChoice::Github)?;
+        let organization = name_in(organization.trim(), &github.web).trim_start_matches('@');
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if organization.len() > 100 || !organization.chars().all(is_name) {
             return Err(NoChoice::Organization);
         }
-        let public_url = Url::parse(public_url.trim()).map_err(|_| NoChoice::PublicUrl)?;
-        let is_plain = public_url.username().is_empty()
-            && public_url.password().is_none()
-            && public_url.query().is_none()
-            && public_url.fragment().is_none()
-            && public_url.path() == "/";
-        if !is_plain || public_url.host().is_none() || !["http", "https"].contains(&public_url.scheme()) {
-            return Err(NoChoice::PublicUrl);
-        }
-        if is_of_one_machine(&public_url) && !is_of_one_machine(&web) {
+        let public_url = web_address(public_url).ok().filter(|url| url.path() == "/");
+        let public_url = public_url.ok_or(NoChoice::PublicUrl)?;
+        if is_of_one_machine(&public_url) && !is_of_one_machine(&github.web) {
             return Err(NoChoice::Unreachable(public_url));
         }
         Ok(Self {
-            web,
-            api,
+            github,
             organization: Some(organization.to_owned()).filter(|name| !name.is_empty()),
             public_url,
         })
     }
 
-    /// Restores the choice from the Apps that are kept.
-    pub(super) fn again(github: &GithubAddress, organization: Option<&str>, public_url: Url) -> Self {
-        Self {
-            web: github.web.clone(),
-            api: github.api.clone(),
-            organization: organization.map(str::to_owned),
-            public_url,
-        }
-    }
-
-    pub(super) fn github(&self) -> GithubAddress {
-        GithubAddress {
-            api: self.api.clone(),
-            web: self.web.clone(),
-        }
-    }
-
     /// Returns the page with the settings of the owner's Apps.
     pub(super) fn apps_page(&self) -> String {
-        let web = self.web.as_str().trim_end_matches('/');
+        let web = self.github.web.as_str().trim_end_matches('/');
         match &self.organization {
             Some(organization) => format!("{web}/organizations/{organization}/settings/apps"),
             None => format!("{web}/settings/apps"),
         }
     }
 
-    /// Returns the address to which a manifest is posted.
     pub(super) fn registration(&self, state: &str) -> String {
         format!("{}/new?state={state}", self.apps_page())
     }
@@ -220,8 +191,8 @@ impl Choice {
 /// `true` if an address always leads to the machine that uses it.
 fn is_of_one_machine(url: &Url) -> bool {
     match url.host() {
-        Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback() || ip.is_unspecified(),
-        Some(Host::Ipv6(ip)) => IpAddr::V6(ip).is_loopback() || ip.is_unspecified(),
+        Some(Host::Ipv4(ip)) => ip.is_loopback() || ip.is_unspecified(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unspecified(),
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         None => false,
     }
@@ -255,8 +226,7 @@ impl Progress {
             return Err(NoReturn::NoCode);
         }
         let hash = Hash::of(state);
-        let place = self.begun.iter().position(|begun| begun.state == hash);
-        let Some(begun) = place.and_then(|place| self.begun.get(place).cloned()) else {
+        let Some(begun) = self.begun.iter().find(|begun| begun.state == hash).cloned() else {
             return Err(NoReturn::UnknownState);
         };
         if begun.browser != *browser {
@@ -266,7 +236,12 @@ impl Progress {
         if now.0 - begun.at.0 >= BEGUN_MS {
             return Err(NoReturn::UnknownState);
         }
-        self.put(begun.which, code, CodeStanding::Begun);
+        self.drop_code(begun.which);
+        self.codes.push(Code {
+            which: begun.which,
+            code: code.to_owned(),
+            standing: CodeStanding::Begun,
+        });
         Ok(begun.which)
     }
 
@@ -277,20 +252,10 @@ impl Progress {
         }
     }
 
-    fn put(&mut self, which: Which, code: &str, standing: CodeStanding) {
-        self.drop_code(which);
-        self.codes.push(Code {
-            which,
-            code: code.to_owned(),
-            standing,
-        });
-    }
-
     pub(super) fn code(&self, which: Which) -> Option<&Code> {
         self.codes.iter().find(|code| code.which == which)
     }
 
-    /// Forgets an App's code.
     pub(super) fn drop_code(&mut self, which: Which) {
         self.codes.retain(|code| code.which != which);
     }
@@ -309,11 +274,7 @@ pub(super) enum Standing<'a> {
 
 /// Returns the state of an App: saved credentials take precedence over any registration in progress.
 pub(super) fn standing<'a>(progress: &'a Progress, kept: Option<&KeptApps>, which: Which) -> Standing<'a> {
-    let kept = kept.and_then(|kept| match which {
-        Which::Autobuild => kept.autobuild.as_ref(),
-        Which::Coach => kept.coach.as_ref(),
-    });
-    match (kept, progress.code(which)) {
+    match (kept.and_then(|kept| which.kept(kept)), progress.code(which)) {
         (Some(_), _) => Standing::Kept,
         (None, Some(code)) => Standing::Unfinished(&code.standing),
         (None, None) => Standing::Missing,
@@ -390,7 +351,7 @@ mod tests {
             assert_eq!(choice.registration("s"), format!("{page}/new?state=s"));
         }
         let enterprise = choice("https://ghe.example/", "", service).unwrap();
-        assert_eq!(enterprise.github().api.as_str(), "https://ghe.example/api/v3");
+        assert_eq!(enterprise.github.api.as_str(), "https://ghe.example/api/v3");
     }
 
     #[test]

@@ -1,17 +1,9 @@
 //! Checks whether GitHub reaches the service: has the first delivery, a ping, sent again, and reads its result in
 //! GitHub's log.
 
-use super::{
-    Setup, back,
-    browser::{Browser, Form},
-    manifest::Which,
-    page,
-};
-use crate::{
-    github::{Client, HookDelivery},
-    web::setup::Service,
-};
-use axum::{body::Bytes, extract::State, http::HeaderMap, response::Response};
+use super::{Service, Setup, back, browser::Sent, manifest::Which};
+use crate::github::{Client, HookDelivery};
+use axum::{extract::State, response::Response};
 use std::{sync::Arc, time::Duration};
 
 /// The most deliveries that are searched for pings.
@@ -93,14 +85,8 @@ async fn tried(client: &Client) -> anyhow::Result<Proof> {
 }
 
 /// `POST /setup/prove`.
-pub(super) async fn again(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
-    if !setup.is_open() {
-        return page::over();
-    }
-    if Browser::sending(&setup, &headers, &Form::read(&body)).is_none() {
-        return page::closed();
-    }
-    let works = matches!(setup.now().service, Service::On(_));
+pub(super) async fn again(State(setup): State<Arc<Setup>>, _: Sent) -> Response {
+    let works = matches!(*setup.service.borrow(), Service::On(_));
     if works {
         setup.prove().await;
     }

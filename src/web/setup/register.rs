@@ -1,8 +1,8 @@
 //! The first two steps: the choice, and the Apps, registered from a manifest or imported.
 
 use super::{
-    Setup, back,
-    browser::{Browser, Form},
+    Instead, Setup, back,
+    browser::{Browser, Form, Sent},
     manifest::{Manifest, Which},
     page,
     page::Note,
@@ -13,24 +13,16 @@ use crate::{
     github::{GithubError, GithubUrls, Identity, Registered, exchange},
 };
 use axum::{
-    body::Bytes,
     extract::{RawQuery, State},
-    http::{HeaderMap, StatusCode, header::LOCATION},
+    http::{StatusCode, header::LOCATION},
     response::{IntoResponse, Response},
 };
 use secrecy::SecretString;
 use std::sync::Arc;
 
 /// `POST /setup/choice`.
-pub(super) async fn choose(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
-    let form = Form::read(&body);
-    let browser = match sending(&setup, &headers, &form) {
-        Ok(browser) => browser,
-        Err(refused) => return *refused,
-    };
-    let Some(_one) = setup.work().await else {
-        return page::over();
-    };
+pub(super) async fn choose(State(setup): State<Arc<Setup>>, Sent { browser, form }: Sent) -> Result<Response, Instead> {
+    let _one = setup.work().await?;
     if setup.is_choice_fixed() {
         return setup.page(&browser, Some(Note::ChoiceIsFixed)).await;
     }
@@ -38,54 +30,35 @@ pub(super) async fn choose(State(setup): State<Arc<Setup>>, headers: HeaderMap, 
         Some(github) => Ok(github.clone()),
         None => github_named(form.text("github")),
     };
-    match Choice::read(github, form.text("organization"), form.text("address")) {
+    let note = match Choice::read(github, form.text("organization"), form.text("address")) {
         Ok(choice) => {
-            if let Err(error) = setup.progress(|progress| progress.choice = Some(choice)) {
-                return page::failed(&error.to_string());
-            }
-            setup.page(&browser, Some(Note::Chosen)).await
+            setup.progress(|progress| progress.choice = Some(choice))?;
+            Note::Chosen
         }
-        Err(why) => setup.page(&browser, Some(Note::NoChoice(why))).await,
-    }
-}
-
-/// Returns the admitted browser that sends a form of its page, or the answer that refuses it.
-pub(super) fn sending(setup: &Setup, headers: &HeaderMap, form: &Form) -> Result<Browser, Box<Response>> {
-    if !setup.is_open() {
-        return Err(Box::new(page::over()));
-    }
-    Browser::sending(setup, headers, form).ok_or_else(|| Box::new(page::closed()))
+        Err(why) => Note::NoChoice(why),
+    };
+    setup.page(&browser, Some(note)).await
 }
 
 /// `GET /setup/registered`: GitHub sends the browser back with a code.
 pub(super) async fn registered(
     State(setup): State<Arc<Setup>>,
     RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response {
+    browser: Browser,
+) -> Result<Response, Instead> {
     let query = Form::read(query.unwrap_or_default().as_bytes());
-    if !setup.is_open() {
-        return page::over();
-    }
-    let Some(browser) = Browser::of(&setup, &headers) else {
-        return page::closed();
-    };
     let tracked = Arc::clone(&setup);
     to_its_end(&tracked, async move {
-        let Some(_one) = setup.work().await else {
-            return page::over();
-        };
+        let _one = setup.work().await?;
         let (hash, now) = (Hash::of(&browser.cookie), setup.clock());
-        let came = setup.progress(|progress| progress.come_back(query.text("state"), query.text("code"), &hash, now));
-        match came {
-            Ok(Ok(which)) => setup.exchange(&browser, which).await,
+        match setup.progress(|progress| progress.come_back(query.text("state"), query.text("code"), &hash, now))? {
+            Ok(which) => setup.exchange(&browser, which).await,
             // A browser that loads the address again is shown the result.
-            Ok(Err(NoReturn::UnknownState)) if setup.kept().is_some() => back(),
-            Ok(Err(why)) => {
-                let note = setup.page(&browser, Some(Note::NoReturn(why))).await;
-                (StatusCode::BAD_REQUEST, note).into_response()
+            Err(NoReturn::UnknownState) if setup.kept().is_some() => Ok(back()),
+            Err(why) => {
+                let note = setup.page(&browser, Some(Note::NoReturn(why))).await?;
+                Ok((StatusCode::BAD_REQUEST, note).into_response())
             }
-            Err(error) => page::failed(&error.to_string()),
         }
     })
     .await
@@ -93,84 +66,57 @@ pub(super) async fn registered(
 
 /// Runs the work to its end, even if the browser leaves or the service is told to stop: GitHub hands out an App's key
 /// only once.
-async fn to_its_end(setup: &Setup, work: impl Future<Output = Response> + Send + 'static) -> Response {
+async fn to_its_end(
+    setup: &Setup,
+    work: impl Future<Output = Result<Response, Instead>> + Send + 'static,
+) -> Result<Response, Instead> {
     let ended = setup.exchanges.spawn(work).await;
-    ended.unwrap_or_else(|_| page::failed("The exchange with GitHub was broken off."))
+    ended.unwrap_or_else(|_| Ok(page::failed("The exchange with GitHub was broken off.")))
 }
 
 /// `POST /setup/retry`: exchanges a saved code again.
-pub(super) async fn retry(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
-    let form = Form::read(&body);
-    let browser = match sending(&setup, &headers, &form) {
-        Ok(browser) => browser,
-        Err(refused) => return *refused,
-    };
-    let Some(which) = Which::of_key(form.text("which")) else {
-        return back();
+pub(super) async fn retry(State(setup): State<Arc<Setup>>, sent: Sent) -> Result<Response, Instead> {
+    let Some(which) = Which::of_key(sent.form.text("which")) else {
+        return Ok(back());
     };
     let tracked = Arc::clone(&setup);
     to_its_end(&tracked, async move {
-        let Some(_one) = setup.work().await else {
-            return page::over();
-        };
-        setup.exchange(&browser, which).await
+        let _one = setup.work().await?;
+        setup.exchange(&sent.browser, which).await
     })
     .await
 }
 
 /// `POST /setup/forget`: forgets an App that the person deleted on GitHub, or does not want.
-pub(super) async fn forget(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
-    let form = Form::read(&body);
-    if let Err(refused) = sending(&setup, &headers, &form) {
-        return *refused;
-    }
-    let Some(which) = Which::of_key(form.text("which")) else {
-        return back();
+pub(super) async fn forget(State(setup): State<Arc<Setup>>, sent: Sent) -> Result<Response, Instead> {
+    let Some(which) = Which::of_key(sent.form.text("which")) else {
+        return Ok(back());
     };
-    let Some(_one) = setup.work().await else {
-        return page::over();
-    };
-    let kept = setup.kept().filter(|kept| of(kept, which).is_some());
-    let forgotten = setup.progress(|progress| progress.drop_code(which));
-    let forgotten = forgotten.and_then(|()| kept.map_or(Ok(()), |kept| setup.keep(kept, which, None)));
-    match forgotten {
-        Ok(()) => back(),
-        Err(error) => page::failed(&error.to_string()),
+    let _one = setup.work().await?;
+    let kept = setup.kept().filter(|kept| which.kept(kept).is_some());
+    setup.progress(|progress| progress.drop_code(which))?;
+    if let Some(kept) = kept {
+        setup.keep(kept, which, None)?;
     }
+    Ok(back())
 }
 
 /// `POST /setup/import`: imports an App that is registered already.
-pub(super) async fn import(State(setup): State<Arc<Setup>>, headers: HeaderMap, body: Bytes) -> Response {
-    let form = Form::read(&body);
-    let browser = match sending(&setup, &headers, &form) {
-        Ok(browser) => browser,
-        Err(refused) => return *refused,
-    };
+pub(super) async fn import(State(setup): State<Arc<Setup>>, Sent { browser, form }: Sent) -> Result<Response, Instead> {
     if setup.is_before(Step::Register) {
-        return back();
+        return Ok(back());
     }
-    let Some(_one) = setup.work().await else {
-        return page::over();
+    let _one = setup.work().await?;
+    let Err(why) = setup.imported(&form).await else {
+        return Ok(back());
     };
-    match setup.imported(&form).await {
-        Ok(()) => back(),
-        Err(why) => {
-            let why = setup.options.secrets.mask(&format!("{why:#}"));
-            setup.page(&browser, Some(Note::NotImported(why))).await
-        }
-    }
-}
-
-fn of(kept: &KeptApps, which: Which) -> Option<&KeptApp> {
-    match which {
-        Which::Autobuild => kept.autobuild.as_ref(),
-        Which::Coach => kept.coach.as_ref(),
-    }
+    let why = setup.options.secrets.mask(&format!("{why:#}"));
+    setup.page(&browser, Some(Note::NotImported(why))).await
 }
 
 impl Setup {
     /// Exchanges the saved code for an App. On success, the browser goes to GitHub to install the App.
-    async fn exchange(&self, browser: &Browser, which: Which) -> Response {
+    async fn exchange(&self, browser: &Browser, which: Which) -> Result<Response, Instead> {
         let (choice, code) = {
             let now = self.now();
             let open = matches!(
@@ -181,13 +127,9 @@ impl Setup {
             (now.progress.choice.clone(), code)
         };
         let (Some(choice), Some(code)) = (choice, code) else {
-            return back();
+            return Ok(back());
         };
-        let github = choice.github();
-        let urls = match GithubUrls::new(github.api.as_str(), github.web.as_str()) {
-            Ok(urls) => urls,
-            Err(error) => return page::failed(&error.to_string()),
-        };
+        let urls = GithubUrls::new(choice.github.api.as_str(), choice.github.web.as_str())?;
         let result = match exchange(&urls, &code, self.options.clock).await {
             Ok(app) => self.came(&choice, which, app),
             Err(GithubError::NotFound | GithubError::Gone) => Err(CodeStanding::Lost),
@@ -197,28 +139,18 @@ impl Setup {
                 Err(CodeStanding::NoAnswer)
             }
         };
-        let kept = match result {
-            Ok(app) => {
-                let install = format!("{}/installations/new", app.page.trim_end_matches('/'));
-                let kept = self.keep(self.kept_by(&choice), which, Some(app));
-                kept.and_then(|()| self.progress(|progress| progress.drop_code(which)))
-                    .map(|()| install)
-            }
+        let app = match result {
+            Ok(app) => app,
             Err(standing) => {
-                let written = self.progress(|progress| progress.stand(which, standing));
-                return match written {
-                    Ok(()) => self.page(browser, None).await,
-                    Err(error) => page::failed(&error.to_string()),
-                };
+                self.progress(|progress| progress.stand(which, standing))?;
+                return self.page(browser, None).await;
             }
         };
-        match kept {
-            Ok(install) => page::guarded(
-                (StatusCode::SEE_OTHER, [(LOCATION, install.as_str())]).into_response(),
-                None,
-            ),
-            Err(error) => page::failed(&error.to_string()),
-        }
+        let install = page::install_page(&app);
+        self.keep(self.kept_by(&choice), which, Some(app))?;
+        self.progress(|progress| progress.drop_code(which))?;
+        let response = (StatusCode::SEE_OTHER, [(LOCATION, install)]).into_response();
+        Ok(page::guarded(response, None))
     }
 
     /// `true` if the choice can no longer change: an App is kept, or a code is not exchanged yet.
@@ -230,7 +162,7 @@ impl Setup {
     /// Returns the Apps kept so far, or an empty value for this choice.
     fn kept_by(&self, choice: &Choice) -> KeptApps {
         self.kept()
-            .unwrap_or_else(|| KeptApps::none(&choice.github(), choice.public_url.clone()))
+            .unwrap_or_else(|| KeptApps::none(&choice.github, choice.public_url.clone()))
     }
 
     /// Accepts an App that GitHub returned, if it is the one that was asked for.
@@ -269,11 +201,8 @@ impl Setup {
             Which::Coach => Which::Autobuild,
         };
         let kept = self.kept();
-        if kept
-            .as_ref()
-            .and_then(|kept| of(kept, other))
-            .is_some_and(|kept| kept.id == app.id.0)
-        {
+        let other = kept.as_ref().and_then(|kept| other.kept(kept));
+        if other.is_some_and(|other| other.id == app.id.0) {
             return Some(NotOurs::TheOther);
         }
         let lacking = Manifest::of(which).map(|manifest| manifest.lacking(&app.permissions));
@@ -305,11 +234,15 @@ impl Setup {
         if which == Which::Autobuild && app.webhook_secret.is_none() {
             return Err(missing("the webhook secret"));
         }
-        let identity = self.client_of(&choice.github(), &app)?.identity().await.cloned()?;
+        let identity = self.client_of(&choice.github, &app)?.identity().await.cloned()?;
         if let Some(why) = self.wrong(which, &identity) {
             anyhow::bail!("{}", page::not_ours(which, &why));
         }
-        app.page = format!("{}/apps/{}", choice.web.as_str().trim_end_matches('/'), identity.slug);
+        app.page = format!(
+            "{}/apps/{}",
+            choice.github.web.as_str().trim_end_matches('/'),
+            identity.slug
+        );
         app.slug = identity.slug;
         self.keep(self.kept_by(&choice), which, Some(app))?;
         Ok(self.progress(|progress| progress.drop_code(which))?)
