@@ -35,14 +35,12 @@ impl Explained {
     pub(crate) fn new(change: &Change<'_>, files: &[ChangedFile<'_>]) -> Self {
         let is_changed = files.iter().any(is_changed);
         let task = change.task;
-        let criteria = task.acceptance_criteria.iter().map(|criterion| criterion.text.as_str());
-        let texts = [task.name.as_str(), task.description.as_str()]
-            .into_iter()
-            .chain(criteria);
+        let mut said = vec![task.name.as_str(), task.description.as_str()];
+        said.extend(task.acceptance_criteria.iter().map(|criterion| criterion.text.as_str()));
         Self {
             product: if is_changed { Product::Changed } else { Product::Kept },
             removes: task.removes.clone(),
-            said: texts.collect::<Vec<_>>().join("\n"),
+            said: said.join("\n"),
         }
     }
 
@@ -53,11 +51,8 @@ impl Explained {
 
     /// `true` if the task names a test or a file, in its list of removals or elsewhere.
     pub(crate) fn names(&self, name: &str) -> bool {
-        let removes = self
-            .removes
-            .iter()
-            .any(|removed| removed == name || removed.ends_with(&format!("::{name}")));
-        removes || name.len() > 3 && self.said.contains(name)
+        let is_it = |removed: &String| removed == name || removed.ends_with(&format!("::{name}"));
+        self.removes.iter().any(is_it) || name.len() > 3 && self.said.contains(name)
     }
 }
 

@@ -42,14 +42,14 @@ pub struct ComparisonWords {
 /// Describes an assertion in a body.
 pub(super) fn check(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vocabulary) -> Check {
     let strength = reached(&vocabulary.flow, at, body, strength(at, found, vocabulary));
-    let condition = found
-        .first(Capture::AssertionCondition)
-        .filter(|condition| !at.holds(*condition));
-    let words: Vec<String> = at
-        .words()
-        .into_iter()
-        .chain(condition.into_iter().flat_map(At::words))
-        .collect();
+    let mut words = at.words();
+    let condition = found.first(Capture::AssertionCondition);
+    words.extend(
+        condition
+            .filter(|condition| !at.holds(*condition))
+            .into_iter()
+            .flat_map(At::words),
+    );
     Check {
         line: at.line(),
         tolerance: tolerance(&words),
@@ -116,19 +116,17 @@ impl Side {
         }
     }
 
-    /// Takes a macro's tokens, which the grammar does not parse further.
-    fn of_tokens(tokens: &[At<'_>]) -> Self {
-        Self {
-            words: tokens.iter().flat_map(|at| at.words()).collect(),
-            calls: tokens.iter().any(|at| at.text().starts_with('(')),
-        }
-    }
-
-    fn part(&self, words: &[String]) -> Self {
-        Self {
+    /// Splits it at the first of these words.
+    fn split_at(&self, words: &[&str]) -> Option<[Self; 2]> {
+        let at = self.words.iter().position(|word| words.contains(&word.as_str()))?;
+        let part = |words: &[String]| Self {
             words: words.to_vec(),
             calls: self.calls,
-        }
+        };
+        Some([
+            part(self.words.get(..at)?),
+            part(self.words.get(at.saturating_add(1)..)?),
+        ])
     }
 }
 
@@ -141,9 +139,8 @@ fn strength(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Strength 
         Some(condition) => vec![Side::of(condition)],
         None => Vec::new(),
     };
-    let pair = found
-        .first(Capture::AssertionActual)
-        .zip(found.first(Capture::AssertionExpected));
+    let actual = found.first(Capture::AssertionActual);
+    let pair = actual.zip(found.first(Capture::AssertionExpected));
     let of_sides = match (pair, sides.as_slice()) {
         (Some((actual, expected)), _) => equality(&Side::of(actual), &Side::of(expected), vocabulary),
         (None, [one, other, ..]) if is_equality(at, vocabulary) => equality(one, other, vocabulary),
@@ -156,20 +153,21 @@ fn strength(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Strength 
     }
 }
 
-/// Splits a macro's tokens into its arguments.
+/// Splits a macro's tokens, which the grammar does not parse further, into its arguments.
 fn sides(tokens: At<'_>) -> Vec<Side> {
     let parts: Vec<At<'_>> = tokens.parts().collect();
     let inner = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();
-    inner.split(|part| part.text() == ",").map(Side::of_tokens).collect()
+    let sides = inner.split(|part| part.text() == ",").map(|tokens| Side {
+        words: tokens.iter().flat_map(|at| at.words()).collect(),
+        calls: tokens.iter().any(|at| at.text().starts_with('(')),
+    });
+    sides.collect()
 }
 
 /// `true` if the assertion's name compares with one value.
 fn is_equality(at: At<'_>, vocabulary: &Vocabulary) -> bool {
-    let words = at.words();
-    words
-        .iter()
-        .take(3)
-        .any(|word| vocabulary.comparison.equals.contains(&word.as_str()))
+    let mut begin = at.words().into_iter().take(3);
+    begin.any(|word| vocabulary.comparison.equals.contains(&word.as_str()))
 }
 
 /// Rates the equality of two values.
@@ -189,15 +187,9 @@ fn equality(left: &Side, right: &Side, vocabulary: &Vocabulary) -> Strength {
     if is(right, vocabulary.comparison.truths) {
         return condition(left, vocabulary);
     }
-    let asks_kind = |side: &Side| {
-        side.words
-            .first()
-            .is_some_and(|word| matches!(word.as_str(), "typeof" | "type"))
-    };
-    if asks_kind(left) {
-        Strength::Weak
-    } else {
-        Strength::Strong
+    match left.words.first().map(String::as_str) {
+        Some("typeof" | "type") => Strength::Weak,
+        Some(_) | None => Strength::Strong,
     }
 }
 
@@ -229,34 +221,19 @@ fn condition(side: &Side, vocabulary: &Vocabulary) -> Strength {
         let is_false = matches!(words, [only] if comparison.falsities.contains(&only.as_str()));
         return if is_false { Strength::Strong } else { Strength::Trivial };
     }
-    if let Some(at) = words.iter().position(|word| comparison.or.contains(&word.as_str())) {
-        let (one, other) = (
-            words.get(..at).unwrap_or_default(),
-            words.get(at.saturating_add(1)..).unwrap_or_default(),
-        );
-        let (one, other) = (
-            condition(&side.part(one), vocabulary),
-            condition(&side.part(other), vocabulary),
-        );
-        return one.min(other);
+    if let Some([one, other]) = side.split_at(comparison.or) {
+        return condition(&one, vocabulary).min(condition(&other, vocabulary));
     }
-    if let Some(at) = words
-        .iter()
-        .position(|word| matches!(word.as_str(), "==" | "===" | "is"))
-    {
-        let right = words.get(at.saturating_add(1)..).unwrap_or_default();
-        let is_not = right.first().is_some_and(|word| word == "not");
-        let left = words.get(..at).unwrap_or_default();
+    if let Some([left, right]) = side.split_at(&["==", "===", "is"]) {
+        let is_not = right.words.first().is_some_and(|word| word == "not");
         return match is_not {
             true => Strength::Weak,
-            false => equality(&side.part(left), &side.part(right), vocabulary),
+            false => equality(&left, &right, vocabulary),
         };
     }
     let orders = has(&["<", ">", "<=", ">="]) && !words.iter().any(|word| word.ends_with("abs")) && !has(&["::"]);
-    let is_name = words
-        .iter()
-        .all(|word| word == "." || word.chars().all(|c| c.is_alphanumeric() || c == '_'));
-    if orders || has(&["!=", "!=="]) || has(comparison.weak) || is_name && !side.calls {
+    let is_name = |word: &String| word == "." || word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    if orders || has(&["!=", "!=="]) || has(comparison.weak) || !side.calls && words.iter().all(is_name) {
         return Strength::Weak;
     }
     Strength::Strong

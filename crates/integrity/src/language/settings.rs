@@ -52,35 +52,18 @@ pub enum Weakening {
     LeadsInside,
 }
 
-/// Watches a setting that decides what runs.
-#[must_use]
-pub const fn run(name: &'static str, how: Weakening) -> Watched {
-    Watched {
-        name,
-        purpose: Purpose::Run,
-        how,
-    }
+/// Defines a function that watches a setting of this purpose.
+macro_rules! watch {
+    ($function:ident, $purpose:ident) => {
+        pub(super) const fn $function(name: &'static str, how: Weakening) -> Watched {
+            let purpose = Purpose::$purpose;
+            Watched { name, purpose, how }
+        }
+    };
 }
-
-/// Watches a setting that decides what is measured.
-#[must_use]
-pub const fn coverage(name: &'static str, how: Weakening) -> Watched {
-    Watched {
-        name,
-        purpose: Purpose::Coverage,
-        how,
-    }
-}
-
-/// Watches a setting that decides where imports lead.
-#[must_use]
-pub const fn imports(name: &'static str, how: Weakening) -> Watched {
-    Watched {
-        name,
-        purpose: Purpose::Imports,
-        how,
-    }
-}
+watch!(run, Run);
+watch!(coverage, Coverage);
+watch!(imports, Imports);
 
 /// Returns the settings in a settings file that is written in a programming language.
 pub(super) fn of_code(source: &Source<'_>) -> Vec<Setting> {
@@ -96,10 +79,8 @@ fn setting(at: At<'_>) -> Option<Setting> {
     let plain = |text: &str| text.trim_matches(['"', '\'', '`']).to_owned();
     let value = at.field("value").filter(|value| !value.is(&["object"]))?;
     let around = at.ancestors().filter(|outer| outer.is(&["pair"]));
-    let mut names: Vec<String> = std::iter::once(at)
-        .chain(around)
-        .map(|pair| plain(pair.field_text("key")))
-        .collect();
+    let pairs = std::iter::once(at).chain(around);
+    let mut names: Vec<String> = pairs.map(|pair| plain(pair.field_text("key"))).collect();
     names.reverse();
     let values = match value.is(&["array"]) {
         true => value.children().map(|item| plain(item.text())).collect(),

@@ -5,13 +5,11 @@ mod return_values;
 
 use crate::language::{
     assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
-    outline::RepeatedNames,
     reachability::Flow,
     role::{Role, file_name, folders},
     settings::{Watched, Weakening, imports},
-    vocabulary::{Grammar, Vocabulary},
+    vocabulary::{Grammar, Vocabulary, grammar},
 };
-use std::sync::OnceLock;
 
 /// The vocabulary of Go.
 pub static GO: Vocabulary = Vocabulary {
@@ -48,39 +46,21 @@ pub static GO: Vocabulary = Vocabulary {
         text: "if true { panic(\"made to fail\") } else { {} }",
         replaces: ReplacedCode::Statement,
     },
-    literals: &[
-        "int_literal",
-        "float_literal",
-        "interpreted_string_literal_content",
-        "raw_string_literal_content",
-        "rune_literal",
-        "true",
-        "false",
-        "nil",
-    ],
+    literals: LITERALS,
     empties: &[],
     statements: &["expression_statement", "if_statement"],
     nothing: &["return"],
-    repeated_names: RepeatedNames::Apart,
-    modules: &[],
+    last_test_wins: false,
+    modules: "",
     installed: &["vendor"],
 };
 
-static GRAMMARS: [Grammar; 1] = [Grammar {
-    extensions: &["go"],
-    language: || tree_sitter_go::LANGUAGE.into(),
-    queries: &[
-        include_str!("tests.scm"),
-        include_str!("functions.scm"),
-        include_str!("assertions.scm"),
-        include_str!("skips.scm"),
-        include_str!("stubs.scm"),
-        include_str!("exits.scm"),
-        include_str!("tools.scm"),
-        include_str!("coverage.scm"),
-    ],
-    compiled: OnceLock::new(),
-}];
+const LITERALS: &str = "
+    int_literal float_literal interpreted_string_literal_content raw_string_literal_content rune_literal true
+    false nil
+";
+
+static GRAMMARS: [Grammar; 1] = [grammar!(["go"], tree_sitter_go::LANGUAGE)];
 
 /// `go.mod` is not a format of keys and values: its replacements are read line by line, such as `replace A => ./b`.
 static SETTINGS: [Watched; 1] = [imports("replace *", Weakening::LeadsInside)];

@@ -5,14 +5,12 @@ mod return_values;
 
 use crate::language::{
     assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
-    outline::RepeatedNames,
     reachability::Flow,
     role::{Role, file_name, folders, in_support_folder, in_test_folder},
     settings::{Watched, Weakening, coverage, imports, run},
     syntax::At,
-    vocabulary::{Grammar, Vocabulary},
+    vocabulary::{Grammar, Vocabulary, grammar},
 };
-use std::sync::OnceLock;
 
 /// The vocabulary of JavaScript and TypeScript.
 pub static JAVASCRIPT: Vocabulary = Vocabulary {
@@ -54,77 +52,32 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
         text: "void (() => { throw new Error('made to fail'); })()",
         replaces: ReplacedCode::Itself,
     },
-    literals: &[
-        "number",
-        "string_fragment",
-        "string",
-        "true",
-        "false",
-        "null",
-        "undefined",
-        "array",
-        "object",
-        "property_identifier",
-        "escape_sequence",
-    ],
+    literals: LITERALS,
     empties: &["new Map()", "new Set()", "this"],
     statements: &["expression_statement"],
     nothing: &["return", ""],
-    repeated_names: RepeatedNames::Apart,
-    modules: &[
-        "vitest",
-        "jest",
-        "mocha",
-        "chai",
-        "ava",
-        "tap",
-        "tape",
-        "jasmine",
-        "sinon",
-        "@jest/globals",
-        "expect",
-        "@playwright/test",
-        "cypress",
-        "assert",
-    ],
+    last_test_wins: false,
+    modules: "vitest jest mocha chai ava tap tape jasmine sinon @jest/globals expect @playwright/test cypress assert",
     installed: &["node_modules"],
 };
 
-static GRAMMARS: [Grammar; 3] = [
-    Grammar {
-        extensions: &["js", "mjs", "cjs", "jsx"],
-        language: || tree_sitter_javascript::LANGUAGE.into(),
-        queries: &queries(include_str!("derived.scm")),
-        compiled: OnceLock::new(),
-    },
-    Grammar {
-        extensions: &["ts", "mts", "cts"],
-        language: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
-        queries: &queries(include_str!("typescript.scm")),
-        compiled: OnceLock::new(),
-    },
-    Grammar {
-        extensions: &["tsx"],
-        language: || tree_sitter_typescript::LANGUAGE_TSX.into(),
-        queries: &queries(include_str!("typescript.scm")),
-        compiled: OnceLock::new(),
-    },
-];
+const LITERALS: &str = "
+    number string_fragment string true false null undefined array object property_identifier escape_sequence
+";
 
-/// The queries that all three grammars share, and one that differs.
-const fn queries(own: &'static str) -> [&'static str; 9] {
-    [
-        own,
-        include_str!("tests.scm"),
-        include_str!("functions.scm"),
-        include_str!("assertions.scm"),
-        include_str!("skips.scm"),
-        include_str!("stubs.scm"),
-        include_str!("exits.scm"),
-        include_str!("tools.scm"),
-        include_str!("coverage.scm"),
-    ]
-}
+static GRAMMARS: [Grammar; 3] = [
+    grammar!(
+        ["js", "mjs", "cjs", "jsx"],
+        tree_sitter_javascript::LANGUAGE,
+        "derived.scm"
+    ),
+    grammar!(
+        ["ts", "mts", "cts"],
+        tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+        "typescript.scm"
+    ),
+    grammar!(["tsx"], tree_sitter_typescript::LANGUAGE_TSX, "typescript.scm"),
+];
 
 static SETTINGS: [Watched; 55] = [
     run("node-options", Weakening::Program),
@@ -184,33 +137,12 @@ static SETTINGS: [Watched; 55] = [
     imports("alias.*", Weakening::LeadsInside),
 ];
 
-const SETTINGS_FILES: [&str; 14] = [
-    "jest.config",
-    "vitest.config",
-    "vitest.workspace",
-    "vite.config",
-    "vitest.projects",
-    ".mocharc",
-    ".nycrc",
-    ".c8rc",
-    "nyc.config",
-    "karma.conf",
-    "ava.config",
-    "playwright.config",
-    "cypress.config",
-    "babel.config",
-];
+const SETTINGS_FILES: &str = "
+    jest.config vitest.config vitest.workspace vite.config vitest.projects .mocharc .nycrc .c8rc nyc.config
+    karma.conf ava.config playwright.config cypress.config babel.config
+";
 
-const SET_UP: [&str; 8] = [
-    "jest.setup",
-    "vitest.setup",
-    "setupTests",
-    "setup-tests",
-    "test-setup",
-    "test.setup",
-    "setup.test-env",
-    "testSetup",
-];
+const SET_UP: &str = "jest.setup vitest.setup setupTests setup-tests test-setup test.setup setup.test-env testSetup";
 
 const FUNCTIONS: [&str; 6] = [
     "function_declaration",
@@ -223,11 +155,11 @@ const FUNCTIONS: [&str; 6] = [
 
 fn role(path: &str) -> Option<Role> {
     let name = file_name(path);
-    let is_one_of = |stems: &[&str]| {
-        let rest = stems.iter().find_map(|stem| name.strip_prefix(stem));
+    let begins = |stems: &str| {
+        let rest = stems.split_whitespace().find_map(|stem| name.strip_prefix(stem));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    if matches!(name, "package.json" | ".npmrc" | "tsconfig.json") || is_one_of(&SETTINGS_FILES) {
+    if matches!(name, "package.json" | ".npmrc" | "tsconfig.json") || begins(SETTINGS_FILES) {
         return Some(Role::Settings);
     }
     let (stem, extension) = name.rsplit_once('.')?;
@@ -241,7 +173,7 @@ fn role(path: &str) -> Option<Role> {
         || stem == "test"
         || stem.starts_with("test-")
         || [".test.", ".spec."].iter().any(|mark| name.contains(mark));
-    Some(if is_one_of(&SET_UP) {
+    Some(if begins(SET_UP) {
         Role::Support
     } else if marked {
         Role::Test

@@ -6,14 +6,13 @@ mod return_values;
 
 use crate::language::{
     assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
-    outline::{RepeatedNames, Source},
+    outline::Source,
     reachability::Flow,
     role::{Role, file_name, folders, in_support_folder},
     settings::{Watched, Weakening, coverage, imports, run},
     syntax::At,
-    vocabulary::{Grammar, Vocabulary},
+    vocabulary::{Grammar, Vocabulary, grammar},
 };
-use std::sync::OnceLock;
 
 /// The vocabulary of Rust.
 pub static RUST: Vocabulary = Vocabulary {
@@ -59,14 +58,7 @@ pub static RUST: Vocabulary = Vocabulary {
         text: "if true { panic!(\"made to fail\") } else { {} }",
         replaces: ReplacedCode::Statement,
     },
-    literals: &[
-        "integer_literal",
-        "float_literal",
-        "boolean_literal",
-        "char_literal",
-        "string_content",
-        "unit_expression",
-    ],
+    literals: LITERALS,
     empties: &[
         "None",
         "()",
@@ -84,26 +76,14 @@ pub static RUST: Vocabulary = Vocabulary {
     ],
     statements: &["expression_statement", "macro_invocation"],
     nothing: &[],
-    repeated_names: RepeatedNames::Apart,
-    modules: &[],
+    last_test_wins: false,
+    modules: "",
     installed: &[],
 };
 
-static GRAMMARS: [Grammar; 1] = [Grammar {
-    extensions: &["rs"],
-    language: || tree_sitter_rust::LANGUAGE.into(),
-    queries: &[
-        include_str!("tests.scm"),
-        include_str!("functions.scm"),
-        include_str!("assertions.scm"),
-        include_str!("skips.scm"),
-        include_str!("stubs.scm"),
-        include_str!("exits.scm"),
-        include_str!("tools.scm"),
-        include_str!("coverage.scm"),
-    ],
-    compiled: OnceLock::new(),
-}];
+const LITERALS: &str = "integer_literal float_literal boolean_literal char_literal string_content unit_expression";
+
+static GRAMMARS: [Grammar; 1] = [grammar!(["rs"], tree_sitter_rust::LANGUAGE)];
 
 static SETTINGS: [Watched; 45] = [
     run("lib.test", Weakening::SwitchedOff),
