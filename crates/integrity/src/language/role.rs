@@ -52,21 +52,14 @@ pub(super) fn by_name(path: &str) -> Role {
     if folders(path).any(|folder| matches!(folder, "__snapshots__" | "testdata" | "__fixtures__")) {
         return Role::Support;
     }
-    let Some((stem, extension)) = name.rsplit_once('.') else {
-        return if in_test_folder(path) {
-            Role::Support
-        } else {
-            Role::Other
-        };
-    };
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     if !is_one_of(CODE, extension) {
         let stored = extension == "snap" || in_test_folder(path);
         return if stored { Role::Support } else { Role::Other };
     }
-    let marked = ["test_", "spec_"].iter().any(|mark| stem.starts_with(mark))
-        || ["_test", "_spec", "-test", ".test", ".spec", "Test", "Tests", "Spec"]
-            .iter()
-            .any(|mark| stem.ends_with(mark));
+    let ends = ["_test", "_spec", "-test", ".test", ".spec", "Test", "Tests", "Spec"];
+    let begins = ["test_", "spec_"].iter().any(|mark| stem.starts_with(mark));
+    let marked = begins || ends.iter().any(|mark| stem.ends_with(mark));
     match (marked, in_test_folder(path)) {
         (true, _) => Role::Test,
         (false, true) if in_support_folder(path) => Role::Support,

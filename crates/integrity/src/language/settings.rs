@@ -6,13 +6,14 @@ use crate::language::{
     syntax::At,
 };
 
-/// A kind of setting, and how it can be weakened.
+/// Settings that can be weakened in one way.
 pub struct Watched {
-    /// The end of its dotted name, such as `coverage.report.fail_under`; `*` stands for any one part.
-    pub name: &'static str,
-    /// The purpose of the setting.
+    /// The ends of dotted names, such as `coverage.report.fail_under`, with commas between them; `*` stands for any one
+    /// part.
+    pub names: &'static str,
+    /// Their purpose.
     pub purpose: Purpose,
-    /// The way to weaken it.
+    /// The way to weaken them.
     pub how: Weakening,
 }
 
@@ -52,12 +53,12 @@ pub enum Weakening {
     LeadsInside,
 }
 
-/// Defines a function that watches a setting of this purpose.
+/// Defines a function that watches settings of this purpose.
 macro_rules! watch {
     ($function:ident, $purpose:ident) => {
-        pub(super) const fn $function(name: &'static str, how: Weakening) -> Watched {
+        pub(super) const fn $function(how: Weakening, names: &'static str) -> Watched {
             let purpose = Purpose::$purpose;
-            Watched { name, purpose, how }
+            Watched { names, purpose, how }
         }
     };
 }

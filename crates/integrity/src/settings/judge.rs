@@ -159,7 +159,7 @@ fn leaves_out(change: &Change<'_>, watched: &Watched, before: &[String], after: 
     let wanted = concerned(watched.purpose);
     let usual = |value: &str| USUAL.split(", ").any(|usual| value.replace('\\', "").contains(usual));
     let there = |value: &&String| {
-        let by_lines = watched.name.contains("exclude_") || wanted == Role::Source && value.contains(' ');
+        let by_lines = watched.names.contains("exclude_") || wanted == Role::Source && value.contains(' ');
         let mut paths = change.head.union(change.base);
         by_lines || paths.any(|path| role(path) == wanted && matches(value, path))
     };

@@ -90,14 +90,19 @@ fn is_of_other_tool(name: &str) -> bool {
 /// Returns how a setting of this name can be weakened, if it can.
 fn watched(name: &str) -> Option<&'static Watched> {
     let mut all = ALL.iter().flat_map(|language| language.settings.iter());
-    all.find(|watched| is_named(watched, name))
+    all.find(|watched| {
+        watched
+            .names
+            .split(", ")
+            .any(|wanted| is_named(wanted, watched.purpose, name))
+    })
 }
 
 /// `true` if a dotted name ends like a watched one.
-fn is_named(watched: &Watched, name: &str) -> bool {
-    let wanted: Vec<&str> = watched.name.split('.').collect();
+fn is_named(wanted: &str, purpose: Purpose, name: &str) -> bool {
+    let wanted: Vec<&str> = wanted.split('.').collect();
     // The names below these are paths and packages, which contain dots.
-    if let (Purpose::Imports, [first, "*"]) = (watched.purpose, wanted.as_slice()) {
+    if let (Purpose::Imports, [first, "*"]) = (purpose, wanted.as_slice()) {
         let tail = name.split_once(&format!("{first}."));
         return tail.is_some_and(|(_, tail)| !tail.is_empty());
     }

@@ -7,7 +7,7 @@ use crate::language::{
     assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
     reachability::Flow,
     role::{Role, file_name, folders},
-    settings::{Watched, Weakening, imports},
+    settings::{Watched, Weakening::LeadsInside, imports},
     vocabulary::{Grammar, Vocabulary, grammar},
 };
 
@@ -63,7 +63,7 @@ const LITERALS: &str = "
 static GRAMMARS: [Grammar; 1] = [grammar!(["go"], tree_sitter_go::LANGUAGE)];
 
 /// `go.mod` is not a format of keys and values: its replacements are read line by line, such as `replace A => ./b`.
-static SETTINGS: [Watched; 1] = [imports("replace *", Weakening::LeadsInside)];
+static SETTINGS: [Watched; 1] = [imports(LeadsInside, "replace *")];
 
 fn role(path: &str) -> Option<Role> {
     let name = file_name(path);

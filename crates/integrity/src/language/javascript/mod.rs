@@ -3,13 +3,20 @@
 mod bodies;
 mod return_values;
 
-use crate::language::{
-    assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
-    reachability::Flow,
-    role::{Role, file_name, folders, in_support_folder, in_test_folder},
-    settings::{Watched, Weakening, coverage, imports, run},
-    syntax::At,
-    vocabulary::{Grammar, Vocabulary, grammar},
+use crate::{
+    language::{
+        assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
+        reachability::Flow,
+        role::{Role, file_name, folders, in_support_folder, in_test_folder},
+        settings::{
+            Watched,
+            Weakening::{Command, LeadsInside, LeavesOut, LooksAt, Lowered, Present, Program, SwitchedOff, SwitchedOn},
+            coverage, imports, run,
+        },
+        syntax::At,
+        vocabulary::{Grammar, Vocabulary, grammar},
+    },
+    words::is_one_of,
 };
 
 /// The vocabulary of JavaScript and TypeScript.
@@ -79,62 +86,29 @@ static GRAMMARS: [Grammar; 3] = [
     grammar!(["tsx"], tree_sitter_typescript::LANGUAGE_TSX, "typescript.scm"),
 ];
 
-static SETTINGS: [Watched; 55] = [
-    run("node-options", Weakening::Program),
-    run("scripts.test", Weakening::Command),
-    run("scripts.test:*", Weakening::Command),
-    run("scripts.pretest", Weakening::Command),
-    run("script-shell", Weakening::Present),
-    run("scripts.tests", Weakening::Command),
-    run("scripts.ci", Weakening::Command),
-    coverage("scripts.coverage", Weakening::Command),
-    run("testPathIgnorePatterns", Weakening::LeavesOut),
-    run("modulePathIgnorePatterns", Weakening::LeavesOut),
-    run("test.exclude", Weakening::LeavesOut),
-    run("ignore", Weakening::LeavesOut),
-    run("testMatch", Weakening::LooksAt),
-    run("testRegex", Weakening::LooksAt),
-    run("roots", Weakening::LooksAt),
-    run("test.include", Weakening::LooksAt),
-    run("test.dir", Weakening::LooksAt),
-    run("spec", Weakening::LooksAt),
-    run("passWithNoTests", Weakening::SwitchedOn),
-    run("dangerouslyIgnoreUnhandledErrors", Weakening::SwitchedOn),
-    run("allowOnly", Weakening::SwitchedOn),
-    run("allow-uncaught", Weakening::SwitchedOn),
-    run("dry-run", Weakening::SwitchedOn),
-    run("forbid-only", Weakening::SwitchedOff),
-    run("forbidOnly", Weakening::SwitchedOff),
-    run("testNamePattern", Weakening::Present),
-    run("grep", Weakening::Present),
-    run("test.retry", Weakening::Present),
-    run("runner", Weakening::Present),
-    run("testRunner", Weakening::Present),
-    run("globalTeardown", Weakening::Present),
-    run("testResultsProcessor", Weakening::Present),
-    imports("resolver", Weakening::Present),
-    run("bail", Weakening::Present),
-    coverage("exclude", Weakening::LeavesOut),
-    coverage("coverage.include", Weakening::LooksAt),
-    imports("automock", Weakening::SwitchedOn),
-    coverage("coverageThreshold.*.*", Weakening::Lowered),
-    coverage("thresholds.*", Weakening::Lowered),
-    coverage("branches", Weakening::Lowered),
-    coverage("lines", Weakening::Lowered),
-    coverage("functions", Weakening::Lowered),
-    coverage("statements", Weakening::Lowered),
-    coverage("check-coverage", Weakening::SwitchedOff),
-    coverage("coveragePathIgnorePatterns", Weakening::LeavesOut),
-    coverage("coverage.exclude", Weakening::LeavesOut),
-    coverage("collectCoverageFrom", Weakening::LooksAt),
-    imports("dependencies.*", Weakening::LeadsInside),
-    imports("devDependencies.*", Weakening::LeadsInside),
-    imports("overrides.*", Weakening::LeadsInside),
-    imports("resolutions.*", Weakening::LeadsInside),
-    imports("imports.*", Weakening::LeadsInside),
-    imports("paths.*", Weakening::LeadsInside),
-    imports("moduleNameMapper.*", Weakening::LeadsInside),
-    imports("alias.*", Weakening::LeadsInside),
+static SETTINGS: [Watched; 22] = [
+    run(Program, "node-options"),
+    run(Command, "scripts.test, scripts.test:*, scripts.pretest, scripts.tests"),
+    run(Present, "script-shell, testNamePattern, grep, test.retry, runner"),
+    run(Command, "scripts.ci"),
+    coverage(Command, "scripts.coverage"),
+    run(LeavesOut, "testPathIgnorePatterns, modulePathIgnorePatterns"),
+    run(LeavesOut, "test.exclude, ignore"),
+    run(LooksAt, "testMatch, testRegex, roots, test.include, test.dir, spec"),
+    run(SwitchedOn, "passWithNoTests, dangerouslyIgnoreUnhandledErrors"),
+    run(SwitchedOn, "allowOnly, allow-uncaught, dry-run"),
+    run(SwitchedOff, "forbid-only, forbidOnly"),
+    run(Present, "testRunner, globalTeardown, testResultsProcessor, bail"),
+    imports(Present, "resolver"),
+    coverage(LeavesOut, "exclude, coveragePathIgnorePatterns, coverage.exclude"),
+    coverage(LooksAt, "coverage.include, collectCoverageFrom"),
+    imports(SwitchedOn, "automock"),
+    coverage(Lowered, "coverageThreshold.*.*, thresholds.*, branches, lines"),
+    coverage(Lowered, "functions, statements"),
+    coverage(SwitchedOff, "check-coverage"),
+    imports(LeadsInside, "dependencies.*, devDependencies.*, overrides.*"),
+    imports(LeadsInside, "resolutions.*, imports.*, paths.*"),
+    imports(LeadsInside, "moduleNameMapper.*, alias.*"),
 ];
 
 const SETTINGS_FILES: &str = "
@@ -166,12 +140,10 @@ fn role(path: &str) -> Option<Role> {
     if !GRAMMARS.iter().any(|grammar| grammar.extensions.contains(&extension)) {
         return None;
     }
-    let in_jest_folder = folders(path).any(|folder| folder == "__tests__");
-    let marked = [".test", ".spec", "-test", "_test", "-spec", "_spec"]
-        .iter()
-        .any(|mark| stem.ends_with(mark))
-        || stem == "test"
+    let ends = [".test", ".spec", "-test", "_test", "-spec", "_spec"];
+    let marked = stem == "test"
         || stem.starts_with("test-")
+        || ends.iter().any(|mark| stem.ends_with(mark))
         || [".test.", ".spec."].iter().any(|mark| name.contains(mark));
     Some(if begins(SET_UP) {
         Role::Support
@@ -179,9 +151,8 @@ fn role(path: &str) -> Option<Role> {
         Role::Test
     } else if folders(path).any(|folder| folder == "__mocks__") {
         Role::Support
-    } else if in_jest_folder || in_test_folder(path) {
-        let helps =
-            in_support_folder(path) || ["setup", "helper", "helpers", "fixtures", "util", "utils"].contains(&stem);
+    } else if in_test_folder(path) {
+        let helps = in_support_folder(path) || is_one_of("setup helper helpers fixtures util utils", stem);
         if helps { Role::Support } else { Role::Test }
     } else {
         Role::Source
