@@ -1,11 +1,14 @@
 //! Rates how much an assertion checks: for every language alike, from the words on both sides.
 
-use crate::language::{
-    capture::{Capture, Found},
-    outline::{Check, Failing, Strength},
-    reachability::reached,
-    syntax::At,
-    vocabulary::Vocabulary,
+use crate::{
+    language::{
+        capture::{Capture, Found},
+        outline::{Check, Failing, Strength},
+        reachability::reached,
+        syntax::At,
+        vocabulary::Vocabulary,
+    },
+    words::is_one_of,
 };
 
 /// The way to make an assertion fail.
@@ -25,18 +28,18 @@ pub enum ReplacedCode {
     Itself,
 }
 
-/// A language's words for comparisons.
+/// A language's words for comparisons, with blanks between them.
 pub struct ComparisonWords {
     /// Words that compare with one value.
-    pub equals: &'static [&'static str],
+    pub equals: &'static str,
     /// Words that only ask whether something exists, or which type it has.
-    pub weak: &'static [&'static str],
+    pub weak: &'static str,
     /// Words that join two alternatives.
-    pub or: &'static [&'static str],
+    pub or: &'static str,
     /// Values that count as true.
-    pub truths: &'static [&'static str],
+    pub truths: &'static str,
     /// Values that count as false.
-    pub falsities: &'static [&'static str],
+    pub falsities: &'static str,
 }
 
 /// Describes an assertion in a body.
@@ -87,8 +90,8 @@ fn failing(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Option<Fai
     let made = &vocabulary.made_to_fail;
     let place = match made.replaces {
         ReplacedCode::Itself => Some(at),
-        ReplacedCode::Statement if at.is(vocabulary.statements) => Some(at),
-        ReplacedCode::Statement => at.parent().filter(|outer| outer.is(vocabulary.statements)),
+        ReplacedCode::Statement if at.is_one_of(vocabulary.statements) => Some(at),
+        ReplacedCode::Statement => at.parent().filter(|outer| outer.is_one_of(vocabulary.statements)),
     }?;
     // An assertion of a constant, such as `assert false`, marks code that must not be reached, so it must not be
     // replaced.
@@ -117,8 +120,8 @@ impl Side {
     }
 
     /// Splits it at the first of these words.
-    fn split_at(&self, words: &[&str]) -> Option<[Self; 2]> {
-        let at = self.words.iter().position(|word| words.contains(&word.as_str()))?;
+    fn split_at(&self, words: &str) -> Option<[Self; 2]> {
+        let at = self.words.iter().position(|word| is_one_of(words, word))?;
         let part = |words: &[String]| Self {
             words: words.to_vec(),
             calls: self.calls,
@@ -167,12 +170,12 @@ fn sides(tokens: At<'_>) -> Vec<Side> {
 /// `true` if the assertion's name compares with one value.
 fn is_equality(at: At<'_>, vocabulary: &Vocabulary) -> bool {
     let mut begin = at.words().into_iter().take(3);
-    begin.any(|word| vocabulary.comparison.equals.contains(&word.as_str()))
+    begin.any(|word| is_one_of(vocabulary.comparison.equals, &word))
 }
 
 /// Rates the equality of two values.
 fn equality(left: &Side, right: &Side, vocabulary: &Vocabulary) -> Strength {
-    let is = |side: &Side, list: &[&str]| matches!(side.words.as_slice(), [only] if list.contains(&only.as_str()));
+    let is = |side: &Side, list: &str| matches!(side.words.as_slice(), [only] if is_one_of(list, only));
     let copies = ["&", "clone", "to_owned", "to_string", "to_vec", "."];
     let plain = |side: &Side| -> Vec<String> {
         let words = side.words.iter().filter(|word| !copies.contains(&word.as_str()));
@@ -205,8 +208,8 @@ fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
         in_text
             || plain.starts_with(|c: char| c.is_ascii_digit())
             || word.starts_with(['"', '\''])
-            || comparison.truths.contains(&word.as_str())
-            || comparison.falsities.contains(&word.as_str())
+            || is_one_of(comparison.truths, word)
+            || is_one_of(comparison.falsities, word)
             || word.chars().all(|c| !c.is_alphanumeric() && c != '_')
     };
     !side.words.is_empty() && side.words.iter().all(constant)
@@ -216,24 +219,24 @@ fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
 fn condition(side: &Side, vocabulary: &Vocabulary) -> Strength {
     let comparison = &vocabulary.comparison;
     let words = side.words.as_slice();
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let has = |list: &str| words.iter().any(|word| is_one_of(list, word));
     if is_constant(side, vocabulary) {
-        let is_false = matches!(words, [only] if comparison.falsities.contains(&only.as_str()));
+        let is_false = matches!(words, [only] if is_one_of(comparison.falsities, only));
         return if is_false { Strength::Strong } else { Strength::Trivial };
     }
     if let Some([one, other]) = side.split_at(comparison.or) {
         return condition(&one, vocabulary).min(condition(&other, vocabulary));
     }
-    if let Some([left, right]) = side.split_at(&["==", "===", "is"]) {
+    if let Some([left, right]) = side.split_at("== === is") {
         let is_not = right.words.first().is_some_and(|word| word == "not");
         return match is_not {
             true => Strength::Weak,
             false => equality(&left, &right, vocabulary),
         };
     }
-    let orders = has(&["<", ">", "<=", ">="]) && !words.iter().any(|word| word.ends_with("abs")) && !has(&["::"]);
+    let orders = has("< > <= >=") && !words.iter().any(|word| word.ends_with("abs")) && !has("::");
     let is_name = |word: &String| word == "." || word.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if orders || has(&["!=", "!=="]) || has(comparison.weak) || !side.calls && words.iter().all(is_name) {
+    if orders || has("!= !==") || has(comparison.weak) || !side.calls && words.iter().all(is_name) {
         return Strength::Weak;
     }
     Strength::Strong

@@ -1,14 +1,11 @@
 //! The outline of a file: the facts that the rules use, in the same form for every language.
 
-use crate::{
-    language::{
-        assertions,
-        capture::{Capture, Fact, Found, merged},
-        role::Role,
-        syntax::At,
-        vocabulary::Vocabulary,
-    },
-    words::is_one_of,
+use crate::language::{
+    assertions,
+    capture::{Capture, Fact, Found, merged},
+    role::Role,
+    syntax::At,
+    vocabulary::Vocabulary,
 };
 use std::ops::Range;
 
@@ -365,20 +362,20 @@ impl<'a> Reader<'a> {
         } = self.vocabulary;
         let mut parts = statement.children().peekable();
         nothing.contains(&statement.text().trim_end_matches(';'))
-            || statement.is(statements) && parts.peek().is_some() && parts.all(|part| part.is(&["string"]))
+            || statement.is_one_of(statements) && parts.peek().is_some() && parts.all(|part| part.is(&["string"]))
     }
 
     /// Returns the condition under which the test returns before its first assertion.
     fn returns_early(&self, body: At<'a>) -> Option<String> {
         let (first, _) = self.assertions.iter().find(|(at, _)| body.holds(*at))?;
         let flow = &self.vocabulary.flow;
-        let leaves = |at: &At<'_>| at.is(flow.returns) && !at.text().contains("Err(");
+        let leaves = |at: &At<'_>| at.is_one_of(flow.returns) && !at.text().contains("Err(");
         let inner = |statement: At<'a>| {
             let mut below = statement.below();
-            below.find(|at| at.is(flow.conditions) && at.below().any(|part| leaves(&part)))
+            below.find(|at| at.is_one_of(flow.conditions) && at.below().any(|part| leaves(&part)))
         };
         let before = body.children().take_while(|at| !at.holds(*first));
-        let leaving = before.filter(|at| !at.below().any(|part| part.is(flow.functions)));
+        let leaving = before.filter(|at| !at.below().any(|part| part.is_one_of(flow.functions)));
         let condition = leaving.filter_map(inner).next()?;
         Some(condition.field("condition").unwrap_or(condition).phrase())
     }
@@ -420,7 +417,7 @@ impl<'a> Reader<'a> {
             let mut leaves = value.below().filter(is_leaf);
             // Names of types, and of enum variants without fields.
             let is_type = |leaf: At<'_>| leaf.text().starts_with(char::is_uppercase);
-            leaves.all(|leaf| is_one_of(self.vocabulary.literals, leaf.kind()) || is_type(leaf))
+            leaves.all(|leaf| leaf.is_one_of(self.vocabulary.literals) || is_type(leaf))
         };
         let of_others = self.abstracts.iter().any(|outer| outer.holds(function));
         if of_others || !value.is_some_and(is_constant) {

@@ -1,5 +1,6 @@
 //! Syntax trees of untrusted files: parsed within limits, stored flat, traversed without recursion.
 
+use crate::words::is_one_of;
 use std::{
     collections::{BTreeSet, HashMap},
     ops::{ControlFlow, Range},
@@ -187,6 +188,12 @@ impl<'t> At<'t> {
     #[must_use]
     pub fn is(self, kinds: &[&str]) -> bool {
         kinds.contains(&self.kind())
+    }
+
+    /// `true` if it is of one of these kinds, which have blanks between them.
+    #[must_use]
+    pub fn is_one_of(self, kinds: &str) -> bool {
+        is_one_of(kinds, self.kind())
     }
 
     /// Returns its text.

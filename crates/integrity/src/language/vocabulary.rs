@@ -34,8 +34,8 @@ pub struct Vocabulary {
     pub literals: &'static str,
     /// Empty values, as they are written.
     pub empties: &'static [&'static str],
-    /// The kinds of nodes that are expression statements or assertion statements.
-    pub statements: &'static [&'static str],
+    /// The kinds of nodes that are expression statements or assertion statements, between blanks.
+    pub statements: &'static str,
     /// Statements of a test that do nothing, as they are written.
     pub nothing: &'static [&'static str],
     /// Whether a test hides an earlier one of the same name. If not, both run, or the code does not compile.

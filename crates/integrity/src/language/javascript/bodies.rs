@@ -58,7 +58,7 @@ fn functions_in(name: Option<&str>, at: At<'_>, code: &mut ExecutableCode) {
     if at.is(&["identifier"]) || is_list_of_names(at) {
         return;
     }
-    let outermost = at.outermost(|inner| inner.is(&FUNCTIONS) && inner.field("body").is_some());
+    let outermost = at.outermost(|inner| inner.is_one_of(FUNCTIONS) && inner.field("body").is_some());
     if outermost.is_empty() && !at.is(&CLASSES) {
         code.value(name, at);
     }

@@ -30,30 +30,20 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
     return_values: return_values::change_return_values,
     settings: &SETTINGS,
     flow: Flow {
-        conditions: &["if_statement", "while_statement"],
-        arms: &["switch_case", "switch_default", "ternary_expression"],
-        functions: &[
-            "function_declaration",
-            "function_expression",
-            "arrow_function",
-            "generator_function_declaration",
-        ],
-        returns: &["return_statement"],
-        leaves: &[
-            "return_statement",
-            "throw_statement",
-            "break_statement",
-            "continue_statement",
-        ],
+        conditions: "if_statement while_statement",
+        arms: "switch_case switch_default ternary_expression",
+        functions: "function_declaration function_expression arrow_function generator_function_declaration",
+        returns: "return_statement",
+        leaves: "return_statement throw_statement break_statement continue_statement",
         never: &["false", "0", "null", "undefined", "!1", "!true", "''", "\"\""],
         empty: &["[]"],
     },
     comparison: ComparisonWords {
-        equals: &[],
-        weak: &["isArray", "isInteger", "isFinite", "instanceof", "!!"],
-        or: &["||", "??"],
-        truths: &["true"],
-        falsities: &["false", "null", "undefined", "0"],
+        equals: "",
+        weak: "isArray isInteger isFinite instanceof !!",
+        or: "|| ??",
+        truths: "true",
+        falsities: "false null undefined 0",
     },
     made_to_fail: FailureTemplate {
         text: "void (() => { throw new Error('made to fail'); })()",
@@ -61,7 +51,7 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
     },
     literals: LITERALS,
     empties: &["new Map()", "new Set()", "this"],
-    statements: &["expression_statement"],
+    statements: "expression_statement",
     nothing: &["return", ""],
     last_test_wins: false,
     modules: "vitest jest mocha chai ava tap tape jasmine sinon @jest/globals expect @playwright/test cypress assert",
@@ -118,14 +108,10 @@ const SETTINGS_FILES: &str = "
 
 const SET_UP: &str = "jest.setup vitest.setup setupTests setup-tests test-setup test.setup setup.test-env testSetup";
 
-const FUNCTIONS: [&str; 6] = [
-    "function_declaration",
-    "function_expression",
-    "arrow_function",
-    "method_definition",
-    "generator_function",
-    "generator_function_declaration",
-];
+const FUNCTIONS: &str = "
+    function_declaration function_expression arrow_function method_definition
+    generator_function generator_function_declaration
+";
 
 fn role(path: &str) -> Option<Role> {
     let name = file_name(path);
