@@ -410,7 +410,7 @@ impl<'a> Reader<'a> {
     /// is a single value.
     fn answer(&self, function: At<'a>, value: Option<At<'_>>) -> Answer {
         let is_constant = |value: At<'_>| {
-            if self.vocabulary.empties.contains(&value.text()) {
+            if self.vocabulary.empties.split(", ").any(|empty| empty == value.text()) {
                 return true;
             }
             let is_leaf = |at: &At<'_>| at.children().next().is_none() && at.is_named();

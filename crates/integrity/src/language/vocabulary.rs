@@ -32,8 +32,8 @@ pub struct Vocabulary {
     pub made_to_fail: assertions::FailureTemplate,
     /// The kinds of nodes that are literals, between blanks.
     pub literals: &'static str,
-    /// Empty values, as they are written.
-    pub empties: &'static [&'static str],
+    /// Empty values, as they are written, with commas between them.
+    pub empties: &'static str,
     /// The kinds of nodes that are expression statements or assertion statements, between blanks.
     pub statements: &'static str,
     /// Statements of a test that do nothing, as they are written.

@@ -42,7 +42,7 @@ pub static GO: Vocabulary = Vocabulary {
         replaces: ReplacedCode::Statement,
     },
     literals: LITERALS,
-    empties: &[],
+    empties: "",
     statements: "expression_statement if_statement",
     nothing: &["return"],
     last_test_wins: false,

@@ -50,7 +50,7 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
         replaces: ReplacedCode::Itself,
     },
     literals: LITERALS,
-    empties: &["new Map()", "new Set()", "this"],
+    empties: "new Map(), new Set(), this",
     statements: "expression_statement",
     nothing: &["return", ""],
     last_test_wins: false,

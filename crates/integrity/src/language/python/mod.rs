@@ -50,7 +50,7 @@ pub static PYTHON: Vocabulary = Vocabulary {
         replaces: ReplacedCode::Statement,
     },
     literals: LITERALS,
-    empties: &["dict()", "list()", "set()", "Decimal(0)"],
+    empties: "dict(), list(), set(), Decimal(0)",
     statements: "expression_statement assert_statement",
     nothing: &["pass", "...", "return"],
     last_test_wins: true,
