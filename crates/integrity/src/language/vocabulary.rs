@@ -68,7 +68,7 @@ pub struct Grammar {
 /// Builds a grammar with all queries of the language's folder, and one of its own if it has one.
 macro_rules! grammar {
     ([$($extension:literal),+], $language:expr $(, $own:literal)?) => {
-        $crate::language::Grammar {
+        $crate::language::vocabulary::Grammar {
             extensions: &[$($extension),+],
             language: || $language.into(),
             queries: &[
