@@ -5,7 +5,7 @@ use crate::{
     language,
     language::{
         Role,
-        outline::{Function, Outline, Test, Work},
+        outline::{Function, Of, Outline, Test, Work},
     },
     pairs::{Pairs, pair},
     task::Explained,
@@ -109,11 +109,11 @@ impl<'a> Reading<'a> {
 
     /// Returns the functions of test code after the change, with their paths.
     pub(crate) fn helpers(&self) -> impl Iterator<Item = (&'a str, &'a Function)> {
-        self.files.iter().flat_map(|file| {
-            let of_tests = file.after.functions.iter();
-            let of_tests = of_tests.filter(|function| function.of == language::outline::Of::Tests);
-            of_tests.map(|function| (file.path, function))
-        })
+        let of_file = |file: &'a ChangedFile<'a>| file.after.functions.iter().map(|function| (file.path, function));
+        self.files
+            .iter()
+            .flat_map(of_file)
+            .filter(|(_, function)| function.of == Of::Tests)
     }
 
     /// Returns the tests of the base that have no counterpart and were not empty.
@@ -128,10 +128,7 @@ fn tests<'a>(
     files: &'a [ChangedFile<'a>],
     side: fn(&'a ChangedFile<'a>) -> &'a Outline,
 ) -> (Vec<LocatedTest<'a>>, Vec<LocatedTest<'a>>) {
-    let includes: Vec<String> = files
-        .iter()
-        .flat_map(|file| side(file).includes.iter().cloned())
-        .collect();
+    let includes: Vec<String> = files.iter().flat_map(|file| side(file).includes.clone()).collect();
     let is_collected = |path: &str| language::of(path).is_some_and(|language| (language.is_collected)(path, &includes));
     let (mut found, mut lost) = (Vec::new(), Vec::new());
     for file in files {
@@ -139,12 +136,8 @@ fn tests<'a>(
             true => &mut found,
             false => &mut lost,
         };
-        list.extend(
-            side(file)
-                .tests
-                .iter()
-                .map(|test| LocatedTest { path: file.path, test }),
-        );
+        let tests = side(file).tests.iter();
+        list.extend(tests.map(|test| LocatedTest { path: file.path, test }));
     }
     (found, lost)
 }

@@ -23,19 +23,20 @@ pub(crate) fn pair<'a>(before: Vec<LocatedTest<'a>>, after: Vec<LocatedTest<'a>>
         gone: before,
         new: after,
     };
-    pairs.take(|one, other| {
-        one.path == other.path && one.test.scope == other.test.scope && one.test.name == other.test.name
-    });
-    pairs.take(|one, other| one.path == other.path && one.test.name == other.test.name);
-    pairs.take(|one, other| one.test.scope == other.test.scope && one.test.name == other.test.name);
-    pairs.take(|one, other| one.test.name == other.test.name);
+    for (same_path, same_scope) in [(true, true), (true, false), (false, true), (false, false)] {
+        pairs.take(|one, other| {
+            one.test.name == other.test.name
+                && (!same_path || one.path == other.path)
+                && (!same_scope || one.test.scope == other.test.scope)
+        });
+    }
     pairs.take(|one, other| one.test.words.len() > 4 && one.test.words == other.test.words);
     pairs.take_alike();
     pairs
 }
 
 impl<'a> Pairs<'a> {
-    fn take(&mut self, is_same: fn(&LocatedTest<'a>, &LocatedTest<'a>) -> bool) {
+    fn take(&mut self, is_same: impl Fn(&LocatedTest<'a>, &LocatedTest<'a>) -> bool) {
         if self.gone.len().saturating_mul(self.new.len()) > MOST_COMPARED.saturating_mul(100) {
             return;
         }
@@ -82,12 +83,9 @@ impl<'a> Pairs<'a> {
 /// `true` if two similar tests are the same one: only names changed, or the checks stayed, or the titles are similar.
 fn is_rewritten(one: LocatedTest<'_>, other: LocatedTest<'_>) -> bool {
     let strong = |test: LocatedTest<'_>| -> Vec<Vec<String>> {
-        let checks = test
-            .test
-            .checks
-            .iter()
-            .filter(|check| check.strength == Strength::Strong);
-        checks.map(|check| check.words.clone()).collect()
+        let checks = test.test.checks.iter();
+        let strong = checks.filter(|check| check.strength == Strength::Strong);
+        strong.map(|check| check.words.clone()).collect()
     };
     let (old, new) = (strong(one), strong(other));
     let kept = !old.is_empty()
@@ -100,12 +98,8 @@ fn is_rewritten(one: LocatedTest<'_>, other: LocatedTest<'_>) -> bool {
 
 /// `true` if two bodies differ only by a few words that are renamed consistently.
 fn is_renaming(one: &[String], other: &[String]) -> bool {
-    let differing: BTreeSet<(&str, &str)> = one
-        .iter()
-        .zip(other)
-        .filter(|(one, other)| one != other)
-        .map(|(one, other)| (one.as_str(), other.as_str()))
-        .collect();
+    let differing = one.iter().zip(other).filter(|(one, other)| one != other);
+    let differing: BTreeSet<(&str, &str)> = differing.map(|(one, other)| (one.as_str(), other.as_str())).collect();
     let lefts: BTreeSet<&str> = differing.iter().map(|pair| pair.0).collect();
     let rights: BTreeSet<&str> = differing.iter().map(|pair| pair.1).collect();
     let named = |word: &&str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
@@ -120,9 +114,8 @@ fn is_renaming(one: &[String], other: &[String]) -> bool {
 fn are_akin(one: &str, other: &str) -> bool {
     let words = |name: &str| -> BTreeSet<String> {
         let words = name.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-        words
-            .filter(|word| word.len() > 2 && !matches!(word.as_str(), "test" | "the" | "and"))
-            .collect()
+        let says = |word: &String| word.len() > 2 && !matches!(word.as_str(), "test" | "the" | "and");
+        words.filter(says).collect()
     };
     let (one, other) = (words(one), words(other));
     let shared = one.intersection(&other).count();
@@ -132,9 +125,6 @@ fn are_akin(one: &str, other: &str) -> bool {
 }
 
 fn without<'a>(list: &[LocatedTest<'a>], taken: &BTreeSet<usize>) -> Vec<LocatedTest<'a>> {
-    list.iter()
-        .enumerate()
-        .filter(|(at, _)| !taken.contains(at))
-        .map(|(_, test)| *test)
-        .collect()
+    let left = list.iter().enumerate().filter(|(at, _)| !taken.contains(at));
+    left.map(|(_, test)| *test).collect()
 }

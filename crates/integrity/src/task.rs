@@ -11,20 +11,11 @@ use crate::{
     snapshots::loses_lines,
 };
 
-/// The state of the existing product code.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Product {
-    /// It is unchanged; new code may have been added.
-    Kept,
-    /// Some of it changed, or is gone.
-    Changed,
-}
-
 /// The explanations that the change and its task give.
 pub(crate) struct Explained {
     /// Whether existing product code changed or is gone. Then its tests may change too; whether the base's tests still
     /// pass is for the run to show.
-    product: Product,
+    changes_product: bool,
     /// Tests and files that the plan removes.
     removes: Vec<String>,
     /// The whole text of the task.
@@ -33,31 +24,25 @@ pub(crate) struct Explained {
 
 impl Explained {
     pub(crate) fn new(change: &Change<'_>, files: &[ChangedFile<'_>]) -> Self {
-        let is_changed = files.iter().any(is_changed);
         let task = change.task;
-        let criteria = task.acceptance_criteria.iter().map(|criterion| criterion.text.as_str());
-        let texts = [task.name.as_str(), task.description.as_str()]
-            .into_iter()
-            .chain(criteria);
+        let mut said = vec![task.name.as_str(), task.description.as_str()];
+        said.extend(task.acceptance_criteria.iter().map(|criterion| criterion.text.as_str()));
         Self {
-            product: if is_changed { Product::Changed } else { Product::Kept },
+            changes_product: files.iter().any(is_changed),
             removes: task.removes.clone(),
-            said: texts.collect::<Vec<_>>().join("\n"),
+            said: said.join("\n"),
         }
     }
 
     /// `true` if existing product code changed or is gone.
     pub(crate) fn changes_product(&self) -> bool {
-        self.product == Product::Changed
+        self.changes_product
     }
 
     /// `true` if the task names a test or a file, in its list of removals or elsewhere.
     pub(crate) fn names(&self, name: &str) -> bool {
-        let removes = self
-            .removes
-            .iter()
-            .any(|removed| removed == name || removed.ends_with(&format!("::{name}")));
-        removes || name.len() > 3 && self.said.contains(name)
+        let is_it = |removed: &String| removed == name || removed.ends_with(&format!("::{name}"));
+        self.removes.iter().any(is_it) || name.len() > 3 && self.said.contains(name)
     }
 }
 

@@ -8,18 +8,11 @@ pub(crate) fn likeness(one: &[String], other: &[String]) -> f64 {
     let words: BTreeSet<&str> = one.keys().chain(other.keys()).copied().collect();
     let (mut shared, mut all) = (0_u32, 0_u32);
     for word in words {
-        let (left, right) = (
-            one.get(word).copied().unwrap_or(0),
-            other.get(word).copied().unwrap_or(0),
-        );
+        let [left, right] = [&one, &other].map(|counts| counts.get(word).copied().unwrap_or(0));
         shared = shared.saturating_add(left.min(right));
         all = all.saturating_add(left.max(right));
     }
-    if all == 0 {
-        0.0
-    } else {
-        f64::from(shared) / f64::from(all)
-    }
+    f64::from(shared) / f64::from(all.max(1))
 }
 
 fn counts(words: &[String]) -> BTreeMap<&str, u32> {
@@ -47,11 +40,9 @@ pub(crate) fn values(words: &[String]) -> Vec<&str> {
 }
 
 fn is_value(word: &str) -> bool {
-    let truth = matches!(
-        word,
-        "true" | "false" | "True" | "False" | "None" | "null" | "undefined"
-    );
-    truth || word.starts_with(|c: char| c.is_ascii_digit()) || word.len() > 1 && word.starts_with(['"', '\''])
+    is_one_of("true false True False None null undefined", word)
+        || word.starts_with(|c: char| c.is_ascii_digit())
+        || word.len() > 1 && word.starts_with(['"', '\''])
 }
 
 /// Returns the names among the words that may say what is tested.
@@ -60,51 +51,22 @@ pub(crate) fn names(words: &[String]) -> BTreeSet<&str> {
         word.len() > 1
             && word.chars().all(|c| c.is_alphanumeric() || c == '_')
             && !is_value(word)
-            && !COMMON.contains(word)
+            && !is_one_of(COMMON, word)
     };
     words.iter().map(String::as_str).filter(named).collect()
 }
 
-const COMMON: [&str; 38] = [
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "expect",
-    "toBe",
-    "toEqual",
-    "toStrictEqual",
-    "equal",
-    "strictEqual",
-    "deepEqual",
-    "self",
-    "assertEqual",
-    "assertTrue",
-    "let",
-    "const",
-    "var",
-    "mut",
-    "def",
-    "fn",
-    "return",
-    "await",
-    "async",
-    "new",
-    "in",
-    "is",
-    "not",
-    "and",
-    "or",
-    "if",
-    "else",
-    "for",
-    "unwrap",
-    "Ok",
-    "Err",
-    "Some",
-    "vec",
-    "string",
-    "len",
-];
+/// Words that say nothing about what is tested.
+const COMMON: &str = "
+    assert assert_eq assert_ne expect toBe toEqual toStrictEqual equal strictEqual deepEqual self assertEqual
+    assertTrue let const var mut def fn return await async new in is not and or if else for unwrap Ok Err Some
+    vec string len
+";
+
+/// `true` if a list, with blanks between its words, contains a word.
+pub(crate) fn is_one_of(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|known| known == word)
+}
 
 /// Counts how often these values occur next to each other, in any order: as a table's row, a tuple, or a check written
 /// differently.

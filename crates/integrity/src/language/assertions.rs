@@ -1,11 +1,14 @@
 //! Rates how much an assertion checks: for every language alike, from the words on both sides.
 
-use crate::language::{
-    capture::{Capture, Found},
-    outline::{Check, Failing, Strength},
-    reachability::reached,
-    syntax::At,
-    vocabulary::Vocabulary,
+use crate::{
+    language::{
+        capture::{Capture, Found},
+        outline::{Check, Failing, Strength},
+        reachability::reached,
+        syntax::At,
+        vocabulary::Vocabulary,
+    },
+    words::is_one_of,
 };
 
 /// The way to make an assertion fail.
@@ -25,31 +28,31 @@ pub enum ReplacedCode {
     Itself,
 }
 
-/// A language's words for comparisons.
+/// A language's words for comparisons, with blanks between them.
 pub struct ComparisonWords {
     /// Words that compare with one value.
-    pub equals: &'static [&'static str],
+    pub equals: &'static str,
     /// Words that only ask whether something exists, or which type it has.
-    pub weak: &'static [&'static str],
+    pub weak: &'static str,
     /// Words that join two alternatives.
-    pub or: &'static [&'static str],
+    pub or: &'static str,
     /// Values that count as true.
-    pub truths: &'static [&'static str],
+    pub truths: &'static str,
     /// Values that count as false.
-    pub falsities: &'static [&'static str],
+    pub falsities: &'static str,
 }
 
 /// Describes an assertion in a body.
 pub(super) fn check(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vocabulary) -> Check {
     let strength = reached(&vocabulary.flow, at, body, strength(at, found, vocabulary));
-    let condition = found
-        .first(Capture::AssertionCondition)
-        .filter(|condition| !at.holds(*condition));
-    let words: Vec<String> = at
-        .words()
-        .into_iter()
-        .chain(condition.into_iter().flat_map(At::words))
-        .collect();
+    let mut words = at.words();
+    let condition = found.first(Capture::AssertionCondition);
+    words.extend(
+        condition
+            .filter(|condition| !at.holds(*condition))
+            .into_iter()
+            .flat_map(At::words),
+    );
     Check {
         line: at.line(),
         tolerance: tolerance(&words),
@@ -87,8 +90,8 @@ fn failing(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Option<Fai
     let made = &vocabulary.made_to_fail;
     let place = match made.replaces {
         ReplacedCode::Itself => Some(at),
-        ReplacedCode::Statement if at.is(vocabulary.statements) => Some(at),
-        ReplacedCode::Statement => at.parent().filter(|outer| outer.is(vocabulary.statements)),
+        ReplacedCode::Statement if at.is_one_of(vocabulary.statements) => Some(at),
+        ReplacedCode::Statement => at.parent().filter(|outer| outer.is_one_of(vocabulary.statements)),
     }?;
     // An assertion of a constant, such as `assert false`, marks code that must not be reached, so it must not be
     // replaced.
@@ -116,19 +119,17 @@ impl Side {
         }
     }
 
-    /// Takes a macro's tokens, which the grammar does not parse further.
-    fn of_tokens(tokens: &[At<'_>]) -> Self {
-        Self {
-            words: tokens.iter().flat_map(|at| at.words()).collect(),
-            calls: tokens.iter().any(|at| at.text().starts_with('(')),
-        }
-    }
-
-    fn part(&self, words: &[String]) -> Self {
-        Self {
+    /// Splits it at the first of these words.
+    fn split_at(&self, words: &str) -> Option<[Self; 2]> {
+        let at = self.words.iter().position(|word| is_one_of(words, word))?;
+        let part = |words: &[String]| Self {
             words: words.to_vec(),
             calls: self.calls,
-        }
+        };
+        Some([
+            part(self.words.get(..at)?),
+            part(self.words.get(at.saturating_add(1)..)?),
+        ])
     }
 }
 
@@ -141,9 +142,8 @@ fn strength(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Strength 
         Some(condition) => vec![Side::of(condition)],
         None => Vec::new(),
     };
-    let pair = found
-        .first(Capture::AssertionActual)
-        .zip(found.first(Capture::AssertionExpected));
+    let actual = found.first(Capture::AssertionActual);
+    let pair = actual.zip(found.first(Capture::AssertionExpected));
     let of_sides = match (pair, sides.as_slice()) {
         (Some((actual, expected)), _) => equality(&Side::of(actual), &Side::of(expected), vocabulary),
         (None, [one, other, ..]) if is_equality(at, vocabulary) => equality(one, other, vocabulary),
@@ -156,25 +156,26 @@ fn strength(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Strength 
     }
 }
 
-/// Splits a macro's tokens into its arguments.
+/// Splits a macro's tokens, which the grammar does not parse further, into its arguments.
 fn sides(tokens: At<'_>) -> Vec<Side> {
     let parts: Vec<At<'_>> = tokens.parts().collect();
     let inner = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();
-    inner.split(|part| part.text() == ",").map(Side::of_tokens).collect()
+    let sides = inner.split(|part| part.text() == ",").map(|tokens| Side {
+        words: tokens.iter().flat_map(|at| at.words()).collect(),
+        calls: tokens.iter().any(|at| at.text().starts_with('(')),
+    });
+    sides.collect()
 }
 
 /// `true` if the assertion's name compares with one value.
 fn is_equality(at: At<'_>, vocabulary: &Vocabulary) -> bool {
-    let words = at.words();
-    words
-        .iter()
-        .take(3)
-        .any(|word| vocabulary.comparison.equals.contains(&word.as_str()))
+    let mut begin = at.words().into_iter().take(3);
+    begin.any(|word| is_one_of(vocabulary.comparison.equals, &word))
 }
 
 /// Rates the equality of two values.
 fn equality(left: &Side, right: &Side, vocabulary: &Vocabulary) -> Strength {
-    let is = |side: &Side, list: &[&str]| matches!(side.words.as_slice(), [only] if list.contains(&only.as_str()));
+    let is = |side: &Side, list: &str| matches!(side.words.as_slice(), [only] if is_one_of(list, only));
     let copies = ["&", "clone", "to_owned", "to_string", "to_vec", "."];
     let plain = |side: &Side| -> Vec<String> {
         let words = side.words.iter().filter(|word| !copies.contains(&word.as_str()));
@@ -189,15 +190,9 @@ fn equality(left: &Side, right: &Side, vocabulary: &Vocabulary) -> Strength {
     if is(right, vocabulary.comparison.truths) {
         return condition(left, vocabulary);
     }
-    let asks_kind = |side: &Side| {
-        side.words
-            .first()
-            .is_some_and(|word| matches!(word.as_str(), "typeof" | "type"))
-    };
-    if asks_kind(left) {
-        Strength::Weak
-    } else {
-        Strength::Strong
+    match left.words.first().map(String::as_str) {
+        Some("typeof" | "type") => Strength::Weak,
+        Some(_) | None => Strength::Strong,
     }
 }
 
@@ -213,8 +208,8 @@ fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
         in_text
             || plain.starts_with(|c: char| c.is_ascii_digit())
             || word.starts_with(['"', '\''])
-            || comparison.truths.contains(&word.as_str())
-            || comparison.falsities.contains(&word.as_str())
+            || is_one_of(comparison.truths, word)
+            || is_one_of(comparison.falsities, word)
             || word.chars().all(|c| !c.is_alphanumeric() && c != '_')
     };
     !side.words.is_empty() && side.words.iter().all(constant)
@@ -224,39 +219,24 @@ fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
 fn condition(side: &Side, vocabulary: &Vocabulary) -> Strength {
     let comparison = &vocabulary.comparison;
     let words = side.words.as_slice();
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let has = |list: &str| words.iter().any(|word| is_one_of(list, word));
     if is_constant(side, vocabulary) {
-        let is_false = matches!(words, [only] if comparison.falsities.contains(&only.as_str()));
+        let is_false = matches!(words, [only] if is_one_of(comparison.falsities, only));
         return if is_false { Strength::Strong } else { Strength::Trivial };
     }
-    if let Some(at) = words.iter().position(|word| comparison.or.contains(&word.as_str())) {
-        let (one, other) = (
-            words.get(..at).unwrap_or_default(),
-            words.get(at.saturating_add(1)..).unwrap_or_default(),
-        );
-        let (one, other) = (
-            condition(&side.part(one), vocabulary),
-            condition(&side.part(other), vocabulary),
-        );
-        return one.min(other);
+    if let Some([one, other]) = side.split_at(comparison.or) {
+        return condition(&one, vocabulary).min(condition(&other, vocabulary));
     }
-    if let Some(at) = words
-        .iter()
-        .position(|word| matches!(word.as_str(), "==" | "===" | "is"))
-    {
-        let right = words.get(at.saturating_add(1)..).unwrap_or_default();
-        let is_not = right.first().is_some_and(|word| word == "not");
-        let left = words.get(..at).unwrap_or_default();
+    if let Some([left, right]) = side.split_at("== === is") {
+        let is_not = right.words.first().is_some_and(|word| word == "not");
         return match is_not {
             true => Strength::Weak,
-            false => equality(&side.part(left), &side.part(right), vocabulary),
+            false => equality(&left, &right, vocabulary),
         };
     }
-    let orders = has(&["<", ">", "<=", ">="]) && !words.iter().any(|word| word.ends_with("abs")) && !has(&["::"]);
-    let is_name = words
-        .iter()
-        .all(|word| word == "." || word.chars().all(|c| c.is_alphanumeric() || c == '_'));
-    if orders || has(&["!=", "!=="]) || has(comparison.weak) || is_name && !side.calls {
+    let orders = has("< > <= >=") && !words.iter().any(|word| word.ends_with("abs")) && !has("::");
+    let is_name = |word: &String| word == "." || word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    if orders || has("!= !==") || has(comparison.weak) || !side.calls && words.iter().all(is_name) {
         return Strength::Weak;
     }
     Strength::Strong

@@ -83,15 +83,23 @@ impl ExecutableCode {
 /// Returns a text with these bodies replaced by empty ones; `which` selects one of the two.
 #[must_use]
 pub fn with_empty_bodies(text: &str, bodies: &[&Body], which: usize) -> Option<String> {
-    let mut empty_bodies = String::with_capacity(text.len());
-    let mut from = 0;
-    for body in bodies {
-        empty_bodies.push_str(text.get(from..body.range.start)?);
-        empty_bodies.push_str(body.empty_bodies.get(which)?);
-        from = body.range.end;
+    let empty = bodies.iter().map(|body| (&body.range, body.empty_bodies.get(which)));
+    replaced(text, empty)
+}
+
+/// Returns a text with these byte ranges, in order, replaced; `None` if one is not of the text, or has no replacement.
+pub(super) fn replaced<'r>(
+    text: &str,
+    replacements: impl Iterator<Item = (&'r Range<usize>, Option<&'r String>)>,
+) -> Option<String> {
+    let (mut made, mut from) = (String::with_capacity(text.len()), 0);
+    for (range, put) in replacements {
+        made.push_str(text.get(from..range.start)?);
+        made.push_str(put?);
+        from = range.end;
     }
-    empty_bodies.push_str(text.get(from..)?);
-    Some(empty_bodies)
+    made.push_str(text.get(from..)?);
+    Some(made)
 }
 
 #[cfg(test)]

@@ -77,6 +77,14 @@ pub struct Test {
     pub returns_early: Option<String>,
 }
 
+impl Test {
+    /// Counts its checks of a value.
+    pub(crate) fn strong(&self) -> usize {
+        let strong = self.checks.iter().filter(|check| check.strength == Strength::Strong);
+        strong.count()
+    }
+}
+
 /// Whether a body does anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
@@ -217,21 +225,17 @@ pub(super) fn outline(source: &Source<'_>, found: &[Found<'_>], vocabulary: &Voc
     reader.tests(found, &mut outline);
     reader.functions(found, &mut outline);
     reader.marks(found, &mut outline);
-    let names = |capture| {
-        let places = found.iter().filter_map(move |one| one.first(capture));
-        places.map(|at| at.text().to_owned())
-    };
+    let names = |capture| firsts(found, capture).map(|at| at.text().to_owned());
     outline.defines.extend(names(Capture::Definition));
-    outline
-        .defines
-        .extend(reader.classes.iter().map(|(_, class)| class.name.clone()));
+    let classes = outline.classes.iter().map(|class| class.name.clone());
+    outline.defines.extend(classes);
     outline.includes.extend(names(Capture::Include));
     if source.role != Role::Source || !outline.tests.is_empty() {
         outline.words = source.root.words();
-        let tests = merged(found, Capture::Test).into_iter();
-        let tests = tests.flat_map(|(at, one)| [at].into_iter().chain(one.all(Capture::TestRows)).collect::<Vec<_>>());
-        let functions = merged(found, Capture::Function).into_iter().map(|(at, _)| at);
-        let left_out = tests.chain(functions).map(At::index);
+        let tests = firsts(found, Capture::Test).chain(firsts(found, Capture::Function));
+        let of_test = |one: &&Found<'_>| one.first(Capture::Test).is_some();
+        let rows = found.iter().filter(of_test).flat_map(|one| one.all(Capture::TestRows));
+        let left_out = tests.chain(rows).map(At::index);
         outline.shared = source.root.words_without(&left_out.collect());
     }
     outline
@@ -251,6 +255,11 @@ struct Reader<'a> {
     assertions: Vec<(At<'a>, Found<'a>)>,
 }
 
+/// Returns the first node with this capture of each match.
+fn firsts<'a>(found: &[Found<'a>], capture: Capture) -> impl Iterator<Item = At<'a>> {
+    found.iter().filter_map(move |one| one.first(capture))
+}
+
 /// Returns the text of a name or title, without quotes.
 fn title(at: Option<At<'_>>) -> String {
     at.map_or("", At::text).trim_matches(['"', '\'', '`']).to_owned()
@@ -258,12 +267,7 @@ fn title(at: Option<At<'_>>) -> String {
 
 impl<'a> Reader<'a> {
     fn new(source: &'a Source<'a>, found: &'a [Found<'a>], vocabulary: &'a Vocabulary) -> Self {
-        let all = |capture| {
-            found
-                .iter()
-                .filter_map(move |one| one.first(capture))
-                .collect::<Vec<_>>()
-        };
+        let all = |capture| firsts(found, capture).collect::<Vec<_>>();
         let named = |main, name| {
             let places = merged(found, main).into_iter();
             places.map(|(at, one)| (at, title(one.first(name)))).collect::<Vec<_>>()
@@ -300,18 +304,15 @@ impl<'a> Reader<'a> {
 
     /// Returns the names of the suites and tests around a node, outermost first.
     fn scope(&self, at: At<'_>) -> Vec<String> {
-        let around = self
-            .suites
-            .iter()
-            .filter(|(suite, _)| suite.holds(at) && !suite.is_same(at));
-        around.map(|(_, name)| name.clone()).collect()
+        let around = |(suite, _): &&(At<'_>, String)| suite.holds(at) && !suite.is_same(at);
+        let names = self.suites.iter().filter(around).map(|(_, name)| name.clone());
+        names.collect()
     }
 
     fn checks(&self, body: At<'_>) -> Vec<Check> {
         let inside = self.assertions.iter().filter(|(at, _)| body.holds(*at));
-        inside
-            .map(|(at, found)| assertions::check(*at, found, body, self.vocabulary))
-            .collect()
+        let checks = inside.map(|(at, found)| assertions::check(*at, found, body, self.vocabulary));
+        checks.collect()
     }
 
     fn tests(&self, found: &[Found<'a>], outline: &mut Outline) {
@@ -324,11 +325,9 @@ impl<'a> Reader<'a> {
                 || is_named(&name)
                 || scope.iter().any(is_named)
                 || self.uncollected_names.contains(&"*");
-            let words = one
-                .all(Capture::TestRows)
-                .flat_map(At::words)
-                .chain(body.words())
-                .collect();
+            let rows: Vec<At<'_>> = one.all(Capture::TestRows).collect();
+            let after_rows = |at: At<'a>| rows.iter().copied().chain([at]);
+            let words = after_rows(body).flat_map(At::words).collect();
             if is_lost {
                 outline.functions.push(Function {
                     name,
@@ -341,25 +340,15 @@ impl<'a> Reader<'a> {
                 });
                 continue;
             }
-            let rows = one.all(Capture::TestRows).flat_map(At::words);
-            let whole = rows.chain(at.words()).collect();
-            let work = if body.children().all(|part| self.does_nothing(part)) {
-                Work::None
-            } else {
-                Work::Some
-            };
+            let is_idle = body.children().all(|part| self.does_nothing(part));
             outline.tests.push(Test {
                 name,
                 scope,
                 line: at.line(),
                 words,
-                whole,
-                work,
-                checks: one
-                    .all(Capture::TestRows)
-                    .chain([body])
-                    .flat_map(|at| self.checks(at))
-                    .collect(),
+                whole: after_rows(at).flat_map(At::words).collect(),
+                work: if is_idle { Work::None } else { Work::Some },
+                checks: after_rows(body).flat_map(|at| self.checks(at)).collect(),
                 returns_early: self.returns_early(body),
             });
         }
@@ -368,27 +357,25 @@ impl<'a> Reader<'a> {
 
     /// `true` if a statement of a test does nothing.
     fn does_nothing(&self, statement: At<'_>) -> bool {
-        let is_text = || {
-            let mut parts = statement.children().peekable();
-            statement.is(self.vocabulary.statements) && parts.peek().is_some() && parts.all(|part| part.is(&["string"]))
-        };
-        self.vocabulary
-            .nothing
-            .contains(&statement.text().trim_end_matches(';'))
-            || is_text()
+        let Vocabulary {
+            statements, nothing, ..
+        } = self.vocabulary;
+        let mut parts = statement.children().peekable();
+        nothing.contains(&statement.text().trim_end_matches(';'))
+            || statement.is_one_of(statements) && parts.peek().is_some() && parts.all(|part| part.is(&["string"]))
     }
 
     /// Returns the condition under which the test returns before its first assertion.
     fn returns_early(&self, body: At<'a>) -> Option<String> {
         let (first, _) = self.assertions.iter().find(|(at, _)| body.holds(*at))?;
         let flow = &self.vocabulary.flow;
-        let leaves = |at: &At<'_>| at.is(flow.returns) && !at.text().contains("Err(");
+        let leaves = |at: &At<'_>| at.is_one_of(flow.returns) && !at.text().contains("Err(");
         let inner = |statement: At<'a>| {
             let mut below = statement.below();
-            below.find(|at| at.is(flow.conditions) && at.below().any(|part| leaves(&part)))
+            below.find(|at| at.is_one_of(flow.conditions) && at.below().any(|part| leaves(&part)))
         };
         let before = body.children().take_while(|at| !at.holds(*first));
-        let leaving = before.filter(|at| !at.below().any(|part| part.is(flow.functions)));
+        let leaving = before.filter(|at| !at.below().any(|part| part.is_one_of(flow.functions)));
         let condition = leaving.filter_map(inner).next()?;
         Some(condition.field("condition").unwrap_or(condition).phrase())
     }
@@ -400,14 +387,10 @@ impl<'a> Reader<'a> {
                 continue;
             };
             let (name, of) = (title(one.first(Capture::FunctionName)), self.of(at));
-            let in_test = found
-                .iter()
-                .filter_map(|one| one.first(Capture::Test))
-                .any(|test| test.holds(at));
             if of == Of::Product || self.source.role != Role::Source {
                 outline.defines.push(name.clone());
             }
-            if in_test {
+            if firsts(found, Capture::Test).any(|test| test.holds(at)) {
                 continue;
             }
             let comments = at.below().filter(|part| part.kind().contains("comment"));
@@ -427,15 +410,14 @@ impl<'a> Reader<'a> {
     /// is a single value.
     fn answer(&self, function: At<'a>, value: Option<At<'_>>) -> Answer {
         let is_constant = |value: At<'_>| {
-            if self.vocabulary.empties.contains(&value.text()) {
+            if self.vocabulary.empties.split(", ").any(|empty| empty == value.text()) {
                 return true;
             }
-            let mut leaves = value
-                .below()
-                .filter(|at| at.children().next().is_none() && at.is_named());
+            let is_leaf = |at: &At<'_>| at.children().next().is_none() && at.is_named();
+            let mut leaves = value.below().filter(is_leaf);
             // Names of types, and of enum variants without fields.
             let is_type = |leaf: At<'_>| leaf.text().starts_with(char::is_uppercase);
-            leaves.all(|leaf| leaf.is(self.vocabulary.literals) || is_type(leaf))
+            leaves.all(|leaf| leaf.is_one_of(self.vocabulary.literals) || is_type(leaf))
         };
         let of_others = self.abstracts.iter().any(|outer| outer.holds(function));
         if of_others || !value.is_some_and(is_constant) {
@@ -456,12 +438,8 @@ impl<'a> Reader<'a> {
             true => vec![given],
             false => given.children().collect(),
         });
-        let name = |part: At<'a>| {
-            part.below()
-                .find(|at| at.kind().ends_with("identifier"))
-                .map_or("", At::text)
-        };
-        let names = parts.into_iter().map(name);
+        let name = |part: At<'a>| part.below().find(|at| at.kind().ends_with("identifier"));
+        let names = parts.into_iter().filter_map(name).map(At::text);
         names
             .filter(|name| !matches!(*name, "" | "self" | "cls" | "this"))
             .collect()
@@ -473,33 +451,31 @@ impl<'a> Reader<'a> {
             for (fact, at) in one.facts() {
                 let message = one.first(Capture::StubMessage);
                 let is_other = fact == Fact::Stub && message.is_some_and(|message| !is_promise(message.text()));
-                let is_open =
-                    matches!(fact, Fact::Stub | Fact::Empty) && self.abstracts.iter().any(|outer| outer.holds(at));
-                let is_known = marks
-                    .iter()
-                    .any(|(index, mark)| *index == at.index() && mark.fact == fact);
+                let may_be_open = matches!(fact, Fact::Stub | Fact::Empty);
+                let is_open = may_be_open && self.abstracts.iter().any(|outer| outer.holds(at));
+                let is_this = |(index, mark): &(usize, Mark)| *index == at.index() && mark.fact == fact;
+                let is_known = marks.iter().any(is_this);
                 if !is_other && !is_open && !is_known {
                     marks.push((at.index(), self.mark(fact, at)));
                 }
             }
         }
         marks.sort_by_key(|(index, _)| *index);
-        let is_idle = |mark: &Mark| {
-            mark.fact == Fact::Empty
-                && outline
-                    .functions
-                    .iter()
-                    .any(|function| function.line == mark.line && function.of == Of::Product)
-        };
-        marks.retain(|(_, mark)| mark.fact != Fact::Empty || is_idle(mark));
+        let of_product = |function: &&Function| function.of == Of::Product;
+        let lines: Vec<u32> = outline
+            .functions
+            .iter()
+            .filter(of_product)
+            .map(|one| one.line)
+            .collect();
+        marks.retain(|(_, mark)| mark.fact != Fact::Empty || lines.contains(&mark.line));
         outline.marks = marks.into_iter().map(|(_, mark)| mark).collect();
     }
 
     fn mark(&self, fact: Fact, at: At<'a>) -> Mark {
         let own = self.functions.iter().chain(&self.suites);
-        let owner = own
-            .filter(|(outer, _)| outer.holds(at))
-            .max_by_key(|(outer, _)| outer.index());
+        let around = own.filter(|(outer, _)| outer.holds(at));
+        let owner = around.max_by_key(|(outer, _)| outer.index());
         let class = self.classes.iter().rev().find(|(outer, _)| outer.holds(at));
         let first_line = at.text().lines().next().unwrap_or_default();
         Mark {
@@ -516,16 +492,14 @@ impl<'a> Reader<'a> {
 
 /// Moves tests that a later one of the same name hides to `hidden`, if the language has the last definition win.
 fn keep_last(outline: &mut Outline, vocabulary: &Vocabulary) {
-    if vocabulary.repeated_names != RepeatedNames::LastWins {
+    if !vocabulary.last_test_wins {
         return;
     }
     let tests = std::mem::take(&mut outline.tests);
     let mut kept: Vec<Test> = Vec::new();
     for test in tests.into_iter().rev() {
-        let is_hidden = kept
-            .iter()
-            .any(|later| later.name == test.name && later.scope == test.scope);
-        match is_hidden {
+        let is_same = |later: &Test| later.name == test.name && later.scope == test.scope;
+        match kept.iter().any(is_same) {
             true => outline.hidden.push((test.name, test.line)),
             false => kept.push(test),
         }
@@ -534,42 +508,18 @@ fn keep_last(outline: &mut Outline, vocabulary: &Vocabulary) {
     outline.tests = kept;
 }
 
-/// The meaning of two tests with the same name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RepeatedNames {
-    /// The later one hides the earlier.
-    LastWins,
-    /// Both run, or the code does not compile.
-    Apart,
-}
+/// Words with which a message promises work, with commas between them.
+const PROMISES: &str = "\
+    not implemented, not yet implemented, unimplemented, to be implemented, implement me, notimplemented, \
+    not_implemented, not supported yet, not yet supported, coming soon, will be implemented, \
+    needs to be implemented, placeholder implementation, in a real implementation, next iteration, next sprint, \
+    next milestone, yet to come";
 
 /// `true` if a message in a program says that something is still to be done.
 #[must_use]
 pub fn is_promise(message: &str) -> bool {
     let text = message.to_lowercase();
     let text = text.trim_matches(|c: char| !c.is_alphanumeric());
-    let anywhere = [
-        "not implemented",
-        "not yet implemented",
-        "unimplemented",
-        "to be implemented",
-        "implement me",
-        "notimplemented",
-        "not_implemented",
-        "not supported yet",
-        "not yet supported",
-        "coming soon",
-        "will be implemented",
-        "needs to be implemented",
-        "placeholder implementation",
-        "in a real implementation",
-        "next iteration",
-        "next sprint",
-        "next milestone",
-        "yet to come",
-    ];
-    let first = text.split(|c: char| !c.is_alphanumeric()).next();
-    anywhere.iter().any(|words| text.contains(words))
-        || first.is_some_and(|first| matches!(first, "todo" | "fixme"))
-        || text == "stub"
+    let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    PROMISES.split(", ").any(|words| text.contains(words)) || matches!(first, "todo" | "fixme") || text == "stub"
 }

@@ -2,18 +2,18 @@
 
 use crate::language::{outline::Strength, syntax::At};
 
-/// A language's control flow: kinds of syntax nodes, and conditions as they are written.
+/// A language's control flow: kinds of syntax nodes, with blanks between them, and conditions as they are written.
 pub struct Flow {
     /// Statements with a `condition`, and perhaps an `alternative`.
-    pub conditions: &'static [&'static str],
+    pub conditions: &'static str,
     /// Parts of which at most one runs, such as the arms of a `match`.
-    pub arms: &'static [&'static str],
+    pub arms: &'static str,
     /// Functions and closures.
-    pub functions: &'static [&'static str],
+    pub functions: &'static str,
     /// Statements that return from the function.
-    pub returns: &'static [&'static str],
+    pub returns: &'static str,
     /// Statements after which nothing in the same block is reached.
-    pub leaves: &'static [&'static str],
+    pub leaves: &'static str,
     /// Conditions that are never true.
     pub never: &'static [&'static str],
     /// Empty lists.
@@ -40,8 +40,8 @@ fn is_conditional_assertion(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
     let mut around = at.ancestors().take_while(|outer| !outer.is_same(body));
     let guards = |outer: At<'_>| {
         let asks = outer.field("condition").is_some_and(|condition| condition.holds(at));
-        let is_condition = outer.is(flow.conditions) && outer.field("condition").is_some();
-        outer.is(flow.arms) || is_condition && outer.field("alternative").is_none() && !asks
+        let is_condition = outer.is_one_of(flow.conditions) && outer.field("condition").is_some();
+        outer.is_one_of(flow.arms) || is_condition && outer.field("alternative").is_none() && !asks
     };
     !ends_test && around.any(guards)
 }
@@ -65,7 +65,10 @@ fn is_dead(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
 fn is_never(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
     let condition = outer.field_text("condition").trim_matches(['(', ')', ' ']);
     let is_branch = |name: &str| outer.field(name).is_some_and(|part| part.is_same(inner));
-    outer.is(flow.conditions) && !is_branch("condition") && !is_branch("alternative") && flow.never.contains(&condition)
+    outer.is_one_of(flow.conditions)
+        && !is_branch("condition")
+        && !is_branch("alternative")
+        && flow.never.contains(&condition)
 }
 
 /// `true` if `inner` is the body of a loop over a literal empty list.
@@ -78,7 +81,8 @@ fn is_over_nothing(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
 /// `true` if a statement of `outer` before `inner` always leaves the block.
 fn is_after_leaving(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
     let leaves = |at: At<'_>| {
-        at.is(flow.leaves) || at.is(&["expression_statement"]) && at.children().any(|part| part.is(flow.leaves))
+        at.is_one_of(flow.leaves)
+            || at.is(&["expression_statement"]) && at.children().any(|part| part.is_one_of(flow.leaves))
     };
     outer.kind().contains("block") && outer.children().take_while(|at| !at.holds(inner)).any(leaves)
 }

@@ -1,6 +1,7 @@
 //! Changes a file so that its functions run as before but return something else: another value of the same type, or
 //! nothing.
 
+use crate::language::{bodies::replaced, syntax::At};
 use std::ops::Range;
 
 /// The changes to a file.
@@ -15,26 +16,33 @@ pub struct ReturnValueChanges {
 }
 
 impl ReturnValueChanges {
+    /// Replaces the bodies of the outermost wanted functions by those that are `made` for them; `None` if none is.
+    pub fn of_bodies<'t>(
+        root: At<'t>,
+        is_wanted: impl Fn(At<'t>) -> bool,
+        made: impl Fn(At<'t>, At<'t>) -> Option<[String; 2]>,
+    ) -> Option<Self> {
+        let functions = root.outermost(is_wanted).into_iter();
+        let replacements = functions.filter_map(|function| {
+            let body = function.field("body")?;
+            Some((body.range(), made(function, body)?))
+        });
+        let replacements: Vec<_> = replacements.collect();
+        (!replacements.is_empty()).then(|| Self {
+            replacements,
+            ..Self::default()
+        })
+    }
+
     /// Returns the file in both forms.
     #[must_use]
     pub fn of(&self, text: &str) -> Option<[String; 2]> {
-        let [end, no_end] = &self.end;
-        Some([
-            self.with(text, |[other, _]| other, end)?,
-            self.with(text, |[_, nothing]| nothing, no_end)?,
-        ])
-    }
-
-    fn with(&self, text: &str, which: fn(&[String; 2]) -> &String, end: &str) -> Option<String> {
-        let (mut made, mut from) = (self.begin.to_owned(), 0);
-        for (range, put) in &self.replacements {
-            made.push_str(text.get(from..range.start)?);
-            made.push_str(which(put));
-            from = range.end;
-        }
-        made.push_str(text.get(from..)?);
-        made.push_str(end);
-        Some(made)
+        let made = |which: usize| {
+            let replacements = self.replacements.iter();
+            let text = replaced(text, replacements.map(|(range, both)| (range, both.get(which))))?;
+            Some([self.begin, &text, self.end.get(which)?].concat())
+        };
+        Some([made(0)?, made(1)?])
     }
 }
 

@@ -1,5 +1,7 @@
 //! The role of a path for tests and their runner.
 
+use crate::words::is_one_of;
+
 /// The role of a file for tests and their runner, judged by its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
@@ -26,68 +28,38 @@ pub fn folders(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     above.split('/').filter(|part| !part.is_empty())
 }
 
-const TEST_FOLDERS: [&str; 9] = [
-    "test",
-    "tests",
-    "spec",
-    "specs",
-    "__tests__",
-    "e2e",
-    "testing",
-    "integration-tests",
-    "integration_tests",
-];
-const SUPPORT_FOLDERS: [&str; 12] = [
-    "fixtures",
-    "fixture",
-    "__fixtures__",
-    "testdata",
-    "test-data",
-    "test_data",
-    "__mocks__",
-    "__snapshots__",
-    "snapshots",
-    "support",
-    "helpers",
-    "mocks",
-];
+const TEST_FOLDERS: &str = "test tests spec specs __tests__ e2e testing integration-tests integration_tests";
+const SUPPORT_FOLDERS: &str = "
+    fixtures fixture __fixtures__ testdata test-data test_data __mocks__ __snapshots__ snapshots support helpers
+    mocks
+";
 
 /// `true` if a file is in a folder for tests.
 pub fn in_test_folder(path: &str) -> bool {
-    folders(path).any(|folder| TEST_FOLDERS.contains(&folder))
+    folders(path).any(|folder| is_one_of(TEST_FOLDERS, folder))
 }
 
 /// `true` if a file is in a folder for test support.
 pub fn in_support_folder(path: &str) -> bool {
-    folders(path).any(|folder| SUPPORT_FOLDERS.contains(&folder))
+    folders(path).any(|folder| is_one_of(SUPPORT_FOLDERS, folder))
 }
 
 /// File extensions of source code in languages that have no vocabulary here.
-const CODE: [&str; 19] = [
-    "java", "kt", "kts", "scala", "rb", "php", "cs", "fs", "swift", "c", "cc", "cpp", "h", "hpp", "ex", "exs", "hs",
-    "lua", "sh",
-];
+const CODE: &str = "java kt kts scala rb php cs fs swift c cc cpp h hpp ex exs hs lua sh";
 
 pub(super) fn by_name(path: &str) -> Role {
     let name = file_name(path);
     if folders(path).any(|folder| matches!(folder, "__snapshots__" | "testdata" | "__fixtures__")) {
         return Role::Support;
     }
-    let Some((stem, extension)) = name.rsplit_once('.') else {
-        return if in_test_folder(path) {
-            Role::Support
-        } else {
-            Role::Other
-        };
-    };
-    if !CODE.contains(&extension) {
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    if !is_one_of(CODE, extension) {
         let stored = extension == "snap" || in_test_folder(path);
         return if stored { Role::Support } else { Role::Other };
     }
-    let marked = ["test_", "spec_"].iter().any(|mark| stem.starts_with(mark))
-        || ["_test", "_spec", "-test", ".test", ".spec", "Test", "Tests", "Spec"]
-            .iter()
-            .any(|mark| stem.ends_with(mark));
+    let ends = ["_test", "_spec", "-test", ".test", ".spec", "Test", "Tests", "Spec"];
+    let begins = ["test_", "spec_"].iter().any(|mark| stem.starts_with(mark));
+    let marked = begins || ends.iter().any(|mark| stem.ends_with(mark));
     match (marked, in_test_folder(path)) {
         (true, _) => Role::Test,
         (false, true) if in_support_folder(path) => Role::Support,

@@ -6,13 +6,14 @@ use crate::language::{
     syntax::At,
 };
 
-/// A kind of setting, and how it can be weakened.
+/// Settings that can be weakened in one way.
 pub struct Watched {
-    /// The end of its dotted name, such as `coverage.report.fail_under`; `*` stands for any one part.
-    pub name: &'static str,
-    /// The purpose of the setting.
+    /// The ends of dotted names, such as `coverage.report.fail_under`, with commas between them; `*` stands for any one
+    /// part.
+    pub names: &'static str,
+    /// Their purpose.
     pub purpose: Purpose,
-    /// The way to weaken it.
+    /// The way to weaken them.
     pub how: Weakening,
 }
 
@@ -52,35 +53,18 @@ pub enum Weakening {
     LeadsInside,
 }
 
-/// Watches a setting that decides what runs.
-#[must_use]
-pub const fn run(name: &'static str, how: Weakening) -> Watched {
-    Watched {
-        name,
-        purpose: Purpose::Run,
-        how,
-    }
+/// Defines a function that watches settings of this purpose.
+macro_rules! watch {
+    ($function:ident, $purpose:ident) => {
+        pub(super) const fn $function(how: Weakening, names: &'static str) -> Watched {
+            let purpose = Purpose::$purpose;
+            Watched { names, purpose, how }
+        }
+    };
 }
-
-/// Watches a setting that decides what is measured.
-#[must_use]
-pub const fn coverage(name: &'static str, how: Weakening) -> Watched {
-    Watched {
-        name,
-        purpose: Purpose::Coverage,
-        how,
-    }
-}
-
-/// Watches a setting that decides where imports lead.
-#[must_use]
-pub const fn imports(name: &'static str, how: Weakening) -> Watched {
-    Watched {
-        name,
-        purpose: Purpose::Imports,
-        how,
-    }
-}
+watch!(run, Run);
+watch!(coverage, Coverage);
+watch!(imports, Imports);
 
 /// Returns the settings in a settings file that is written in a programming language.
 pub(super) fn of_code(source: &Source<'_>) -> Vec<Setting> {
@@ -96,10 +80,8 @@ fn setting(at: At<'_>) -> Option<Setting> {
     let plain = |text: &str| text.trim_matches(['"', '\'', '`']).to_owned();
     let value = at.field("value").filter(|value| !value.is(&["object"]))?;
     let around = at.ancestors().filter(|outer| outer.is(&["pair"]));
-    let mut names: Vec<String> = std::iter::once(at)
-        .chain(around)
-        .map(|pair| plain(pair.field_text("key")))
-        .collect();
+    let pairs = std::iter::once(at).chain(around);
+    let mut names: Vec<String> = pairs.map(|pair| plain(pair.field_text("key"))).collect();
     names.reverse();
     let values = match value.is(&["array"]) {
         true => value.children().map(|item| plain(item.text())).collect(),

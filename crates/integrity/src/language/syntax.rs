@@ -1,5 +1,6 @@
 //! Syntax trees of untrusted files: parsed within limits, stored flat, traversed without recursion.
 
+use crate::words::is_one_of;
 use std::{
     collections::{BTreeSet, HashMap},
     ops::{ControlFlow, Range},
@@ -59,14 +60,7 @@ pub fn parse<'s>(grammar: &'s tree_sitter::Language, text: &'s str) -> Option<Sy
     parser.set_language(grammar).ok()?;
     let bytes = text.as_bytes();
     let mut steps = 0_usize;
-    let mut watch = |_: &ParseState| {
-        steps = steps.saturating_add(1);
-        if steps > MOST_STEPS {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    };
+    let mut watch = |_: &ParseState| within(MOST_STEPS, &mut steps);
     let options = ParseOptions::new().progress_callback(&mut watch);
     let mut read = |at: usize, _| bytes.get(at..).unwrap_or_default();
     let tree = parser.parse_with_options(&mut read, None, Some(options))?;
@@ -77,6 +71,15 @@ pub fn parse<'s>(grammar: &'s tree_sitter::Language, text: &'s str) -> Option<Sy
         tree,
         places,
     })
+}
+
+/// Counts a progress report; breaks off after too many.
+fn within(most: usize, steps: &mut usize) -> ControlFlow<()> {
+    *steps = steps.saturating_add(1);
+    match *steps > most {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    }
 }
 
 /// The nodes ordered by where they begin, and the index of each by its id.
@@ -149,30 +152,16 @@ impl Syntax<'_> {
         let mut cursor = QueryCursor::new();
         cursor.set_match_limit(10_000);
         let mut steps = 0_usize;
-        let mut watch = |_: &QueryCursorState| {
-            steps = steps.saturating_add(1);
-            if steps > MOST_QUERY_STEPS {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        };
+        let mut watch = |_: &QueryCursorState| within(MOST_QUERY_STEPS, &mut steps);
         let options = QueryCursorOptions::new().progress_callback(&mut watch);
         let mut found = cursor.matches_with_options(query, self.tree.root_node(), self.text.as_bytes(), options);
         let mut matches = Vec::new();
         while let Some(one) = found.next() {
-            let place = |id: usize| {
-                self.places.get(&id).map(|index| At {
-                    tree: self,
-                    index: *index,
-                })
-            };
-            let captures = one.captures().iter();
-            matches.push(
-                captures
-                    .filter_map(|capture| Some((capture.index, place(capture.node.id())?)))
-                    .collect(),
-            );
+            let captures = one.captures().iter().filter_map(|capture| {
+                let index = *self.places.get(&capture.node.id())?;
+                Some((capture.index, At { tree: self, index }))
+            });
+            matches.push(captures.collect());
         }
         matches
     }
@@ -201,12 +190,16 @@ impl<'t> At<'t> {
         kinds.contains(&self.kind())
     }
 
+    /// `true` if it is of one of these kinds, which have blanks between them.
+    #[must_use]
+    pub fn is_one_of(self, kinds: &str) -> bool {
+        is_one_of(kinds, self.kind())
+    }
+
     /// Returns its text.
     #[must_use]
     pub fn text(self) -> &'t str {
-        self.node()
-            .and_then(|node| self.tree.text.get(node.start..node.end))
-            .unwrap_or_default()
+        self.tree.text.get(self.range()).unwrap_or_default()
     }
 
     /// Returns its byte range in the file.
@@ -250,29 +243,25 @@ impl<'t> At<'t> {
     #[must_use]
     pub fn previous(self) -> Option<Self> {
         let before = |at: &Self| {
-            at.node()
-                .and_then(|node| node.previous)
-                .map(|index| Self { index, ..self })
+            Some(Self {
+                index: at.node()?.previous?,
+                ..self
+            })
         };
-        let mut at = before(&self)?;
-        while at.node().is_some_and(|node| node.extra) {
-            at = before(&at)?;
-        }
-        Some(at)
+        let mut above = std::iter::successors(before(&self), before);
+        above.find(|at| at.node().is_some_and(|node| !node.extra))
     }
 
     /// Returns its next sibling, skipping comments.
     #[must_use]
     pub fn next(self) -> Option<Self> {
-        let node = self.node()?;
-        let mut index = node.next;
-        loop {
-            let after = self.tree.nodes.get(index).filter(|after| after.parent == node.parent)?;
-            if !after.extra {
-                return Some(Self { index, ..self });
-            }
-            index = after.next;
-        }
+        let after = |at: &Self| {
+            let (node, index) = (at.node()?, at.node()?.next);
+            let is_sibling = self.tree.nodes.get(index)?.parent == node.parent;
+            is_sibling.then_some(Self { index, ..self })
+        };
+        let mut below = std::iter::successors(after(&self), after);
+        below.find(|at| at.node().is_some_and(|node| !node.extra))
     }
 
     /// Returns its ancestors, nearest first.
@@ -315,16 +304,21 @@ impl<'t> At<'t> {
         self.field(name).map_or("", Self::text)
     }
 
-    /// Returns the number of its descendants, plus itself.
-    #[must_use]
-    pub fn size(self) -> usize {
-        self.node().map_or(0, |node| node.next.saturating_sub(self.index))
-    }
-
     /// Returns itself and all descendants in text order, including comments.
     pub fn below(self) -> impl Iterator<Item = Self> {
         let end = self.node().map_or(0, |node| node.next);
         (self.index..end).map(move |index| Self { index, ..self })
+    }
+
+    /// Returns itself and those descendants that are wanted and not inside another wanted one.
+    pub fn outermost(self, is_wanted: impl Fn(Self) -> bool) -> Vec<Self> {
+        let mut outermost: Vec<Self> = Vec::new();
+        for at in self.below() {
+            if !outermost.last().is_some_and(|outer| outer.holds(at)) && is_wanted(at) {
+                outermost.push(at);
+            }
+        }
+        outermost
     }
 
     /// `true` if it is a leaf with a meaning: not a comment or a separator.
@@ -353,12 +347,12 @@ impl<'t> At<'t> {
             if let Some(node) = at.node().filter(|node| node.extra || left_out.contains(&at.index)) {
                 until = node.next;
             } else if at.is_word() {
-                let text = at.text();
-                words.push(if matches!(text, "'" | "`") {
-                    "\"".to_owned()
-                } else {
-                    text.trim().to_owned()
-                });
+                // Quotation marks alone are alike; one with blanks around it is part of a text.
+                let word = match at.text() {
+                    "'" | "`" => "\"",
+                    text => text.trim(),
+                };
+                words.push(word.to_owned());
             }
         }
         words

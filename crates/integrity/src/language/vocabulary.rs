@@ -1,6 +1,9 @@
 //! The description of one language: kinds of syntax nodes, words, settings, roles of paths.
 
-use crate::language::{assertions, bodies, capture, outline, reachability, return_values, role::Role, settings};
+use crate::{
+    language::{assertions, bodies, capture, outline, reachability, return_values, role::Role, settings},
+    words::is_one_of,
+};
 use std::{collections::BTreeSet, sync::OnceLock};
 
 /// The description of one language.
@@ -27,20 +30,27 @@ pub struct Vocabulary {
     pub comparison: assertions::ComparisonWords,
     /// The way to make an assertion fail.
     pub made_to_fail: assertions::FailureTemplate,
-    /// The kinds of nodes that are literals.
-    pub literals: &'static [&'static str],
-    /// Empty values, as they are written.
-    pub empties: &'static [&'static str],
-    /// The kinds of nodes that are expression statements or assertion statements.
-    pub statements: &'static [&'static str],
+    /// The kinds of nodes that are literals, between blanks.
+    pub literals: &'static str,
+    /// Empty values, as they are written, with commas between them.
+    pub empties: &'static str,
+    /// The kinds of nodes that are expression statements or assertion statements, between blanks.
+    pub statements: &'static str,
     /// Statements of a test that do nothing, as they are written.
     pub nothing: &'static [&'static str],
-    /// The meaning of two tests with the same name.
-    pub repeated_names: outline::RepeatedNames,
-    /// Modules that programs and tests expect; a file of such a name could be imported instead.
-    pub modules: &'static [&'static str],
+    /// Whether a test hides an earlier one of the same name. If not, both run, or the code does not compile.
+    pub last_test_wins: bool,
+    /// Modules that programs and tests expect, between blanks; a file of such a name could be imported instead.
+    pub modules: &'static str,
     /// Folders of installed packages.
     pub installed: &'static [&'static str],
+}
+
+impl Vocabulary {
+    /// `true` if programs and tests expect a module of this name.
+    pub(crate) fn expects_module(&self, name: &str) -> bool {
+        is_one_of(self.modules, name)
+    }
 }
 
 /// A grammar of a language.
@@ -54,3 +64,26 @@ pub struct Grammar {
     /// The queries, compiled at first use.
     pub compiled: OnceLock<Option<capture::Compiled>>,
 }
+
+/// Builds a grammar with all queries of the language's folder, and one of its own if it has one.
+macro_rules! grammar {
+    ([$($extension:literal),+], $language:expr $(, $own:literal)?) => {
+        $crate::language::vocabulary::Grammar {
+            extensions: &[$($extension),+],
+            language: || $language.into(),
+            queries: &[
+                $(include_str!($own),)?
+                include_str!("tests.scm"),
+                include_str!("functions.scm"),
+                include_str!("assertions.scm"),
+                include_str!("skips.scm"),
+                include_str!("stubs.scm"),
+                include_str!("exits.scm"),
+                include_str!("tools.scm"),
+                include_str!("coverage.scm"),
+            ],
+            compiled: std::sync::OnceLock::new(),
+        }
+    };
+}
+pub(super) use grammar;

@@ -4,9 +4,9 @@
 use super::unknown_language;
 use crate::{
     changed_file::{ChangedFile, LocatedTest, Reading},
-    language::outline::{Check, Function, Of, Strength, quoted},
+    language::outline::{Check, Function, Of, Strength, Test, quoted},
     rules::rule::{ANYWHERE, ReadingRule, Violation, at},
-    words::{added, likeness, names, values},
+    words::{added, is_one_of, likeness, names, values},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -34,25 +34,15 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let both = reading.pairs.both.iter().filter(|(one, other)| {
-        let same = one.test.words == other.test.words && weight(*one) == weight(*other);
-        !same
-    });
-    let mut found: Vec<Violation> = both
-        .filter_map(|(one, other)| compared(reading, *one, *other))
-        .collect();
+    let is_same = |one: LocatedTest<'_>, other: LocatedTest<'_>| {
+        one.test.words == other.test.words && one.test.strong() == other.test.strong()
+    };
+    let changed = reading.pairs.both.iter().filter(|(one, other)| !is_same(*one, *other));
+    let found = changed.filter_map(|(one, other)| compared(reading, *one, *other));
+    let mut found: Vec<Violation> = found.collect();
     found.extend(reading.files.iter().filter(|file| file.is_kept()).flat_map(helpers));
     found.extend(unknown_language::fewer(reading));
     found
-}
-
-/// Counts the assertions of a test that check a value.
-fn weight(one: LocatedTest<'_>) -> usize {
-    one.test
-        .checks
-        .iter()
-        .filter(|check| check.strength == Strength::Strong)
-        .count()
 }
 
 /// Returns the lost assertions that checked a value, and those after the change that are not kept ones.
@@ -76,12 +66,7 @@ fn compared(reading: &Reading<'_>, one: LocatedTest<'_>, other: LocatedTest<'_>)
         code,
     };
     let explained = reading.explained.changes_product();
-    if let Some(condition) = other
-        .test
-        .returns_early
-        .as_ref()
-        .filter(|_| one.test.returns_early.is_none() && !explained)
-    {
+    if let (Some(condition), None, false) = (&other.test.returns_early, &one.test.returns_early, explained) {
         return violation(in_test(quoted(condition)));
     }
     let (lost, left) = apart(&one.test.checks, &other.test.checks);
@@ -104,11 +89,9 @@ fn compared(reading: &Reading<'_>, one: LocatedTest<'_>, other: LocatedTest<'_>)
     if explained {
         return None;
     }
-    let gone = lost
-        .iter()
-        .find(|check| !reading.still_says(&check.words) && !is_gone_through(check, (one, other)));
-    match gone {
-        Some(gone) if weight(other) < weight(one) => violation(in_test(shown(gone))),
+    let is_gone = |check: &&&Check| !reading.still_says(&check.words) && !is_gone_through(check, (one, other));
+    match lost.iter().find(is_gone) {
+        Some(gone) if other.test.strong() < one.test.strong() => violation(in_test(shown(gone))),
         Some(_) | None => fewer_rows(reading, one, other).and_then(|row| violation(in_test(row))),
     }
 }
@@ -165,30 +148,14 @@ fn nearest<'c>(check: &Check, list: &[&'c Check]) -> Option<&'c Check> {
 }
 
 /// Words that accept one of several values.
-const CHOOSES: [&str; 15] = [
-    "ok",
-    "isOk",
-    "assertTrue",
-    "in",
-    "or",
-    "||",
-    "|",
-    "includes",
-    "contains",
-    "matches",
-    "toContain",
-    "oneOf",
-    "some",
-    "any",
-    "assertIn",
-];
+const CHOOSES: &str = "ok isOk assertTrue in or || | includes contains matches toContain oneOf some any assertIn";
 
 /// `true` if a check demands less than the one that it replaced: one of several values, a wider tolerance, a part of
 /// the text, or something that cannot fail.
 fn asks_less(old: &Check, new: &Check) -> bool {
-    let has = |check: &Check| check.words.iter().any(|word| CHOOSES.contains(&word.as_str()));
+    let has = |check: &Check| check.words.iter().any(|word| is_one_of(CHOOSES, word));
     let (was, is) = (values(&old.words), values(&new.words));
-    let is_new_name = |name: &&str| !CHOOSES.contains(name) && !was.contains(name) && !is.contains(name);
+    let is_new_name = |name: &&str| !is_one_of(CHOOSES, name) && !was.contains(name) && !is.contains(name);
     let says_more = names(&new.words).difference(&names(&old.words)).any(is_new_name);
     let chooses = has(new) && !has(old) && !says_more;
     let of_several = chooses && is.len() > was.len() && was.iter().all(|value| is.contains(value));
@@ -203,33 +170,18 @@ fn asks_less(old: &Check, new: &Check) -> bool {
 
 /// Returns a row that a test no longer covers, if its checks are the same and no row was added.
 fn fewer_rows(reading: &Reading<'_>, one: LocatedTest<'_>, other: LocatedTest<'_>) -> Option<String> {
-    let checks = |located: LocatedTest<'_>| {
-        located
-            .test
-            .checks
-            .iter()
-            .map(|check| check.words.clone())
-            .collect::<Vec<_>>()
-    };
-    let plain = |located: LocatedTest<'_>| {
-        values(&located.test.words)
-            .into_iter()
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    let (before, after) = (plain(one), plain(other));
+    let checks = |test: &Test| -> Vec<Vec<String>> { test.checks.iter().map(|check| check.words.clone()).collect() };
+    let owned = |words: Vec<&str>| -> Vec<String> { words.into_iter().map(str::to_owned).collect() };
+    let [before, after] = [one, other].map(|located| owned(values(&located.test.words)));
     let lost = added(&after, &before);
     let first = lost.first()?;
-    let is_less = !one.test.checks.is_empty() && checks(one) == checks(other) && added(&before, &after).is_empty();
-    let calls = |located: LocatedTest<'_>| -> Vec<String> {
-        let called = names(&located.test.words)
-            .into_iter()
-            .filter(|name| name.starts_with(char::is_lowercase));
-        called.map(str::to_owned).collect()
-    };
-    let does_the_same = calls(one)
-        .iter()
-        .all(|name| calls(other).contains(name) || before.contains(name));
+    let is_less =
+        !one.test.checks.is_empty() && checks(one.test) == checks(other.test) && added(&before, &after).is_empty();
+    let (there, is_call) = (names(&other.test.words), |name: &&str| {
+        name.starts_with(char::is_lowercase)
+    });
+    let is_kept = |name: &str| there.contains(name) || before.iter().any(|value| value == name);
+    let does_the_same = names(&one.test.words).into_iter().filter(is_call).all(is_kept);
     let is_elsewhere = reading.files.iter().any(|file| {
         let there = values(&file.after.words);
         file.path != other.path && lost.iter().all(|value| there.contains(&value.as_str()))

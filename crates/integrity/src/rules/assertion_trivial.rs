@@ -38,17 +38,9 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
             let mut old = one.test.checks.iter();
             !old.any(|old| old.words == check.words && old.strength == check.strength)
         };
-        let mut trivial = other
-            .test
-            .checks
-            .iter()
-            .filter(|check| check.strength == Strength::Trivial);
-        let first = trivial.find(is_new)?;
-        let strong = |located: &LocatedTest<'_>| {
-            let checks = located.test.checks.iter();
-            checks.filter(|check| check.strength == Strength::Strong).count()
-        };
-        (strong(other) < strong(one) || is_let_off(first)).then(|| violation(*other, first))
+        let is_trivial = |check: &&Check| check.strength == Strength::Trivial;
+        let first = other.test.checks.iter().filter(is_trivial).find(is_new)?;
+        (other.test.strong() < one.test.strong() || is_let_off(first)).then(|| violation(*other, first))
     });
     let mut found: Vec<Violation> = new.chain(both).collect();
     found.extend(unknown_language::trivial(reading));

@@ -4,10 +4,10 @@ use crate::{
     changed_file::Reading,
     language::{capture::Fact, outline::Of, settings::Purpose},
     marks::new_marks,
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_mark},
     settings,
 };
-use domain::integrity::{Detail, Rule};
+use domain::integrity::Rule;
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::CoverageWeakened,
@@ -27,10 +27,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Uncovered], &[Of::Product]);
-    let mut found: Vec<Violation> = new
-        .into_iter()
-        .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
-        .collect();
+    let mut found: Vec<Violation> = new.into_iter().map(at_mark).collect();
     found.extend(settings::find(reading, Purpose::Coverage));
     found.extend(settings::codecov(reading));
     found

@@ -4,9 +4,9 @@ use crate::{
     changed_file::Reading,
     language::{Role, capture::Fact, outline::Of},
     marks::new_marks,
-    rules::rule::{ReadingRule, Violation, at},
+    rules::rule::{ReadingRule, Violation, at_mark},
 };
-use domain::integrity::{Detail, Rule};
+use domain::integrity::Rule;
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::DiffersUnderTest,
@@ -22,8 +22,5 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Differs], &[Of::Product]);
-    let violations = new.into_iter();
-    violations
-        .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
-        .collect()
+    new.into_iter().map(at_mark).collect()
 }

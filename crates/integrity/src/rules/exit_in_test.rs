@@ -5,9 +5,9 @@ use crate::{
     changed_file::Reading,
     language::{Role, capture::Fact, outline::Of},
     marks::new_marks,
-    rules::rule::{ReadingRule, Violation, at},
+    rules::rule::{ReadingRule, Violation, at_mark},
 };
-use domain::integrity::{Detail, Rule};
+use domain::integrity::Rule;
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::ExitInTest,
@@ -19,10 +19,7 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Exit], &[Of::Tests]);
-    let mut found: Vec<Violation> = new
-        .into_iter()
-        .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
-        .collect();
+    let mut found: Vec<Violation> = new.into_iter().map(at_mark).collect();
     found.extend(unknown_language::exits(reading));
     found
 }

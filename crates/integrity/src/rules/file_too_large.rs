@@ -1,7 +1,7 @@
 //! A file exceeds the size limit.
 
 use crate::{
-    change::Version,
+    change::{FileChange, Version},
     changed_file::Reading,
     rules::rule::{ANYWHERE, ReadingRule, Violation, in_file},
 };
@@ -26,14 +26,9 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         let was_small = file.before.size() <= most || file.before == Version::Absent;
         file.after.size() > most && was_small
     });
-    grew.map(|file| {
-        in_file(
-            &file.path,
-            Detail::Size {
-                is: file.after.size(),
-                most,
-            },
-        )
-    })
-    .collect()
+    let violation = |file: &FileChange| {
+        let is = file.after.size();
+        in_file(&file.path, Detail::Size { is, most })
+    };
+    grew.map(violation).collect()
 }

@@ -4,7 +4,8 @@ use crate::{
     change::{Change, FileChange, Version},
     changed_file::Reading,
     language,
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at, at_line},
+    words::is_one_of,
 };
 use domain::integrity::{Detail, Rule};
 
@@ -17,35 +18,14 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 /// Names of the files in which runners and coverage tools store results.
-const NAMES: [&str; 16] = [
-    ".coverage",
-    "clover.xml",
-    "cobertura.xml",
-    "coverage-final.json",
-    "coverage-summary.json",
-    "coverage.json",
-    "coverage.lcov",
-    "coverage.xml",
-    "jest-results.json",
-    "junit.xml",
-    "lcov.info",
-    "tarpaulin-report.json",
-    "tarpaulin-report.xml",
-    "test-report.xml",
-    "test-results.json",
-    "test-results.xml",
-];
+const NAMES: &str = "
+    .coverage clover.xml cobertura.xml coverage-final.json coverage-summary.json coverage.json coverage.lcov
+    coverage.xml jest-results.json junit.xml lcov.info tarpaulin-report.json tarpaulin-report.xml
+    test-report.xml test-results.json test-results.xml
+";
 
 /// Folders that only runners write.
-const FOLDERS: [&str; 7] = [
-    ".nyc_output",
-    ".pytest_cache",
-    "coverage-report",
-    "htmlcov",
-    "test-reports",
-    "test-results",
-    "surefire-reports",
-];
+const FOLDERS: &str = ".nyc_output .pytest_cache coverage-report htmlcov test-reports test-results surefire-reports";
 
 /// The number of bytes at a file's beginning that are searched for the marks of a results format.
 const BEGINNINGS: usize = 4_096;
@@ -57,17 +37,9 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 }
 
 /// Calls that write a file.
-const WRITING: [&str; 9] = [
-    "fs::write",
-    "File::create",
-    "OpenOptions",
-    "write_text",
-    "write_bytes",
-    "open(",
-    "writeFile",
-    "createWriteStream",
-    "appendFile",
-];
+const WRITING: &str = "
+    fs::write File::create OpenOptions write_text write_bytes open( writeFile createWriteStream appendFile
+";
 
 /// Finds code that writes files and newly names a results file from the settings.
 fn by_code(change: &Change<'_>, file: &FileChange) -> Option<Violation> {
@@ -77,28 +49,23 @@ fn by_code(change: &Change<'_>, file: &FileChange) -> Option<Violation> {
     let names = |line: &str| {
         change.results.iter().any(|path| {
             let path = path.trim_start_matches("./");
-            let quoted = ['"', '\'', '`']
-                .iter()
-                .any(|mark| line.contains(&format!("{path}{mark}")));
-            quoted && !path.is_empty()
+            let ends = |mark: &char| line.contains(&format!("{path}{mark}"));
+            !path.is_empty() && ['"', '\'', '`'].iter().any(ends)
         })
     };
-    let line = (1_u32..)
-        .zip(after.lines())
-        .find(|(_, line)| names(line) && !before.contains(line.trim()));
-    let writes = WRITING.iter().any(|word| after.contains(word));
+    let mut lines = (1_u32..).zip(after.lines());
+    let line = lines.find(|(_, line)| names(line) && !before.contains(line.trim()));
+    let writes = WRITING.split_whitespace().any(|word| after.contains(word));
     line.filter(|_| writes)
-        .map(|(number, line)| at(&file.path, number, Detail::Code(language::outline::quoted(line))))
+        .map(|(number, line)| at_line(&file.path, number, line))
 }
 
 fn in_file(change: &Change<'_>, file: &FileChange) -> Option<Violation> {
     if file.after == Version::Absent {
         return None;
     }
-    let is_read = change
-        .results
-        .iter()
-        .any(|path| path.trim_start_matches("./") == file.path);
+    let mut results = change.results.iter();
+    let is_read = results.any(|path| path.trim_start_matches("./") == file.path);
     let is_new = file.before == Version::Absent;
     (is_read || is_new && looks_like_results(file)).then(|| at(&file.path, 1, Detail::Nothing))
 }
@@ -111,26 +78,23 @@ fn looks_like_results(file: &FileChange) -> bool {
         return false;
     }
     let name = language::file_name(path);
-    NAMES.contains(&name)
-        || language::folders(path).any(|folder| FOLDERS.contains(&folder))
+    is_one_of(NAMES, name)
+        || language::folders(path).any(|folder| is_one_of(FOLDERS, folder))
         || file.after.bytes().is_some_and(|bytes| begins_like_results(name, bytes))
 }
 
 fn begins_like_results(name: &str, bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes.get(..BEGINNINGS.min(bytes.len())).unwrap_or_default()).into_owned();
+    let has_one = |words: &[&str]| words.iter().any(|word| text.contains(word));
     match name.rsplit_once('.').map(|(_, end)| end) {
-        Some("xml") => ["<testsuite", "<coverage ", "<assemblies", "<test-run"]
-            .iter()
-            .any(|word| text.contains(word)),
+        Some("xml") => has_one(&["<testsuite", "<coverage ", "<assemblies", "<test-run"]),
         Some("info" | "lcov") => text.starts_with("SF:") || text.starts_with("TN:"),
-        Some("json") => [
+        Some("json") => has_one(&[
             "\"numPassedTests\"",
             "\"numTotalTests\"",
             "\"llvm.coverage.json.export\"",
-        ]
-        .iter()
-        .any(|word| text.contains(word)),
-        Some("tap") => text.contains("\nok 1"),
+        ]),
+        Some("tap") => has_one(&["\nok 1"]),
         _ => false,
     }
 }

@@ -1,8 +1,12 @@
 //! The definition of a rule and of its results.
 
 use crate::{
-    changed_file::Reading,
-    language::{Role, role},
+    changed_file::{ChangedFile, Reading},
+    language::{
+        Role,
+        outline::{Mark, quoted},
+        role,
+    },
 };
 use domain::integrity::{Author, Detail, IntegrityFinding, Rule};
 
@@ -47,6 +51,16 @@ pub(crate) fn in_file(path: &str, what: Detail) -> Violation {
         line: None,
         what,
     }
+}
+
+/// Creates a violation that shows a line.
+pub(crate) fn at_line(path: &str, number: u32, line: &str) -> Violation {
+    at(path, number, Detail::Code(quoted(line)))
+}
+
+/// Creates a violation that shows the code of a mark.
+pub(super) fn at_mark((file, mark): (&ChangedFile<'_>, &Mark)) -> Violation {
+    at(file.path, mark.line, Detail::Code(mark.text.clone()))
 }
 
 /// All roles.

@@ -8,10 +8,10 @@ use crate::{
         settings::Purpose,
     },
     marks::new_marks,
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_mark},
     settings,
 };
-use domain::integrity::{Detail, Rule};
+use domain::integrity::Rule;
 
 pub(super) static RULE: ReadingRule = ReadingRule {
     rule: Rule::RunnerWeakened,
@@ -57,11 +57,8 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         let is_near = |line: u32| line.saturating_sub(mark.line) < 10;
         next.is_some_and(|test| is_near(test.line) && !is_known(&test.name))
     };
-    let mut found: Vec<Violation> = new
-        .into_iter()
-        .filter(|(file, mark)| !is_of_new_test(file, mark))
-        .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
-        .collect();
+    let of_old = new.into_iter().filter(|(file, mark)| !is_of_new_test(file, mark));
+    let mut found: Vec<Violation> = of_old.map(at_mark).collect();
     found.extend(settings::find(reading, Purpose::Run));
     found.extend(settings::scripts(reading));
     found

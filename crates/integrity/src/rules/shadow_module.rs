@@ -7,12 +7,13 @@ use crate::{
     language::{
         capture::Fact,
         file_name, folders,
-        outline::{Of, quoted},
+        outline::{Mark, Of},
         settings::Purpose,
     },
     marks::new_marks,
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at, at_line, at_mark},
     settings,
+    words::is_one_of,
 };
 use domain::integrity::{Detail, Rule};
 
@@ -25,19 +26,14 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 };
 
 /// Programs that run and judge tests: a file of such a name in the repository could be run instead.
-const PROGRAMS: [&str; 20] = [
-    "sh", "bash", "dash", "test", "[", "diff", "cmp", "grep", "true", "false", "make", "cargo", "rustc", "python",
-    "python3", "pytest", "node", "npm", "npx", "go",
-];
+const PROGRAMS: &str = "
+    sh bash dash test [ diff cmp grep true false make cargo rustc python python3 pytest node npm npx go
+";
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Shadow], &[Of::Tests, Of::Product]);
-    let marks = new
-        .into_iter()
-        .filter(|(file, mark)| mark.of == Of::Tests || is_of_no_tool(file.path));
-    let mut found: Vec<Violation> = marks
-        .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
-        .collect();
+    let is_wanted = |(file, mark): &(&ChangedFile<'_>, &Mark)| mark.of == Of::Tests || is_of_no_tool(file.path);
+    let mut found: Vec<Violation> = new.into_iter().filter(is_wanted).map(at_mark).collect();
     let new = reading.files.iter().filter(|file| file.file.before == Version::Absent);
     found.extend(new.filter_map(|file| found_first(reading, file)));
     found.extend(settings::find(reading, Purpose::Imports));
@@ -57,13 +53,11 @@ fn found_first(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violatio
         return Some(at(file.path, 1, Detail::Path(file.path.to_owned())));
     }
     let name = file_name(file.path);
-    let is_program = file.file.after.bytes().is_some_and(|bytes| bytes.starts_with(b"#!")) && PROGRAMS.contains(&name);
+    let is_program = file.file.after.bytes().is_some_and(|bytes| bytes.starts_with(b"#!")) && is_one_of(PROGRAMS, name);
     let is_startup = name.ends_with(".pth") && !file.path.contains('/');
-    let is_real = module(reading, file.path).is_some_and(|module| {
-        let language = language::of(file.path);
-        language.is_some_and(|language| language.modules.contains(&module))
-    });
-    (is_program || is_startup || is_real).then(|| at(file.path, 1, Detail::Code(quoted(name))))
+    let module = module(reading, file.path).zip(language::of(file.path));
+    let is_real = module.is_some_and(|(module, language)| language.expects_module(module));
+    (is_program || is_startup || is_real).then(|| at_line(file.path, 1, name))
 }
 
 /// Returns the module name of a file, if it is in a folder from which modules are imported first: the root, `src`, or a

@@ -3,8 +3,7 @@
 use crate::{
     change::{FileChange, Version},
     changed_file::Reading,
-    language,
-    language::{Role, role},
+    language::{Role, file_name, role},
     rules::rule::{ANYWHERE, ReadingRule, Violation, at, in_file},
     snapshots::{is_snapshot, loses_lines},
 };
@@ -39,9 +38,9 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 fn deleted(reading: &Reading<'_>) -> Vec<Violation> {
     let change = reading.change;
     let is_lost = |file: &&FileChange| {
-        let name = language::file_name(&file.path);
+        let name = file_name(&file.path);
         let mut others = change.files.iter();
-        let moved = others.any(|other| other.before == Version::Absent && language::file_name(&other.path) == name);
+        let moved = others.any(|other| other.before == Version::Absent && file_name(&other.path) == name);
         let tests = change.base.iter().filter(|path| role(path) == Role::Test);
         let mut own = tests.filter(|path| belongs(&file.path, path));
         let kept = own.any(|test| change.files.iter().all(|changed| changed.path != *test));
@@ -62,9 +61,8 @@ fn changed(reading: &Reading<'_>) -> Vec<Violation> {
     let tests: Vec<&str> = changed.map(|file| file.path.as_str()).collect();
     let snapshots = files().filter(|file| is_snapshot(&file.path));
     let alone = snapshots.filter(|file| !tests.iter().any(|test| belongs(&file.path, test)));
-    alone
-        .filter_map(|file| Some(at(&file.path, first_changed_line(file)?, Detail::Nothing)))
-        .collect()
+    let found = alone.filter_map(|file| Some(at(&file.path, first_changed_line(file)?, Detail::Nothing)));
+    found.collect()
 }
 
 /// `true` if this file's change may have changed a snapshot.
@@ -77,16 +75,10 @@ fn may_show(file: &FileChange) -> bool {
 /// `true` if a snapshot may belong to a test file: its name begins with the test's, or it is below the test's folder
 /// and contains the test's name.
 fn belongs(snapshot: &str, test: &str) -> bool {
-    let stem = |path: &str| {
-        language::file_name(path)
-            .split('.')
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let stems = [snapshot, test].map(|path| file_name(path).split('.').next());
+    let [snapshot_stem, test_stem] = stems.map(Option::unwrap_or_default);
     let folder = test.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let (snapshot_stem, test_stem) = (stem(snapshot), stem(test));
-    snapshot_stem.starts_with(&test_stem) || snapshot.starts_with(folder) && snapshot_stem.contains(&test_stem)
+    snapshot_stem.starts_with(test_stem) || snapshot.starts_with(folder) && snapshot_stem.contains(test_stem)
 }
 
 /// Returns the first line that differs; `None` if lines were only added, as for a new test.

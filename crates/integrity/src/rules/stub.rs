@@ -8,7 +8,8 @@ use crate::{
         outline::{Answer, Class, Function, Mark, Of, is_promise},
     },
     marks::new_marks,
-    rules::rule::{ReadingRule, Violation, at},
+    rules::rule::{ReadingRule, Violation, at, at_mark},
+    words::is_one_of,
 };
 use domain::integrity::{Detail, Rule};
 
@@ -30,9 +31,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         let is_tool = mark.fact == Fact::Borrowed && !is_shipped(file.path);
         !is_tool && !is_filled_in(reading, mark)
     });
-    let mut found: Vec<Violation> = marks
-        .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
-        .collect();
+    let mut found: Vec<Violation> = marks.map(at_mark).collect();
     found.extend(constants(reading));
     found
 }
@@ -50,20 +49,10 @@ fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
 
 /// `true` if a source file is neither a tool of the repository nor test support.
 fn is_shipped(path: &str) -> bool {
-    let helping = [
-        "scripts",
-        "tools",
-        "dev",
-        "bench",
-        "benches",
-        "benchmarks",
-        "examples",
-        "demo",
-        "ci",
-    ];
+    let helping = "scripts tools dev bench benches benchmarks examples demo ci";
     let words = ["test", "mock", "fake", "stub", "fixture", "noxfile", "setup.py"];
     let small = path.to_lowercase();
-    !crate::language::folders(path).any(|folder| helping.contains(&folder))
+    !crate::language::folders(path).any(|folder| is_one_of(helping, folder))
         && !words.iter().any(|word| small.contains(word))
 }
 

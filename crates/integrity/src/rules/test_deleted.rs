@@ -2,7 +2,7 @@
 //! replaces it, and the task does not name it.
 
 use crate::{
-    changed_file::{LocatedTest, Reading},
+    changed_file::{ChangedFile, LocatedTest, Reading},
     language::Role,
     rules::{
         rule::{ReadingRule, Violation, in_file},
@@ -32,10 +32,8 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 
 /// Finds files that contained tests and can no longer be parsed.
 fn lost_files(reading: &Reading<'_>) -> Vec<Violation> {
-    let lost = reading
-        .files
-        .iter()
-        .filter(|file| file.is_unreadable && !file.before.tests.is_empty());
+    let is_lost = |file: &&ChangedFile<'_>| file.is_unreadable && !file.before.tests.is_empty();
+    let lost = reading.files.iter().filter(is_lost);
     lost.map(|file| in_file(file.path, Detail::Nothing)).collect()
 }
 
@@ -43,8 +41,8 @@ fn lost_files(reading: &Reading<'_>) -> Vec<Violation> {
 pub(super) fn vanished<'a>(reading: &Reading<'a>) -> Vec<LocatedTest<'a>> {
     let unreadable = |path: &str| reading.files.iter().any(|file| file.path == path && file.is_unreadable);
     let gone = reading.gone().filter(|one| !unreadable(one.path));
-    gone.filter(|one| test_renamed_away::hidden(reading, *one).is_none())
-        .collect()
+    let vanished = gone.filter(|one| test_renamed_away::hidden(reading, *one).is_none());
+    vanished.collect()
 }
 
 /// `true` if something explains the removal of a test.
@@ -78,13 +76,8 @@ pub(super) fn by_file(gone: Vec<LocatedTest<'_>>) -> Vec<Violation> {
         }
     }
     let violation = |(one, more): (LocatedTest<'_>, usize)| {
-        in_file(
-            one.path,
-            Detail::Tests {
-                first: one.title(),
-                more,
-            },
-        )
+        let first = one.title();
+        in_file(one.path, Detail::Tests { first, more })
     };
     counted.into_iter().map(violation).collect()
 }

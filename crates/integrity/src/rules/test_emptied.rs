@@ -2,10 +2,7 @@
 
 use crate::{
     changed_file::{LocatedTest, Reading},
-    language::{
-        Role,
-        outline::{Strength, Work},
-    },
+    language::{Role, outline::Work},
     rules::rule::{ReadingRule, Violation, at},
 };
 use domain::integrity::{Detail, Rule};
@@ -35,19 +32,16 @@ pub(super) static RULE: ReadingRule = ReadingRule {
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let both = reading.pairs.both.iter();
-    let changed = both
-        .filter(|(one, other)| is_emptied(reading, *one, *other))
-        .map(|(_, other)| other);
+    let changed = both.filter(|(one, other)| is_emptied(reading, *one, *other));
     let new = reading.pairs.new.iter().filter(|other| other.test.work == Work::None);
-    let violations = changed.chain(new);
-    violations
-        .map(|other| at(other.path, other.test.line, Detail::Test(other.title())))
-        .collect()
+    let empty = changed.map(|(_, other)| other).chain(new);
+    let violations = empty.map(|other| at(other.path, other.test.line, Detail::Test(other.title())));
+    violations.collect()
 }
 
 fn is_emptied(reading: &Reading<'_>, one: LocatedTest<'_>, other: LocatedTest<'_>) -> bool {
     let does_nothing = one.test.work == Work::Some && other.test.work == Work::None;
-    let asserted = one.test.checks.iter().any(|check| check.strength == Strength::Strong);
+    let asserted = one.test.strong() > 0;
     let calls_helper = reading.helpers().any(|(_, helper)| {
         !helper.checks.is_empty() && other.test.words.contains(&helper.name) && !one.test.words.contains(&helper.name)
     });

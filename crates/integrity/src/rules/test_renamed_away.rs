@@ -30,21 +30,15 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let settings_changed = reading.files.iter().any(|file| file.role == Role::Settings);
     let both = reading.pairs.both.iter();
     let unmarked = both.filter(|(one, other)| is_marked(one.path) && !is_marked(other.path) && !settings_changed);
-    let mut found: Vec<Violation> = unmarked
-        .map(|(_, other)| at(other.path, other.test.line, Detail::Test(other.title())))
-        .collect();
+    let violation = |(_, other): &(_, LocatedTest<'_>)| at(other.path, other.test.line, Detail::Test(other.title()));
+    let mut found: Vec<Violation> = unmarked.map(violation).collect();
     found.extend(reading.gone().filter_map(|one| {
         let (path, line) = hidden(reading, one)?;
         Some(at(path, line, Detail::Test(one.title())))
     }));
     found.extend(reading.files.iter().flat_map(|file| orphans(reading, file)));
-    found.extend(
-        reading
-            .files
-            .iter()
-            .filter(|file| file.role != Role::Source)
-            .flat_map(hidden_by_name),
-    );
+    let not_source = reading.files.iter().filter(|file| file.role != Role::Source);
+    found.extend(not_source.flat_map(hidden_by_name));
     found.extend(unknown_language::renamed(reading));
     found
 }
@@ -93,8 +87,6 @@ fn orphans(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Vec<Violation> {
             .flat_map(|path| [format!("{path}.rs"), format!("{path}/mod.rs")])
     };
     let found = lost.filter_map(|name| places(name).find(|path| reading.change.head.contains(path)));
-    found
-        .filter(|path| role(path) == Role::Test)
-        .map(|path| in_file(file.path, Detail::Path(path)))
-        .collect()
+    let tests = found.filter(|path| role(path) == Role::Test);
+    tests.map(|path| in_file(file.path, Detail::Path(path))).collect()
 }

@@ -5,9 +5,8 @@ use crate::{
     change::Version,
     changed_file::{ChangedFile, Reading},
     language,
-    language::{Role, outline::quoted},
-    rules::rule::{Violation, at, in_file},
-    words::added,
+    language::Role,
+    rules::rule::{Violation, at, at_line, in_file},
 };
 use domain::integrity::Detail;
 
@@ -27,11 +26,8 @@ const SKIPS: [&str; 10] = [
 
 /// Returns the test files whose language is unknown, with both versions of their text.
 fn files<'r>(reading: &'r Reading<'_>) -> impl Iterator<Item = (&'r ChangedFile<'r>, String, String)> {
-    let of_tests = reading
-        .files
-        .iter()
-        .filter(|file| file.role == Role::Test && language::of(file.path).is_none());
-    of_tests.map(|file| {
+    let is_test = |file: &&ChangedFile<'_>| file.role == Role::Test && language::of(file.path).is_none();
+    reading.files.iter().filter(is_test).map(|file| {
         let (before, after) = file.texts();
         (file, before, after)
     })
@@ -50,9 +46,8 @@ fn is_shell(path: &str) -> bool {
 fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
     let said = (1_u32..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
     said.filter(|(_, line)| {
-        let is_comment = ["#", "//", "--", ";", "/*", "*"]
-            .iter()
-            .any(|mark| line.starts_with(mark));
+        let marks = ["#", "//", "--", ";", "/*", "*"];
+        let is_comment = marks.iter().any(|mark| line.starts_with(mark));
         !line.is_empty() && (!is_comment || line.starts_with("#["))
     })
 }
@@ -82,25 +77,20 @@ pub(super) fn renamed(reading: &Reading<'_>) -> Vec<Violation> {
 fn moved<'r>(reading: &'r Reading<'_>, file: &ChangedFile<'_>, before: &str) -> Option<&'r str> {
     let mine: Vec<&str> = before.lines().map(str::trim).filter(|line| line.len() > 2).collect();
     let is_much = |after: &str| {
-        let shared = mine
-            .iter()
-            .filter(|line| after.lines().any(|other| other.trim() == **line))
-            .count();
-        shared.saturating_mul(2) > mine.len()
+        let is_shared = |line: &&&str| after.lines().any(|other| other.trim() == **line);
+        mine.iter().filter(is_shared).count().saturating_mul(2) > mine.len()
     };
     let mut others = files(reading).filter(|(other, _, _)| other.path != file.path);
-    others
-        .find(|(_, _, after)| is_much(after))
-        .map(|(other, _, _)| other.path)
+    let (other, _, _) = others.find(|(_, _, after)| is_much(after))?;
+    Some(other.path)
 }
 
 /// `true` if a file's name marks it as a test file, by the convention of most languages.
 fn is_marked(path: &str) -> bool {
     let name = language::file_name(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
-    ["test", "spec"]
-        .iter()
-        .any(|mark| stem.starts_with(mark) || stem.ends_with(mark))
+    let marks = ["test", "spec"];
+    marks.iter().any(|mark| stem.starts_with(mark) || stem.ends_with(mark))
 }
 
 /// Finds new lines that skip a test, and lines that ran always and now run under a condition.
@@ -112,18 +102,15 @@ pub(super) fn skips(reading: &Reading<'_>) -> Vec<Violation> {
             begins || SKIPS.iter().any(|skip| !skip.ends_with(' ') && line.contains(skip))
         };
         let new = lines(&after).filter(|(_, line)| is_skip(line) && !before.contains(line));
-        found.extend(new.map(|(number, line)| at(file.path, number, Detail::Code(quoted(line)))));
+        found.extend(new.map(|(number, line)| at_line(file.path, number, line)));
     }
     for (file, before, after) in kept(reading) {
         found.extend(on_condition(file.path, &before, &after));
         let conditional = |line: &str| {
-            let leaves = ["|| exit 0", "&& exit 0", "&& exit"]
-                .iter()
-                .any(|end| line.ends_with(end));
-            let asks_for_tool = ["command -v", "which ", "type ", "hash "]
-                .iter()
-                .any(|word| line.contains(word));
-            leaves && !asks_for_tool && is_shell(file.path)
+            let ends = ["|| exit 0", "&& exit 0", "&& exit"];
+            let for_tool = ["command -v", "which ", "type ", "hash "];
+            let leaves = ends.iter().any(|end| line.ends_with(end));
+            leaves && !for_tool.iter().any(|word| line.contains(word)) && is_shell(file.path)
         };
         found.extend(left_early(file.path, (&before, &after), conditional));
     }
@@ -133,10 +120,8 @@ pub(super) fn skips(reading: &Reading<'_>) -> Vec<Violation> {
 /// Returns the place of a line that ran always and now runs under a condition.
 fn on_condition(path: &str, before: &str, after: &str) -> Option<Violation> {
     let kept: Vec<&str> = lines(after).map(|(_, line)| line).collect();
-    let lost = lines(before)
-        .map(|(_, line)| line)
-        .filter(|line| line.len() > 3 && !kept.contains(line));
-    let lost: Vec<&str> = lost.collect();
+    let old = lines(before).map(|(_, line)| line);
+    let lost: Vec<&str> = old.filter(|line| line.len() > 3 && !kept.contains(line)).collect();
     let is_guarded = |line: &str| {
         lost.iter().any(|old| {
             let guard = line.strip_suffix(old).map(str::trim_end);
@@ -144,16 +129,15 @@ fn on_condition(path: &str, before: &str, after: &str) -> Option<Violation> {
         })
     };
     let (number, line) = lines(after).find(|(_, line)| is_guarded(line))?;
-    Some(at(path, number, Detail::Code(quoted(line))))
+    Some(at_line(path, number, line))
 }
 
 /// Finds shell scripts that now exit before the lines that they ran.
 pub(super) fn exits(reading: &Reading<'_>) -> Vec<Violation> {
     let ends = |line: &str| matches!(line, "exit 0" | "exit" | "return 0" | "return" | "exec true");
-    let found = kept(reading).filter(|(file, _, _)| is_shell(file.path));
-    found
-        .filter_map(|(file, before, after)| left_early(file.path, (&before, &after), ends))
-        .collect()
+    let shell = kept(reading).filter(|(file, _, _)| is_shell(file.path));
+    let found = shell.filter_map(|(file, before, after)| left_early(file.path, (&before, &after), ends));
+    found.collect()
 }
 
 /// Returns the place of a new exit outside of functions, before lines that already existed.
@@ -163,7 +147,7 @@ fn left_early(path: &str, (before, after): (&str, &str), leaves: impl Fn(&str) -
     let is_new = |line: &str| leaves(line) && outside.contains(&line) && !known.contains(&line);
     let (number, line) = lines(after).find(|(_, line)| is_new(line))?;
     let follows = lines(after).any(|(later, line)| later > number && before.contains(line));
-    follows.then(|| at(path, number, Detail::Code(quoted(line))))
+    follows.then(|| at_line(path, number, line))
 }
 
 /// Finds values that tests no longer try, and failures that scripts no longer report, if nothing replaces them.
@@ -172,19 +156,15 @@ pub(super) fn fewer(reading: &Reading<'_>) -> Vec<Violation> {
     for (file, before, after) in kept(reading) {
         let said = |text: &str| lines(text).flat_map(|(_, line)| values(line)).collect::<Vec<_>>();
         let (old, new) = (said(&before), said(&after));
-        let lost = added(&new, &old);
-        let gained = added(&old, &new).into_iter().any(|value| !old.contains(&value));
-        let first = lost.iter().find(|value| !new.contains(value));
+        let gained = new.iter().any(|value| !old.contains(value));
+        let lost = old.iter().find(|value| !new.contains(value));
         let is_shorter = lines(&after).count() <= lines(&before).count();
-        found.extend(
-            first
-                .filter(|_| !gained && is_shorter)
-                .map(|value| at(file.path, 1, Detail::Code(quoted(value)))),
-        );
+        let lost = lost.filter(|_| !gained && is_shorter);
+        found.extend(lost.map(|value| at_line(file.path, 1, value)));
         let told = |text: &str| lines(text).filter(|(_, line)| tells(line)).count();
         let silent = lines(&before).find(|(_, line)| tells(line) && !after.contains(line));
         let silent = silent.filter(|_| is_shell(file.path) && told(&after) < told(&before));
-        found.extend(silent.map(|(_, line)| at(file.path, 1, Detail::Code(quoted(line)))));
+        found.extend(silent.map(|(_, line)| at_line(file.path, 1, line)));
     }
     found
 }
@@ -209,9 +189,8 @@ fn values(line: &str) -> Vec<String> {
 
 /// Returns both sides of `[ one = other ]`.
 fn sides(line: &str) -> Option<(&str, &str)> {
-    let inner = line
-        .strip_prefix("[ ")
-        .or_else(|| line.split_once(" [ ").map(|(_, rest)| rest))?;
+    let after = || line.split_once(" [ ").map(|(_, rest)| rest);
+    let inner = line.strip_prefix("[ ").or_else(after)?;
     let (inner, _) = inner.rsplit_once(" ]")?;
     let operators = [" = ", " == ", " -eq "];
     let operator = operators.into_iter().find(|operator| inner.contains(operator))?;
@@ -222,22 +201,16 @@ fn sides(line: &str) -> Option<(&str, &str)> {
 /// `true` if a line of a shell script reports a failure: it exits with an error code, or makes the first failure end
 /// the script.
 fn tells(line: &str) -> bool {
-    let words: Vec<&str> = line
-        .split(|c: char| c.is_whitespace() || matches!(c, ';' | '{' | '}' | '(' | ')'))
-        .collect();
+    let ends = |c: char| c.is_whitespace() || matches!(c, ';' | '{' | '}' | '(' | ')');
+    let words: Vec<&str> = line.split(ends).collect();
     let leaves = |pair: &[&str]| match pair {
         ["exit" | "return", code] => !matches!(*code, "0" | "" | "&&" | "||"),
         ["set", flags] => flags.starts_with('-') && flags.contains('e'),
         _ => false,
     };
-    let is_status = |word: &&str| {
-        let value = word.split_once('=').map(|(_, value)| value);
-        value == Some("1")
-    };
-    words.windows(2).any(leaves)
-        || words
-            .iter()
-            .any(|word| matches!(*word, "false" | "die" | "fail") || is_status(word))
+    let is_status = |word: &str| word.split_once('=').is_some_and(|(_, value)| value == "1");
+    let fails = |word: &&str| matches!(*word, "false" | "die" | "fail") || is_status(word);
+    words.windows(2).any(leaves) || words.iter().any(fails)
 }
 
 /// Finds conditions in shell scripts that compare something with itself.
@@ -245,7 +218,7 @@ pub(super) fn trivial(reading: &Reading<'_>) -> Vec<Violation> {
     let same = |line: &str| sides(line).is_some_and(|(one, other)| one == other);
     let found = kept(reading).filter_map(|(file, before, after)| {
         let (number, line) = lines(&after).find(|(_, line)| same(line) && !before.contains(line))?;
-        Some(at(file.path, number, Detail::Code(quoted(line))))
+        Some(at_line(file.path, number, line))
     });
     found.collect()
 }

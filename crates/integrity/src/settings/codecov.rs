@@ -1,12 +1,12 @@
 //! Finds weakened settings of Codecov.
 
-use super::lines::more;
+use super::{lines::more, options::lowered};
 use crate::{
     changed_file::{ChangedFile, Reading},
-    language::{file_name, outline::quoted},
-    rules::rule::{Violation, at, in_file},
+    language::file_name,
+    rules::rule::{Violation, at_line, in_file},
 };
-use domain::integrity::{Detail, SettingChange};
+use domain::integrity::Detail;
 
 /// Returns the weakened values of Codecov's files.
 pub(crate) fn codecov(reading: &Reading<'_>) -> Vec<Violation> {
@@ -20,30 +20,20 @@ pub(crate) fn codecov(reading: &Reading<'_>) -> Vec<Violation> {
 fn in_one(file: &ChangedFile<'_>) -> Vec<Violation> {
     let (before, after) = file.texts();
     let number = |text: &str, key: &str| -> Option<f64> {
-        text.lines()
-            .find_map(|line| line.trim().strip_prefix(key)?.trim().trim_end_matches('%').parse().ok())
+        let mut values = text.lines().filter_map(|line| line.trim().strip_prefix(key));
+        values.find_map(|value| value.trim_matches([' ', '\t', '%']).parse().ok())
     };
-    let lowered = |key: &str, is_less: fn(f64, f64) -> bool| {
+    let changed = |key: &str, is_weaker: fn(f64, Option<f64>) -> bool| {
         let (old, new) = (number(&before, key)?, number(&after, key));
-        new.is_none_or(|new| is_less(new, old)).then(|| {
-            let change = SettingChange::Lowered {
-                from: old.to_string(),
-                to: new.map(|new| new.to_string()),
-            };
-            in_file(
-                file.path,
-                Detail::Setting {
-                    name: key.trim_end_matches(':').to_owned(),
-                    change,
-                },
-            )
-        })
+        let name = key.trim_end_matches(':').to_owned();
+        let change = lowered(old, new);
+        is_weaker(old, new).then(|| in_file(file.path, Detail::Setting { name, change }))
     };
-    let mut found: Vec<Violation> = lowered("target:", |new, old| new < old).into_iter().collect();
-    found.extend(lowered("threshold:", |new, old| new > old).filter(|_| number(&after, "threshold:").is_some()));
-    let tolerant = more(&after, &before)
-        .into_iter()
-        .find(|(_, line)| line.contains("informational: true"));
-    found.extend(tolerant.map(|(number, line)| at(file.path, number, Detail::Code(quoted(line)))));
+    let mut found = Vec::new();
+    found.extend(changed("target:", |old, new| new.is_none_or(|new| new < old)));
+    found.extend(changed("threshold:", |old, new| new.is_some_and(|new| new > old)));
+    let mut new = more(&after, &before).into_iter();
+    let tolerant = new.find(|(_, line)| line.contains("informational: true"));
+    found.extend(tolerant.map(|(number, line)| at_line(file.path, number, line)));
     found
 }

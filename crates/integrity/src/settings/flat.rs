@@ -1,6 +1,6 @@
 //! Reads settings files of several formats into one list of names and values.
 
-use crate::language::outline::Setting;
+use crate::language::{file_name, outline::Setting};
 use std::collections::HashMap;
 
 /// The deepest nesting and the most values; files beyond these are of no use to people.
@@ -9,18 +9,17 @@ const MOST: usize = 20_000;
 
 /// Returns every value of a TOML, JSON, INI or simple YAML file; empty if it cannot be parsed.
 pub(super) fn flatten(path: &str, text: &str) -> Vec<Setting> {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
+    let is_toml = name.ends_with(".toml") || name == "config";
+    let value: Option<serde_json::Value> = match is_toml {
+        true => toml::from_str(text).ok(),
+        false => serde_json::from_str(text).ok(),
+    };
+    let extension = name.rsplit('.').next().unwrap_or_default();
     let mut settings = Vec::new();
-    if name.ends_with(".toml") || name == "config" {
-        if let Ok(table) = toml::from_str::<serde_json::Value>(text) {
-            walk("", &table, &Lines::of(text), 0, &mut settings);
-        }
-    } else if let Ok(value) = serde_json::from_str::<serde_json::Value>(text) {
+    if let Some(value) = value {
         walk("", &value, &Lines::of(text), 0, &mut settings);
-    } else if !matches!(
-        name.rsplit('.').next(),
-        Some("js" | "cjs" | "mjs" | "ts" | "cts" | "mts")
-    ) {
+    } else if !is_toml && !matches!(extension, "js" | "cjs" | "mjs" | "ts" | "cts" | "mts") {
         settings = by_lines(text);
     }
     settings.truncate(MOST);
@@ -32,50 +31,34 @@ fn walk(name: &str, value: &serde_json::Value, lines: &Lines<'_>, depth: usize, 
     if depth > DEEPEST || settings.len() > MOST {
         return;
     }
-    let below = |key: &str| {
-        if name.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{name}.{key}")
-        }
+    let mut walk_below = |key: &str, value: &Value| {
+        walk(&below(name, key), value, lines, depth.saturating_add(1), settings);
     };
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                walk(&below(key), value, lines, depth.saturating_add(1), settings);
-            }
-        }
+    let values: Vec<String> = match value {
+        Value::Object(map) => return map.iter().for_each(|(key, value)| walk_below(key, value)),
         Value::Array(items) if items.iter().any(Value::is_object) => {
             for (at, item) in items.iter().enumerate() {
-                let key = item
-                    .get("name")
-                    .and_then(Value::as_str)
-                    .map_or_else(|| at.to_string(), str::to_owned);
-                walk(
-                    &below(&key.replace('.', "_")),
-                    item,
-                    lines,
-                    depth.saturating_add(1),
-                    settings,
-                );
+                let own = item.get("name").and_then(Value::as_str);
+                let key = own.map_or_else(|| at.to_string(), str::to_owned);
+                walk_below(&key.replace('.', "_"), item);
             }
+            return;
         }
-        Value::Array(items) => {
-            let values: Vec<String> = items.iter().map(plain).collect();
-            settings.push(Setting {
-                line: lines.line_of(name, &values),
-                name: name.to_owned(),
-                values,
-            });
-        }
-        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
-            let values = vec![plain(other)];
-            settings.push(Setting {
-                line: lines.line_of(name, &values),
-                name: name.to_owned(),
-                values,
-            });
-        }
+        Value::Array(items) => items.iter().map(plain).collect(),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => vec![plain(other)],
+    };
+    settings.push(Setting {
+        line: lines.line_of(name, &values),
+        name: name.to_owned(),
+        values,
+    });
+}
+
+/// Returns the dotted name of a key in a section, or outside of any.
+fn below(section: &str, key: &str) -> String {
+    match section {
+        "" => key.to_owned(),
+        section => format!("{section}.{key}"),
     }
 }
 
@@ -122,8 +105,7 @@ impl<'t> Lines<'t> {
 /// Returns the last part of the key that ends before `:` or `=`: a quoted key, or one word.
 fn key_before(start: &str) -> &str {
     let start = start.trim_end();
-    let quoted = start.strip_suffix(['"', '\'']);
-    let key = match quoted {
+    let key = match start.strip_suffix(['"', '\'']) {
         Some(inside) => inside.rsplit(['"', '\'']).next(),
         None => start.rsplit([' ', '\t', '{', ',']).next(),
     };
@@ -147,26 +129,17 @@ fn by_lines(text: &str) -> Vec<Setting> {
         let split = plain.split_once(['=', ':']).filter(|_| !goes_on);
         match (split, settings.last_mut()) {
             (Some((key, value)), _) => {
-                let name = if section.is_empty() {
-                    key.trim().to_owned()
-                } else {
-                    format!("{section}.{}", key.trim())
-                };
-                let value = value.trim().trim_matches(['"', '\'']);
-                let values = if value.is_empty() {
-                    Vec::new()
-                } else {
-                    vec![value.to_owned()]
-                };
+                let value = Some(value.trim().trim_matches(['"', '\''])).filter(|value| !value.is_empty());
                 settings.push(Setting {
-                    name,
-                    values,
+                    name: below(&section, key.trim()),
+                    values: value.into_iter().map(str::to_owned).collect(),
                     line: number,
                 });
             }
-            (None, Some(last)) => last
-                .values
-                .push(plain.trim_start_matches("- ").trim_matches(['"', '\'']).to_owned()),
+            (None, Some(last)) => {
+                let value = plain.trim_start_matches("- ").trim_matches(['"', '\'']);
+                last.values.push(value.to_owned());
+            }
             (None, None) => {}
         }
     }

@@ -3,7 +3,7 @@
 use super::{
     command::runs_less,
     moved::Sides,
-    options::{weak_options, words},
+    options::{lowered, weak_options, words},
 };
 use crate::{
     change::Change,
@@ -14,6 +14,7 @@ use crate::{
         settings::{Purpose, Watched, Weakening},
     },
     rules::rule::{Violation, at, in_file},
+    words::is_one_of,
 };
 use domain::integrity::{Detail, SettingChange};
 use ignore::gitignore::GitignoreBuilder;
@@ -29,7 +30,7 @@ pub(super) fn judge(
 ) -> Option<Violation> {
     let (before, after) = (values(old), values(new));
     let less = match watched.how {
-        Weakening::Lowered => lowered(before, after),
+        Weakening::Lowered => lower(before, after),
         Weakening::LeavesOut => leaves_out(change, watched, before, after),
         Weakening::LooksAt => looks_at(change, watched.purpose, old, new),
         Weakening::SwitchedOn => (is(after, "true") && !is(before, "true")).then_some(SettingChange::SwitchedOn),
@@ -67,13 +68,10 @@ fn own_plugin(change: &Change<'_>, before: &[String], after: &[String]) -> Optio
     let plugins = |values: &[String]| -> Vec<String> {
         let words: Vec<String> = values.iter().flat_map(|value| words(value)).collect();
         let next = words.iter().skip(1).map(String::as_str).chain([""]);
-        let named = words
-            .iter()
-            .zip(next)
-            .filter_map(|(word, next)| match word.strip_prefix("-p")? {
-                "" => Some(next),
-                name => Some(name),
-            });
+        let named = words.iter().zip(next).filter_map(|(word, next)| {
+            let name = word.strip_prefix("-p")?;
+            Some(if name.is_empty() { next } else { name })
+        });
         named.map(str::to_owned).collect()
     };
     let known = plugins(before);
@@ -82,24 +80,13 @@ fn own_plugin(change: &Change<'_>, before: &[String], after: &[String]) -> Optio
         let is = |path: &str, end: &str| path == end || path.ends_with(&format!("/{end}"));
         change.head.iter().any(|path| ends.iter().any(|end| is(path, end)))
     };
-    let plugin = plugins(after)
-        .into_iter()
-        .find(|name| !known.contains(name) && stands_here(name))?;
+    let mut new = plugins(after).into_iter().filter(|name| !known.contains(name));
+    let plugin = new.find(stands_here)?;
     Some(SettingChange::Is(quoted(&format!("-p {plugin}"))))
 }
 
 /// Parts of paths that suggest a fake.
-const FAKES: [&str; 9] = [
-    "test",
-    "tests",
-    "__tests__",
-    "spec",
-    "mock",
-    "mocks",
-    "__mocks__",
-    "stub",
-    "stubs",
-];
+const FAKES: &str = "test tests __tests__ spec mock mocks __mocks__ stub stubs";
 
 /// Returns the new import target if it is inside the repository and either the old one was not, or the name is a
 /// well-known module, or the path suggests a fake.
@@ -111,13 +98,9 @@ fn leads_inside(
 ) -> Option<SettingChange> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let target = |value: &String| -> Option<String> {
-        let plain = ["file:", "link:", "portal:", "<rootDir>/"]
-            .iter()
-            .fold(value.as_str(), |text, start| text.trim_start_matches(start));
-        let plain = plain
-            .trim_start_matches("./")
-            .trim_end_matches("/*")
-            .trim_end_matches('/');
+        let starts = ["file:", "link:", "portal:", "<rootDir>/", "./"].iter();
+        let plain = starts.fold(value.as_str(), |text, start| text.trim_start_matches(start));
+        let plain = plain.trim_end_matches("/*").trim_end_matches('/');
         let whole = format!("{folder}/{plain}");
         let whole = whole.trim_start_matches('/').to_owned();
         let below = format!("{whole}/");
@@ -127,23 +110,16 @@ fn leads_inside(
         });
         (!whole.is_empty() && stands_here && !plain.starts_with("..")).then_some(whole)
     };
-    let is_fake = |path: &str| {
-        path.split('/')
-            .any(|part| FAKES.contains(&part) || part.starts_with("fake"))
-    };
-    let was_real = !before.is_empty()
-        && before
-            .iter()
-            .all(|value| target(value).is_none() && !value.starts_with("workspace:"));
-    let is_tool = ALL.iter().any(|language| {
-        let last = name.split_once('.').map_or(name, |(_, last)| last);
-        language.modules.contains(&last)
-    });
+    let is_fake_part = |part: &str| is_one_of(FAKES, part) || part.starts_with("fake");
+    let is_fake = |path: &str| path.split('/').any(is_fake_part);
+    let is_outside = |value: &String| target(value).is_none() && !value.starts_with("workspace:");
+    let was_real = !before.is_empty() && before.iter().all(is_outside);
+    let module = name.split_once('.').map_or(name, |(_, last)| last);
+    let is_tool = ALL.iter().any(|language| language.expects_module(module));
     let new = after.iter().filter(|value| !before.contains(value));
     let mut leading = new.filter_map(|value| target(value).map(|path| (value, path)));
-    leading
-        .find(|(_, path)| was_real || is_tool || is_fake(path))
-        .map(|(value, _)| SettingChange::Is(quoted(value)))
+    let (value, _) = leading.find(|(_, path)| was_real || is_tool || is_fake(path))?;
+    Some(SettingChange::Is(quoted(value)))
 }
 
 fn values(setting: Option<&Setting>) -> &[String] {
@@ -160,57 +136,35 @@ fn is(values: &[String], wanted: &str) -> bool {
     values.len() == 1 && values.iter().all(truth)
 }
 
-fn lowered(before: &[String], after: &[String]) -> Option<SettingChange> {
-    let number = |values: &[String]| {
-        values
-            .first()
-            .and_then(|value| value.trim_end_matches('%').parse::<f64>().ok())
-    };
+fn lower(before: &[String], after: &[String]) -> Option<SettingChange> {
+    let number = |values: &[String]| -> Option<f64> { values.first()?.trim_end_matches('%').parse().ok() };
     let (old, new) = (number(before)?, number(after));
-    new.is_none_or(|new| new < old).then(|| SettingChange::Lowered {
-        from: old.to_string(),
-        to: new.map(|new| new.to_string()),
-    })
+    new.is_none_or(|new| new < old).then(|| lowered(old, new))
 }
 
-/// Lines that every project excludes from its coverage.
-const USUAL: [&str; 12] = [
-    "pragma: no cover",
-    "TYPE_CHECKING",
-    "__main__",
-    "NotImplementedError",
-    "abstractmethod",
-    "AssertionError",
-    "__repr__",
-    "Protocol",
-    "overload",
-    "...",
-    "assert_never",
-    "no cover",
-];
+/// Lines that every project excludes from its coverage, with commas between them.
+const USUAL: &str = "\
+    pragma: no cover, TYPE_CHECKING, __main__, NotImplementedError, abstractmethod, AssertionError, __repr__, \
+    Protocol, overload, ..., assert_never, no cover";
+
+/// The role of the files that a setting is about.
+fn concerned(purpose: Purpose) -> Role {
+    match purpose {
+        Purpose::Coverage => Role::Source,
+        Purpose::Run | Purpose::Imports => Role::Test,
+    }
+}
 
 fn leaves_out(change: &Change<'_>, watched: &Watched, before: &[String], after: &[String]) -> Option<SettingChange> {
-    let purpose = watched.purpose;
-    let wanted = if purpose == Purpose::Coverage {
-        Role::Source
-    } else {
-        Role::Test
-    };
-    let usual = |value: &&String| USUAL.iter().any(|usual| value.replace('\\', "").contains(usual));
-    let new = after
-        .iter()
-        .filter(|value| !before.contains(value))
-        .filter(|value| !usual(value));
+    let wanted = concerned(watched.purpose);
+    let usual = |value: &str| USUAL.split(", ").any(|usual| value.replace('\\', "").contains(usual));
     let there = |value: &&String| {
-        let by_lines = watched.name.contains("exclude_") || purpose == Purpose::Coverage && value.contains(' ');
-        by_lines
-            || change
-                .head
-                .union(change.base)
-                .any(|path| role(path) == wanted && matches(value, path))
+        let by_lines = watched.names.contains("exclude_") || wanted == Role::Source && value.contains(' ');
+        let mut paths = change.head.union(change.base);
+        by_lines || paths.any(|path| role(path) == wanted && matches(value, path))
     };
-    let out = new.filter(there).map(|value| quoted(value)).next()?;
-    Some(SettingChange::LeavesOut(out))
+    let mut new = after.iter().filter(|value| !before.contains(value) && !usual(value));
+    Some(SettingChange::LeavesOut(quoted(new.find(there)?)))
 }
 
 /// Returns a path that exists, was included before, and is no longer included.
@@ -221,44 +175,26 @@ fn looks_at(
     new: Option<&Setting>,
 ) -> Option<SettingChange> {
     let new = new?;
-    let wanted = if purpose == Purpose::Coverage {
-        Role::Source
-    } else {
-        Role::Test
-    };
     let looked_at = |path: &str| old.is_none_or(|old| old.values.iter().any(|value| matches(value, path)));
-    let still = |path: &str| {
-        let out = new
-            .values
-            .iter()
-            .filter_map(|value| value.strip_prefix('!'))
-            .any(|value| matches(value, path));
-        !out && new
-            .values
-            .iter()
-            .any(|value| !value.starts_with('!') && matches(value, path))
-    };
+    let (out, inside): (Vec<&str>, Vec<&str>) = new
+        .values
+        .iter()
+        .map(String::as_str)
+        .partition(|value| value.starts_with('!'));
+    let any_matches = |values: &[&str], path: &str| values.iter().any(|value| matches(value, path));
+    let still = |path: &str| !any_matches(&out, path) && any_matches(&inside, path);
     if purpose == Purpose::Coverage && old.is_none() {
-        let excludes = new.values.iter().any(|value| value.starts_with('!'));
-        let is_file =
-            |value: &String| !value.contains('*') && value.rsplit('/').next().is_some_and(|name| name.contains('.'));
-        if !excludes && !new.values.iter().all(is_file) {
+        let is_file = |value: &&str| !value.contains('*') && file_name(value).contains('.');
+        if out.is_empty() && !inside.iter().all(is_file) {
             return None;
         }
     }
-    let members = new.name.ends_with("members");
-    let concerned = |path: &&String| {
-        if members {
-            path.ends_with("/Cargo.toml")
-        } else {
-            role(path) == wanted && is_run(path)
-        }
+    let is_meant = |path: &&String| match new.name.ends_with("members") {
+        true => path.ends_with("/Cargo.toml"),
+        false => role(path) == concerned(purpose) && is_run(path),
     };
-    let lost = change
-        .head
-        .iter()
-        .filter(concerned)
-        .find(|path| looked_at(path) && !still(path))?;
+    let mut meant = change.head.iter().filter(is_meant);
+    let lost = meant.find(|path| looked_at(path) && !still(path))?;
     Some(SettingChange::NoLongerTakesIn(quoted(lost)))
 }
 
@@ -270,10 +206,8 @@ fn is_run(path: &str) -> bool {
 /// `true` if a pattern of any usual kind matches a path: glob, folder, or regular expression.
 pub(super) fn matches(pattern: &str, path: &str) -> bool {
     let plain = pattern.replace("<rootDir>", "").replace('\\', "");
-    let plain = plain
-        .trim_start_matches('!')
-        .trim_start_matches("./")
-        .trim_start_matches('/');
+    let starts = ["!", "./", "/"].iter();
+    let plain = starts.fold(plain.as_str(), |text, start| text.trim_start_matches(start));
     if plain.is_empty() || plain == "." {
         return true;
     }
@@ -281,11 +215,9 @@ pub(super) fn matches(pattern: &str, path: &str) -> bool {
     let read = builder.add_line(None, plain).is_ok();
     let built = builder.build().ok().filter(|_| read);
     let by_glob = built.is_some_and(|built| built.matched_path_or_any_parents(path, false).is_ignore());
-    let fragment = plain
-        .split(['*', '^', '$', '(', ')', '|', '[', ']', '{', '}', '+', '?'])
-        .max_by_key(|part| part.len())
-        .unwrap_or_default()
-        .trim_matches('/');
+    let parts = plain.split(['*', '^', '$', '(', ')', '|', '[', ']', '{', '}', '+', '?']);
+    let longest = parts.max_by_key(|part| part.len()).unwrap_or_default();
+    let fragment = longest.trim_matches('/');
     let is_regex = pattern.contains(['\\', '$', '^', '(']) || !pattern.contains(['*', '{']);
     by_glob || is_regex && !fragment.is_empty() && format!("/{path}").contains(fragment)
 }

@@ -8,52 +8,29 @@ use crate::{
     change::Version,
     changed_file::{ChangedFile, Reading},
     language::outline::quoted,
-    rules::rule::{Violation, at, in_file},
+    rules::rule::{Violation, at, at_line, in_file},
 };
 use domain::integrity::Detail;
 
-/// Words that make CI ignore failures, or not run at all.
-const TOLERANT: [&str; 21] = [
-    "continue-on-error: true",
-    "allow_failure: true",
-    "allow_failures:",
-    "if: false",
-    "if: ${{ false }}",
-    "when: never",
-    "when: manual",
-    "soft_fail",
-    "ignorefailures",
-    "ignore_failure",
-    "continueonerror: true",
-    "ignore_error: true",
-    "ignore_outcome = true",
-    "skip_tests",
-    "-dskiptests",
-    "-x test",
-    "catcherror",
-    "informational: true",
-    "failure: ignore",
-    "exit 0",
-    "set +e",
-];
+/// Words that make CI ignore failures, or not run at all, with commas between them.
+const TOLERANT: &str = "\
+    continue-on-error: true, allow_failure: true, allow_failures:, if: false, if: ${{ false }}, when: never, \
+    when: manual, soft_fail, ignorefailures, ignore_failure, continueonerror: true, ignore_error: true, \
+    ignore_outcome = true, skip_tests, -dskiptests, -x test, catcherror, informational: true, failure: ignore, \
+    exit 0, set +e";
 
 /// Finds what CI no longer does.
 pub(crate) fn ci(reading: &Reading<'_>) -> Vec<Violation> {
     let files = || reading.files.iter().filter(|file| is_ci(file.path));
-    let moved_to: Vec<String> = files()
-        .filter(|file| file.file.before == Version::Absent)
-        .map(|file| file.texts().1)
-        .collect();
+    let new = files().filter(|file| file.file.before == Version::Absent);
+    let moved_to: Vec<String> = new.map(|file| file.texts().1).collect();
     files().flat_map(|file| in_ci(file, &moved_to)).collect()
 }
 
 /// Finds what scripts no longer do.
 pub(super) fn scripts(reading: &Reading<'_>) -> Vec<Violation> {
-    let files = reading
-        .files
-        .iter()
-        .filter(|file| is_script(file.path) && !is_ci(file.path));
-    files.flat_map(in_script).collect()
+    let is_plain = |file: &&ChangedFile<'_>| is_script(file.path) && !is_ci(file.path);
+    reading.files.iter().filter(is_plain).flat_map(in_script).collect()
 }
 
 /// Returns the lines of `one` that `other` does not have, with their numbers; layout and comments do not count.
@@ -75,11 +52,11 @@ fn tolerant_lines(file: &ChangedFile<'_>, new: &[(u32, &str)]) -> Vec<Violation>
     let tolerates = |line: &str| {
         let small = line.to_lowercase();
         let is_weak = weakness(line).is_some() && (runs_checks(line) || small.contains("|| true"));
-        file.file.before != Version::Absent && (is_weak || TOLERANT.iter().any(|word| small.contains(word)))
+        file.file.before != Version::Absent && (is_weak || TOLERANT.split(", ").any(|word| small.contains(word)))
     };
     let tolerant = new.iter().filter(|(_, line)| tolerates(line));
     tolerant
-        .map(|(number, line)| at(file.path, *number, Detail::Code(quoted(line))))
+        .map(|(number, line)| at_line(file.path, *number, line))
         .collect()
 }
 
@@ -92,16 +69,10 @@ fn in_ci(file: &ChangedFile<'_>, moved_to: &[String]) -> Vec<Violation> {
         found.extend(is_gone.then(|| in_file(file.path, Detail::Nothing)));
         return found;
     }
-    let elsewhere = |line: &str| {
-        let mut others = moved_to.iter().flat_map(|text| text.lines());
-        others.any(|other| plain(other) == plain(line))
-    };
+    let others: Vec<&str> = moved_to.iter().flat_map(|text| text.lines()).map(plain).collect();
     let runs = |line: &str, what: fn(&str) -> bool| what(plain(line)) && !line.contains("name:");
-    let lost: Vec<&str> = gone
-        .iter()
-        .map(|(_, line)| *line)
-        .filter(|line| runs(line, runs_checks) && !elsewhere(line))
-        .collect();
+    let is_lost = |line: &&str| runs(line, runs_checks) && !others.contains(&plain(line));
+    let lost: Vec<&str> = gone.iter().map(|(_, line)| *line).filter(is_lost).collect();
     let tests = |text: &str| text.lines().any(|line| runs(line, runs_tests));
     let no_tests = tests(&before) && !tests(&after) && lost.iter().any(|line| runs_tests(plain(line)));
     let replaced = new.iter().filter(|(_, line)| runs(line, runs_checks)).count();
@@ -125,13 +96,11 @@ fn trigger<'l>(gone: &[(u32, &'l str)], new: &[(u32, &str)]) -> Option<&'l str> 
 
 /// `true` if a line of a script ignores a failure of its own command or of another line.
 fn hides_failures(file: &ChangedFile<'_>, line: &str, after: &str) -> bool {
-    let ignored =
-        line.trim().trim_start_matches('@').starts_with('-') && runs_tests(line) && !line.trim().starts_with("- ");
-    let leaves = file.file.before != Version::Absent
-        && (matches!(
-            plain(line),
-            "exit 0" | "set +e" | "exit" | ".IGNORE: test" | ".IGNORE:" | "ignore_error: true"
-        ) || ends_well_anyway(plain(line)));
+    let is_marked = line.trim().trim_start_matches('@').starts_with('-') && !line.trim().starts_with("- ");
+    let ignored = is_marked && runs_tests(line);
+    let mut leaving = "exit 0, set +e, exit, .IGNORE: test, .IGNORE:, ignore_error: true".split(", ");
+    let leaves = leaving.any(|one| one == plain(line)) || ends_well_anyway(plain(line));
+    let leaves = leaves && file.file.before != Version::Absent;
     let heard = |weak: &&str| !after.contains("pipefail") || weak.contains(['|', '-', ' ']);
     // After `set -e` the first failure ends the script.
     let ends = |weak: &&str| *weak != ";" || !(after.contains("set -e") && file.path.ends_with("sh"));
@@ -147,12 +116,12 @@ fn in_script(file: &ChangedFile<'_>) -> Vec<Violation> {
     }
     let (gone, new) = (more(&before, &after), more(&after, &before));
     let code = |line: &str| Detail::Code(quoted(line));
+    let hides = |(number, line): &&(u32, &str)| hides_failures(file, line, &after) && !goes_on(&after, *number);
     let hiding = new
         .iter()
-        .filter(|(number, line)| hides_failures(file, line, &after) && !goes_on(&after, *number));
-    let hiding: Vec<Violation> = hiding
-        .map(|(number, line)| at(file.path, *number, code(line)))
-        .collect();
+        .filter(hides)
+        .map(|(number, line)| at_line(file.path, *number, line));
+    let hiding: Vec<Violation> = hiding.collect();
     if !hiding.is_empty() {
         return hiding;
     }
@@ -200,17 +169,9 @@ fn is_caught(line: &str, script: &str) -> bool {
 /// `true` for a trap that exits with success, or for another shell for every line of a make file.
 fn ends_well_anyway(line: &str) -> bool {
     let trap = line.starts_with("trap ") && line.contains("exit 0");
-    let name: String = line
-        .split(['=', ':', '+', '?'])
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_lowercase();
-    let shell = matches!(
-        name.as_str(),
-        "shell" | ".shellflags" | "export shell" | "override shell"
-    ) && !["bash", "/sh", "= sh", "pipefail"]
-        .iter()
-        .any(|known| line.contains(known));
+    let name = line.split(['=', ':', '+', '?']).next().unwrap_or_default().trim();
+    let shells = ["shell", ".shellflags", "export shell", "override shell"];
+    let usual = ["bash", "/sh", "= sh", "pipefail"];
+    let shell = shells.contains(&name.to_lowercase().as_str()) && !usual.iter().any(|known| line.contains(known));
     trap || shell
 }

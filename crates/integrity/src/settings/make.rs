@@ -4,27 +4,15 @@ use super::lines::more;
 use crate::{
     change::{Change, Version},
     changed_file::{ChangedFile, Reading},
-    language::{file_name, outline::quoted},
+    language::file_name,
     make::{FILES, TARGETS, rules},
-    rules::rule::{Violation, at},
+    rules::rule::{Violation, at, at_line},
+    words::is_one_of,
 };
 use domain::integrity::Detail;
 
 /// Flags with which make continues after failures, or only shows what it would do.
-const CALM: [&str; 12] = [
-    "--ignore-errors",
-    "--keep-going",
-    "--dry-run",
-    "--just-print",
-    "--recon",
-    "--touch",
-    "--question",
-    "i",
-    "k",
-    "n",
-    "t",
-    "q",
-];
+const CALM: &str = "--ignore-errors --keep-going --dry-run --just-print --recon --touch --question i k n t q";
 
 /// Finds everything that make no longer does.
 pub(super) fn find(reading: &Reading<'_>) -> Vec<Violation> {
@@ -54,11 +42,9 @@ fn in_front(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
     let name = file_name(file.path);
     let place = FILES.iter().position(|known| *known == name).filter(|_| is_new(file))?;
     let folder = file.path.strip_suffix(name)?;
-    let hidden = FILES
-        .iter()
-        .skip(place.checked_add(1)?)
-        .map(|later| format!("{folder}{later}"));
-    let hidden = hidden.into_iter().find(|path| change.head.contains(path))?;
+    let later = FILES.iter().skip(place.checked_add(1)?);
+    let mut paths = later.map(|later| format!("{folder}{later}"));
+    let hidden = paths.find(|path| change.head.contains(path))?;
     Some(at(file.path, 1, Detail::Path(hidden)))
 }
 
@@ -70,28 +56,25 @@ fn calmed(file: &ChangedFile<'_>) -> Vec<Violation> {
             return false;
         };
         let name = name.trim_end_matches(['+', ':', '?', ' ']).trim();
-        let named = ["MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS"]
-            .iter()
-            .any(|flags| name.ends_with(flags));
+        let named = ["MAKEFLAGS", "MFLAGS"].iter().any(|flags| name.ends_with(flags));
         let short = |word: &str| {
             let letters = word.trim_start_matches('-');
-            let known =
-                letters.chars().all(|c| c.is_ascii_alphabetic()) && letters.len() < 5 && !word.starts_with("--");
-            known && letters.chars().any(|c| CALM.contains(&c.to_string().as_str()))
+            let is_word = letters.len() < 5 && letters.chars().all(|c| c.is_ascii_alphabetic());
+            is_word && !word.starts_with("--") && letters.chars().any(|c| is_one_of(CALM, &c.to_string()))
         };
-        named && flags.split_whitespace().any(|word| CALM.contains(&word) || short(word))
+        named
+            && flags
+                .split_whitespace()
+                .any(|word| is_one_of(CALM, word) || short(word))
     };
-    let new = more(&after, &before)
-        .into_iter()
-        .filter(|(_, line)| is_calm(line.trim()));
-    new.map(|(number, line)| at(file.path, number, Detail::Code(quoted(line))))
-        .collect()
+    let new = more(&after, &before).into_iter();
+    let calm = new.filter(|(_, line)| is_calm(line.trim()));
+    calm.map(|(number, line)| at_line(file.path, number, line)).collect()
 }
 
 /// Finds new conditions around commands that ran without one.
 fn conditions(file: &ChangedFile<'_>) -> Vec<Violation> {
     let (before, after) = file.texts();
-    let new = more(&after, &before);
     let begins = |line: &str| {
         ["ifdef", "ifndef", "ifeq", "ifneq"]
             .iter()
@@ -99,19 +82,13 @@ fn conditions(file: &ChangedFile<'_>) -> Vec<Violation> {
     };
     let kept: Vec<&str> = before.lines().filter(|line| line.starts_with('\t')).collect();
     let holds_old = |number: u32| {
-        let from = usize::try_from(number).unwrap_or(usize::MAX);
-        let mut inside = after
-            .lines()
-            .skip(from)
-            .take_while(|line| !line.trim_start().starts_with("endif"));
+        let below = after.lines().skip(usize::try_from(number).unwrap_or(usize::MAX));
+        let mut inside = below.take_while(|line| !line.trim_start().starts_with("endif"));
         inside.any(|line| kept.contains(&line))
     };
-    let found = new
-        .into_iter()
-        .filter(|(number, line)| begins(line.trim()) && holds_old(*number));
-    found
-        .map(|(number, line)| at(file.path, number, Detail::Code(quoted(line))))
-        .collect()
+    let new = more(&after, &before).into_iter();
+    let found = new.filter(|(number, line)| begins(line.trim()) && holds_old(*number));
+    found.map(|(number, line)| at_line(file.path, number, line)).collect()
 }
 
 /// Returns the place of a new recipe for a test target, in another file than the make file.
@@ -123,5 +100,5 @@ fn second_recipe(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Violatio
         let name = rule.targets.iter().find(|name| TARGETS.contains(name))?;
         Some((rule.line, *name))
     })?;
-    (is_beside && made).then(|| at(file.path, number, Detail::Code(quoted(name))))
+    (is_beside && made).then(|| at_line(file.path, number, name))
 }

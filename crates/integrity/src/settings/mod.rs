@@ -34,10 +34,10 @@ pub(crate) fn find(reading: &Reading<'_>, purpose: Purpose) -> Vec<Violation> {
 
 /// Finds what scripts and make files no longer do.
 pub(crate) fn scripts(reading: &Reading<'_>) -> Vec<Violation> {
-    let mut found = lines::scripts(reading);
-    found.extend(make::find(reading));
-    found.extend(runs::find(reading));
-    found
+    [lines::scripts(reading), make::find(reading), runs::find(reading)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 pub(crate) use codecov::codecov;
@@ -58,8 +58,8 @@ fn in_settings(reading: &Reading<'_>, own: &Sides<'_>, all: &[Sides<'_>], purpos
         if old.map(|old| &old.values) == new.map(|new| &new.values) {
             continue;
         }
-        let Some(watched) = watched(name).filter(|watched| watched.purpose == purpose && !is_of_other_tool(name))
-        else {
+        let watched = watched(name).filter(|watched| watched.purpose == purpose);
+        let Some(watched) = watched.filter(|_| !is_of_other_tool(name)) else {
             continue;
         };
         let old = match (old, new) {
@@ -83,26 +83,28 @@ fn by_name(settings: &[Setting]) -> BTreeMap<&str, &Setting> {
 
 /// `true` if a setting belongs to a tool that runs no tests, such as a formatter or a packager.
 fn is_of_other_tool(name: &str) -> bool {
-    ["tool.ruff.", "tool.black.", "tool.mypy.", "package.exclude"]
-        .iter()
-        .any(|start| name.starts_with(start))
+    let others = ["tool.ruff.", "tool.black.", "tool.mypy.", "package.exclude"];
+    others.iter().any(|start| name.starts_with(start))
 }
 
 /// Returns how a setting of this name can be weakened, if it can.
 fn watched(name: &str) -> Option<&'static Watched> {
     let mut all = ALL.iter().flat_map(|language| language.settings.iter());
-    all.find(|watched| is_named(watched, name))
+    all.find(|watched| {
+        watched
+            .names
+            .split(", ")
+            .any(|wanted| is_named(wanted, watched.purpose, name))
+    })
 }
 
 /// `true` if a dotted name ends like a watched one.
-fn is_named(watched: &Watched, name: &str) -> bool {
-    let wanted: Vec<&str> = watched.name.split('.').collect();
+fn is_named(wanted: &str, purpose: Purpose, name: &str) -> bool {
+    let wanted: Vec<&str> = wanted.split('.').collect();
     // The names below these are paths and packages, which contain dots.
-    let tail = name
-        .split_once(&format!("{}.", wanted.first().unwrap_or(&"")))
-        .map(|(_, tail)| tail);
-    if watched.purpose == Purpose::Imports && wanted.len() == 2 && wanted.last() == Some(&"*") {
-        return tail.is_some_and(|tail| !tail.is_empty());
+    if let (Purpose::Imports, [first, "*"]) = (purpose, wanted.as_slice()) {
+        let tail = name.split_once(&format!("{first}."));
+        return tail.is_some_and(|(_, tail)| !tail.is_empty());
     }
     let name: Vec<&str> = name.split('.').collect();
     let end = name.get(name.len().saturating_sub(wanted.len())..).unwrap_or_default();

@@ -4,9 +4,9 @@ use super::{judge, lines::more};
 use crate::{
     change::Change,
     changed_file::{ChangedFile, Reading},
-    language,
-    language::{Role, file_name, outline::quoted, role},
-    rules::rule::{Violation, at, in_file},
+    language::{Role, file_name, role},
+    rules::rule::{Violation, at, at_line, in_file},
+    words::is_one_of,
 };
 use domain::integrity::Detail;
 
@@ -23,16 +23,10 @@ pub(super) fn find(reading: &Reading<'_>) -> Vec<Violation> {
 }
 
 fn is_of_tests(file: &ChangedFile<'_>) -> bool {
-    let shell = [".sh", ".bash", ".bats", ".mk"]
-        .iter()
-        .any(|end| file.path.ends_with(end));
-    let make = matches!(
-        file_name(file.path),
-        "Makefile" | "makefile" | "GNUmakefile" | "justfile" | "Justfile"
-    );
-    let by_name = ["test", "check", "ci"]
-        .iter()
-        .any(|word| file_name(file.path).contains(word));
+    let name = file_name(file.path);
+    let shell = [".sh", ".bash", ".bats", ".mk"].iter().any(|end| name.ends_with(end));
+    let make = is_one_of("Makefile makefile GNUmakefile justfile Justfile", name);
+    let by_name = ["test", "check", "ci"].iter().any(|word| name.contains(word));
     make || shell && (file.role == Role::Test || by_name)
 }
 
@@ -44,29 +38,24 @@ fn narrower(change: &Change<'_>, file: &ChangedFile<'_>) -> Vec<Violation> {
         Some(list.split(';').next()?.split_whitespace().map(str::to_owned).collect())
     };
     let takes_in = |patterns: &[String], path: &str| {
-        patterns.iter().any(|pattern| {
-            let last = file_name(pattern.trim_matches(['"', '\'']));
-            judge::matches(last, file_name(path))
-        })
-    };
-    let old: Vec<Vec<String>> = more(&before, &after)
-        .into_iter()
-        .filter_map(|(_, line)| over(line))
-        .collect();
-    let new: Vec<(u32, Vec<String>)> = more(&after, &before)
-        .into_iter()
-        .filter_map(|(number, line)| Some((number, over(line)?)))
-        .collect();
-    let lost = |(old, (number, new)): (&Vec<String>, &(u32, Vec<String>))| {
-        let written = [old, new]
+        let last = |pattern: &str| file_name(pattern.trim_matches(['"', '\''])).to_owned();
+        patterns
             .iter()
-            .all(|list| list.iter().all(|item| !item.contains('$')));
-        let of_tests = change.head.iter().filter(|path| role(path) == Role::Test);
-        let mut lost = of_tests.filter(|path| takes_in(old, path) && !takes_in(new, path));
-        let path = lost.next().filter(|_| written)?;
-        Some(at(file.path, *number, Detail::Path(path.clone())))
+            .any(|pattern| judge::matches(&last(pattern), file_name(path)))
     };
-    old.iter().zip(&new).filter_map(lost).collect()
+    let loops = |one: &str, other: &str| -> Vec<(u32, Vec<String>)> {
+        let lines = more(one, other).into_iter();
+        lines.filter_map(|(number, line)| Some((number, over(line)?))).collect()
+    };
+    let lost = |((_, old), (number, new)): ((u32, Vec<String>), (u32, Vec<String>))| {
+        let written = old.iter().chain(&new).all(|item| !item.contains('$'));
+        let of_tests = change.head.iter().filter(|path| role(path) == Role::Test);
+        let mut lost = of_tests.filter(|path| takes_in(&old, path) && !takes_in(&new, path));
+        let path = lost.next().filter(|_| written)?;
+        Some(at(file.path, number, Detail::Path(path.clone())))
+    };
+    let (old, new) = (loops(&before, &after), loops(&after, &before));
+    old.into_iter().zip(new).filter_map(lost).collect()
 }
 
 /// Returns the place where a loop over tests now skips one, for another reason than a missing file.
@@ -87,31 +76,28 @@ fn passed_over(file: &ChangedFile<'_>) -> Option<Violation> {
             .any(|word| word == "continue")
     };
     let times = |text: &str| text.lines().filter(|line| is_next(line)).count();
-    let (number, line) = (1_u32..)
-        .zip(after.lines())
-        .find(|(number, line)| is_next(line) && !is_guard(*number))?;
-    (times(&after) > times(&before)).then(|| at(file.path, number, Detail::Code(quoted(line))))
+    let mut numbered = (1_u32..).zip(after.lines());
+    let (number, line) = numbered.find(|(number, line)| is_next(line) && !is_guard(*number))?;
+    (times(&after) > times(&before)).then(|| at_line(file.path, number, line))
 }
 
 /// Returns the place where a test script that still exists is no longer run.
 fn another_script(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
     let (before, after) = file.texts();
     let scripts = |line: &str| -> Vec<String> {
-        let words = line.split_whitespace().map(|word| {
-            word.trim_start_matches('@')
-                .trim_start_matches("./")
-                .trim_matches(['"', '\''])
-        });
+        let bare = |word: &str| {
+            let word = word.trim_start_matches('@').trim_start_matches("./");
+            word.trim_matches(['"', '\'']).to_owned()
+        };
+        let words = line.split_whitespace().map(bare);
         words
-            .filter(|word| change.head.contains(*word) && language::role(word) == Role::Test)
-            .map(str::to_owned)
+            .filter(|word| change.head.contains(word) && role(word) == Role::Test)
             .collect()
     };
     let mut lost = more(&before, &after).into_iter().flat_map(|(_, line)| scripts(line));
     let script = lost.find(|script| !after.contains(script.as_str()))?;
-    let line = more(&after, &before).into_iter().map(|(number, _)| number).next();
-    Some(match line {
-        Some(line) => at(file.path, line, Detail::Path(script)),
+    Some(match more(&after, &before).first() {
+        Some((line, _)) => at(file.path, *line, Detail::Path(script)),
         None => in_file(file.path, Detail::Path(script)),
     })
 }

@@ -2,12 +2,15 @@
 
 use crate::language::{bodies::ExecutableCode, outline::Source, syntax::At};
 
+/// The kinds of functions.
+pub(super) const FUNCTIONS: [&str; 2] = ["function_declaration", "method_declaration"];
+
 /// Reads the functions and values of a file.
 pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
     let mut code = ExecutableCode::default();
     for at in source.root.children() {
         match at.kind() {
-            "function_declaration" | "method_declaration" => function(at, &mut code),
+            _ if at.is(&FUNCTIONS) => function(at, &mut code),
             "const_declaration" | "var_declaration" => {
                 for spec in at.below().filter(|part| part.is(&["const_spec", "var_spec"])) {
                     code.value(Some(spec.field_text("name")), spec);
@@ -53,15 +56,23 @@ pub(super) fn results(function: At<'_>) -> Vec<String> {
 /// Returns two values of a type, as different as the type allows.
 fn answers(written: &str) -> [String; 2] {
     let nothing = format!("*new({written})");
-    let other = match written {
-        "bool" => "true".to_owned(),
-        "string" => "\"hollow\"".to_owned(),
-        "int" | "int8" | "int16" | "int32" | "int64" | "uint" | "uint8" | "uint16" | "uint32" | "uint64" | "byte"
-        | "rune" => "113".to_owned(),
-        "float32" | "float64" => "113.0".to_owned(),
-        list if list.starts_with("[]") => format!("make({list}, 1)"),
-        pointer if pointer.starts_with('*') => format!("new({})", pointer.trim_start_matches('*')),
-        _ => nothing.clone(),
+    let other = match (known(written), written.strip_prefix('*')) {
+        (Some([other, _]), _) => other.to_owned(),
+        (None, Some(inner)) => format!("new({})", inner.trim_start_matches('*')),
+        (None, None) if written.starts_with("[]") => format!("make({written}, 1)"),
+        (None, None) => nothing.clone(),
     };
     [nothing, other]
+}
+
+/// Returns a value of a basic type, and an expression whose value differs from `made`.
+pub(super) fn known(written: &str) -> Option<[&'static str; 2]> {
+    Some(match written {
+        "bool" => ["true", "!made"],
+        "string" => ["\"hollow\"", "\"hollow\" + made"],
+        "int" | "int8" | "int16" | "int32" | "int64" | "uint" | "uint8" | "uint16" | "uint32" | "uint64" | "byte"
+        | "rune" => ["113", "made + made/10*3 + 1"],
+        "float32" | "float64" => ["113.0", "made*1.3 + 1"],
+        _ => return None,
+    })
 }

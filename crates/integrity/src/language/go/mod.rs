@@ -5,13 +5,11 @@ mod return_values;
 
 use crate::language::{
     assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
-    outline::RepeatedNames,
     reachability::Flow,
     role::{Role, file_name, folders},
-    settings::{Watched, Weakening, imports},
-    vocabulary::{Grammar, Vocabulary},
+    settings::{Watched, Weakening::LeadsInside, imports},
+    vocabulary::{Grammar, Vocabulary, grammar},
 };
-use std::sync::OnceLock;
 
 /// The vocabulary of Go.
 pub static GO: Vocabulary = Vocabulary {
@@ -24,66 +22,43 @@ pub static GO: Vocabulary = Vocabulary {
     return_values: return_values::change_return_values,
     settings: &SETTINGS,
     flow: Flow {
-        conditions: &["if_statement"],
-        arms: &["expression_case", "type_case", "default_case"],
-        functions: &["function_declaration", "method_declaration", "func_literal"],
-        returns: &["return_statement"],
-        leaves: &[
-            "return_statement",
-            "break_statement",
-            "continue_statement",
-            "goto_statement",
-        ],
+        conditions: "if_statement",
+        arms: "expression_case type_case default_case",
+        functions: "function_declaration method_declaration func_literal",
+        returns: "return_statement",
+        leaves: "return_statement break_statement continue_statement goto_statement",
         never: &["false", "1 == 2"],
         empty: &[],
     },
     comparison: ComparisonWords {
-        equals: &[],
-        weak: &["nil"],
-        or: &["||"],
-        truths: &["true"],
-        falsities: &["false", "nil"],
+        equals: "",
+        weak: "nil",
+        or: "||",
+        truths: "true",
+        falsities: "false nil",
     },
     made_to_fail: FailureTemplate {
         text: "if true { panic(\"made to fail\") } else { {} }",
         replaces: ReplacedCode::Statement,
     },
-    literals: &[
-        "int_literal",
-        "float_literal",
-        "interpreted_string_literal_content",
-        "raw_string_literal_content",
-        "rune_literal",
-        "true",
-        "false",
-        "nil",
-    ],
-    empties: &[],
-    statements: &["expression_statement", "if_statement"],
+    literals: LITERALS,
+    empties: "",
+    statements: "expression_statement if_statement",
     nothing: &["return"],
-    repeated_names: RepeatedNames::Apart,
-    modules: &[],
+    last_test_wins: false,
+    modules: "",
     installed: &["vendor"],
 };
 
-static GRAMMARS: [Grammar; 1] = [Grammar {
-    extensions: &["go"],
-    language: || tree_sitter_go::LANGUAGE.into(),
-    queries: &[
-        include_str!("tests.scm"),
-        include_str!("functions.scm"),
-        include_str!("assertions.scm"),
-        include_str!("skips.scm"),
-        include_str!("stubs.scm"),
-        include_str!("exits.scm"),
-        include_str!("tools.scm"),
-        include_str!("coverage.scm"),
-    ],
-    compiled: OnceLock::new(),
-}];
+const LITERALS: &str = "
+    int_literal float_literal interpreted_string_literal_content raw_string_literal_content rune_literal true
+    false nil
+";
+
+static GRAMMARS: [Grammar; 1] = [grammar!(["go"], tree_sitter_go::LANGUAGE)];
 
 /// `go.mod` is not a format of keys and values: its replacements are read line by line, such as `replace A => ./b`.
-static SETTINGS: [Watched; 1] = [imports("replace *", Weakening::LeadsInside)];
+static SETTINGS: [Watched; 1] = [imports(LeadsInside, "replace *")];
 
 fn role(path: &str) -> Option<Role> {
     let name = file_name(path);

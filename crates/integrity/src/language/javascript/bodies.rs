@@ -8,9 +8,7 @@ const CLASSES: [&str; 3] = ["class_declaration", "class", "abstract_class_declar
 /// Reads the functions and values of a file.
 pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
     let mut code = ExecutableCode::default();
-    for at in source.root.children() {
-        statement(at, &mut code);
-    }
+    source.root.children().for_each(|at| statement(at, &mut code));
     code
 }
 
@@ -60,21 +58,12 @@ fn functions_in(name: Option<&str>, at: At<'_>, code: &mut ExecutableCode) {
     if at.is(&["identifier"]) || is_list_of_names(at) {
         return;
     }
-    let mut outermost: Vec<At<'_>> = Vec::new();
-    for inner in at.below() {
-        let is_function = inner.is(&FUNCTIONS) && inner.field("body").is_some();
-        if is_function && !outermost.last().is_some_and(|outer| outer.holds(inner)) {
-            outermost.push(inner);
-        }
-    }
-    let is_class = at.is(&CLASSES);
-    if outermost.is_empty() && !is_class {
+    let outermost = at.outermost(|inner| inner.is_one_of(FUNCTIONS) && inner.field("body").is_some());
+    if outermost.is_empty() && !at.is(&CLASSES) {
         code.value(name, at);
     }
-    for field in at
-        .below()
-        .filter(|part| part.is(&["field_definition", "public_field_definition"]))
-    {
+    let is_field = |part: &At<'_>| part.is(&["field_definition", "public_field_definition"]);
+    for field in at.below().filter(is_field) {
         let in_function = outermost.iter().any(|function| function.holds(field));
         let holds_function = outermost.iter().any(|function| field.holds(*function));
         if field.field("value").is_some() && !in_function && !holds_function {

@@ -3,16 +3,21 @@
 mod bodies;
 mod return_values;
 
-use crate::language::{
-    assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
-    outline::RepeatedNames,
-    reachability::Flow,
-    role::{Role, file_name, folders, in_support_folder, in_test_folder},
-    settings::{Watched, Weakening, coverage, imports, run},
-    syntax::At,
-    vocabulary::{Grammar, Vocabulary},
+use crate::{
+    language::{
+        assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
+        reachability::Flow,
+        role::{Role, file_name, folders, in_support_folder, in_test_folder},
+        settings::{
+            Watched,
+            Weakening::{Command, LeadsInside, LeavesOut, LooksAt, Lowered, Present, Program, SwitchedOff, SwitchedOn},
+            coverage, imports, run,
+        },
+        syntax::At,
+        vocabulary::{Grammar, Vocabulary, grammar},
+    },
+    words::is_one_of,
 };
-use std::sync::OnceLock;
 
 /// The vocabulary of JavaScript and TypeScript.
 pub static JAVASCRIPT: Vocabulary = Vocabulary {
@@ -25,231 +30,115 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
     return_values: return_values::change_return_values,
     settings: &SETTINGS,
     flow: Flow {
-        conditions: &["if_statement", "while_statement"],
-        arms: &["switch_case", "switch_default", "ternary_expression"],
-        functions: &[
-            "function_declaration",
-            "function_expression",
-            "arrow_function",
-            "generator_function_declaration",
-        ],
-        returns: &["return_statement"],
-        leaves: &[
-            "return_statement",
-            "throw_statement",
-            "break_statement",
-            "continue_statement",
-        ],
+        conditions: "if_statement while_statement",
+        arms: "switch_case switch_default ternary_expression",
+        functions: "function_declaration function_expression arrow_function generator_function_declaration",
+        returns: "return_statement",
+        leaves: "return_statement throw_statement break_statement continue_statement",
         never: &["false", "0", "null", "undefined", "!1", "!true", "''", "\"\""],
         empty: &["[]"],
     },
     comparison: ComparisonWords {
-        equals: &[],
-        weak: &["isArray", "isInteger", "isFinite", "instanceof", "!!"],
-        or: &["||", "??"],
-        truths: &["true"],
-        falsities: &["false", "null", "undefined", "0"],
+        equals: "",
+        weak: "isArray isInteger isFinite instanceof !!",
+        or: "|| ??",
+        truths: "true",
+        falsities: "false null undefined 0",
     },
     made_to_fail: FailureTemplate {
         text: "void (() => { throw new Error('made to fail'); })()",
         replaces: ReplacedCode::Itself,
     },
-    literals: &[
-        "number",
-        "string_fragment",
-        "string",
-        "true",
-        "false",
-        "null",
-        "undefined",
-        "array",
-        "object",
-        "property_identifier",
-        "escape_sequence",
-    ],
-    empties: &["new Map()", "new Set()", "this"],
-    statements: &["expression_statement"],
+    literals: LITERALS,
+    empties: "new Map(), new Set(), this",
+    statements: "expression_statement",
     nothing: &["return", ""],
-    repeated_names: RepeatedNames::Apart,
-    modules: &[
-        "vitest",
-        "jest",
-        "mocha",
-        "chai",
-        "ava",
-        "tap",
-        "tape",
-        "jasmine",
-        "sinon",
-        "@jest/globals",
-        "expect",
-        "@playwright/test",
-        "cypress",
-        "assert",
-    ],
+    last_test_wins: false,
+    modules: "vitest jest mocha chai ava tap tape jasmine sinon @jest/globals expect @playwright/test cypress assert",
     installed: &["node_modules"],
 };
 
+const LITERALS: &str = "
+    number string_fragment string true false null undefined array object property_identifier escape_sequence
+";
+
 static GRAMMARS: [Grammar; 3] = [
-    Grammar {
-        extensions: &["js", "mjs", "cjs", "jsx"],
-        language: || tree_sitter_javascript::LANGUAGE.into(),
-        queries: &queries(include_str!("derived.scm")),
-        compiled: OnceLock::new(),
-    },
-    Grammar {
-        extensions: &["ts", "mts", "cts"],
-        language: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
-        queries: &queries(include_str!("typescript.scm")),
-        compiled: OnceLock::new(),
-    },
-    Grammar {
-        extensions: &["tsx"],
-        language: || tree_sitter_typescript::LANGUAGE_TSX.into(),
-        queries: &queries(include_str!("typescript.scm")),
-        compiled: OnceLock::new(),
-    },
+    grammar!(
+        ["js", "mjs", "cjs", "jsx"],
+        tree_sitter_javascript::LANGUAGE,
+        "derived.scm"
+    ),
+    grammar!(
+        ["ts", "mts", "cts"],
+        tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+        "typescript.scm"
+    ),
+    grammar!(["tsx"], tree_sitter_typescript::LANGUAGE_TSX, "typescript.scm"),
 ];
 
-/// The queries that all three grammars share, and one that differs.
-const fn queries(own: &'static str) -> [&'static str; 9] {
-    [
-        own,
-        include_str!("tests.scm"),
-        include_str!("functions.scm"),
-        include_str!("assertions.scm"),
-        include_str!("skips.scm"),
-        include_str!("stubs.scm"),
-        include_str!("exits.scm"),
-        include_str!("tools.scm"),
-        include_str!("coverage.scm"),
-    ]
-}
-
-static SETTINGS: [Watched; 55] = [
-    run("node-options", Weakening::Program),
-    run("scripts.test", Weakening::Command),
-    run("scripts.test:*", Weakening::Command),
-    run("scripts.pretest", Weakening::Command),
-    run("script-shell", Weakening::Present),
-    run("scripts.tests", Weakening::Command),
-    run("scripts.ci", Weakening::Command),
-    coverage("scripts.coverage", Weakening::Command),
-    run("testPathIgnorePatterns", Weakening::LeavesOut),
-    run("modulePathIgnorePatterns", Weakening::LeavesOut),
-    run("test.exclude", Weakening::LeavesOut),
-    run("ignore", Weakening::LeavesOut),
-    run("testMatch", Weakening::LooksAt),
-    run("testRegex", Weakening::LooksAt),
-    run("roots", Weakening::LooksAt),
-    run("test.include", Weakening::LooksAt),
-    run("test.dir", Weakening::LooksAt),
-    run("spec", Weakening::LooksAt),
-    run("passWithNoTests", Weakening::SwitchedOn),
-    run("dangerouslyIgnoreUnhandledErrors", Weakening::SwitchedOn),
-    run("allowOnly", Weakening::SwitchedOn),
-    run("allow-uncaught", Weakening::SwitchedOn),
-    run("dry-run", Weakening::SwitchedOn),
-    run("forbid-only", Weakening::SwitchedOff),
-    run("forbidOnly", Weakening::SwitchedOff),
-    run("testNamePattern", Weakening::Present),
-    run("grep", Weakening::Present),
-    run("test.retry", Weakening::Present),
-    run("runner", Weakening::Present),
-    run("testRunner", Weakening::Present),
-    run("globalTeardown", Weakening::Present),
-    run("testResultsProcessor", Weakening::Present),
-    imports("resolver", Weakening::Present),
-    run("bail", Weakening::Present),
-    coverage("exclude", Weakening::LeavesOut),
-    coverage("coverage.include", Weakening::LooksAt),
-    imports("automock", Weakening::SwitchedOn),
-    coverage("coverageThreshold.*.*", Weakening::Lowered),
-    coverage("thresholds.*", Weakening::Lowered),
-    coverage("branches", Weakening::Lowered),
-    coverage("lines", Weakening::Lowered),
-    coverage("functions", Weakening::Lowered),
-    coverage("statements", Weakening::Lowered),
-    coverage("check-coverage", Weakening::SwitchedOff),
-    coverage("coveragePathIgnorePatterns", Weakening::LeavesOut),
-    coverage("coverage.exclude", Weakening::LeavesOut),
-    coverage("collectCoverageFrom", Weakening::LooksAt),
-    imports("dependencies.*", Weakening::LeadsInside),
-    imports("devDependencies.*", Weakening::LeadsInside),
-    imports("overrides.*", Weakening::LeadsInside),
-    imports("resolutions.*", Weakening::LeadsInside),
-    imports("imports.*", Weakening::LeadsInside),
-    imports("paths.*", Weakening::LeadsInside),
-    imports("moduleNameMapper.*", Weakening::LeadsInside),
-    imports("alias.*", Weakening::LeadsInside),
+static SETTINGS: [Watched; 22] = [
+    run(Program, "node-options"),
+    run(Command, "scripts.test, scripts.test:*, scripts.pretest, scripts.tests"),
+    run(Present, "script-shell, testNamePattern, grep, test.retry, runner"),
+    run(Command, "scripts.ci"),
+    coverage(Command, "scripts.coverage"),
+    run(LeavesOut, "testPathIgnorePatterns, modulePathIgnorePatterns"),
+    run(LeavesOut, "test.exclude, ignore"),
+    run(LooksAt, "testMatch, testRegex, roots, test.include, test.dir, spec"),
+    run(SwitchedOn, "passWithNoTests, dangerouslyIgnoreUnhandledErrors"),
+    run(SwitchedOn, "allowOnly, allow-uncaught, dry-run"),
+    run(SwitchedOff, "forbid-only, forbidOnly"),
+    run(Present, "testRunner, globalTeardown, testResultsProcessor, bail"),
+    imports(Present, "resolver"),
+    coverage(LeavesOut, "exclude, coveragePathIgnorePatterns, coverage.exclude"),
+    coverage(LooksAt, "coverage.include, collectCoverageFrom"),
+    imports(SwitchedOn, "automock"),
+    coverage(Lowered, "coverageThreshold.*.*, thresholds.*, branches, lines"),
+    coverage(Lowered, "functions, statements"),
+    coverage(SwitchedOff, "check-coverage"),
+    imports(LeadsInside, "dependencies.*, devDependencies.*, overrides.*"),
+    imports(LeadsInside, "resolutions.*, imports.*, paths.*"),
+    imports(LeadsInside, "moduleNameMapper.*, alias.*"),
 ];
 
-const SETTINGS_FILES: [&str; 14] = [
-    "jest.config",
-    "vitest.config",
-    "vitest.workspace",
-    "vite.config",
-    "vitest.projects",
-    ".mocharc",
-    ".nycrc",
-    ".c8rc",
-    "nyc.config",
-    "karma.conf",
-    "ava.config",
-    "playwright.config",
-    "cypress.config",
-    "babel.config",
-];
+const SETTINGS_FILES: &str = "
+    jest.config vitest.config vitest.workspace vite.config vitest.projects .mocharc .nycrc .c8rc nyc.config
+    karma.conf ava.config playwright.config cypress.config babel.config
+";
 
-const SET_UP: [&str; 8] = [
-    "jest.setup",
-    "vitest.setup",
-    "setupTests",
-    "setup-tests",
-    "test-setup",
-    "test.setup",
-    "setup.test-env",
-    "testSetup",
-];
+const SET_UP: &str = "jest.setup vitest.setup setupTests setup-tests test-setup test.setup setup.test-env testSetup";
 
-const FUNCTIONS: [&str; 6] = [
-    "function_declaration",
-    "function_expression",
-    "arrow_function",
-    "method_definition",
-    "generator_function",
-    "generator_function_declaration",
-];
+const FUNCTIONS: &str = "
+    function_declaration function_expression arrow_function method_definition
+    generator_function generator_function_declaration
+";
 
 fn role(path: &str) -> Option<Role> {
     let name = file_name(path);
-    let is_one_of = |stems: &[&str]| {
-        let rest = stems.iter().find_map(|stem| name.strip_prefix(stem));
+    let begins = |stems: &str| {
+        let rest = stems.split_whitespace().find_map(|stem| name.strip_prefix(stem));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    if matches!(name, "package.json" | ".npmrc" | "tsconfig.json") || is_one_of(&SETTINGS_FILES) {
+    if matches!(name, "package.json" | ".npmrc" | "tsconfig.json") || begins(SETTINGS_FILES) {
         return Some(Role::Settings);
     }
     let (stem, extension) = name.rsplit_once('.')?;
     if !GRAMMARS.iter().any(|grammar| grammar.extensions.contains(&extension)) {
         return None;
     }
-    let in_jest_folder = folders(path).any(|folder| folder == "__tests__");
-    let marked = [".test", ".spec", "-test", "_test", "-spec", "_spec"]
-        .iter()
-        .any(|mark| stem.ends_with(mark))
-        || stem == "test"
+    let ends = [".test", ".spec", "-test", "_test", "-spec", "_spec"];
+    let marked = stem == "test"
         || stem.starts_with("test-")
+        || ends.iter().any(|mark| stem.ends_with(mark))
         || [".test.", ".spec."].iter().any(|mark| name.contains(mark));
-    Some(if is_one_of(&SET_UP) {
+    Some(if begins(SET_UP) {
         Role::Support
     } else if marked {
         Role::Test
     } else if folders(path).any(|folder| folder == "__mocks__") {
         Role::Support
-    } else if in_jest_folder || in_test_folder(path) {
-        let helps =
-            in_support_folder(path) || ["setup", "helper", "helpers", "fixtures", "util", "utils"].contains(&stem);
+    } else if in_test_folder(path) {
+        let helps = in_support_folder(path) || is_one_of("setup helper helpers fixtures util utils", stem);
         if helps { Role::Support } else { Role::Test }
     } else {
         Role::Source

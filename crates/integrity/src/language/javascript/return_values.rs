@@ -37,23 +37,17 @@ function __made(value) {
 
 /// Changes the results of the functions of these names.
 pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>) -> Option<ReturnValueChanges> {
-    let mut outermost: Vec<At<'_>> = Vec::new();
-    for at in source.root.below().filter(|at| at.is(&FUNCTIONS) && gives(*at)) {
-        let is_named = named(at).is_some_and(|name| names.contains(name.text()));
-        if is_named && !outermost.last().is_some_and(|outer| outer.holds(at)) {
-            outermost.push(at);
-        }
-    }
-    let replacement = |function: &At<'_>| {
-        let body = function.field("body")?;
-        let made = wrapped(*function, body);
-        Some((body.range(), [made.clone(), made]))
-    };
+    let is_named = |at: At<'_>| named(at).is_some_and(|name| names.contains(name.text()));
+    let is_wanted = |at: At<'_>| at.is_one_of(FUNCTIONS) && gives(at) && is_named(at);
     let is_typed = ["ts", "tsx", "mts", "cts"].contains(&source.path.rsplit('.').next()?);
-    (!outermost.is_empty()).then(|| ReturnValueChanges {
-        replacements: outermost.iter().filter_map(replacement).collect(),
+    let changes = ReturnValueChanges::of_bodies(source.root, is_wanted, |function, body| {
+        let made = wrapped(function, body);
+        Some([made.clone(), made])
+    })?;
+    Some(ReturnValueChanges {
         begin: if is_typed { "// @ts-nocheck\n" } else { "" },
         end: [OTHER.to_owned(), NOTHING.to_owned()],
+        ..changes
     })
 }
 
@@ -67,11 +61,8 @@ fn gives(function: At<'_>) -> bool {
 
 /// Returns a body that computes the value and then changes it.
 fn wrapped(function: At<'_>, body: At<'_>) -> String {
-    let waits = if function.parts().any(|part| part.kind() == "async") {
-        "async "
-    } else {
-        ""
-    };
+    let is_async = function.parts().any(|part| part.kind() == "async");
+    let waits = if is_async { "async " } else { "" };
     match body.is(&["statement_block"]) {
         true => format!("{{ return __made(({waits}() => {})()); }}", body.text()),
         false => format!("__made({})", body.text()),

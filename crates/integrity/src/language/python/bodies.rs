@@ -9,36 +9,32 @@ const ANYTHING: &str = "__import__('unittest.mock').mock.MagicMock()";
 /// Reads the functions and values of a file.
 pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
     let mut code = ExecutableCode::default();
-    let mut open: Vec<At<'_>> = source.root.children().collect();
-    open.reverse();
-    while let Some(at) = open.pop() {
-        match at.kind() {
-            "function_definition" => function(at, at, &mut code),
-            "decorated_definition" => match at.field("definition") {
-                Some(inner) if inner.is(&["function_definition"]) => function(at, inner, &mut code),
-                Some(inner) => open.push(inner),
-                None => {}
-            },
-            "class_definition" | "try_statement" | "with_statement" | "else_clause" | "except_clause"
-            | "finally_clause" | "block" => {
-                let inner: Vec<At<'_>> = at.children().filter(|part| is_statement(*part)).collect();
-                open.extend(inner.into_iter().rev());
-            }
-            "if_statement" if !is_entry(at) => {
-                let inner: Vec<At<'_>> = at.children().filter(|part| is_statement(*part)).collect();
-                open.extend(inner.into_iter().rev());
-            }
-            "expression_statement" => said(at, &mut code),
-            "if_statement"
-            | "import_statement"
-            | "import_from_statement"
-            | "future_import_statement"
-            | "pass_statement"
-            | "type_alias_statement" => {}
-            _ => code.value(None, at),
-        }
-    }
+    source.root.children().for_each(|at| statement(at, &mut code));
     code
+}
+
+fn statement(at: At<'_>, code: &mut ExecutableCode) {
+    match at.kind() {
+        "function_definition" => function(at, at, code),
+        "decorated_definition" => match at.field("definition") {
+            Some(inner) if inner.is(&["function_definition"]) => function(at, inner, code),
+            Some(inner) => statement(inner, code),
+            None => {}
+        },
+        "if_statement" if is_entry(at) => {}
+        "class_definition" | "try_statement" | "with_statement" | "if_statement" | "else_clause" | "except_clause"
+        | "finally_clause" | "block" => {
+            let inner = at.children().filter(|part| is_statement(*part));
+            inner.for_each(|part| statement(part, code));
+        }
+        "expression_statement" => said(at, code),
+        "import_statement"
+        | "import_from_statement"
+        | "future_import_statement"
+        | "pass_statement"
+        | "type_alias_statement" => {}
+        _ => code.value(None, at),
+    }
 }
 
 /// `true` if a part of a statement is executed, and is not a condition or a name.
@@ -83,11 +79,10 @@ fn function(whole: At<'_>, at: At<'_>, code: &mut ExecutableCode) {
     if body.children().all(is_nothing) {
         return;
     }
-    let answers = answers(name, at.field_text("return_type"));
-    let makes = yields(body);
-    let empty_bodies = match (makes, answers) {
-        (true, _) => ["return; yield".to_owned(), format!("yield {ANYTHING}")],
-        (false, (first, second)) => [format!("return {first}"), format!("return {second}")],
+    let (first, second) = answers(name, at.field_text("return_type"));
+    let empty_bodies = match yields(body) {
+        true => ["return; yield".to_owned(), format!("yield {ANYTHING}")],
+        false => [format!("return {first}"), format!("return {second}")],
     };
     code.body((name, whole), body, empty_bodies);
 }

@@ -3,16 +3,21 @@
 mod bodies;
 mod return_values;
 
-use crate::language::{
-    assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
-    outline::RepeatedNames,
-    reachability::Flow,
-    role::{Role, file_name, in_test_folder},
-    settings::{Watched, Weakening, coverage, run},
-    syntax::At,
-    vocabulary::{Grammar, Vocabulary},
+use crate::{
+    language::{
+        assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
+        reachability::Flow,
+        role::{Role, file_name, in_test_folder},
+        settings::{
+            Watched,
+            Weakening::{Command, LeavesOut, LooksAt, Lowered, Options, Present, SwitchedOff, SwitchedOn},
+            coverage, run,
+        },
+        syntax::At,
+        vocabulary::{Grammar, Vocabulary, grammar},
+    },
+    words::is_one_of,
 };
-use std::sync::OnceLock;
 
 /// The vocabulary of Python.
 pub static PYTHON: Vocabulary = Vocabulary {
@@ -25,253 +30,89 @@ pub static PYTHON: Vocabulary = Vocabulary {
     return_values: return_values::change_return_values,
     settings: &SETTINGS,
     flow: Flow {
-        conditions: &["if_statement", "while_statement", "elif_clause"],
-        arms: &["case_clause", "conditional_expression"],
-        functions: &["function_definition", "lambda"],
-        returns: &["return_statement"],
-        leaves: &[
-            "return_statement",
-            "raise_statement",
-            "break_statement",
-            "continue_statement",
-        ],
+        conditions: "if_statement while_statement elif_clause",
+        arms: "case_clause conditional_expression",
+        functions: "function_definition lambda",
+        returns: "return_statement",
+        leaves: "return_statement raise_statement break_statement continue_statement",
         never: &["False", "0", "None", "\"\"", "''", "[]", "not True"],
         empty: &["[]", "()", "{}", "range(0)", "\"\""],
     },
     comparison: ComparisonWords {
-        equals: &["assertEqual", "assertIs", "assertListEqual", "assertDictEqual"],
-        weak: &["isinstance", "hasattr", "callable", "issubclass", "bool"],
-        or: &["or"],
-        truths: &["True"],
-        falsities: &["False", "None", "0"],
+        equals: "assertEqual assertIs assertListEqual assertDictEqual",
+        weak: "isinstance hasattr callable issubclass bool",
+        or: "or",
+        truths: "True",
+        falsities: "False None 0",
     },
     made_to_fail: FailureTemplate {
         text: "raise AssertionError('made to fail')",
         replaces: ReplacedCode::Statement,
     },
-    literals: &[
-        "integer",
-        "float",
-        "true",
-        "false",
-        "none",
-        "string_start",
-        "string_content",
-        "string_end",
-        "list",
-        "tuple",
-        "dictionary",
-        "ellipsis",
-    ],
-    empties: &["dict()", "list()", "set()", "Decimal(0)"],
-    statements: &["expression_statement", "assert_statement"],
+    literals: LITERALS,
+    empties: "dict(), list(), set(), Decimal(0)",
+    statements: "expression_statement assert_statement",
     nothing: &["pass", "...", "return"],
-    repeated_names: RepeatedNames::LastWins,
-    modules: &MODULES,
+    last_test_wins: true,
+    modules: MODULES,
     installed: &[],
 };
 
+const LITERALS: &str = "
+    integer float true false none string_start string_content string_end list tuple dictionary ellipsis
+";
+
 static GRAMMARS: [Grammar; 2] = [
-    Grammar {
-        extensions: &["py"],
-        language: || tree_sitter_python::LANGUAGE.into(),
-        queries: &[
-            include_str!("tests.scm"),
-            include_str!("functions.scm"),
-            include_str!("assertions.scm"),
-            include_str!("skips.scm"),
-            include_str!("stubs.scm"),
-            include_str!("exits.scm"),
-            include_str!("tools.scm"),
-            include_str!("coverage.scm"),
-        ],
-        compiled: OnceLock::new(),
-    },
+    grammar!(["py"], tree_sitter_python::LANGUAGE),
     // Stub files contain only types, no bodies.
     Grammar {
         extensions: &["pyi"],
         language: || tree_sitter_python::LANGUAGE.into(),
         queries: &[include_str!("functions.scm")],
-        compiled: OnceLock::new(),
+        compiled: std::sync::OnceLock::new(),
     },
 ];
 
-static SETTINGS: [Watched; 27] = [
-    run("addopts", Weakening::Options),
-    run("testpaths", Weakening::LooksAt),
-    run("python_files", Weakening::LooksAt),
-    run("python_functions", Weakening::Present),
-    run("python_classes", Weakening::Present),
-    run("norecursedirs", Weakening::LeavesOut),
-    run("collect_ignore", Weakening::LeavesOut),
-    run("xfail_strict", Weakening::SwitchedOff),
+static SETTINGS: [Watched; 14] = [
+    run(Options, "addopts"),
+    run(LooksAt, "testpaths, python_files"),
+    run(Present, "python_functions, python_classes"),
+    run(LeavesOut, "norecursedirs, collect_ignore"),
     // In pytest 9, `strict` includes `xfail_strict`.
-    run("pytest.strict", Weakening::SwitchedOff),
-    run("pytest.ini_options.strict", Weakening::SwitchedOff),
-    run("tool.hatch.envs.*.scripts.test", Weakening::Command),
-    run("tool.poe.tasks.test", Weakening::Command),
-    run("tool.pdm.scripts.test", Weakening::Command),
-    run("tool.taskipy.tasks.test", Weakening::Command),
-    run("testenv.commands", Weakening::Command),
-    run("testenv.ignore_errors", Weakening::SwitchedOn),
-    run("testenv.ignore_outcome", Weakening::SwitchedOn),
-    coverage("report.fail_under", Weakening::Lowered),
-    coverage("run.omit", Weakening::LeavesOut),
-    coverage("report.omit", Weakening::LeavesOut),
-    coverage("coverage.omit", Weakening::LeavesOut),
-    coverage("run.source", Weakening::LooksAt),
-    coverage("run.include", Weakening::LooksAt),
-    coverage("report.include", Weakening::LooksAt),
-    coverage("run.branch", Weakening::SwitchedOff),
-    coverage("report.exclude_lines", Weakening::LeavesOut),
-    coverage("report.exclude_also", Weakening::LeavesOut),
+    run(SwitchedOff, "xfail_strict, pytest.strict, pytest.ini_options.strict"),
+    run(Command, "tool.hatch.envs.*.scripts.test, tool.poe.tasks.test"),
+    run(Command, "tool.pdm.scripts.test, tool.taskipy.tasks.test"),
+    run(Command, "testenv.commands"),
+    run(SwitchedOn, "testenv.ignore_errors, testenv.ignore_outcome"),
+    coverage(Lowered, "report.fail_under"),
+    coverage(LeavesOut, "run.omit, report.omit, coverage.omit"),
+    coverage(LooksAt, "run.source, run.include, report.include"),
+    coverage(SwitchedOff, "run.branch"),
+    coverage(LeavesOut, "report.exclude_lines, report.exclude_also"),
 ];
 
 /// Modules of the standard library, of every test run, and of packages that nearly every program installs.
-static MODULES: [&str; 124] = [
-    "_pytest",
-    "abc",
-    "aiohttp",
-    "argparse",
-    "ast",
-    "asyncio",
-    "atexit",
-    "attr",
-    "base64",
-    "binascii",
-    "bisect",
-    "boto3",
-    "botocore",
-    "bs4",
-    "builtins",
-    "celery",
-    "certifi",
-    "click",
-    "cmath",
-    "codecs",
-    "collections",
-    "concurrent",
-    "configparser",
-    "contextlib",
-    "copy",
-    "coverage",
-    "cryptography",
-    "csv",
-    "ctypes",
-    "dataclasses",
-    "datetime",
-    "dateutil",
-    "decimal",
-    "difflib",
-    "dis",
-    "django",
-    "doctest",
-    "dotenv",
-    "enum",
-    "errno",
-    "fastapi",
-    "fileinput",
-    "flask",
-    "fnmatch",
-    "fractions",
-    "freezegun",
-    "functools",
-    "gc",
-    "getpass",
-    "glob",
-    "gzip",
-    "hashlib",
-    "heapq",
-    "hmac",
-    "httpx",
-    "hypothesis",
-    "importlib",
-    "inspect",
-    "io",
-    "itertools",
-    "jinja2",
-    "json",
-    "jsonschema",
-    "jwt",
-    "linecache",
-    "logging",
-    "lxml",
-    "math",
-    "matplotlib",
-    "mock",
-    "multiprocessing",
-    "nose",
-    "numpy",
-    "operator",
-    "orjson",
-    "os",
-    "pandas",
-    "pathlib",
-    "pickle",
-    "pluggy",
-    "pprint",
-    "psycopg2",
-    "pydantic",
-    "pytest",
-    "pytest_asyncio",
-    "pytz",
-    "random",
-    "re",
-    "redis",
-    "requests",
-    "responses",
-    "rich",
-    "scipy",
-    "setuptools",
-    "shlex",
-    "shutil",
-    "sitecustomize",
-    "six",
-    "socket",
-    "sqlalchemy",
-    "sqlite3",
-    "ssl",
-    "starlette",
-    "struct",
-    "subprocess",
-    "sys",
-    "tempfile",
-    "textwrap",
-    "threading",
-    "time",
-    "timeit",
-    "toml",
-    "traceback",
-    "typing",
-    "unittest",
-    "urllib",
-    "urllib3",
-    "usercustomize",
-    "uuid",
-    "warnings",
-    "weakref",
-    "yaml",
-    "zlib",
-    "zoneinfo",
-];
+const MODULES: &str = "
+    _pytest abc aiohttp argparse ast asyncio atexit attr base64 binascii bisect boto3 botocore bs4 builtins
+    celery certifi click cmath codecs collections concurrent configparser contextlib copy coverage cryptography
+    csv ctypes dataclasses datetime dateutil decimal difflib dis django doctest dotenv enum errno fastapi
+    fileinput flask fnmatch fractions freezegun functools gc getpass glob gzip hashlib heapq hmac httpx
+    hypothesis importlib inspect io itertools jinja2 json jsonschema jwt linecache logging lxml math matplotlib
+    mock multiprocessing nose numpy operator orjson os pandas pathlib pickle pluggy pprint psycopg2 pydantic
+    pytest pytest_asyncio pytz random re redis requests responses rich scipy setuptools shlex shutil
+    sitecustomize six socket sqlalchemy sqlite3 ssl starlette struct subprocess sys tempfile textwrap threading
+    time timeit toml traceback typing unittest urllib urllib3 usercustomize uuid warnings weakref yaml zlib
+    zoneinfo
+";
 
-const SETTINGS_FILES: [&str; 11] = [
-    "pytest.ini",
-    ".pytest.ini",
-    "pytest.toml",
-    "setup.cfg",
-    "tox.ini",
-    "tox.toml",
-    "pyproject.toml",
-    ".coveragerc",
-    "noxfile.py",
-    "nose.cfg",
-    "unittest.cfg",
-];
+const SETTINGS_FILES: &str = "
+    pytest.ini .pytest.ini pytest.toml setup.cfg tox.ini tox.toml pyproject.toml .coveragerc noxfile.py nose.cfg
+    unittest.cfg
+";
 
 fn role(path: &str) -> Option<Role> {
     let name = file_name(path);
-    if SETTINGS_FILES.contains(&name) {
+    if is_one_of(SETTINGS_FILES, name) {
         return Some(Role::Settings);
     }
     let stem = name.strip_suffix(".py").or_else(|| name.strip_suffix(".pyi"))?;

@@ -10,26 +10,22 @@ use crate::language::{
 /// Reads the functions and values of a file, without its tests.
 pub(super) fn executable_code(source: &Source<'_>) -> ExecutableCode {
     let mut code = ExecutableCode::default();
-    let mut open: Vec<At<'_>> = source.root.children().collect();
-    open.reverse();
-    while let Some(at) = open.pop() {
-        if is_test_code(source, at) {
-            code.tests.extend(test_item(at));
-            continue;
-        }
-        match at.kind() {
-            "function_item" => function(at, &mut code),
-            "mod_item" | "impl_item" | "trait_item" | "foreign_mod_item" => {
-                let inner = at.field("body").into_iter().flat_map(At::children);
-                let inner: Vec<At<'_>> = inner.collect();
-                open.extend(inner.into_iter().rev());
-            }
-            "const_item" | "static_item" | "macro_definition" => code.value(Some(at.field_text("name")), at),
-            "macro_invocation" | "expression_statement" => code.value(None, at),
-            _ => {}
-        }
-    }
+    source.root.children().for_each(|at| item(source, at, &mut code));
     code
+}
+
+fn item(source: &Source<'_>, at: At<'_>, code: &mut ExecutableCode) {
+    match at.kind() {
+        _ if is_test_code(source, at) => code.tests.extend(test_item(at)),
+        "function_item" => function(at, code),
+        "mod_item" | "impl_item" | "trait_item" | "foreign_mod_item" => {
+            let inner = at.field("body").into_iter().flat_map(At::children);
+            inner.for_each(|inner| item(source, inner, code));
+        }
+        "const_item" | "static_item" | "macro_definition" => code.value(Some(at.field_text("name")), at),
+        "macro_invocation" | "expression_statement" => code.value(None, at),
+        _ => {}
+    }
 }
 
 /// Returns a module with its body, or a function of the file itself.

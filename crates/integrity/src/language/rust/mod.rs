@@ -4,16 +4,22 @@ mod answers;
 mod bodies;
 mod return_values;
 
-use crate::language::{
-    assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
-    outline::{RepeatedNames, Source},
-    reachability::Flow,
-    role::{Role, file_name, folders, in_support_folder},
-    settings::{Watched, Weakening, coverage, imports, run},
-    syntax::At,
-    vocabulary::{Grammar, Vocabulary},
+use crate::{
+    language::{
+        assertions::{ComparisonWords, FailureTemplate, ReplacedCode},
+        outline::Source,
+        reachability::Flow,
+        role::{Role, file_name, folders, in_support_folder},
+        settings::{
+            Watched,
+            Weakening::{LeadsInside, LeavesOut, LooksAt, Lowered, Present, Program, SwitchedOff},
+            coverage, imports, run,
+        },
+        syntax::At,
+        vocabulary::{Grammar, Vocabulary, grammar},
+    },
+    words::is_one_of,
 };
-use std::sync::OnceLock;
 
 /// The vocabulary of Rust.
 pub static RUST: Vocabulary = Vocabulary {
@@ -26,131 +32,61 @@ pub static RUST: Vocabulary = Vocabulary {
     return_values: return_values::change_return_values,
     settings: &SETTINGS,
     flow: Flow {
-        conditions: &[
-            "if_expression",
-            "while_expression",
-            "let_declaration",
-            "match_expression",
-        ],
-        arms: &[],
-        functions: &["function_item", "closure_expression", "async_block"],
-        returns: &["return_expression"],
-        leaves: &["return_expression", "break_expression", "continue_expression"],
+        conditions: "if_expression while_expression let_declaration match_expression",
+        arms: "",
+        functions: "function_item closure_expression async_block",
+        returns: "return_expression",
+        leaves: "return_expression break_expression continue_expression",
         never: &["false", "!true", "cfg!(any())", "false && true", "0 > 0"],
         empty: &["[]", "0..0", "&[]", "vec![]", "Vec::new()", "std::iter::empty()"],
     },
     comparison: ComparisonWords {
-        equals: &["assert_eq", "debug_assert_eq", "prop_assert_eq"],
-        weak: &[
-            "is_ok",
-            "is_some",
-            "is_err",
-            "is_finite",
-            "is_normal",
-            "is_nan",
-            "..",
-            "..=",
-        ],
-        or: &["||"],
-        truths: &["true"],
-        falsities: &["false"],
+        equals: "assert_eq debug_assert_eq prop_assert_eq",
+        weak: "is_ok is_some is_err is_finite is_normal is_nan .. ..=",
+        or: "||",
+        truths: "true",
+        falsities: "false",
     },
     made_to_fail: FailureTemplate {
         text: "if true { panic!(\"made to fail\") } else { {} }",
         replaces: ReplacedCode::Statement,
     },
-    literals: &[
-        "integer_literal",
-        "float_literal",
-        "boolean_literal",
-        "char_literal",
-        "string_content",
-        "unit_expression",
-    ],
-    empties: &[
-        "None",
-        "()",
-        "Ok(())",
-        "Ok(0)",
-        "Ok(0.0)",
-        "Ok(None)",
-        "Ok(Vec::new())",
-        "Ok(vec![])",
-        "Vec::new()",
-        "vec![]",
-        "String::new()",
-        "Default::default()",
-        "std::iter::empty()",
-    ],
-    statements: &["expression_statement", "macro_invocation"],
+    literals: LITERALS,
+    empties: "None, (), Ok(()), Ok(0), Ok(0.0), Ok(None), Ok(Vec::new()), Ok(vec![]), \
+                  Vec::new(), vec![], String::new(), Default::default(), std::iter::empty()",
+    statements: "expression_statement macro_invocation",
     nothing: &[],
-    repeated_names: RepeatedNames::Apart,
-    modules: &[],
+    last_test_wins: false,
+    modules: "",
     installed: &[],
 };
 
-static GRAMMARS: [Grammar; 1] = [Grammar {
-    extensions: &["rs"],
-    language: || tree_sitter_rust::LANGUAGE.into(),
-    queries: &[
-        include_str!("tests.scm"),
-        include_str!("functions.scm"),
-        include_str!("assertions.scm"),
-        include_str!("skips.scm"),
-        include_str!("stubs.scm"),
-        include_str!("exits.scm"),
-        include_str!("tools.scm"),
-        include_str!("coverage.scm"),
-    ],
-    compiled: OnceLock::new(),
-}];
+const LITERALS: &str = "integer_literal float_literal boolean_literal char_literal string_content unit_expression";
 
-static SETTINGS: [Watched; 45] = [
-    run("lib.test", Weakening::SwitchedOff),
-    run("lib.doctest", Weakening::SwitchedOff),
-    run("lib.harness", Weakening::SwitchedOff),
-    run("bin.*.test", Weakening::SwitchedOff),
-    run("test.*.test", Weakening::SwitchedOff),
-    run("test.*.harness", Weakening::SwitchedOff),
-    run("test.*.required-features", Weakening::Present),
-    run("package.autotests", Weakening::SwitchedOff),
-    run("workspace.members", Weakening::LooksAt),
-    run("workspace.default-members", Weakening::LooksAt),
-    run("workspace.exclude", Weakening::LeavesOut),
-    run("target.*.runner", Weakening::Present),
-    run("env.UPDATE*", Weakening::Present),
-    run("env.BLESS*", Weakening::Present),
-    run("env.INSTA_*", Weakening::Present),
-    run("env.OVERWRITE*", Weakening::Present),
-    run("env.TRYBUILD*", Weakening::Present),
-    run("env.PROPTEST_*", Weakening::Present),
-    run("env.QUICKCHECK_*", Weakening::Present),
-    run("env.SKIP*", Weakening::Present),
-    run("env.NEXTEST*", Weakening::Present),
-    run("alias.test", Weakening::Present),
-    run("alias.t", Weakening::Present),
-    run("profile.*.default-filter", Weakening::Present),
-    run("profile.dev.debug-assertions", Weakening::SwitchedOff),
-    run("profile.test.debug-assertions", Weakening::SwitchedOff),
-    run("profile.dev.overflow-checks", Weakening::SwitchedOff),
-    run("profile.test.overflow-checks", Weakening::SwitchedOff),
-    run("build.rustc", Weakening::Program),
-    run("build.rustc-wrapper", Weakening::Program),
-    run("build.rustc-workspace-wrapper", Weakening::Program),
-    run("build.rustdoc", Weakening::Program),
-    run("slow-timeout.on-timeout", Weakening::Present),
-    run("overrides.*.default-filter", Weakening::Present),
-    run("overrides.*.retries", Weakening::Present),
-    run("overrides.*.retries.count", Weakening::Present),
-    run("profile.*.retries", Weakening::Present),
-    run("profile.*.retries.count", Weakening::Present),
-    coverage("*.exclude-files", Weakening::LeavesOut),
-    coverage("*.fail-under", Weakening::Lowered),
-    imports("patch.*.*.path", Weakening::LeadsInside),
-    imports("replace.*.path", Weakening::LeadsInside),
-    imports("dependencies.*.path", Weakening::LeadsInside),
-    imports("dev-dependencies.*.path", Weakening::LeadsInside),
-    imports("source.*.directory", Weakening::LeadsInside),
+static GRAMMARS: [Grammar; 1] = [grammar!(["rs"], tree_sitter_rust::LANGUAGE)];
+
+static SETTINGS: [Watched; 21] = [
+    run(SwitchedOff, "lib.test, lib.doctest, lib.harness, bin.*.test"),
+    run(SwitchedOff, "test.*.test, test.*.harness, package.autotests"),
+    run(Present, "test.*.required-features, target.*.runner, env.UPDATE*"),
+    run(LooksAt, "workspace.members, workspace.default-members"),
+    run(LeavesOut, "workspace.exclude"),
+    run(Present, "env.BLESS*, env.INSTA_*, env.OVERWRITE*, env.TRYBUILD*"),
+    run(Present, "env.PROPTEST_*, env.QUICKCHECK_*, env.SKIP*, env.NEXTEST*"),
+    run(Present, "alias.test, alias.t, profile.*.default-filter"),
+    run(SwitchedOff, "profile.dev.debug-assertions"),
+    run(SwitchedOff, "profile.test.debug-assertions"),
+    run(SwitchedOff, "profile.dev.overflow-checks"),
+    run(SwitchedOff, "profile.test.overflow-checks"),
+    run(Program, "build.rustc, build.rustc-wrapper"),
+    run(Program, "build.rustc-workspace-wrapper, build.rustdoc"),
+    run(Present, "slow-timeout.on-timeout, overrides.*.default-filter"),
+    run(Present, "overrides.*.retries, overrides.*.retries.count"),
+    run(Present, "profile.*.retries, profile.*.retries.count"),
+    coverage(LeavesOut, "*.exclude-files"),
+    coverage(Lowered, "*.fail-under"),
+    imports(LeadsInside, "patch.*.*.path, replace.*.path, dependencies.*.path"),
+    imports(LeadsInside, "dev-dependencies.*.path, source.*.directory"),
 ];
 
 fn role(path: &str) -> Option<Role> {
@@ -180,12 +116,9 @@ fn role(path: &str) -> Option<Role> {
 /// `true` if Cargo compiles the file: it is below `src`, directly in `tests`, or included by another file (`includes`).
 fn is_collected(path: &str, includes: &[String]) -> bool {
     let stem = file_name(path).strip_suffix(".rs").unwrap_or_default();
-    let module = if stem == "mod" {
-        folders(path).next_back().unwrap_or_default()
-    } else {
-        stem
-    };
-    let is_root = matches!(folders(path).next_back(), Some("tests")) || stem == "main";
+    let folder = folders(path).next_back().unwrap_or_default();
+    let module = if stem == "mod" { folder } else { stem };
+    let is_root = folder == "tests" || stem == "main";
     is_root || folders(path).any(|folder| folder == "src") || includes.iter().any(|name| name == module)
 }
 
@@ -195,28 +128,25 @@ fn attributes(at: At<'_>) -> impl Iterator<Item = At<'_>> {
     above.take_while(|at| at.is(&["attribute_item"]))
 }
 
+const TEST_ATTRIBUTES: &str = "test rstest test_case wasm_bindgen_test quickcheck bolero_test";
+
 /// `true` if a node is only compiled for tests.
 fn is_test_code(source: &Source<'_>, at: At<'_>) -> bool {
     let for_tests = |item: At<'_>| {
         attributes(item).any(|attribute| {
             let text: String = attribute.text().split_whitespace().collect();
-            let name = text
-                .trim_start_matches(['#', '['])
-                .split(['(', ']', '='])
+            let mut parts = text.trim_start_matches(['#', '[']).split(['(', ']', '=']);
+            let name = parts
                 .next()
+                .and_then(|path| path.rsplit("::").next())
                 .unwrap_or_default();
-            text.starts_with("#[cfg(test") || text.starts_with("#[cfg(all(test") || is_test_attribute(name)
+            let for_tests = ["#[cfg(test", "#[cfg(all(test"]
+                .iter()
+                .any(|start| text.starts_with(start));
+            for_tests || is_one_of(TEST_ATTRIBUTES, name)
         })
     };
     let mut around = std::iter::once(at).chain(at.ancestors());
     source.role != Role::Source
         || around.any(|outer| outer.is(&["function_item", "mod_item", "impl_item"]) && for_tests(outer))
-}
-
-fn is_test_attribute(name: &str) -> bool {
-    let last = name.rsplit("::").next().unwrap_or_default();
-    matches!(
-        last,
-        "test" | "rstest" | "test_case" | "wasm_bindgen_test" | "quickcheck" | "bolero_test"
-    )
 }

@@ -10,37 +10,18 @@ const DEEPEST: usize = 8;
 
 /// Changes the results of the functions of these names.
 pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>) -> Option<ReturnValueChanges> {
-    let mut replacements = Vec::new();
-    let mut open: Vec<At<'_>> = source.root.children().collect();
-    open.reverse();
-    while let Some(at) = open.pop().filter(|_| replacements.len() < 1_000) {
-        match at.kind() {
-            _ if is_test_code(source, at) => {}
-            "function_item" if names.contains(at.field_text("name")) => replacements.extend(replacement(at)),
-            "mod_item" | "impl_item" | "trait_item" => {
-                let inner: Vec<At<'_>> = at.field("body").into_iter().flat_map(At::children).collect();
-                open.extend(inner.into_iter().rev());
-            }
-            _ => {}
-        }
-    }
-    (!replacements.is_empty()).then(|| ReturnValueChanges {
-        replacements,
-        ..ReturnValueChanges::default()
+    let is_wanted = |at: At<'_>| at.is(&["function_item"]) && names.contains(at.field_text("name"));
+    ReturnValueChanges::of_bodies(source.root, is_wanted, |function, body| {
+        let mut parts = function.children();
+        let is_other = is_test_code(source, function) || parts.any(|part| part.is(&["function_modifiers"]));
+        let written = function.field_text("return_type");
+        let [other, nothing] = values(written, DEEPEST).filter(|_| !is_other)?;
+        let value = format!("let value = (|| -> {written} {})();", body.text());
+        Some([
+            format!("{{ {value} {other} }}"),
+            format!("{{ {value} let _ = value; {nothing} }}"),
+        ])
     })
-}
-
-fn replacement(function: At<'_>) -> Option<(std::ops::Range<usize>, [String; 2])> {
-    let mut modifiers = function.children().filter(|part| part.is(&["function_modifiers"]));
-    let is_plain = modifiers.next().is_none();
-    let (body, written) = (function.field("body")?, function.field_text("return_type"));
-    let [other, nothing] = values(written, DEEPEST).filter(|_| is_plain)?;
-    let value = format!("let value = (|| -> {written} {})();", body.text());
-    let made = [
-        format!("{{ {value} {other} }}"),
-        format!("{{ {value} let _ = value; {nothing} }}"),
-    ];
-    Some((body.range(), made))
 }
 
 /// Returns an expression of this type that differs from `value`, and an empty value of the type; `None` if none is
