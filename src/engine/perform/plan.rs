@@ -145,7 +145,6 @@ async fn planner(
         instructions: &context.instructions_at(&branch.mirror, &branch.head).await?,
         tests: Tests::of(test_command.as_deref(), &runners),
         max_tasks: read.settings.max_tasks,
-        refusal: None,
     };
     let question = Question {
         role: Role::Planner,
