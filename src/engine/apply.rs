@@ -137,7 +137,6 @@ impl Engine {
             cancel: schedule::cancels(&step.feature, &step.stop, &step.effects),
             effects: schedule::effects(&step.feature, &step.effects, at, self.settings.write_spacing_ms),
             finish,
-            delivery: None,
         })
     }
 

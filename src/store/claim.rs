@@ -60,7 +60,7 @@ statements! {
         ") AND state = 'ready' RETURNING ", effect::columns!());
     TAKE_BACK = "UPDATE effect SET crashes = crashes + 1, worker = NULL, lease_until = NULL, \
                  state = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE 'ready' END \
-                 WHERE state = 'running' AND lease_until <= $1 RETURNING id, kind, subject, crashes";
+                 WHERE state = 'running' AND lease_until <= $1 RETURNING id";
 }
 
 /// One lane and its limit. Running effects are counted over all workers of the database.
@@ -104,20 +104,6 @@ pub struct Claimed {
     pub effect: StoredEffect,
 }
 
-/// An effect whose lease ended without a result. It is ready again, or cancelled if that was asked for, and `crashes`
-/// is one higher.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TakenBack {
-    /// The effect's id.
-    pub id: String,
-    /// The effect's kind.
-    pub kind: String,
-    /// The subject of the effect.
-    pub subject: String,
-    /// How often a worker vanished or panicked while it held the effect.
-    pub crashes: u32,
-}
-
 impl Store {
     /// Claims the effect whose turn it is for the worker. Returns `None` if there is none.
     pub async fn claim(&self, request: &ClaimRequest<'_>) -> Result<Option<Claimed>, StoreError> {
@@ -149,15 +135,16 @@ impl Store {
         Ok(None)
     }
 
-    /// Takes back the effects whose lease has ended. They become ready again, or cancelled if that was asked for.
-    pub async fn reap(&self, now: Millis) -> Result<Vec<TakenBack>, StoreError> {
+    /// Takes back the effects whose lease has ended without a result, and returns their ids. They become ready again, or
+    /// cancelled if that was asked for, and `crashes` is one higher.
+    pub async fn reap(&self, now: Millis) -> Result<Vec<String>, StoreError> {
         self.take_back_until(now, now).await
     }
 
     /// Takes back, at start, the effects that a dead process still holds. On SQLite the lock file proves that all other
     /// processes are gone, so every running effect is taken back. On PostgreSQL others may be alive, so only effects
     /// with an ended lease are.
-    pub async fn take_back(&self, now: Millis) -> Result<Vec<TakenBack>, StoreError> {
+    pub async fn take_back(&self, now: Millis) -> Result<Vec<String>, StoreError> {
         let moment = match self.db.pools {
             Pools::Sqlite { .. } => Millis(i64::MAX),
             Pools::Postgres(_) => now,
@@ -165,7 +152,7 @@ impl Store {
         self.take_back_until(moment, now).await
     }
 
-    async fn take_back_until(&self, moment: Millis, now: Millis) -> Result<Vec<TakenBack>, StoreError> {
+    async fn take_back_until(&self, moment: Millis, now: Millis) -> Result<Vec<String>, StoreError> {
         let mut tx = self.db.write().await?;
         tx.alone(LOCK).await?;
         let rows = tx.rows(TAKE_BACK, args![moment.0]).await?;
@@ -173,17 +160,7 @@ impl Store {
             tx.rollback().await?;
             return Ok(Vec::new());
         }
-        let taken: Result<_, StoreError> = rows
-            .iter()
-            .map(|row| {
-                Ok(TakenBack {
-                    id: row.text("id")?,
-                    kind: row.text("kind")?,
-                    subject: row.text("subject")?,
-                    crashes: row.small("crashes")?,
-                })
-            })
-            .collect();
+        let taken = rows.iter().map(|row| row.text("id")).collect();
         run::lose_unheld(&mut tx, now).await?;
         self.db.publish(tx).await?;
         taken

@@ -6,7 +6,7 @@ use crate::{
         OAuthApp,
         webhook::{Admission, DeliveryHeaders, HeaderError, OwnApps, Signature, SignatureError, admit, verify},
     },
-    store::{NewDelivery, Source, Store},
+    store::{NewDelivery, Store},
     web::{
         admin::Admin,
         bodies::{BODY_PATIENCE, Bodies, Unread, Whole},
@@ -268,12 +268,10 @@ async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> Result
         app: inbox.app,
         id: headers.delivery.clone(),
         event: headers.event,
-        action: None,
         installation: summary.installation,
         repo: summary.repo,
         payload,
         received_at: now,
-        source: Source::Webhook,
     };
     let ingest = Ingest {
         app: inbox.app,

@@ -75,7 +75,6 @@ pub(super) fn stored(
             payload: serde_json::to_string(effect).unwrap_or_default(),
             priority: spec.priority.number(),
             run_at: engine.now(),
-            deadline: None,
         }
     });
     stored.collect()

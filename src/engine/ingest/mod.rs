@@ -61,7 +61,6 @@ impl Ingest {
             payload: serde_json::to_string(self).unwrap_or_default(),
             priority: 0,
             run_at: now,
-            deadline: None,
         }
     }
 }
