@@ -103,7 +103,7 @@ async fn publish(
         name: NAME,
         head,
         external_id: &id,
-        conclusion: Some(conclusion),
+        conclusion,
         output: CheckOutput {
             title: check.title.clone(),
             summary: check.summary.clone(),
@@ -192,8 +192,7 @@ fn count(bytes: &[u8]) -> u32 {
 fn annotation(found: Annotation) -> CheckAnnotation {
     CheckAnnotation {
         path: found.path,
-        start_line: found.line,
-        end_line: found.line,
+        line: found.line,
         level: match found.level {
             Level::Failure => AnnotationLevel::Failure,
             Level::Warning => AnnotationLevel::Warning,
