@@ -42,12 +42,60 @@ pub(crate) enum Provider {
     OpenAi,
 }
 
+/// What differs between providers.
+struct Facts {
+    /// The name in addresses.
+    name: &'static str,
+    /// The usual address.
+    address: &'static str,
+    /// The allowed paths. Batches are not allowed, since they would continue, and cost, after the run.
+    paths: &'static [&'static str],
+    /// The hosts that a person's own log-in needs.
+    hosts: &'static [&'static str],
+    /// The variables with the address and the key.
+    variables: (&'static str, &'static str),
+    /// The setting with the key.
+    setting: &'static str,
+    /// The program, and how a person logs in with it.
+    program: (&'static str, &'static str),
+}
+
+const ANTHROPIC: Facts = Facts {
+    name: "anthropic",
+    address: "https://api.anthropic.com/",
+    paths: &["/v1/messages", "/v1/messages/count_tokens", "/v1/models", "/v1/models/"],
+    hosts: &[
+        "api.anthropic.com",
+        "console.anthropic.com",
+        "claude.ai",
+        "platform.claude.com",
+    ],
+    variables: ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+    setting: "AUTOBUILD_ANTHROPIC_API_KEY",
+    program: ("claude", "run `claude`, then `/login`"),
+};
+
+const OPEN_AI: Facts = Facts {
+    name: "openai",
+    address: "https://api.openai.com/v1",
+    paths: &[
+        "/responses",
+        "/responses/compact",
+        "/models",
+        "/models/",
+        "/chat/completions",
+    ],
+    hosts: &["api.openai.com", "auth.openai.com", "chatgpt.com"],
+    variables: ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
+    setting: "AUTOBUILD_OPENAI_API_KEY",
+    program: ("codex", "run `codex login`"),
+};
+
 impl Provider {
-    /// Returns its name in addresses.
-    fn name(self) -> &'static str {
+    fn facts(self) -> &'static Facts {
         match self {
-            Self::Anthropic => "anthropic",
-            Self::OpenAi => "openai",
+            Self::Anthropic => &ANTHROPIC,
+            Self::OpenAi => &OPEN_AI,
         }
     }
 
@@ -59,91 +107,35 @@ impl Provider {
         }
     }
 
-    /// Returns the allowed paths. Batches are not allowed, since they would continue, and cost, after the run.
-    fn paths(self) -> Vec<String> {
-        let paths: &[&str] = match self {
-            Self::Anthropic => &["/v1/messages", "/v1/messages/count_tokens", "/v1/models", "/v1/models/"],
-            Self::OpenAi => &[
-                "/responses",
-                "/responses/compact",
-                "/models",
-                "/models/",
-                "/chat/completions",
-            ],
-        };
-        paths.iter().map(|path| (*path).to_owned()).collect()
-    }
-
     /// Returns the terms that every request must meet.
     fn terms(self, spec: &RunSpec) -> Terms {
         match self {
             // Its program also uses a small model beside the run's, and its API offers nothing that continues after the
             // answer.
             Self::Anthropic => Terms::Any,
-            Self::OpenAi => Terms::Priced {
+            Self::OpenAi => {
+                let models = spec.model.iter().chain(&spec.fallback_model).cloned();
                 // If no model is set, the program chooses one.
-                models: Arc::new(match &spec.model {
-                    Some(model) => OnceLock::from(
-                        [model]
-                            .into_iter()
-                            .chain(&spec.fallback_model)
-                            .cloned()
-                            .collect::<Vec<_>>(),
-                    ),
-                    None => OnceLock::new(),
-                }),
-            },
+                let known = spec.model.as_ref().map(|_| OnceLock::from(models.collect::<Vec<_>>()));
+                Terms::Priced {
+                    models: Arc::new(known.unwrap_or_default()),
+                }
+            }
         }
     }
 
-    /// Returns the hosts that a person's own log-in needs.
-    fn hosts(self) -> Vec<HostRule> {
-        let hosts: &[&str] = match self {
-            Self::Anthropic => &[
-                "api.anthropic.com",
-                "console.anthropic.com",
-                "claude.ai",
-                "platform.claude.com",
-            ],
-            Self::OpenAi => &["api.openai.com", "auth.openai.com", "chatgpt.com"],
-        };
-        hosts
-            .iter()
-            .filter_map(|name| HostRule::try_from((*name).to_owned()).ok())
-            .collect()
-    }
-
-    fn address(self) -> &'static str {
-        match self {
-            Self::Anthropic => "https://api.anthropic.com/",
-            Self::OpenAi => "https://api.openai.com/v1",
-        }
-    }
-
-    fn variables(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Anthropic => ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
-            Self::OpenAi => ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
-        }
+    fn hosts(self) -> impl Iterator<Item = HostRule> {
+        let hosts = self.facts().hosts.iter();
+        hosts.filter_map(|name| HostRule::try_from((*name).to_owned()).ok())
     }
 
     /// Returns the failure for a person who is not logged in with the provider's program.
     pub(crate) fn not_logged_in(self) -> AgentFailure {
-        let (program, log_in) = match self {
-            Self::Anthropic => ("claude", "run `claude`, then `/login`"),
-            Self::OpenAi => ("codex", "run `codex login`"),
-        };
+        let Facts { program, setting, .. } = self.facts();
         AgentFailure::NotLoggedIn {
-            program: program.to_owned(),
-            log_in: log_in.to_owned(),
-            key: self.setting().to_owned(),
-        }
-    }
-
-    fn setting(self) -> &'static str {
-        match self {
-            Self::Anthropic => "AUTOBUILD_ANTHROPIC_API_KEY",
-            Self::OpenAi => "AUTOBUILD_OPENAI_API_KEY",
+            program: program.0.to_owned(),
+            log_in: program.1.to_owned(),
+            key: (*setting).to_owned(),
         }
     }
 }
@@ -193,7 +185,7 @@ impl Access {
             Login::Service => Err(AgentFailure::NotAuthorised {
                 said: format!(
                     "{} is not set (on the command line, --use-my-login uses your own log-in instead)",
-                    provider.setting()
+                    provider.facts().setting
                 ),
             }),
         }
@@ -230,10 +222,10 @@ impl Access {
         order.env.extend(door.environment(level));
         let mut addresses = Vec::new();
         for provider in set {
-            let Some(address) = door.model_url(level, provider.name()) else {
+            let Some(address) = door.model_url(level, provider.facts().name) else {
                 continue;
             };
-            let (url, key) = provider.variables();
+            let (url, key) = provider.facts().variables;
             order.env.push((url.into(), address.clone().into()));
             order.env.push((key.into(), NO_KEY.into()));
             addresses.push((provider, address));
@@ -244,14 +236,16 @@ impl Access {
 
     fn route(&self, provider: Provider, spec: &RunSpec) -> Result<ModelRoute, RunError> {
         let api = self.api(provider);
-        let usual =
-            || Url::parse(provider.address()).map_err(|error| host("reading an address")(io::Error::other(error)));
+        let Facts {
+            name, address, paths, ..
+        } = provider.facts();
+        let usual = || Url::parse(address).map_err(|error| host("reading an address")(io::Error::other(error)));
         let key = api.key.as_ref().map_or(NO_KEY, |key| key.expose_secret());
         Ok(ModelRoute {
-            name: provider.name().to_owned(),
+            name: (*name).to_owned(),
             upstream: api.url.clone().map_or_else(usual, Ok)?,
             header: provider.header(key),
-            paths: provider.paths(),
+            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
             terms: provider.terms(spec),
         })
     }

@@ -2,17 +2,16 @@
 //! standard output.
 
 use crate::agents::{
-    answer,
-    outcome::never_ran,
-    private::{Account, Private, host},
+    answer, outcome,
+    outcome::started,
+    private::{Account, Private},
     record::Record,
     run::{Printed, RunContext, RunError, RunSpec},
 };
 use domain::{blocked::AgentFailure, command_line::CommandLine, shorten, usage::Usage};
-use sandbox::{Confine, Exit, Finished, OutputCap, Spec, StartError};
+use sandbox::{Confine, Exit, Finished, OutputCap, Spec};
 use std::{
-    ffi::OsString,
-    io,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
 };
 use tokio_util::sync::CancellationToken;
@@ -46,29 +45,20 @@ impl CommandAgent {
     pub(crate) fn check(&self) -> Result<(), AgentFailure> {
         let program = Path::new(&self.program);
         let folders = std::env::var_os("PATH").unwrap_or_default();
-        let is_there = match (program.is_absolute(), program.components().count() > 1) {
-            (true, _) => program.is_file(),
-            (false, true) => true,
-            (false, false) => std::env::split_paths(&folders).any(|folder| folder.join(program).is_file()),
-        };
-        let program = || self.command.program().to_owned();
-        is_there
-            .then_some(())
-            .ok_or_else(|| AgentFailure::NotFound { program: program() })
+        let is_of_checkout = program.is_relative() && program.components().count() > 1;
+        match is_of_checkout || is_there(program, &folders) {
+            true => Ok(()),
+            false => Err(AgentFailure::NotFound {
+                program: self.command.program().to_owned(),
+            }),
+        }
     }
 
     pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
         let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, &private)?;
-        match self.context.sandbox.run(&order, cancel).await {
-            Ok(finished) => ended(spec, &finished),
-            Err(StartError::NotFound(_) | StartError::NotExecutable(_)) => Err(never_ran(AgentFailure::NotFound {
-                program: self.command.program().to_owned(),
-            })),
-            Err(error @ (StartError::NoFolder(_) | StartError::Isolation(_) | StartError::Refused(_))) => {
-                Err(host("starting the program")(io::Error::other(error)))
-            }
-        }
+        let finished = self.context.sandbox.run(&order, cancel).await;
+        ended(spec, &started(finished, self.command.program())?)
     }
 
     /// Makes the paths visible that the operator's command names.
@@ -76,9 +66,8 @@ impl CommandAgent {
         let mut confine = private.confine(spec);
         let words = self.command.args().iter().map(Path::new);
         let named = words.filter(|word| word.is_absolute() && word.exists());
-        confine
-            .read
-            .extend(named.flat_map(|path| self.context.sandbox.around(path)));
+        let visible = named.flat_map(|path| self.context.sandbox.around(path));
+        confine.read.extend(visible);
         confine
     }
 
@@ -100,6 +89,14 @@ impl CommandAgent {
             stop_after: Some(MOST_OUTPUT),
         };
         Ok(order)
+    }
+}
+
+/// Returns `true` if a program exists: as a path, or else by its name in one of the folders of a `PATH`.
+pub(crate) fn is_there(program: &Path, folders: &OsStr) -> bool {
+    match program.components().count() > 1 {
+        true => program.is_file(),
+        false => std::env::split_paths(folders).any(|folder| folder.join(program).is_file()),
     }
 }
 
@@ -128,29 +125,19 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
         runs: 1,
         ..Record::default()
     };
+    let failed = |how: String| AgentFailure::Failed { how };
     let failure = match finished.exit {
         Exit::Exited(0) => {
-            return Ok(Printed {
-                answer: answer::ending_object(&String::from_utf8_lossy(&finished.stdout.end())),
-                record,
-            });
+            let answer = answer::ending_object(&String::from_utf8_lossy(&finished.stdout.end()));
+            return Ok(Printed { answer, record });
         }
         Exit::Cancelled => {
             let record = Box::new(record);
             return Err(RunError::Cancelled { record });
         }
-        Exit::Exited(code) => AgentFailure::Failed {
-            how: with_complaint(&format!("exit code {code}"), spec, finished),
-        },
-        Exit::Signalled(signal) => AgentFailure::Failed {
-            how: with_complaint(&format!("ended by signal {signal}"), spec, finished),
-        },
-        Exit::OverLimit(limit) => AgentFailure::Failed {
-            how: format!("it was stopped: it used {limit}"),
-        },
-        Exit::Escaped => AgentFailure::Failed {
-            how: "it killed the process that watched it".to_owned(),
-        },
+        exit @ (Exit::Exited(_) | Exit::Signalled(_)) => failed(with_complaint(&outcome::ended(exit), spec, finished)),
+        Exit::OverLimit(limit) => failed(format!("it was stopped: it used {limit}")),
+        exit @ Exit::Escaped => failed(outcome::ended(exit)),
         Exit::TimedOut => AgentFailure::TimedOut {
             seconds: spec.deadline.as_secs(),
         },
@@ -172,10 +159,6 @@ fn with_complaint(how: &str, spec: &RunSpec, finished: &Finished) -> String {
 }
 
 fn log(spec: &RunSpec, finished: &Finished) -> String {
-    let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
-    let both = match stderr.trim() {
-        "" => stdout,
-        complaints => format!("{complaints}\n{stdout}"),
-    };
+    let both = outcome::with_stderr(finished, finished.stdout.text());
     shorten::middle(&spec.secrets.mask(&both), MAX_LOG)
 }

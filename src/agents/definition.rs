@@ -8,8 +8,9 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definitions(ByRole<Definition>);
 
-/// One agent: its identity, its tools, its contracts, and its prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One agent: its identity, its tools and its contracts, as in the file's front matter, and its prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Definition {
     /// The name.
     pub name: String,
@@ -24,6 +25,7 @@ pub struct Definition {
     /// The contracts that code checks in its work.
     pub contracts: Vec<Contract>,
     /// The prompt, before the details of a run.
+    #[serde(skip)]
     pub prompt: String,
 }
 
@@ -72,18 +74,6 @@ impl Definitions {
     }
 }
 
-/// The front matter of a definition.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Front {
-    name: String,
-    description: String,
-    role: Role,
-    model: Strength,
-    tools: Vec<Tool>,
-    contracts: Vec<Contract>,
-}
-
 impl Definition {
     /// Reads one definition and checks every word of its front matter.
     ///
@@ -102,19 +92,12 @@ impl Definition {
             .strip_prefix("---\n")
             .and_then(|rest| rest.split_once("\n---\n"))
             .ok_or("it does not begin with a front matter between two lines of `---`")?;
-        let front: Front = serde_saphyr::from_str(front).map_err(|error| error.without_snippet().to_string())?;
+        let mut definition: Self =
+            serde_saphyr::from_str(front).map_err(|error| error.without_snippet().to_string())?;
         if prompt.trim().is_empty() {
             return Err("there is no prompt after the front matter".to_owned());
         }
-        let definition = Self {
-            name: front.name,
-            description: front.description,
-            role: front.role,
-            model: front.model,
-            tools: front.tools,
-            contracts: front.contracts,
-            prompt: prompt.trim().to_owned(),
-        };
+        definition.prompt = prompt.trim().to_owned();
         definition.fits(role)
     }
 
@@ -128,11 +111,8 @@ impl Definition {
         if role != Role::Player && self.tools.iter().any(changes) {
             return Err(format!("a {role} may only read and search"));
         }
-        if let Some(contract) = self
-            .contracts
-            .iter()
-            .find(|contract| !checked_of(role).contains(contract))
-        {
+        let mut contracts = self.contracts.iter();
+        if let Some(contract) = contracts.find(|contract| !checked_of(role).contains(contract)) {
             return Err(format!("`contracts`: nobody checks {contract} of a {role}"));
         }
         Ok(self)

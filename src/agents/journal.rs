@@ -134,41 +134,35 @@ impl Journal {
         plain(&self.secrets, text, max)
     }
 
-    fn kept(&self, kind: TraceKind) -> TraceKind {
-        let text = |text: String| self.plain(&text, MAX_TEXT);
-        match kind {
-            TraceKind::Prompt { text } => TraceKind::Prompt {
-                text: self.plain(&text, MAX_PROMPT),
-            },
-            TraceKind::Started { model, tools, version } => TraceKind::Started {
-                model: model.map(text),
-                tools: tools.into_iter().take(200).map(|tool| self.plain(&tool, 100)).collect(),
-                version: version.map(text),
-            },
-            TraceKind::Text { text: said } => TraceKind::Text { text: text(said) },
-            TraceKind::ToolCall { id, tool, input } => TraceKind::ToolCall {
-                id: self.plain(&id, 200),
-                tool: self.plain(&tool, 200),
-                input: text(input),
-            },
-            TraceKind::ToolResult { id, failed, output } => TraceKind::ToolResult {
-                id: self.plain(&id, 200),
-                failed,
-                output: text(output),
-            },
-            TraceKind::Denied { tool, why } => TraceKind::Denied {
-                tool: self.plain(&tool, 200),
-                why: text(why),
-            },
-            TraceKind::Waiting { attempt, delay_ms, why } => TraceKind::Waiting {
-                attempt,
-                delay_ms,
-                why: text(why),
-            },
-            used @ TraceKind::Used { .. } => used,
-            TraceKind::Printed { text: printed } => TraceKind::Printed { text: text(printed) },
-            TraceKind::Ended { how } => TraceKind::Ended { how: text(how) },
+    fn kept(&self, mut kind: TraceKind) -> TraceKind {
+        let keep = |text: &mut String, max: usize| *text = self.plain(text, max);
+        match &mut kind {
+            TraceKind::Prompt { text } => keep(text, MAX_PROMPT),
+            TraceKind::Started { model, tools, version } => {
+                tools.truncate(200);
+                tools.iter_mut().for_each(|tool| keep(tool, 100));
+                model.iter_mut().chain(version).for_each(|text| keep(text, MAX_TEXT));
+            }
+            TraceKind::ToolCall { id, tool, input } => {
+                keep(id, 200);
+                keep(tool, 200);
+                keep(input, MAX_TEXT);
+            }
+            TraceKind::ToolResult { id, output, .. } => {
+                keep(id, 200);
+                keep(output, MAX_TEXT);
+            }
+            TraceKind::Denied { tool, why } => {
+                keep(tool, 200);
+                keep(why, MAX_TEXT);
+            }
+            TraceKind::Used { .. } => {}
+            TraceKind::Text { text }
+            | TraceKind::Printed { text }
+            | TraceKind::Waiting { why: text, .. }
+            | TraceKind::Ended { how: text } => keep(text, MAX_TEXT),
         }
+        kind
     }
 
     fn push(&mut self, kind: TraceKind) {

@@ -131,10 +131,8 @@ pub(crate) fn as_the_host(order: &mut Spec, private: &Private, provider: Provide
     let named = own(storage.variable).map(PathBuf::from);
     let folder = named.clone().unwrap_or_else(|| home.join(storage.usual));
     let mine = private.folder(&format!("login{}", storage.usual))?;
-    let handed_on = storage
-        .copied
-        .iter()
-        .try_for_each(|name| copy(&storage.file(&home, named.as_deref(), name), &mine.join(name)));
+    let copied = |name: &&str| copy(&storage.file(&home, named.as_deref(), name), &mine.join(name));
+    let handed_on = storage.copied.iter().try_for_each(copied);
     handed_on
         .and_then(|()| link(&folder, &mine, storage.linked))
         .map_err(host("handing on the log-in"))?;

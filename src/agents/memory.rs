@@ -40,10 +40,8 @@ pub(crate) fn take(
             key.strip_prefix(request)
                 .is_some_and(|rest| rest.starts_with(['/', '#']))
         };
-        let tried = taken
-            .steps
-            .iter()
-            .filter(|(key, step)| ours(key) && fitting.contains(step));
+        let steps = taken.steps.iter();
+        let tried = steps.filter(|(key, step)| ours(key) && fitting.contains(step));
         return Ok(tried.map(|(_, step)| *step).max());
     };
     taken.steps.insert(key.to_owned(), step);

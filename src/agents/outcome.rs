@@ -23,7 +23,6 @@ const MAX_COMPLAINT: usize = 200;
 /// Why a program's output is not used as an answer.
 #[derive(Debug)]
 pub(crate) enum Cut {
-    /// It failed.
     Failed(AgentFailure),
     /// The caller cancelled.
     Cancelled,
@@ -82,14 +81,18 @@ pub(crate) fn ended(exit: Exit) -> String {
 
 /// Returns the end of the output for people: standard error and the last words, or else what was printed.
 fn log(journal: &Journal, last_words: Option<&str>, finished: &Finished) -> String {
-    let stderr = finished.stderr.text();
     let said = match last_words {
         Some(words) if !words.is_empty() => words.to_owned(),
         _ => for_people(&finished.stdout.text()).unwrap_or_else(|| journal.last_text().to_owned()),
     };
-    match stderr.trim() {
-        "" => journal.plain(&said, MAX_LOG),
-        complaints => journal.plain(&format!("{complaints}\n{said}"), MAX_LOG),
+    journal.plain(&with_stderr(finished, said), MAX_LOG)
+}
+
+/// Returns what was printed on standard error, if anything was, followed by what was said.
+pub(crate) fn with_stderr(finished: &Finished, said: String) -> String {
+    match finished.stderr.text().trim() {
+        "" => said,
+        complaints => format!("{complaints}\n{said}"),
     }
 }
 
@@ -111,7 +114,6 @@ pub(crate) struct Told {
     pub(crate) estimated: bool,
     /// The model that was used.
     pub(crate) model: Option<String>,
-    /// Its last words.
     pub(crate) last_words: Option<String>,
 }
 
@@ -159,7 +161,7 @@ pub(crate) fn printed(
 }
 
 /// Returns the end of a program that was started, or the error if it was not.
-pub(crate) fn started(ended: Result<Ended, StartError>, program: &str) -> Result<Ended, RunError> {
+pub(crate) fn started<T>(ended: Result<T, StartError>, program: &str) -> Result<T, RunError> {
     ended.map_err(|error| match error {
         StartError::NotFound(_) | StartError::NotExecutable(_) => never_ran(AgentFailure::NotFound {
             program: program.to_owned(),

@@ -2,10 +2,11 @@
 
 use crate::{
     agents::{
-        access::Access,
+        access::{Access, Provider},
         answer::NoAnswer,
         journal::{Activity, Journal},
         outcome::started,
+        private::Private,
         prompt::Prompt,
         record::Record,
         session,
@@ -147,6 +148,19 @@ pub(crate) struct RunContext {
 }
 
 impl RunContext {
+    /// Opens the run's door; see [`Access::lead`].
+    pub(crate) async fn lead(
+        &self,
+        order: &mut Spec,
+        spec: &RunSpec,
+        private: &Private,
+        providers: &[Provider],
+    ) -> Result<Vec<(Provider, String)>, RunError> {
+        self.access
+            .lead(order, spec, private, providers, self.sandbox.level())
+            .await
+    }
+
     /// Runs a program that prints lines, and passes every line to `listener`. `last` is the time that it may take from
     /// its last line to its end.
     pub(crate) async fn hear(

@@ -1,5 +1,6 @@
 //! Turns JSON Schemas into the forms that programs and providers accept, and cleans answers made with them.
 
+use crate::agents::json::items;
 use serde_json::{Map, Value, json};
 
 /// Keywords of a schema that say nothing about the values.
@@ -18,17 +19,12 @@ pub(crate) fn bare(schema: &Value) -> Value {
             .map(|(name, value)| {
                 let value = match (name.as_str(), value) {
                     // These keys are the answer's own.
-                    ("properties" | "$defs" | "definitions", Value::Object(fields)) => fields
-                        .iter()
-                        .map(|(name, field)| (name.clone(), bare(field)))
-                        .collect::<Map<_, _>>()
-                        .into(),
+                    ("properties" | "$defs" | "definitions", Value::Object(fields)) => each(fields, bare),
                     _ => bare(value),
                 };
                 (name.clone(), value)
             })
-            .collect::<Map<_, _>>()
-            .into(),
+            .collect(),
         Value::Array(items) => items.iter().map(bare).collect(),
         other => other.clone(),
     }
@@ -48,37 +44,33 @@ pub(crate) fn strict(schema: &Value) -> Value {
     let Some(properties) = object.get("properties").and_then(Value::as_object) else {
         return Value::Object(strict);
     };
-    let required: Vec<&str> = object
-        .get("required")
-        .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
-    let fields: Map<String, Value> = properties
-        .iter()
-        .map(|(name, field)| {
-            let field = self::strict(field);
-            let field = match required.contains(&name.as_str()) {
-                true => field,
-                false => json!({ "anyOf": [field, { "type": "null" }] }),
-            };
-            (name.clone(), field)
-        })
-        .collect();
+    let required = items(schema, "required");
+    let strict_field = |(name, field): (&String, &Value)| {
+        let field = self::strict(field);
+        let field = match required.iter().any(|found| found == name.as_str()) {
+            true => field,
+            false => json!({ "anyOf": [field, { "type": "null" }] }),
+        };
+        (name.clone(), field)
+    };
+    let fields: Map<String, Value> = properties.iter().map(strict_field).collect();
     strict.insert("required".to_owned(), fields.keys().cloned().collect());
     strict.insert("properties".to_owned(), Value::Object(fields));
     strict.insert("additionalProperties".to_owned(), Value::Bool(false));
     Value::Object(strict)
 }
 
+/// Converts each value of an object.
+fn each(fields: &Map<String, Value>, convert: fn(&Value) -> Value) -> Value {
+    let fields = fields.iter();
+    fields.map(|(name, value)| (name.clone(), convert(value))).collect()
+}
+
 fn inner(name: &str, value: &Value) -> Value {
     match (name, value) {
         ("items", schema) => strict(schema),
         ("anyOf" | "oneOf" | "allOf", Value::Array(schemas)) => schemas.iter().map(strict).collect(),
-        ("$defs" | "definitions", Value::Object(schemas)) => schemas
-            .iter()
-            .map(|(name, schema)| (name.clone(), strict(schema)))
-            .collect::<Map<_, _>>()
-            .into(),
+        ("$defs" | "definitions", Value::Object(schemas)) => each(schemas, strict),
         _ => value.clone(),
     }
 }
@@ -94,8 +86,7 @@ pub(crate) fn without_nulls(answer: Value) -> Value {
             .into_iter()
             .filter(|(_, value)| !value.is_null())
             .map(|(name, value)| (name, without_nulls(value)))
-            .collect::<Map<_, _>>()
-            .into(),
+            .collect(),
         Value::Array(items) => items.into_iter().map(without_nulls).collect(),
         other => other,
     }

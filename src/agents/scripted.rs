@@ -94,9 +94,8 @@ impl ScriptedAgent {
 
     fn take<'a>(&self, steps: &'a [ScriptStep], spec: &RunSpec, earlier: u32) -> Result<&'a ScriptStep, RunError> {
         let fits = |step: &ScriptStep| step.matches(spec.role, spec.task, Some(spec.turn.0));
-        let fitting: Vec<usize> = steps
-            .iter()
-            .enumerate()
+        let fitting: Vec<usize> = (0..)
+            .zip(steps)
             .filter(|(_, step)| fits(step))
             .map(|(at, _)| at)
             .collect();

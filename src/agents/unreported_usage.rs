@@ -59,11 +59,12 @@ pub(crate) async fn counted(
     door.close().await;
     let passed = door.used();
     let count = |record: &mut Record| {
-        match view(door, model, &passed, record.level) {
-            View::All => count(record, told, &passed),
-            View::Part => {}
+        let view = view(door, model, &passed, record.level);
+        if view == View::All {
+            count(record, told, &passed);
         }
         tell(record, door.first_request());
+        view
     };
     match outcome {
         Ok(mut printed) => {
@@ -71,8 +72,7 @@ pub(crate) async fn counted(
             Ok(printed)
         }
         Err(RunError::Agent { failure, mut record }) => {
-            count(&mut record);
-            let failure = match view(door, model, &passed, record.level) {
+            let failure = match count(&mut record) {
                 View::All => spent(failure, &passed, spec.usd_micros),
                 View::Part => failure,
             };

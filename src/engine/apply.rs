@@ -25,6 +25,19 @@ pub struct Fact {
     pub at: Millis,
 }
 
+impl Fact {
+    /// Builds a fact that AutoBuild caused.
+    pub(super) fn ours(event: Event, cause: String, at: Millis) -> Self {
+        let actor = "autobuild".to_owned();
+        Self {
+            event,
+            cause,
+            actor,
+            at,
+        }
+    }
+}
+
 /// The result of applying a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applied {
@@ -70,7 +83,7 @@ impl Engine {
             let before = persist::read(&stored)?;
             let step = step::step(before.clone(), fact.event.clone(), fact.at);
             tracing::debug!(feature = %key, cause = %fact.cause, state = step.feature.state.word(), "event applied to {key}");
-            let commit = self.commit(Some((stored.version, &before)), &step, &fact, finish.clone())?;
+            let commit = self.commit(Some((stored.version, &before)), &step, recorded(&fact), finish.clone())?;
             if let Some(applied) = self.stored(&commit).await? {
                 if applied == Applied::Done && self.settings.telemetry.is_on() {
                     let ended = spans::ended(&before, &step.feature, fact.at);
@@ -94,17 +107,14 @@ impl Engine {
         let actor = snapshot.labelled_by.login.clone();
         let at = snapshot.at;
         let step = step::labelled(key, installation, snapshot, rules);
-        let commit = Commit {
-            expected: None,
-            event: NewEvent {
-                kind: "labelled".to_owned(),
-                body: "{}".to_owned(),
-                cause: format!("labelled/{}", key.run),
-                actor,
-                at,
-            },
-            ..self.changes(None, &step, at, finish)?
+        let event = NewEvent {
+            kind: "labelled".to_owned(),
+            body: "{}".to_owned(),
+            cause: format!("labelled/{}", key.run),
+            actor,
+            at,
         };
+        let commit = self.commit(None, &step, event, finish)?;
         Ok(self.stored(&commit).await?.unwrap_or(Applied::RunExists))
     }
 
@@ -112,47 +122,14 @@ impl Engine {
         &self,
         before: Option<(i64, &Feature)>,
         step: &Step,
-        fact: &Fact,
-        finish: Option<Finish>,
-    ) -> Result<Commit, ApplyError> {
-        let body = serde_json::to_value(&fact.event).unwrap_or_default();
-        let kind = match &body {
-            serde_json::Value::Object(map) => map.keys().next().cloned().unwrap_or_default(),
-            serde_json::Value::String(word) => word.clone(),
-            serde_json::Value::Null
-            | serde_json::Value::Bool(_)
-            | serde_json::Value::Number(_)
-            | serde_json::Value::Array(_) => String::new(),
-        };
-        Ok(Commit {
-            event: NewEvent {
-                kind,
-                body: body.to_string(),
-                cause: fact.cause.clone(),
-                actor: fact.actor.clone(),
-                at: fact.at,
-            },
-            ..self.changes(before, step, fact.at, finish)?
-        })
-    }
-
-    fn changes(
-        &self,
-        before: Option<(i64, &Feature)>,
-        step: &Step,
-        at: Millis,
+        event: NewEvent,
         finish: Option<Finish>,
     ) -> Result<Commit, ApplyError> {
         let rows = persist::write(before.map(|(_, feature)| feature), &step.feature)?;
+        let at = event.at;
         Ok(Commit {
             expected: before.map(|(version, _)| version),
-            event: NewEvent {
-                kind: String::new(),
-                body: String::new(),
-                cause: String::new(),
-                actor: String::new(),
-                at,
-            },
+            event,
             feature: rows.feature,
             tasks: rows.tasks,
             removed: rows.removed,
@@ -160,7 +137,6 @@ impl Engine {
             cancel: schedule::cancels(&step.feature, &step.stop, &step.effects),
             effects: schedule::effects(&step.feature, &step.effects, at, self.settings.write_spacing_ms),
             finish,
-            delivery: None,
         })
     }
 
@@ -177,5 +153,19 @@ impl Engine {
             self.running.look_again();
         }
         Ok(Some(applied))
+    }
+}
+
+/// Returns a fact as it is recorded. The kind of its event is the name of the variant.
+fn recorded(fact: &Fact) -> NewEvent {
+    let body = serde_json::to_value(&fact.event).unwrap_or_default();
+    let named = body.as_object().and_then(|fields| fields.keys().next());
+    let kind = named.map(String::as_str).or(body.as_str()).unwrap_or_default();
+    NewEvent {
+        kind: kind.to_owned(),
+        body: body.to_string(),
+        cause: fact.cause.clone(),
+        actor: fact.actor.clone(),
+        at: fact.at,
     }
 }

@@ -4,7 +4,7 @@
 use domain::ids::{InstallationId, RepoId};
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 /// The installations found so far, by repository.
@@ -13,22 +13,19 @@ pub struct CoachInstallations(Mutex<HashMap<RepoId, InstallationId>>);
 
 impl CoachInstallations {
     pub(super) fn known(&self, repo: RepoId) -> Option<InstallationId> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&repo)
-            .copied()
+        self.lock().get(&repo).copied()
     }
 
     /// Forgets an installation that a call found to be gone, so that it is looked up again.
     pub(super) fn forget(&self, repo: RepoId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&repo);
+        self.lock().remove(&repo);
     }
 
     pub(super) fn remember(&self, repo: RepoId, installation: InstallationId) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(repo, installation);
+        self.lock().insert(repo, installation);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RepoId, InstallationId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,16 +4,20 @@
 use crate::{
     engine::{
         Engine,
-        apply::Applied,
+        apply::{Applied, ApplyError, Fact},
         in_flight::Crash,
         job::{ApiWait, Done, EffectError, Job, LimitedBy},
         perform,
         perform::give_up,
         schedule,
     },
-    store::{Claimed, Fenced, Finish, Lane, Lease, Outcome, ParkCause, ParkTimes, StoreError},
+    store::{Claimed, Fenced, Finish, Lane, Lease, NewEffect, Outcome, ParkCause, ParkTimes, StoreError},
 };
-use domain::{blocked::Defect, effect::Outages, ids::Millis};
+use domain::{
+    blocked::Defect,
+    effect::Outages,
+    ids::{FeatureKey, Millis},
+};
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -121,48 +125,51 @@ impl Engine {
     }
 
     async fn done(&self, job: &Job, done: Done) -> Result<(), StoreError> {
-        let outcome = Outcome::Done { external_id: None };
         match done {
-            Done::Nothing => self.end(job, &outcome).await,
+            Done::Nothing => self.end(job, &Outcome::Done).await,
             Done::FollowUp(effects) => {
                 self.store.add_effects(&effects).await?;
-                self.end(job, &outcome).await
+                self.end(job, &Outcome::Done).await
             }
-            Done::Fact(key, fact) => {
-                let finish = Finish {
-                    hold: job.hold.clone(),
-                    outcome: outcome.clone(),
-                };
-                match self.apply(&key, *fact, Some(finish)).await {
-                    Ok(Applied::Done | Applied::Known | Applied::LostFence) => Ok(()),
-                    Ok(Applied::NoFeature | Applied::RunExists) => self.end(job, &outcome).await,
-                    Err(error) => self.error(job, error.into()).await,
-                }
-            }
+            Done::Fact(key, fact) => match self.end_with(job, &Outcome::Done, &key, *fact).await {
+                Ok(true) => Ok(()),
+                Ok(false) => self.end(job, &Outcome::Done).await,
+                Err(error) => self.error(job, error.into()).await,
+            },
         }
+    }
+
+    /// Ends the effect together with its fact. Returns `false` if no Feature takes the fact.
+    async fn end_with(&self, job: &Job, outcome: &Outcome, key: &FeatureKey, fact: Fact) -> Result<bool, ApplyError> {
+        let finish = Finish {
+            hold: job.hold.clone(),
+            outcome: outcome.clone(),
+        };
+        Ok(match self.apply(key, fact, Some(finish)).await? {
+            Applied::Done | Applied::Known | Applied::LostFence => true,
+            Applied::NoFeature | Applied::RunExists => false,
+        })
     }
 
     async fn error(&self, job: &Job, error: EffectError) -> Result<(), StoreError> {
         let id = &job.effect.id;
-        match &error {
-            EffectError::Stopped => written(self.store.release(&job.hold).await?),
+        let store = &self.store;
+        let fenced = match &error {
+            EffectError::Stopped => store.release(&job.hold).await?,
             EffectError::Suspended => {
-                written(
-                    self.store
-                        .postpone(&job.hold, self.now().plus(SUSPENDED_MS), &error.to_string())
-                        .await?,
-                );
+                let until = self.now().plus(SUSPENDED_MS);
+                store.postpone(&job.hold, until, &error.to_string()).await?
             }
             EffectError::Limited { by, until, why } => {
                 if *by == LimitedBy::GitHub {
                     self.spacing.hold(job.installation(), *until);
                 }
                 tracing::info!(%id, "{id} waits: {why}");
-                written(self.store.postpone(&job.hold, *until, why).await?);
+                store.postpone(&job.hold, *until, why).await?
             }
             EffectError::Waiting { until } => {
                 tracing::debug!(%id, "{id} waits for others");
-                written(self.store.postpone(&job.hold, *until, &error.to_string()).await?);
+                store.postpone(&job.hold, *until, &error.to_string()).await?
             }
             EffectError::Parked { wait, why } => return self.park(job, wait, why).await,
             EffectError::Failed(_) | EffectError::Hopeless(_) | EffectError::Spent(_) => {
@@ -174,7 +181,8 @@ impl Engine {
                 return self.wait_out(job, &error, not_before.unwrap_or(Millis(0))).await;
             }
             EffectError::Later { .. } | EffectError::Agent(_) => return self.later(job, &error).await,
-        }
+        };
+        written(fenced);
         Ok(())
     }
 
@@ -192,11 +200,7 @@ impl Engine {
             spacing: self.settings.waits.spacing,
             lease: wait.trouble.map(|(_, asked)| asked.plus(self.settings.waits.spacing)),
         };
-        let id_shown = format!("{id}/waits/{}", job.effect.fence);
-        let shown = job
-            .effect
-            .feature
-            .map(|key| schedule::shown_again(job, key, id_shown, self.now()));
+        let shown = shown_wait(job, times.now);
         let parked = self
             .store
             .park(&job.hold, &wait.provider, &cause, &times, shown.as_slice());
@@ -215,17 +219,10 @@ impl Engine {
         }
         let wait = self.settings.backoff.after_waiting(waited, fifth());
         tracing::warn!(%id, "{id} waits for GitHub: {error}");
-        let times = ParkTimes {
-            now,
-            until: now.plus(wait).max(not_before),
-            spacing: 0,
-            lease: None,
-        };
         // The wait is shown once. When the effect continues, its own result is shown.
-        let shown = job.effect.feature.filter(|_| begun.is_none());
-        let shown = shown.map(|key| schedule::shown_again(job, key, format!("{id}/waits/{}", job.effect.fence), now));
-        let why = error.to_string();
-        let waits = self.store.wait_for_forge(&job.hold, &why, &times, shown.as_slice());
+        let shown = begun.is_none().then(|| shown_wait(job, now)).flatten();
+        let (why, times) = (error.to_string(), (now, now.plus(wait).max(not_before)));
+        let waits = self.store.wait_for_forge(&job.hold, &why, times, shown.as_slice());
         written(waits.await?);
         Ok(())
     }
@@ -259,13 +256,9 @@ impl Engine {
             error: error.to_string(),
         };
         if let Some((key, fact)) = give_up::fact(self, job, error).await {
-            let finish = Finish {
-                hold: job.hold.clone(),
-                outcome: outcome.clone(),
-            };
-            match self.apply(&key, fact, Some(finish)).await {
-                Ok(Applied::Done | Applied::Known | Applied::LostFence) => return Ok(()),
-                Ok(Applied::NoFeature | Applied::RunExists) => {}
+            match self.end_with(job, &outcome, &key, fact).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
                 Err(error) => tracing::error!(%error, %id, "the Feature could not be told that {id} is given up"),
             }
         }
@@ -276,6 +269,12 @@ impl Engine {
         written(self.store.finish(&job.hold, outcome).await?);
         Ok(())
     }
+}
+
+/// Returns the effect that shows people that the job's effect waits, if it belongs to a Feature.
+fn shown_wait(job: &Job, now: Millis) -> Option<NewEffect> {
+    let id = format!("{}/waits/{}", job.effect.id, job.effect.fence);
+    job.effect.feature.map(|key| schedule::shown_again(job, key, id, now))
 }
 
 fn written(fenced: Fenced) {

@@ -2,8 +2,6 @@
 
 use crate::store::{FeatureRow, StoredFeature, TaskRow, TurnRow};
 use domain::{
-    decision::Verdict,
-    evidence::GateReport,
     feature::Feature,
     ids::{Millis, TaskId, TurnNumber},
     report::{Discrepancy, PlayerReport},
@@ -53,11 +51,8 @@ pub fn read(stored: &StoredFeature) -> Result<Feature, Unreadable> {
     for row in rows {
         let data: TaskData = serde_json::from_str(&row.data).map_err(unreadable(row.id.to_string()))?;
         let mut task = data.task;
-        let mut turns: Vec<&TurnRow> = stored
-            .turns
-            .iter()
-            .filter(|turn| turn.task == task.id && data.turns.contains(&turn.number))
-            .collect();
+        let is_valid = |turn: &&TurnRow| turn.task == task.id && data.turns.contains(&turn.number);
+        let mut turns: Vec<&TurnRow> = stored.turns.iter().filter(is_valid).collect();
         turns.sort_by_key(|turn| turn.number);
         task.turns = turns.into_iter().map(read_turn).collect::<Result<_, _>>()?;
         feature.tasks.push(task);
@@ -68,18 +63,8 @@ pub fn read(stored: &StoredFeature) -> Result<Feature, Unreadable> {
 fn read_turn(row: &TurnRow) -> Result<Turn, Unreadable> {
     let what = || format!("turn {} of {}", row.number, row.task);
     let account: Account = serde_json::from_str(row.report.as_deref().unwrap_or("null")).map_err(unreadable(what()))?;
-    let verdict: Option<Verdict> = row
-        .decision
-        .as_deref()
-        .map(serde_json::from_str)
-        .transpose()
-        .map_err(unreadable(what()))?;
-    let gates: Option<GateReport> = row
-        .evidence
-        .as_deref()
-        .map(serde_json::from_str)
-        .transpose()
-        .map_err(unreadable(what()))?;
+    let verdict = row.decision.as_deref().map(serde_json::from_str).transpose();
+    let gates = row.evidence.as_deref().map(serde_json::from_str).transpose();
     Ok(Turn {
         number: row.number,
         attempt: account.attempt,
@@ -93,8 +78,8 @@ fn read_turn(row: &TurnRow) -> Result<Turn, Unreadable> {
         work: account.work,
         report: account.report,
         discrepancies: account.discrepancies,
-        gates,
-        verdict,
+        gates: gates.map_err(unreadable(what()))?,
+        verdict: verdict.map_err(unreadable(what()))?,
     })
 }
 
@@ -112,7 +97,6 @@ pub struct Rows {
 
 /// Returns the rows that differ between `before` and `after`.
 pub fn write(before: Option<&Feature>, after: &Feature) -> Result<Rows, Unreadable> {
-    let known = |id: TaskId| before.and_then(|before| before.task(id));
     let mut rows = Rows {
         feature: feature_row(after)?,
         tasks: Vec::new(),
@@ -120,7 +104,7 @@ pub fn write(before: Option<&Feature>, after: &Feature) -> Result<Rows, Unreadab
         turns: Vec::new(),
     };
     for task in &after.tasks {
-        let old = known(task.id);
+        let old = before.and_then(|before| before.task(task.id));
         if old != Some(task) {
             rows.tasks.push(task_row(task)?);
         }
@@ -131,11 +115,8 @@ pub fn write(before: Option<&Feature>, after: &Feature) -> Result<Rows, Unreadab
         }
     }
     let gone = before.map(|before| before.tasks.as_slice()).unwrap_or_default();
-    rows.removed = gone
-        .iter()
-        .map(|task| task.id)
-        .filter(|id| after.task(*id).is_none())
-        .collect();
+    let ids = gone.iter().map(|task| task.id);
+    rows.removed = ids.filter(|id| after.task(*id).is_none()).collect();
     Ok(rows)
 }
 
@@ -144,10 +125,7 @@ fn feature_row(feature: &Feature) -> Result<FeatureRow, Unreadable> {
         key: feature.key,
         installation: feature.installation,
         state: feature.state.word().to_owned(),
-        branch: feature
-            .integration
-            .as_ref()
-            .map(|integration| integration.branch.clone()),
+        branch: feature.integration.as_ref().map(|own| own.branch.clone()),
         pull: feature.pull,
         held: feature.is_held(),
         data: serde_json::to_string(feature).map_err(unreadable("Feature"))?,
@@ -182,6 +160,8 @@ fn turn_row(task: TaskId, turn: &Turn) -> Result<TurnRow, Unreadable> {
         report: turn.report.clone(),
         discrepancies: turn.discrepancies.clone(),
     };
+    let decision = turn.verdict.as_ref().map(serde_json::to_string).transpose();
+    let evidence = turn.gates.as_ref().map(serde_json::to_string).transpose();
     Ok(TurnRow {
         task,
         number: turn.number,
@@ -189,19 +169,8 @@ fn turn_row(task: TaskId, turn: &Turn) -> Result<TurnRow, Unreadable> {
         base: turn.base.clone(),
         head: turn.head.clone(),
         report: Some(serde_json::to_string(&account).map_err(unreadable(what()))?),
-        decision: turn
-            .verdict
-            .as_ref()
-            .map(serde_json::to_string)
-            .transpose()
-            .map_err(unreadable(what()))?,
-        evidence: turn
-            .gates
-            .as_ref()
-            .map(serde_json::to_string)
-            .transpose()
-            .map_err(unreadable(what()))?,
-        usage: None,
+        decision: decision.map_err(unreadable(what()))?,
+        evidence: evidence.map_err(unreadable(what()))?,
         started_at: Some(turn.started_at),
         ended_at: turn.ended_at,
     })

@@ -1,7 +1,7 @@
 //! The queue for the dashboard: why each step waits, for what and until when. Also retries steps that were given up.
 
 use crate::{
-    engine::{Engine, ingest},
+    engine::ingest,
     store::{EffectState, HeldBy, QueuedEffect, Store, StoreError, StoredEffect, WaitsOn},
 };
 use domain::{
@@ -120,37 +120,19 @@ pub async fn try_again(store: &Store, id: &str, now: Millis) -> Result<TriedAgai
     })
 }
 
-impl Engine {
-    /// Reads the current queue.
-    pub async fn queue(&self) -> Result<Queue, StoreError> {
-        Queue::of(&self.store, self.now()).await
-    }
-
-    /// Retries a step that was given up. Two calls have the effect of one.
-    pub async fn try_again(&self, id: &str) -> Result<TriedAgain, StoreError> {
-        try_again(&self.store, id, self.now()).await
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Why, why};
     use crate::store::{EffectState, HeldBy, QueuedEffect, WaitsOn};
-    use domain::{
-        effect::Lane,
-        ids::{InstallationId, Millis},
-    };
+    use domain::ids::Millis;
 
     #[test]
     fn each_step_says_why_it_waits() {
         let step = QueuedEffect {
             id: "e".to_owned(),
             kind: "player".to_owned(),
-            lane: Lane::Agent,
             subject: "1/2/3".to_owned(),
             feature: None,
-            installation: InstallationId(1),
-            repo: None,
             state: EffectState::Ready,
             run_at: Millis(100),
             first_due: Millis(100),

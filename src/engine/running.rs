@@ -13,7 +13,8 @@ use tokio_util::sync::CancellationToken;
 #[derive(Default)]
 pub struct Running {
     tokens: Mutex<HashMap<String, CancellationToken>>,
-    again: Again,
+    /// Changes whenever every effect must check at once whether it is still wanted.
+    again: watch::Sender<u64>,
     at_work: Mutex<Board>,
 }
 
@@ -65,14 +66,6 @@ impl Drop for OnBoard<'_> {
     }
 }
 
-struct Again(watch::Sender<u64>);
-
-impl Default for Again {
-    fn default() -> Self {
-        Self(watch::Sender::new(0))
-    }
-}
-
 impl Running {
     /// Adds an effect that begins. Returns the token that stops it.
     pub(super) fn begin(&self, effect: &str) -> CancellationToken {
@@ -113,12 +106,12 @@ impl Running {
 
     /// Asks every effect of this process to check at once whether it is still wanted.
     pub(super) fn look_again(&self) {
-        self.again.0.send_modify(|count| *count = count.wrapping_add(1));
+        self.again.send_modify(|count| *count = count.wrapping_add(1));
     }
 
     /// Returns a receiver that changes on every call of [`Running::look_again`].
     pub(super) fn looks(&self) -> watch::Receiver<u64> {
-        self.again.0.subscribe()
+        self.again.subscribe()
     }
 
     fn tokens(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {

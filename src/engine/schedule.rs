@@ -2,7 +2,7 @@
 
 use crate::{
     engine::job::Job,
-    store::{CancelRule, Lane, NewEffect, Ordered, Which},
+    store::{CancelRule, Lane, NewEffect, Ordered},
 };
 use domain::{
     effect::{Effect, Order, Subject, WaitsFor},
@@ -22,10 +22,8 @@ pub const PROGRESS_SPACINGS: i64 = 120;
 
 /// Returns the rows of `effects` of a Feature, due at `now`.
 pub fn effects(feature: &Feature, effects: &[Effect], now: Millis, spacing_ms: i64) -> Vec<NewEffect> {
-    effects
-        .iter()
-        .map(|effect| stored(feature, effect, now, spacing_ms))
-        .collect()
+    let rows = effects.iter().map(|effect| stored(feature, effect, now, spacing_ms));
+    rows.collect()
 }
 
 fn stored(feature: &Feature, effect: &Effect, now: Millis, spacing_ms: i64) -> NewEffect {
@@ -51,7 +49,7 @@ pub fn shown_again(job: &Job, feature: FeatureKey, id: String, run_at: Millis) -
 }
 
 /// Returns the row of an effect of a Feature, as its spec defines it.
-fn new(
+pub fn new(
     id: String,
     effect: &Effect,
     key: &FeatureKey,
@@ -81,7 +79,6 @@ fn new(
         payload: serde_json::to_string(effect).unwrap_or_default(),
         priority: spec.priority.number(),
         run_at,
-        deadline: None,
     }
 }
 
@@ -104,23 +101,16 @@ fn waits(edited_at: Millis, now: Millis, wait: i64) -> Option<Millis> {
 
 /// Returns the rules by which the store cancels effects before it adds the new ones.
 pub fn cancels(feature: &Feature, stop: &[StopScope], new: &[Effect]) -> Vec<CancelRule> {
-    let stopped = stop.iter().map(|scope| CancelRule {
-        subject: match scope {
-            StopScope::Task(task) => Some(task_subject(&feature.key, *task)),
-            StopScope::Feature => None,
-        },
-        which: Which::Work,
-        kind: None,
+    let stopped = stop.iter().map(|scope| match scope {
+        StopScope::Task(task) => CancelRule::Work(Some(task_subject(&feature.key, *task))),
+        StopScope::Feature => CancelRule::Work(None),
     });
     // Each edit shows the whole state, so the newest edit replaces those that wait.
-    let shown = new.iter().map(Effect::spec);
-    let shown = shown.filter(|spec| spec.waits_for == WaitsFor::Spacing);
-    let shown = shown.map(|spec| CancelRule {
-        subject: None,
-        which: Which::All,
-        kind: Some(spec.kind.to_owned()),
-    });
-    stopped.chain(shown).collect()
+    let specs = new.iter().map(Effect::spec);
+    let shown = specs.filter(|spec| spec.waits_for == WaitsFor::Spacing);
+    stopped
+        .chain(shown.map(|spec| CancelRule::Kind(spec.kind.to_owned())))
+        .collect()
 }
 
 fn task_subject(key: &FeatureKey, task: TaskId) -> String {

@@ -143,11 +143,8 @@ impl Backoff {
     /// Returns the wait in milliseconds if `attempts` tries failed before this one, varied by the share `fifth` (-0.2
     /// to 0.2).
     pub fn after(&self, attempts: u32, fifth: f64) -> i64 {
-        let doubled = self
-            .first
-            .saturating_mul(2_u32.saturating_pow(attempts.min(16)))
-            .min(self.most);
-        moved(doubled, fifth)
+        let doubled = self.first.saturating_mul(2_u32.saturating_pow(attempts.min(16)));
+        moved(doubled.min(self.most), fifth)
     }
 
     /// Returns the next wait in milliseconds for an effect that has waited `waited` milliseconds: as long again. So the
@@ -156,20 +153,18 @@ impl Backoff {
         let waited = Duration::from_millis(u64::try_from(waited).unwrap_or(0));
         moved(waited.max(self.first).min(self.most), fifth)
     }
-}
 
-fn moved(wait: Duration, fifth: f64) -> i64 {
-    let moved = wait.mul_f64(1.0 + fifth.clamp(-0.2, 0.2));
-    i64::try_from(moved.as_millis()).unwrap_or(i64::MAX)
-}
-
-impl Backoff {
     /// Returns the wait in milliseconds after `attempts` failures if GitHub asks to wait for `asked` milliseconds.
     pub fn as_told(&self, attempts: u32, asked: i64) -> i64 {
         let most = i64::try_from(self.most.as_millis()).unwrap_or(i64::MAX);
         let seconds = asked.saturating_add(999).max(0) / 1_000;
         routing::told(seconds, attempts, most)
     }
+}
+
+fn moved(wait: Duration, fifth: f64) -> i64 {
+    let moved = wait.mul_f64(1.0 + fifth.clamp(-0.2, 0.2));
+    i64::try_from(moved.as_millis()).unwrap_or(i64::MAX)
 }
 
 impl EngineSettings {

@@ -44,7 +44,7 @@ impl Engine {
         match self.store.reap(self.now()).await {
             Ok(taken) => taken
                 .iter()
-                .for_each(|effect| tracing::warn!(id = %effect.id, "the lease of {} ran out", effect.id)),
+                .for_each(|id| tracing::warn!(%id, "the lease of {id} ran out")),
             Err(error) => tracing::warn!(%error, "lost work could not be taken back"),
         }
     }

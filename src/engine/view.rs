@@ -183,14 +183,11 @@ impl Engine {
 
     /// Reads a Feature that is new or has changed.
     async fn look_at(&self, listed: &ListedFeature) -> Result<Seen, ViewError> {
-        let read = match self.store.feature(&listed.key).await.map_err(ViewError::from) {
-            Ok(stored) => stored
-                .map(|stored| persist::read(&stored))
-                .transpose()
-                .map_err(ViewError::from),
-            Err(error) => Err(error),
+        let read = async {
+            let stored = self.store.feature(&listed.key).await?;
+            Ok::<_, ViewError>(stored.as_ref().map(persist::read).transpose()?)
         };
-        let feature = match read {
+        let feature = match read.await {
             Ok(feature) => feature.map(Arc::new),
             Err(error) if error.is_unreadable() => {
                 tracing::warn!(%error, key = %listed.key, "the Feature {} cannot be read", listed.key);

@@ -72,15 +72,10 @@ impl Identity {
     pub fn bot_login(&self) -> String {
         format!("{}[bot]", self.slug)
     }
-
-    /// Returns those of `needed` ([`AUTOBUILD_PERMISSIONS`](super::AUTOBUILD_PERMISSIONS) or
-    /// [`COACH_PERMISSIONS`](super::COACH_PERMISSIONS)) that the App does not request.
-    pub fn lacks(&self, needed: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
-        lacking(&self.permissions, needed)
-    }
 }
 
-/// Returns those of `needed` that these permissions do not include.
+/// Returns those of `needed` ([`AUTOBUILD_PERMISSIONS`](super::AUTOBUILD_PERMISSIONS) or
+/// [`COACH_PERMISSIONS`](super::COACH_PERMISSIONS)) that these permissions do not include.
 pub fn lacking(
     permissions: &BTreeMap<String, String>,
     needed: &[(&'static str, &'static str)],
@@ -90,11 +85,8 @@ pub fn lacking(
         Some(granted) => granted == level,
         None => false,
     };
-    needed
-        .iter()
-        .copied()
-        .filter(|(name, level)| !has(name, level))
-        .collect()
+    let needed = needed.iter().copied();
+    needed.filter(|(name, level)| !has(name, level)).collect()
 }
 
 #[derive(Deserialize)]
@@ -103,13 +95,13 @@ struct Installation {
 }
 
 pub(super) async fn identity(wire: &Wire) -> Result<Identity, GithubError> {
-    wire.rest(&Credential::App, &Call::get("/app")).await?.json()
+    wire.send(&Credential::App, &Call::get("/app")).await?.json()
 }
 
 /// Returns the installation that covers a repository; `None` if the App is not installed.
 pub(super) async fn installation_of(wire: &Wire, name: &RepoName) -> Result<Option<InstallationId>, GithubError> {
     let path = format!("/repos/{}/{}/installation", segment(&name.owner), segment(&name.name));
-    match wire.rest(&Credential::App, &Call::get(&path)).await {
+    match wire.send(&Credential::App, &Call::get(&path)).await {
         Ok(reply) => Ok(Some(reply.json::<Installation>()?.id)),
         Err(GithubError::NotFound) => Ok(None),
         Err(error) => Err(error),

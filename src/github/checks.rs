@@ -45,10 +45,8 @@ pub struct CheckOutput {
 pub struct CheckAnnotation {
     /// The file, relative to the root.
     pub path: String,
-    /// The first line, from 1.
-    pub start_line: u32,
-    /// The last line.
-    pub end_line: u32,
+    /// The line, from 1.
+    pub line: u32,
     /// The level.
     pub level: AnnotationLevel,
     /// At most 255 characters.
@@ -89,7 +87,7 @@ pub struct CheckAction {
     pub identifier: String,
 }
 
-/// The wanted state of a check run.
+/// A finished check run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckReport<'a> {
     /// The name: `AutoBuild`.
@@ -98,8 +96,8 @@ pub struct CheckReport<'a> {
     pub head: &'a Sha,
     /// An id for its subject, by which it is found again.
     pub external_id: &'a str,
-    /// The conclusion; `None` while it runs.
-    pub conclusion: Option<CheckConclusion>,
+    /// The conclusion.
+    pub conclusion: CheckConclusion,
     /// The text.
     pub output: CheckOutput,
     /// The buttons.
@@ -132,10 +130,7 @@ struct CheckRunsWire {
 impl Repo<'_> {
     /// Adds a check run to a commit. Call [`Repo::find_check`] first if an earlier attempt may have succeeded.
     pub async fn create_check(&self, report: &CheckReport<'_>) -> Result<CheckRunId, GithubError> {
-        let body = body(report);
-        let reply = self
-            .send(Rights::Checks, Method::POST, "/check-runs", Some(&body))
-            .await?;
+        let reply = self.post(Rights::Checks, "/check-runs", &body(report)).await?;
         reply.json::<CheckRunWire>().map(|run| run.id)
     }
 
@@ -186,8 +181,8 @@ impl Repo<'_> {
 fn annotation(annotation: &CheckAnnotation) -> Value {
     json!({
         "path": annotation.path,
-        "start_line": annotation.start_line,
-        "end_line": annotation.end_line,
+        "start_line": annotation.line,
+        "end_line": annotation.line,
         "annotation_level": annotation.level.name(),
         "title": annotation.title,
         "message": annotation.message,
@@ -198,29 +193,15 @@ fn body(report: &CheckReport<'_>) -> Value {
     let actions: Vec<Value> = report
         .actions
         .iter()
-        .map(|action| {
-            json!({
-                "label": action.label,
-                "description": action.description,
-                "identifier": action.identifier,
-            })
-        })
+        .map(|it| json!({"label": it.label, "description": it.description, "identifier": it.identifier}))
         .collect();
-    let mut body = json!({
+    json!({
         "name": report.name,
         "head_sha": report.head,
         "external_id": report.external_id,
         "output": {"title": report.output.title, "summary": report.output.summary},
         "actions": actions,
-    });
-    // The status `completed` must come with a conclusion, and no other status may.
-    let (status, conclusion) = match report.conclusion {
-        Some(conclusion) => ("completed", Some(conclusion.name())),
-        None => ("in_progress", None),
-    };
-    if let Some(fields) = body.as_object_mut() {
-        fields.insert("status".to_owned(), json!(status));
-        fields.extend(conclusion.map(|name| ("conclusion".to_owned(), json!(name))));
-    }
-    body
+        "status": "completed",
+        "conclusion": report.conclusion.name(),
+    })
 }

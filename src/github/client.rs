@@ -4,15 +4,13 @@ use super::{
     app,
     app::{App, Identity, SetupError},
     error::GithubError,
-    hook_log,
-    hook_log::HookDelivery,
-    http::{Call, Credential, Question, Reply, Wire, segment},
+    http::{Call, Clock, Credential, Reply, Wire, segment},
     model::{Actor, Repository},
     repo::Repo,
     rights::Rights,
     tokens::{TokenKey, Tokens},
 };
-use crate::github::{clock::Clock, urls::GithubUrls};
+use crate::github::urls::GithubUrls;
 use domain::{
     ids::{AppId, InstallationId, Millis, RepoId, RepoName, User},
     secret::Secrets,
@@ -77,14 +75,14 @@ impl Client {
 
     /// Masks these secrets in everything that is sent, in addition to everything that looks like a credential.
     pub fn masking(mut self, secrets: Secrets) -> Self {
-        self.wire.mask(secrets);
+        self.wire.secrets = secrets;
         self
     }
 
     /// Sets the pauses before a read is tried again.
     #[must_use]
     pub fn pausing(mut self, read_pauses: [Duration; 2]) -> Self {
-        self.wire.pause(read_pauses);
+        self.wire.read_pauses = read_pauses;
         self
     }
 
@@ -110,24 +108,9 @@ impl Client {
 
     /// Returns the first repositories that an installation covers, at most one page (100), and their total number.
     pub async fn repositories(&self, installation: InstallationId) -> Result<(Vec<Repository>, u64), GithubError> {
-        let key = TokenKey {
-            installation,
-            repo: None,
-            rights: Rights::Metadata,
-        };
-        let call = Call::get("/installation/repositories?per_page=100");
-        let covered: Covered = self.ask(key, &Question::Rest(call)).await?.json()?;
+        let path = "/installation/repositories?per_page=100";
+        let covered: Covered = self.look(installation, path).await?.json()?;
         Ok((covered.repositories, covered.total_count))
-    }
-
-    /// Returns the `most` latest deliveries to the App's webhook, newest first; at most 100.
-    pub async fn hook_deliveries(&self, most: usize) -> Result<Vec<HookDelivery>, GithubError> {
-        hook_log::deliveries(&self.wire, most).await
-    }
-
-    /// Asks GitHub to send a delivery again.
-    pub async fn redeliver(&self, delivery: &HookDelivery) -> Result<(), GithubError> {
-        hook_log::redeliver(&self.wire, delivery).await
     }
 
     /// Returns the App's bot user, the author of what the App writes; asked once. GitHub shows it only to an
@@ -135,13 +118,8 @@ impl Client {
     pub async fn bot(&self, installation: InstallationId) -> Result<&User, GithubError> {
         self.bot
             .get_or_try_init(|| async {
-                let key = TokenKey {
-                    installation,
-                    repo: None,
-                    rights: Rights::Metadata,
-                };
                 let path = format!("/users/{}", segment(&self.identity().await?.bot_login()));
-                let actor: Actor = self.ask(key, &Question::Rest(Call::get(&path))).await?.json()?;
+                let actor: Actor = self.look(installation, &path).await?.json()?;
                 Ok(actor.user)
             })
             .await
@@ -163,13 +141,8 @@ impl Client {
         installation: InstallationId,
         name: &RepoName,
     ) -> Result<Option<Repository>, GithubError> {
-        let key = TokenKey {
-            installation,
-            repo: None,
-            rights: Rights::Metadata,
-        };
         let path = format!("/repos/{}/{}", segment(&name.owner), segment(&name.name));
-        match self.ask(key, &Question::Rest(Call::get(&path))).await {
+        match self.look(installation, &path).await {
             Ok(reply) => Ok(Some(reply.json()?)),
             Err(GithubError::NotFound) => Ok(None),
             Err(error) => Err(error),
@@ -210,15 +183,25 @@ impl Client {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Reads what every installation may see.
+    async fn look(&self, installation: InstallationId, path: &str) -> Result<Reply, GithubError> {
+        let key = TokenKey {
+            installation,
+            repo: None,
+            rights: Rights::Metadata,
+        };
+        self.ask(key, &Call::get(path)).await
+    }
+
     /// Makes a call for an installation. After a 401 it is repeated once with a new token, because GitHub has not
     /// executed it.
-    pub(super) async fn ask(&self, key: TokenKey, question: &Question<'_>) -> Result<Reply, GithubError> {
+    pub(super) async fn ask(&self, key: TokenKey, call: &Call<'_>) -> Result<Reply, GithubError> {
         let token = self.tokens.token(&self.wire, key).await?;
-        match self.wire.ask(&Credential::Token(&token), question).await {
+        match self.wire.send(&Credential::Token(&token), call).await {
             Err(GithubError::Unauthorized) => {
                 self.tokens.forget(key, &token).await;
                 let token = self.tokens.token(&self.wire, key).await?;
-                self.wire.ask(&Credential::Token(&token), question).await
+                self.wire.send(&Credential::Token(&token), call).await
             }
             Err(GithubError::Suspended) => {
                 self.tokens.forget_installation(key.installation);
@@ -228,16 +211,12 @@ impl Client {
         }
     }
 
-    /// Returns this machine's time.
-    pub fn now_here(&self) -> Millis {
-        self.now()
-    }
-
     pub(super) fn wire(&self) -> &Wire {
         &self.wire
     }
 
-    pub(super) fn now(&self) -> Millis {
+    /// Returns this machine's time.
+    pub fn now(&self) -> Millis {
         self.wire.now()
     }
 

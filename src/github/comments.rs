@@ -1,48 +1,19 @@
 //! Comments on issues and pull requests, and reactions.
 
 use super::{app::PER_PAGE, error::GithubError, model::Comment, repo::Repo, rights::Rights};
-use domain::ids::{CommentId, IssueNumber, Millis};
+use domain::{
+    effect::{ReactOn, Reaction},
+    ids::{CommentId, IssueNumber},
+};
 use http::Method;
 use serde_json::json;
-
-/// A reaction that AutoBuild uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reaction {
-    /// 👀: seen.
-    Eyes,
-    /// 🚀: done.
-    Rocket,
-    /// 😕: refused.
-    Confused,
-}
-
-impl Reaction {
-    fn content(self) -> &'static str {
-        match self {
-            Self::Eyes => "eyes",
-            Self::Rocket => "rocket",
-            Self::Confused => "confused",
-        }
-    }
-}
-
-/// The target of a reaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReactionTarget {
-    /// An issue or pull request.
-    Issue(IssueNumber),
-    /// A comment on an issue or pull request.
-    Comment(CommentId),
-}
 
 impl Repo<'_> {
     /// Writes a comment under an issue or pull request.
     pub async fn create_comment(&self, issue: IssueNumber, body: &str) -> Result<Comment, GithubError> {
         let tail = format!("/issues/{issue}/comments");
         let body = json!({"body": body});
-        self.send(Rights::Converse, Method::POST, &tail, Some(&body))
-            .await?
-            .json()
+        self.post(Rights::Converse, &tail, &body).await?.json()
     }
 
     /// Returns the number of pages for this number of comments.
@@ -56,19 +27,10 @@ impl Repo<'_> {
         self.get(Rights::Read, &tail).await
     }
 
-    /// Returns our own newest comment that contains `marker`. `since` leaves out comments last changed before it, which
-    /// saves most pages of a long conversation.
-    pub async fn find_comment(
-        &self,
-        issue: IssueNumber,
-        marker: &str,
-        since: Option<Millis>,
-    ) -> Result<Option<Comment>, GithubError> {
+    /// Returns our own newest comment that contains `marker`.
+    pub async fn find_comment(&self, issue: IssueNumber, marker: &str) -> Result<Option<Comment>, GithubError> {
         let me = self.client.bot(self.installation).await?.id;
-        let tail = match since.and_then(|time| chrono::DateTime::from_timestamp_millis(time.0)) {
-            Some(time) => format!("/issues/{issue}/comments?since={}", time.format("%Y-%m-%dT%H:%M:%SZ")),
-            None => format!("/issues/{issue}/comments"),
-        };
+        let tail = format!("/issues/{issue}/comments");
         let comments: Vec<Comment> = self.list(Rights::Converse, &tail, |reply| reply.json()).await?;
         let ours = |comment: &Comment| comment.author.as_ref().is_some_and(|author| author.user.id == me);
         Ok(comments
@@ -88,13 +50,13 @@ impl Repo<'_> {
     }
 
     /// Adds a reaction, unless it exists already. [`GithubError::Gone`] if the target was deleted.
-    pub async fn react(&self, target: ReactionTarget, reaction: Reaction) -> Result<(), GithubError> {
+    pub async fn react(&self, target: ReactOn, reaction: Reaction) -> Result<(), GithubError> {
         let tail = match target {
-            ReactionTarget::Issue(number) => format!("/issues/{number}/reactions"),
-            ReactionTarget::Comment(id) => format!("/issues/comments/{id}/reactions"),
+            ReactOn::Issue(number) => format!("/issues/{number}/reactions"),
+            ReactOn::Comment(id) => format!("/issues/comments/{id}/reactions"),
         };
-        let body = json!({"content": reaction.content()});
-        match self.send(Rights::Converse, Method::POST, &tail, Some(&body)).await {
+        let body = json!({"content": reaction.word()});
+        match self.post(Rights::Converse, &tail, &body).await {
             Ok(_) => Ok(()),
             Err(GithubError::NotFound) => Err(GithubError::Gone),
             Err(error) => Err(error),

@@ -1,9 +1,11 @@
-//! Reads files at a commit, and how commits are related, with the API instead of git.
+//! Reads and writes files, and how commits are related, with the API instead of git.
 
 use super::{error::GithubError, http::branch_path, repo::Repo, rights::Rights};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use domain::ids::Sha;
+use http::Method;
 use serde::{Deserialize, de::IgnoredAny};
+use serde_json::json;
 
 /// The content of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +43,18 @@ struct ComparisonWire {
     status: String,
 }
 
+#[derive(Deserialize)]
+struct TreeWire {
+    tree: Vec<FileWire>,
+}
+
+#[derive(Deserialize)]
+struct FileWire {
+    path: String,
+    #[serde(rename = "type")]
+    kind: String,
+}
+
 impl Repo<'_> {
     /// Returns the content of `path` at a commit. A file of more than `most` bytes is not read.
     pub async fn content(&self, path: &str, at: &Sha, most: usize) -> Result<Content, GithubError> {
@@ -52,6 +66,23 @@ impl Repo<'_> {
             Err(error) if error.says("too_large") => Ok(Content::TooLarge),
             Err(error) => Err(error),
         }
+    }
+
+    /// Writes a new file, as a commit on a branch.
+    pub async fn add_file(&self, branch: &str, path: &str, text: &str, message: &str) -> Result<(), GithubError> {
+        let body = json!({ "branch": branch, "message": message, "content": BASE64_STANDARD.encode(text) });
+        let tail = format!("/contents/{}", branch_path(path));
+        self.send(Rights::Push, Method::PUT, &tail, Some(&body))
+            .await
+            .map(|_| ())
+    }
+
+    /// Returns the files of a commit. For a very large repository, only those that GitHub lists.
+    pub async fn files(&self, at: &Sha) -> Result<Vec<String>, GithubError> {
+        let tail = format!("/git/trees/{at}?recursive=1");
+        let found: TreeWire = self.get(Rights::Read, &tail).await?;
+        let files = found.tree.into_iter().filter(|entry| entry.kind == "blob");
+        Ok(files.map(|entry| entry.path).collect())
     }
 
     /// Returns `true` if `head` is `base` or has it in its history.
@@ -76,8 +107,8 @@ fn content(entry: EntryWire, most: usize) -> Result<Content, GithubError> {
     }
     let text = entry.content.unwrap_or_default();
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    BASE64_STANDARD
-        .decode(digits)
+    let bytes = BASE64_STANDARD.decode(digits);
+    bytes
         .map(Content::File)
         .map_err(|error| GithubError::Malformed { source: error.into() })
 }

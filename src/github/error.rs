@@ -166,15 +166,10 @@ pub(super) fn refusal(reply: &Reply, intent: Intent, now: Millis) -> GithubError
 }
 
 fn server_error(reply: &Reply, source: ServerError, intent: Intent, now: Millis) -> GithubError {
+    let (source, retry_after) = (source.into(), retry_after(&reply.headers, now));
     match intent {
-        Intent::Write => GithubError::Uncertain {
-            source: source.into(),
-            retry_after: retry_after(&reply.headers, now),
-        },
-        Intent::Read => GithubError::Transient {
-            source: source.into(),
-            retry_after: retry_after(&reply.headers, now),
-        },
+        Intent::Write => GithubError::Uncertain { source, retry_after },
+        Intent::Read => GithubError::Transient { source, retry_after },
     }
 }
 

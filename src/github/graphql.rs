@@ -2,7 +2,7 @@
 
 use super::{
     error::{GithubError, clip, contains, limited},
-    http::{Intent, Question, Reply},
+    http::{Call, GRAPHQL, Intent, Reply},
     model::time,
     repo::Repo,
     rights::Rights,
@@ -75,10 +75,8 @@ impl Repo<'_> {
         let name = self.name().await?;
         let variables = json!({"login": name.owner, "repo": name.name, "issue": number});
         let answer: EditAnswer = self.query(Rights::Read, ISSUE_EDIT, variables, Intent::Read).await?;
-        let issue = answer
-            .repository
-            .and_then(|repository| repository.issue)
-            .ok_or(GithubError::NotFound)?;
+        let issue = answer.repository.and_then(|repository| repository.issue);
+        let issue = issue.ok_or(GithubError::NotFound)?;
         Ok(issue.last_edited_at.map(|at| IssueEdit {
             at,
             editor: issue.editor.map(|editor| editor.login),
@@ -104,11 +102,11 @@ impl Repo<'_> {
         intent: Intent,
     ) -> Result<T, GithubError> {
         let document = json!({"query": query, "variables": variables});
-        let question = Question::Graphql {
-            document: &document,
+        let call = Call {
             intent,
+            ..Call::post(GRAPHQL, Some(&document))
         };
-        let reply = self.client.ask(self.key(rights), &question).await?;
+        let reply = self.client.ask(self.key(rights), &call).await?;
         read(&reply, self.client.now())
     }
 }

@@ -8,7 +8,7 @@ use super::{
     error::{GithubError, refusal},
     urls::GithubUrls,
 };
-use crate::github::{clock::Clock, error::Cause};
+use crate::github::error::Cause;
 use bytes::Bytes;
 use domain::{
     ids::{AppId, Millis},
@@ -36,6 +36,9 @@ const MAX_ANSWER: usize = 32 * 1024 * 1024;
 /// The default pauses before a read is tried again.
 pub const READ_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(800)];
 
+/// A function that returns the present time. The caller passes it in, so that no rule here reads a clock itself.
+pub type Clock = fn() -> Millis;
+
 /// Whether a request changes anything. A lost reply has a different meaning for a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Intent {
@@ -61,15 +64,19 @@ impl<'a> Call<'a> {
             intent: Intent::Read,
         }
     }
+
+    pub(super) fn post(path: &'a str, body: Option<&'a Value>) -> Self {
+        Self {
+            method: Method::POST,
+            path,
+            body,
+            intent: Intent::Write,
+        }
+    }
 }
 
-/// A request to either API.
-pub(super) enum Question<'a> {
-    /// A request to the REST API.
-    Rest(Call<'a>),
-    /// A request to GraphQL. The caller interprets the answer.
-    Graphql { document: &'a Value, intent: Intent },
-}
+/// The path of GraphQL, whose base differs from that of the REST API. The caller interprets its answers.
+pub(super) const GRAPHQL: &str = "/graphql";
 
 /// The sender of a request.
 pub(super) enum Credential<'a> {
@@ -89,19 +96,22 @@ pub(super) struct Reply {
 
 impl Reply {
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, GithubError> {
-        serde_json::from_slice(&self.body).map_err(|error| GithubError::Malformed { source: error.into() })
+        serde_json::from_slice(&self.body).map_err(malformed)
     }
 }
 
 /// The connections of one App to one GitHub. Several Apps may share them, since each request has its own credentials.
+#[derive(Clone)]
 pub(super) struct Wire {
     rest: Octocrab,
     graphql: Octocrab,
     app: AppId,
     key: EncodingKey,
     clock: Clock,
-    secrets: Secrets,
-    read_pauses: [Duration; 2],
+    /// The secrets that are masked in everything that is sent.
+    pub(super) secrets: Secrets,
+    /// The pauses before a read is tried again.
+    pub(super) read_pauses: [Duration; 2],
 }
 
 impl Wire {
@@ -126,24 +136,10 @@ impl Wire {
     /// Returns the same connections for another App.
     pub(super) fn of(&self, app: &App) -> Self {
         Self {
-            rest: self.rest.clone(),
-            graphql: self.graphql.clone(),
             app: app.id,
             key: app.key().clone(),
-            clock: self.clock,
-            secrets: self.secrets.clone(),
-            read_pauses: self.read_pauses,
+            ..self.clone()
         }
-    }
-
-    /// Masks these secrets in everything that is sent.
-    pub(super) fn mask(&mut self, secrets: Secrets) {
-        self.secrets = secrets;
-    }
-
-    /// Sets the pauses before a read is tried again.
-    pub(super) fn pause(&mut self, read_pauses: [Duration; 2]) {
-        self.read_pauses = read_pauses;
     }
 
     /// Masks this token too, everywhere, until it expires.
@@ -155,53 +151,16 @@ impl Wire {
         (self.clock)()
     }
 
-    /// Makes a call to the REST API.
-    pub(super) async fn rest(&self, who: &Credential<'_>, call: &Call<'_>) -> Result<Reply, GithubError> {
-        self.send(&self.rest, who, call).await
+    /// Returns the headers of an answer to a request without credentials, whatever its status.
+    pub(super) async fn headers_for_anyone(&self, path: &str) -> Result<HeaderMap, GithubError> {
+        Ok(timed(&self.rest, &Call::get(path), None).await?.headers)
     }
 
     /// Makes a call to either API.
-    pub(super) async fn ask(&self, who: &Credential<'_>, question: &Question<'_>) -> Result<Reply, GithubError> {
-        match question {
-            Question::Rest(call) => self.rest(who, call).await,
-            Question::Graphql { document, intent } => {
-                let call = Call {
-                    method: Method::POST,
-                    path: "/graphql",
-                    body: Some(document),
-                    intent: *intent,
-                };
-                self.send(&self.graphql, who, &call).await
-            }
-        }
-    }
-
-    /// Makes a call to GitHub's web pages without credentials of its own; the call contains everything needed.
-    pub(super) async fn web(&self, base: &str, call: &Call<'_>) -> Result<Reply, GithubError> {
-        let crab = connect(base).map_err(|error| GithubError::Malformed { source: error.into() })?;
-        let reply = match tokio::time::timeout(WHOLE_CALL, exchange(&crab, call, call.body)).await {
-            Ok(exchanged) => exchanged.map_err(|failure| failure.into_error(call.intent))?,
-            Err(late) => return Err(Failure::InFlight(late.into()).into_error(call.intent)),
-        };
-        match reply.status.is_success() {
-            true => Ok(reply),
-            false => Err(refusal(&reply, call.intent, self.now())),
-        }
-    }
-
-    /// Returns the headers of an answer to a request without credentials, whatever its status.
-    pub(super) async fn headers_for_anyone(&self, path: &str) -> Result<HeaderMap, GithubError> {
-        match tokio::time::timeout(WHOLE_CALL, exchange(&self.rest, &Call::get(path), None)).await {
-            Ok(Ok(reply)) => Ok(reply.headers),
-            Ok(Err(failure)) => Err(failure.into_error(Intent::Read)),
-            Err(late) => Err(Failure::InFlight(late.into()).into_error(Intent::Read)),
-        }
-    }
-
-    async fn send(&self, crab: &Octocrab, who: &Credential<'_>, call: &Call<'_>) -> Result<Reply, GithubError> {
+    pub(super) async fn send(&self, who: &Credential<'_>, call: &Call<'_>) -> Result<Reply, GithubError> {
         let mut pauses = self.read_pauses.iter();
         loop {
-            let result = self.once(crab, who, call).await;
+            let result = self.once(who, call).await;
             let again = matches!(&result, Err(GithubError::Transient { retry_after: None, .. }));
             match (call.intent, pauses.next()) {
                 (Intent::Read, Some(pause)) if again => tokio::time::sleep(*pause).await,
@@ -210,22 +169,23 @@ impl Wire {
         }
     }
 
-    async fn once(&self, crab: &Octocrab, who: &Credential<'_>, call: &Call<'_>) -> Result<Reply, GithubError> {
-        let malformed = |error: octocrab::Error| GithubError::Malformed { source: error.into() };
+    async fn once(&self, who: &Credential<'_>, call: &Call<'_>) -> Result<Reply, GithubError> {
         let token = match who {
             Credential::App => {
                 let jwt = octocrab::auth::create_jwt(octocrab::models::AppId(self.app.0), &self.key);
-                SecretString::from(jwt.map_err(|error| GithubError::Malformed { source: error.into() })?)
+                SecretString::from(jwt.map_err(malformed)?)
             }
             Credential::Token(token) => (*token).clone(),
         };
-        let crab = crab.user_access_token(token).map_err(malformed)?;
+        let api = if call.path == GRAPHQL {
+            &self.graphql
+        } else {
+            &self.rest
+        };
+        let crab = api.user_access_token(token).map_err(malformed)?;
         // Every call passes here, so a secret that was overlooked before is masked.
         let body = call.body.map(|body| self.secrets.mask_json(body.clone()));
-        let reply = match tokio::time::timeout(WHOLE_CALL, exchange(&crab, call, body.as_ref())).await {
-            Ok(result) => result.map_err(|failure| failure.into_error(call.intent))?,
-            Err(late) => return Err(Failure::InFlight(late.into()).into_error(call.intent)),
-        };
+        let reply = timed(&crab, call, body.as_ref()).await?;
         tracing::debug!(method = %call.method, path = call.path, status = reply.status.as_u16(), "GitHub answered");
         if reply.status.is_success() {
             Ok(reply)
@@ -235,14 +195,14 @@ impl Wire {
     }
 }
 
+fn malformed(error: impl std::error::Error + Send + Sync + 'static) -> GithubError {
+    GithubError::Malformed { source: error.into() }
+}
+
 /// Makes a call without credentials of its own; the call contains everything needed.
 pub(super) async fn anonymous(base: &str, call: &Call<'_>, now: Millis) -> Result<Reply, GithubError> {
-    let malformed = |error: octocrab::Error| GithubError::Malformed { source: error.into() };
     let crab = connect(base).map_err(malformed)?;
-    let reply = match tokio::time::timeout(WHOLE_CALL, exchange(&crab, call, call.body)).await {
-        Ok(result) => result.map_err(|failure| failure.into_error(call.intent))?,
-        Err(late) => return Err(Failure::InFlight(late.into()).into_error(call.intent)),
-    };
+    let reply = timed(&crab, call, call.body).await?;
     match reply.status.is_success() {
         true => Ok(reply),
         false => Err(refusal(&reply, call.intent, now)),
@@ -282,6 +242,15 @@ impl Failure {
             },
         }
     }
+}
+
+/// Makes one exchange within its time limit.
+async fn timed(crab: &Octocrab, call: &Call<'_>, body: Option<&Value>) -> Result<Reply, GithubError> {
+    let exchanged = match tokio::time::timeout(WHOLE_CALL, exchange(crab, call, body)).await {
+        Ok(exchanged) => exchanged,
+        Err(late) => Err(Failure::InFlight(late.into())),
+    };
+    exchanged.map_err(|failure| failure.into_error(call.intent))
 }
 
 async fn exchange(crab: &Octocrab, call: &Call<'_>, body: Option<&Value>) -> Result<Reply, Failure> {

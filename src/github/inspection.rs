@@ -34,6 +34,26 @@ pub struct Installation {
     pub suspended_at: Option<Millis>,
 }
 
+/// One delivery attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct HookDelivery {
+    /// The attempt's id.
+    pub id: u64,
+    /// The id of the event; all attempts to deliver it share it.
+    pub guid: String,
+    /// The event's name.
+    pub event: String,
+    /// The time at which it was sent.
+    #[serde(default, deserialize_with = "time")]
+    pub delivered_at: Option<Millis>,
+    /// The result in GitHub's words.
+    #[serde(default)]
+    pub status: String,
+    /// The status of the service's answer; 0 for no answer.
+    #[serde(default)]
+    pub status_code: u16,
+}
+
 fn login<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Actor::deserialize(deserializer).map(|actor| actor.user.login)
 }
@@ -54,7 +74,7 @@ impl Client {
         let mut all = Vec::new();
         for page in 1..=MAX_PAGES {
             let path = format!("/app/installations?per_page={PER_PAGE}&page={page}");
-            let reply = self.wire().rest(&Credential::App, &Call::get(&path)).await?;
+            let reply = self.wire().send(&Credential::App, &Call::get(&path)).await?;
             let found: Vec<Installation> = reply.json()?;
             let more = has_more(&reply.headers, found.len());
             all.extend(found);
@@ -65,9 +85,24 @@ impl Client {
         Err(endless())
     }
 
+    /// Returns the `most` latest deliveries to the App's webhook, newest first; at most 100.
+    pub async fn hook_deliveries(&self, most: usize) -> Result<Vec<HookDelivery>, GithubError> {
+        let path = format!("/app/hook/deliveries?per_page={most}");
+        self.wire().send(&Credential::App, &Call::get(&path)).await?.json()
+    }
+
+    /// Asks GitHub to send a delivery again.
+    pub async fn redeliver(&self, delivery: &HookDelivery) -> Result<(), GithubError> {
+        let path = format!("/app/hook/deliveries/{}/attempts", delivery.id);
+        self.wire()
+            .send(&Credential::App, &Call::post(&path, None))
+            .await
+            .map(drop)
+    }
+
     /// Returns the address to which GitHub sends the App's deliveries; `None` if there is none.
     pub async fn hook_address(&self) -> Result<Option<String>, GithubError> {
-        match self.wire().rest(&Credential::App, &Call::get("/app/hook/config")).await {
+        match self.wire().send(&Credential::App, &Call::get("/app/hook/config")).await {
             Ok(reply) => Ok(reply.json::<HookConfig>()?.url.filter(|url| !url.is_empty())),
             Err(GithubError::NotFound) => Ok(None),
             Err(error) => Err(error),

@@ -60,10 +60,8 @@ impl Repo<'_> {
         let tail = format!("/pulls?state=open&head={}:{}", segment(&owner), segment(head));
         let found: Vec<Pull> = self.list(Rights::Read, &tail, |reply| reply.json()).await?;
         // GitHub ignores a filter that it does not understand, so filter again.
-        Ok(found
-            .into_iter()
-            .filter(|pull| pull.head.branch == head && pull.is_from(self.id))
-            .max_by_key(|pull| pull.number))
+        let fits = |pull: &Pull| pull.head.branch == head && pull.is_from(self.id);
+        Ok(found.into_iter().filter(fits).max_by_key(|pull| pull.number))
     }
 
     /// Opens a pull request. If one is already open for these branches, returns that one. Call [`Repo::find_pull`]
@@ -95,9 +93,7 @@ impl Repo<'_> {
             "base": new.base,
             "draft": draft,
         });
-        self.send(Rights::Pulls, Method::POST, "/pulls", Some(&body))
-            .await?
-            .json()
+        self.post(Rights::Pulls, "/pulls", &body).await?.json()
     }
 
     /// Changes the title, body or state of a pull request.

@@ -2,7 +2,6 @@
 
 use super::{error::GithubError, http::branch_path, repo::Repo, rights::Rights};
 use domain::ids::Sha;
-use http::Method;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -29,13 +28,20 @@ impl Repo<'_> {
         }
     }
 
+    /// Makes a branch. An existing one stays as it is.
+    pub async fn make_branch(&self, branch: &str, at: &Sha) -> Result<(), GithubError> {
+        let body = json!({ "ref": format!("refs/heads/{branch}"), "sha": at });
+        match self.post(Rights::Push, "/git/refs", &body).await {
+            Err(error) if error.says("reference already exists") => Ok(()),
+            other => other.map(|_| ()),
+        }
+    }
+
     /// Makes a commit from objects that GitHub already has, on no branch. Without an author, the App is the author and
     /// GitHub signs it ("Commit signature verification for bots").
     pub async fn create_commit(&self, tree: &Sha, parents: &[Sha], message: &str) -> Result<Sha, GithubError> {
         let body = json!({"tree": tree, "parents": parents, "message": message});
-        let reply = self
-            .send(Rights::Push, Method::POST, "/git/commits", Some(&body))
-            .await?;
+        let reply = self.post(Rights::Push, "/git/commits", &body).await?;
         reply.json::<ObjectWire>().map(|made| made.sha)
     }
 }

@@ -1,8 +1,7 @@
 //! The end of a registration from a manifest: exchanges the code that GitHub gave a browser for the App's credentials.
 
-use super::http::{Call, Credential, Intent, anonymous, segment};
-use crate::github::{Identity, client::Client, clock::Clock, error::GithubError, urls::GithubUrls};
-use http::Method;
+use super::http::{Call, Clock, Credential, anonymous, segment};
+use crate::github::{Identity, client::Client, error::GithubError, urls::GithubUrls};
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
 
@@ -59,7 +58,7 @@ impl Client {
     ///
     /// If GitHub does not answer, or does not know the App.
     pub async fn owner(&self) -> Result<Owner, GithubError> {
-        let reply = self.wire().rest(&Credential::App, &Call::get("/app")).await?;
+        let reply = self.wire().send(&Credential::App, &Call::get("/app")).await?;
         Ok(reply.json::<Owned>()?.owner)
     }
 }
@@ -79,11 +78,5 @@ fn secret_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretStri
 /// If GitHub does not answer, or does not accept the code.
 pub async fn exchange(urls: &GithubUrls, code: &str, clock: Clock) -> Result<Registered, GithubError> {
     let path = format!("/app-manifests/{}/conversions", segment(code));
-    let call = Call {
-        method: Method::POST,
-        path: &path,
-        body: None,
-        intent: Intent::Write,
-    };
-    anonymous(urls.api(), &call, clock()).await?.json()
+    anonymous(urls.api(), &Call::post(&path, None), clock()).await?.json()
 }

@@ -3,7 +3,7 @@
 use super::{
     app::{MAX_PAGES, PER_PAGE, endless, has_more},
     error::GithubError,
-    http::{Call, Intent, Question, Reply, segment},
+    http::{Call, Intent, Reply, segment},
     model::Repository,
     rights::Rights,
     tokens::TokenKey,
@@ -44,10 +44,7 @@ impl<'a> Repo<'a> {
 
     async fn repository_with(&self, rights: Rights) -> Result<Repository, GithubError> {
         let path = format!("/repositories/{}", self.id);
-        let reply = self
-            .client
-            .ask(self.key(rights), &Question::Rest(Call::get(&path)))
-            .await?;
+        let reply = self.client.ask(self.key(rights), &Call::get(&path)).await?;
         let repository: Repository = reply.json()?;
         self.client.remember_name(self.id, repository.name.clone());
         Ok(repository)
@@ -71,6 +68,11 @@ impl<'a> Repo<'a> {
     /// Reads `/repos/OWNER/NAME` + `tail`.
     pub(super) async fn get<T: DeserializeOwned>(&self, rights: Rights, tail: &str) -> Result<T, GithubError> {
         self.send(rights, Method::GET, tail, None).await?.json()
+    }
+
+    /// Posts to `/repos/OWNER/NAME` + `tail`.
+    pub(super) async fn post(&self, rights: Rights, tail: &str, body: &Value) -> Result<Reply, GithubError> {
+        self.send(rights, Method::POST, tail, Some(body)).await
     }
 
     /// Reads all pages of a list in order. `page_of` returns the entries of an answer.
@@ -125,18 +127,15 @@ impl<'a> Repo<'a> {
         body: Option<&Value>,
     ) -> Result<Reply, GithubError> {
         let path = format!("/repos/{}/{}{tail}", segment(&name.owner), segment(&name.name));
-        let intent = if method == Method::GET {
-            Intent::Read
-        } else {
-            Intent::Write
-        };
+        let is_read = method == Method::GET;
+        let intent = if is_read { Intent::Read } else { Intent::Write };
         let call = Call {
             method,
             path: &path,
             body,
             intent,
         };
-        self.client.ask(self.key(rights), &Question::Rest(call)).await
+        self.client.ask(self.key(rights), &call).await
     }
 }
 

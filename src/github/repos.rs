@@ -26,15 +26,6 @@ pub enum AccessLevel {
     Admin,
 }
 
-/// A person's access to a repository.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RepositoryAccess {
-    /// The level.
-    pub level: AccessLevel,
-    /// GitHub's name of the role, which may be a custom one of the organisation.
-    pub role: String,
-}
-
 /// One rule that applies to a branch.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Rule {
@@ -104,14 +95,11 @@ struct RulesetWire {
 
 impl Repo<'_> {
     /// Returns the current access of `login`. Bots, strangers and accounts that do not exist have none.
-    pub async fn access_of(&self, login: &str) -> Result<RepositoryAccess, GithubError> {
+    pub async fn access_of(&self, login: &str) -> Result<AccessLevel, GithubError> {
         let tail = format!("/collaborators/{}/permission", segment(login));
         match self.get::<PermissionWire>(Rights::Read, &tail).await {
             Ok(wire) => Ok(access(wire)),
-            Err(GithubError::NotFound) => Ok(RepositoryAccess {
-                level: AccessLevel::None,
-                role: String::new(),
-            }),
+            Err(GithubError::NotFound) => Ok(AccessLevel::None),
             Err(error) => Err(error),
         }
     }
@@ -124,9 +112,7 @@ impl Repo<'_> {
             other => other,
         }
     }
-}
 
-impl Repo<'_> {
     /// Returns `true` if the App may always bypass the rule. It may not bypass a ruleset that it cannot see.
     pub async fn may_bypass(&self, rule: &Rule) -> Result<bool, GithubError> {
         let Some(id) = rule.ruleset else { return Ok(false) };
@@ -140,12 +126,9 @@ impl Repo<'_> {
 
 /// Returns the access. The role is more precise than the permission, which has neither triage nor maintain. The
 /// permission is used for a custom role.
-fn access(wire: PermissionWire) -> RepositoryAccess {
-    let role = wire.role_name.unwrap_or_default();
-    let level = level(&role)
-        .or_else(|| level(&wire.permission))
-        .unwrap_or(AccessLevel::None);
-    RepositoryAccess { level, role }
+fn access(wire: PermissionWire) -> AccessLevel {
+    let of_role = wire.role_name.as_deref().and_then(level);
+    of_role.or_else(|| level(&wire.permission)).unwrap_or(AccessLevel::None)
 }
 
 fn level(name: &str) -> Option<AccessLevel> {
@@ -170,7 +153,7 @@ mod tests {
             permission: permission.to_owned(),
             role_name: role.map(str::to_owned),
         };
-        access(wire).level
+        access(wire)
     }
 
     #[test]

@@ -32,15 +32,13 @@ impl ReviewEvent {
     }
 }
 
-/// A comment on lines that the diff shows, on its right side.
+/// A comment on a line that the diff shows, on its right side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlineComment {
     /// Path within the repository.
     pub path: String,
-    /// The last line.
+    /// The line.
     pub line: u32,
-    /// The first line, if it differs from the last.
-    pub start_line: Option<u32>,
     /// The text.
     pub body: String,
 }
@@ -82,7 +80,7 @@ impl Repo<'_> {
             "body": new.body,
             "comments": new.inline.iter().map(inline).collect::<Vec<_>>(),
         });
-        match self.send(Rights::Pulls, Method::POST, &tail, Some(&body)).await {
+        match self.post(Rights::Pulls, &tail, &body).await {
             Ok(reply) => Ok(PostedReview::Posted(reply.json()?)),
             Err(error) if error.says("your own pull request") => Ok(PostedReview::OwnPullRequest),
             Err(GithubError::Refused { status: 422, text }) if !new.inline.is_empty() && is_about_lines(&text) => {
@@ -124,15 +122,8 @@ impl Repo<'_> {
     }
 }
 
-/// Returns a comment for the API. GitHub refuses a range of one line, so such a comment has no start line.
 fn inline(comment: &InlineComment) -> Value {
-    match comment.start_line.filter(|start| *start < comment.line) {
-        Some(start) => json!({
-            "path": comment.path, "line": comment.line, "side": "RIGHT", "body": comment.body,
-            "start_line": start, "start_side": "RIGHT",
-        }),
-        None => json!({"path": comment.path, "line": comment.line, "side": "RIGHT", "body": comment.body}),
-    }
+    json!({"path": comment.path, "line": comment.line, "side": "RIGHT", "body": comment.body})
 }
 
 fn is_about_lines(text: &str) -> bool {
@@ -182,7 +173,7 @@ impl Repo<'_> {
     /// Asks `person` for a review of a pull request. GitHub's answer shows if that person cannot be asked.
     pub async fn request_review(&self, number: PullNumber, person: &User) -> Result<ReviewRequest, GithubError> {
         let (tail, body) = (requested_reviewers(number), json!({"reviewers": [person.login]}));
-        match self.send(Rights::Pulls, Method::POST, &tail, Some(&body)).await {
+        match self.post(Rights::Pulls, &tail, &body).await {
             Ok(reply) if includes(&reply.json::<Pull>()?.requested_reviewers, person) => Ok(ReviewRequest::Requested),
             // GitHub silently leaves out people whom it cannot ask.
             Ok(_) => Ok(ReviewRequest::Refused { text: String::new() }),

@@ -3,13 +3,16 @@
 
 use super::{
     error::GithubError,
-    http::{Call, Credential, Intent},
+    http::{Call, Credential},
     repo::Repo,
     rights::Rights,
 };
-use crate::github::{client::Client, http::segment, model::Actor};
+use crate::github::{
+    client::Client,
+    http::{anonymous, segment},
+    model::Actor,
+};
 use domain::ids::User;
-use http::Method;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;
@@ -71,13 +74,8 @@ impl Client {
         let body = json!({
             "client_id": app.id, "client_secret": app.secret.expose_secret(), "code": code, "code_verifier": verifier,
         });
-        let call = Call {
-            method: Method::POST,
-            path: "/login/oauth/access_token",
-            body: Some(&body),
-            intent: Intent::Write,
-        };
-        let reply = self.wire().web(self.urls().web(), &call).await?;
+        let call = Call::post("/login/oauth/access_token", Some(&body));
+        let reply = anonymous(self.urls().web(), &call, self.now()).await?;
         // The answer may contain a token, so no part of it goes into an error.
         let unreadable = || GithubError::Malformed {
             source: "the answer to a code".into(),
@@ -89,9 +87,9 @@ impl Client {
             (_, Some(error)) => return Err(SignInError::Refused(error.chars().take(80).collect())),
             (None, None) => return Err(unreadable().into()),
         };
-        self.wire().learn(&token, self.now_here().plus(TOKEN_MS));
+        self.wire().learn(&token, self.now().plus(TOKEN_MS));
         let call = Call::get("/user");
-        let person: Actor = self.wire().rest(&Credential::Token(&token), &call).await?.json()?;
+        let person: Actor = self.wire().send(&Credential::Token(&token), &call).await?.json()?;
         Ok(person.user)
     }
 }

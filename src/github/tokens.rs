@@ -6,7 +6,6 @@ use super::{
 };
 use crate::github::error::GithubError;
 use domain::ids::{InstallationId, Millis, RepoId};
-use http::Method;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;
@@ -98,10 +97,8 @@ fn is_good(kept: &Option<Token>, now: Millis) -> bool {
 }
 
 async fn mint(wire: &Wire, key: TokenKey) -> Result<Token, GithubError> {
-    let permissions: serde_json::Map<_, _> = key
-        .rights
-        .permissions()
-        .iter()
+    let granted = key.rights.permissions().iter();
+    let permissions: serde_json::Map<_, _> = granted
         .map(|(name, level)| ((*name).to_owned(), json!(level)))
         .collect();
     let body = match key.repo {
@@ -110,13 +107,11 @@ async fn mint(wire: &Wire, key: TokenKey) -> Result<Token, GithubError> {
     };
     let path = format!("/app/installations/{}/access_tokens", key.installation);
     let call = Call {
-        method: Method::POST,
-        path: &path,
-        body: Some(&body),
         // An extra token is harmless, so minting may be repeated like a read.
         intent: Intent::Read,
+        ..Call::post(&path, Some(&body))
     };
-    match wire.rest(&Credential::App, &call).await {
+    match wire.send(&Credential::App, &call).await {
         Ok(reply) => read(&reply, wire.now()),
         Err(error) => Err(refused(error, key.rights)),
     }

@@ -3,7 +3,7 @@
 use crate::store::{
     cancel,
     cancel::CancelRule,
-    delivery, effect,
+    effect,
     effect::NewEffect,
     error::StoreError,
     event,
@@ -17,7 +17,7 @@ use crate::store::{
     task,
     task::{TaskRow, TurnRow},
 };
-use domain::ids::{AppId, TaskId};
+use domain::ids::TaskId;
 
 /// One step of a Feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,19 +40,6 @@ pub struct Commit {
     pub effects: Vec<NewEffect>,
     /// The end of the effect whose result is the event.
     pub finish: Option<Finish>,
-    /// The delivery that caused the event.
-    pub delivery: Option<DeliveryOutcome>,
-}
-
-/// The outcome of a delivery.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeliveryOutcome {
-    /// The App that received it.
-    pub app: AppId,
-    /// The delivery's id.
-    pub id: String,
-    /// The outcome, in words.
-    pub outcome: String,
 }
 
 /// The result of a commit.
@@ -60,7 +47,7 @@ pub struct DeliveryOutcome {
 pub enum Committed {
     /// Everything is stored.
     Done,
-    /// The same cause has changed the Feature before. Only `finish` and `delivery` are stored.
+    /// The same cause has changed the Feature before. Only `finish` is stored.
     KnownCause,
     /// The Feature has another version than the one that was read. Nothing is stored; read it and step again.
     LostRace,
@@ -88,9 +75,7 @@ impl Store {
             Fenced::Written => step(&mut tx, commit).await?,
         };
         match done {
-            Committed::Done | Committed::KnownCause => {
-                self.db.publish(tx).await?;
-            }
+            Committed::Done | Committed::KnownCause => self.db.publish(tx).await?,
             Committed::LostRace | Committed::LostFence | Committed::RunExists => tx.rollback().await?,
         }
         Ok(done)
@@ -108,9 +93,6 @@ async fn ended(tx: &mut Tx, commit: &Commit) -> Result<Fenced, StoreError> {
 async fn step(tx: &mut Tx, commit: &Commit) -> Result<Committed, StoreError> {
     let key = commit.feature.key;
     let stream = key.to_string();
-    if let Some(DeliveryOutcome { app, id, outcome }) = &commit.delivery {
-        delivery::conclude(tx, *app, id, outcome).await?;
-    }
     if event::is_known(tx, &stream, &commit.event.cause).await? {
         return Ok(Committed::KnownCause);
     }

@@ -12,8 +12,7 @@ use domain::ids::{AppId, InstallationId, Millis, RepoId};
 use std::{collections::HashSet, sync::LazyLock};
 
 statements! {
-    READ = "SELECT app_id, id, event, action, installation_id, repo_id, payload, received_at, source, outcome \
-            FROM delivery WHERE app_id = $1 AND id = $2";
+    READ = "SELECT event, payload, received_at, outcome FROM delivery WHERE app_id = $1 AND id = $2";
     CONCLUDE = "UPDATE delivery SET outcome = $3 WHERE app_id = $1 AND id = $2";
     // Retries a delivery whose effect failed. Its payload may have been blanked, so the new one is stored. The time
     // limits count from now.
@@ -26,28 +25,14 @@ statements! {
 /// Inserts deliveries and returns those that are new.
 pub(super) static ACCEPT: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::new(
-        "INSERT INTO delivery (app_id, id, event, action, installation_id, repo_id, payload, received_at, source)",
-        9,
+        "INSERT INTO delivery (app_id, id, event, installation_id, repo_id, payload, received_at, source)",
+        8,
         "ON CONFLICT (app_id, id) DO NOTHING RETURNING app_id, id",
     )
 });
 
-/// The way in which a delivery reached us.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// GitHub sent it to the webhook.
-    Webhook,
-    /// It was fetched from GitHub's log of missed deliveries.
-    Replay,
-    /// The sweep found the change itself and made up the delivery that would have reported it.
-    Sweep,
-}
-
-domain::words!(Source {
-    Webhook = "webhook",
-    Replay = "replay",
-    Sweep = "sweep",
-});
+/// The way in which every delivery reaches us.
+const SOURCE: &str = "webhook";
 
 /// A delivery as it came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,8 +43,6 @@ pub struct NewDelivery {
     pub id: String,
     /// The name of the event, such as `issues`.
     pub event: String,
-    /// The event's action, if it has one.
-    pub action: Option<String>,
     /// The installation, if the payload names one.
     pub installation: Option<InstallationId>,
     /// The repository, if the payload names one.
@@ -68,8 +51,6 @@ pub struct NewDelivery {
     pub payload: String,
     /// The time at which it arrived.
     pub received_at: Millis,
-    /// The way in which it reached us.
-    pub source: Source,
 }
 
 /// Whether a delivery is new. In each case it is stored durably.
@@ -86,24 +67,12 @@ pub enum Accepted {
 /// A stored delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredDelivery {
-    /// The App that received it.
-    pub app: AppId,
-    /// GitHub's id of the delivery.
-    pub id: String,
     /// The name of the event, such as `issues`.
     pub event: String,
-    /// The event's action, if it has one.
-    pub action: Option<String>,
-    /// The installation, if the payload names one.
-    pub installation: Option<InstallationId>,
-    /// The repository, if the payload names one.
-    pub repo: Option<RepoId>,
     /// The body; `None` once it is blanked.
     pub payload: Option<String>,
     /// The time at which it arrived.
     pub received_at: Millis,
-    /// The way in which it reached us.
-    pub source: Source,
     /// The outcome, once the delivery was processed.
     pub outcome: Option<String>,
 }
@@ -193,12 +162,11 @@ async fn insert(
             stored(new.app.0)?,
             &new.id,
             &new.event,
-            new.action.as_deref(),
             new.installation.map(|id| stored(id.0)).transpose()?,
             new.repo.map(|id| stored(id.0)).transpose()?,
             &new.payload,
             new.received_at.0,
-            new.source.word(),
+            SOURCE,
         ]);
     }
     let rows = tx.rows(sql, &arguments).await?;
@@ -207,24 +175,11 @@ async fn insert(
         .collect()
 }
 
-/// Records the outcome of a delivery within the transaction that produced it.
-pub(super) async fn conclude(tx: &mut Tx, app: AppId, id: &str, outcome: &str) -> Result<(), StoreError> {
-    let outcome = explained(outcome);
-    tx.run(CONCLUDE, args![stored(app.0)?, id, &outcome]).await?;
-    Ok(())
-}
-
 fn read(row: &Row) -> Result<StoredDelivery, StoreError> {
     Ok(StoredDelivery {
-        app: AppId(row.count("app_id")?),
-        id: row.text("id")?,
         event: row.text("event")?,
-        action: row.opt_text("action")?,
-        installation: row.opt_count("installation_id")?.map(InstallationId),
-        repo: row.opt_count("repo_id")?.map(RepoId),
         payload: row.opt_text("payload")?,
         received_at: Millis(row.int("received_at")?),
-        source: row.parsed("source")?,
         outcome: row.opt_text("outcome")?,
     })
 }

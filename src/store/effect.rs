@@ -2,7 +2,6 @@
 
 use crate::store::{
     error::StoreError,
-    lane::{EffectState, Ordered},
     row::{Row, stored},
     sql::{Bulk, Tx, args, statements},
     store::Store,
@@ -16,9 +15,8 @@ use std::sync::LazyLock;
 /// The columns of a [`StoredEffect`].
 macro_rules! columns {
     () => {
-        "seq, id, kind, lane, subject, feature_id, ordered, installation_id, repo_id, payload, state, priority, \
-         run_at, attempt, crashes, fence, worker, lease_until, deadline, cancel_requested, external_id, last_error, \
-         parked, parked_since, waits_for"
+        "seq, id, kind, lane, subject, feature_id, installation_id, repo_id, payload, state, run_at, attempt, \
+         crashes, fence, worker, lease_until, external_id, last_error, parked, parked_since, waits_for"
     };
 }
 pub(super) use columns;
@@ -34,10 +32,42 @@ statements! {
 pub(super) static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::new(
         "INSERT INTO effect (id, kind, lane, subject, feature_id, feature_limit, ordered, waits, installation_id, \
-         repo_id, payload, priority, run_at, first_due, deadline)",
-        15,
+         repo_id, payload, priority, run_at, first_due)",
+        14,
         "ON CONFLICT (id) DO NOTHING",
     )
+});
+
+/// Whether an effect of the forge lane waits for older effects of its subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ordered {
+    /// It runs after all older ordered effects of its subject.
+    InOrder,
+    /// It is outside that order: it waits only for older unordered effects of its own kind and subject.
+    Free,
+}
+
+/// The state of an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EffectState {
+    /// It waits for its time and a worker.
+    Ready,
+    /// A worker holds it.
+    Running,
+    /// It was performed.
+    Done,
+    /// It was given up.
+    Failed,
+    /// It was no longer wanted.
+    Cancelled,
+}
+
+domain::words!(EffectState {
+    Ready = "ready",
+    Running = "running",
+    Done = "done",
+    Failed = "failed",
+    Cancelled = "cancelled",
 });
 
 /// The longest payload of an effect, in bytes.
@@ -73,8 +103,6 @@ pub struct NewEffect {
     pub priority: i64,
     /// The earliest time at which it may run.
     pub run_at: Millis,
-    /// The time after which it is no longer worth doing.
-    pub deadline: Option<Millis>,
 }
 
 /// A stored effect.
@@ -92,8 +120,6 @@ pub struct StoredEffect {
     pub subject: String,
     /// The Feature that asked for it.
     pub feature: Option<FeatureKey>,
-    /// Whether it keeps the order of its subject.
-    pub ordered: Ordered,
     /// The installation it is charged to.
     pub installation: InstallationId,
     /// The repository it is about.
@@ -102,8 +128,6 @@ pub struct StoredEffect {
     pub payload: String,
     /// Its state.
     pub state: EffectState,
-    /// The priority; lower goes first.
-    pub priority: i64,
     /// The earliest time at which it may run.
     pub run_at: Millis,
     /// The number of failed tries.
@@ -116,10 +140,6 @@ pub struct StoredEffect {
     pub worker: Option<String>,
     /// The end of the lease, unless it is renewed.
     pub lease_until: Option<Millis>,
-    /// The time after which it is no longer worth doing.
-    pub deadline: Option<Millis>,
-    /// `true` if its holder is asked to stop.
-    pub cancel_requested: bool,
     /// What it made outside, as far as is known; for a Player, JSON about its finished or partial run.
     pub external_id: Option<String>,
     /// The error of the last failed try.
@@ -217,7 +237,6 @@ async fn insert(tx: &mut Tx, sql: &'static str, piece: &[&NewEffect]) -> Result<
             new.priority,
             new.run_at.0,
             new.run_at.0,
-            new.deadline.map(|at| at.0),
         ]);
     }
     tx.run(sql, &arguments).await?;
@@ -232,23 +251,16 @@ pub(super) fn read(row: &Row) -> Result<StoredEffect, StoreError> {
         lane: row.parsed("lane")?,
         subject: row.text("subject")?,
         feature: row.opt_parsed("feature_id")?,
-        ordered: match row.int("ordered")? {
-            0 => Ordered::Free,
-            _ => Ordered::InOrder,
-        },
         installation: InstallationId(row.count("installation_id")?),
         repo: row.opt_count("repo_id")?.map(RepoId),
         payload: row.text("payload")?,
         state: row.parsed("state")?,
-        priority: row.int("priority")?,
         run_at: Millis(row.int("run_at")?),
         attempt: row.small("attempt")?,
         crashes: row.small("crashes")?,
         fence: row.int("fence")?,
         worker: row.opt_text("worker")?,
         lease_until: row.opt_int("lease_until")?.map(Millis),
-        deadline: row.opt_int("deadline")?.map(Millis),
-        cancel_requested: row.int("cancel_requested")? != 0,
         external_id: row.opt_text("external_id")?,
         last_error: row.opt_text("last_error")?,
         parked: row.small("parked")?,

@@ -118,30 +118,36 @@ impl From<sqlx::Error> for StoreError {
 
 /// Whether the error is `SQLITE_FULL` or PostgreSQL's `disk_full`.
 fn is_full(error: &sqlx::Error) -> bool {
-    error.as_database_error().is_some_and(|error| match error.code() {
-        Some(code) if error.try_downcast_ref::<SqliteError>().is_some() => {
-            code.parse::<u32>().unwrap_or_default() & 0xff == 13
-        }
-        Some(code) => code == "53100",
-        None => false,
+    error.as_database_error().is_some_and(|error| match sqlite_code(error) {
+        Some(code) => code == 13,
+        None => error.code().is_some_and(|code| code == "53100"),
     })
+}
+
+/// Returns the primary code of an SQLite error, which is its low byte: <https://sqlite.org/rescode.html>.
+fn sqlite_code(error: &(dyn DatabaseError + 'static)) -> Option<u32> {
+    error.try_downcast_ref::<SqliteError>()?;
+    Some(primary(&error.code()?))
+}
+
+fn primary(code: &str) -> u32 {
+    code.parse::<u32>().unwrap_or_default() & 0xff
+}
+
+fn of_sqlite(code: u32) -> Kind {
+    match code {
+        5 | 6 => StoreError::Busy,
+        3 | 8 | 10 | 13 | 14 => StoreError::CannotWrite,
+        _ => StoreError::Refused,
+    }
 }
 
 type Kind = fn(Arc<sqlx::Error>) -> StoreError;
 
 fn of_database(error: &(dyn DatabaseError + 'static)) -> Kind {
-    match error.code() {
-        Some(code) if error.try_downcast_ref::<SqliteError>().is_some() => of_sqlite(&code),
-        Some(code) if error.try_downcast_ref::<PgDatabaseError>().is_some() => of_postgres(&code),
-        _ => StoreError::Refused,
-    }
-}
-
-/// <https://sqlite.org/rescode.html>: the low byte is the primary code.
-fn of_sqlite(code: &str) -> Kind {
-    match code.parse::<u32>().unwrap_or_default() & 0xff {
-        5 | 6 => StoreError::Busy,
-        3 | 8 | 10 | 13 | 14 => StoreError::CannotWrite,
+    match (sqlite_code(error), error.code()) {
+        (Some(code), _) => of_sqlite(code),
+        (None, Some(code)) if error.try_downcast_ref::<PgDatabaseError>().is_some() => of_postgres(&code),
         _ => StoreError::Refused,
     }
 }
@@ -205,23 +211,16 @@ pub enum OpenError {
 
 impl From<sqlx::Error> for OpenError {
     fn from(error: sqlx::Error) -> Self {
-        let damaged = error.as_database_error().is_some_and(|refusal| {
-            refusal.try_downcast_ref::<SqliteError>().is_some()
-                && refusal
-                    .code()
-                    .is_some_and(|code| matches!(code.parse::<u32>().unwrap_or_default() & 0xff, 11 | 26))
-        });
-        if damaged {
-            Self::Damaged(Arc::new(error))
-        } else {
-            Self::Store(error.into())
+        match error.as_database_error().and_then(sqlite_code) {
+            Some(11 | 26) => Self::Damaged(Arc::new(error)),
+            Some(_) | None => Self::Store(error.into()),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, StoreError, of_postgres, of_sqlite};
+    use super::{Kind, StoreError, of_postgres, of_sqlite, primary};
     use std::sync::Arc;
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
@@ -248,7 +247,7 @@ mod tests {
             ("11", "refused"),        // SQLITE_CORRUPT
             ("2067", "refused"),      // SQLITE_CONSTRAINT_UNIQUE
         ] {
-            assert_eq!(word(of_sqlite(code)), expected, "{code}");
+            assert_eq!(word(of_sqlite(primary(code))), expected, "{code}");
         }
     }
 

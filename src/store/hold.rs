@@ -35,8 +35,8 @@ statements! {
     CRASH = concat!("UPDATE effect SET run_at = $4, last_error = $5, crashes = crashes + 1, ", given_back!(), held!());
     RELEASE = concat!("UPDATE effect SET ", given_back!(), held!());
     RECORD = concat!("UPDATE effect SET external_id = $4", held!());
-    FINISH = concat!("UPDATE effect SET state = $4, external_id = COALESCE($5, external_id), ",
-                     "last_error = COALESCE($6, last_error), worker = NULL, lease_until = NULL", held!());
+    FINISH = concat!("UPDATE effect SET state = $4, last_error = COALESCE($5, last_error), worker = NULL, ",
+                     "lease_until = NULL", held!());
 }
 
 /// The proof of a claim: the effect, the worker, and the fence that the claim raised.
@@ -74,10 +74,7 @@ pub enum Lease {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was performed.
-    Done {
-        /// What it made outside, if that has an id.
-        external_id: Option<String>,
-    },
+    Done,
     /// It was given up.
     Failed {
         /// The reason.
@@ -172,16 +169,12 @@ fn lease(row: Option<Row>) -> Result<Lease, StoreError> {
 
 /// Ends an effect within a transaction.
 pub(super) async fn end(tx: &mut Tx, hold: &Hold, outcome: &Outcome) -> Result<Fenced, StoreError> {
-    let explanation;
-    let (state, external_id, error) = match outcome {
-        Outcome::Done { external_id } => ("done", external_id.as_deref(), None),
-        Outcome::Failed { error } => {
-            explanation = explained(error);
-            ("failed", None, Some(explanation.as_str()))
-        }
-        Outcome::Cancelled => ("cancelled", None, None),
+    let (state, error) = match outcome {
+        Outcome::Done => ("done", None),
+        Outcome::Failed { error } => ("failed", Some(explained(error))),
+        Outcome::Cancelled => ("cancelled", None),
     };
-    let arguments = args![&hold.effect, &hold.worker, hold.fence, state, external_id, error];
+    let arguments = args![&hold.effect, &hold.worker, hold.fence, state, error.as_deref()];
     Ok(written(tx.run(FINISH, arguments).await?))
 }
 

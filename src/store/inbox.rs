@@ -127,7 +127,6 @@ fn refuse(batch: impl IntoIterator<Item = Waiting>, error: &StoreError) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Source;
     use domain::ids::{AppId, Millis};
 
     fn delivery(id: &str) -> NewDelivery {
@@ -135,12 +134,10 @@ mod tests {
             app: AppId(1),
             id: id.to_owned(),
             event: "ping".to_owned(),
-            action: None,
             installation: None,
             repo: None,
             payload: "{}".to_owned(),
             received_at: Millis(0),
-            source: Source::Webhook,
         }
     }
 

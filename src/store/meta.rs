@@ -1,31 +1,38 @@
-//! Small facts about this server, and a check that the database can be written.
+//! What the installation itself remembers, and a check that the database can be written.
 
 use crate::store::{
     error::StoreError,
     sql::{args, statements},
     store::Store,
 };
+use domain::ids::Millis;
 
 statements! {
     GET = "SELECT v FROM meta WHERE k = $1";
     SET_ONCE = "INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO NOTHING";
     SET = "INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v";
+    SPEND = "INSERT INTO spent (name, until) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
+    FORGET_SPENT = "DELETE FROM spent WHERE until <= $1";
+    IS_SPENT = "SELECT name FROM spent WHERE name = $1";
 }
 
 /// The key that the write check writes.
 const PROBE: &str = "probe";
+
+/// Whether a name was used up before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spent {
+    /// This call used it up.
+    Now,
+    /// An earlier call used it up.
+    Before,
+}
 
 impl Store {
     /// Returns the value stored under `key`.
     pub async fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
         let row = self.db.row(GET, args![key]).await?;
         row.map(|row| row.text("v")).transpose()
-    }
-
-    /// Stores a value under `key`. It replaces an earlier one.
-    pub async fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError> {
-        self.db.run(SET, args![key, value]).await?;
-        Ok(())
     }
 
     /// Stores `value` under `key` unless it has a value already. Returns the value that was stored first.
@@ -39,5 +46,20 @@ impl Store {
         let mut tx = self.db.write().await?;
         tx.run(SET, args![PROBE, ""]).await?;
         tx.commit().await
+    }
+
+    /// Uses up a name that counts only once for all processes on this database, such as a sign-in. It is remembered until `until`,
+    /// when it would expire anyway.
+    pub async fn spend(&self, name: &str, until: Millis, now: Millis) -> Result<Spent, StoreError> {
+        let mut tx = self.db.write().await?;
+        tx.run(FORGET_SPENT, args![now.0]).await?;
+        let added = tx.run(SPEND, args![name, until.0]).await?;
+        tx.commit().await?;
+        Ok(if added == 0 { Spent::Before } else { Spent::Now })
+    }
+
+    /// Returns whether a name was used up.
+    pub async fn is_spent(&self, name: &str) -> Result<bool, StoreError> {
+        Ok(self.db.row(IS_SPENT, args![name]).await?.is_some())
     }
 }

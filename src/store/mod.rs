@@ -21,7 +21,6 @@ mod feature;
 mod find;
 mod hold;
 mod inbox;
-mod lane;
 mod lockfile;
 mod meta;
 mod migrate;
@@ -33,27 +32,25 @@ mod repository_settings;
 mod row;
 mod run;
 mod run_read;
-mod spent;
 mod sql;
 mod store;
 mod tally;
 mod task;
-mod traced;
 mod url;
 mod wake;
 
-pub use cancel::{CancelRule, Which};
-pub use claim::{ClaimRequest, Claimed, LaneLimits, TakenBack};
-pub use commit::{Commit, Committed, DeliveryOutcome};
-pub use delivery::{Accepted, NewDelivery, Source, StoredDelivery};
+pub use cancel::CancelRule;
+pub use claim::{ClaimRequest, Claimed, LaneLimits};
+pub use commit::{Commit, Committed};
+pub use delivery::{Accepted, NewDelivery, StoredDelivery};
 pub use domain::effect::Lane;
-pub use effect::{MAX_EFFECT_PAYLOAD, NewEffect, StoredEffect};
+pub use effect::{EffectState, MAX_EFFECT_PAYLOAD, NewEffect, Ordered, StoredEffect};
 pub use error::{OpenError, StoreError, StoreFailure};
 pub use event::{NewEvent, StoredEvent};
 pub use feature::{FeatureRow, StoredFeature};
 pub use find::{FoundFeature, ListedFeature, Scope};
 pub use hold::{Fenced, Finish, Hold, Lease, Outcome};
-pub use lane::{EffectState, Ordered};
+pub use meta::Spent;
 pub use migrate::{MIGRATIONS, Migration};
 pub use open::{FoundDatabase, OpenOptions};
 pub use provider::{ParkCause, ParkTimes, Parked, ProviderTrouble, Trouble, WaitsOn};
@@ -61,7 +58,6 @@ pub use queue::{HeldBy, QueuedEffect};
 pub use repository_settings::{KnownSettings, Standing};
 pub use run::{EndedRun, MAX_RUN_EVENTS, NewRun, Started};
 pub use run_read::{DaySpent, RunState, RunTotal, StoredRun};
-pub use spent::Spent;
 pub use store::Store;
 pub use tally::Tally;
 pub use task::{TaskRow, TurnRow};
@@ -87,10 +83,8 @@ pub fn statements() -> Vec<&'static str> {
         repository_settings::STATEMENTS,
         run::STATEMENTS,
         run_read::STATEMENTS,
-        spent::STATEMENTS,
         tally::STATEMENTS,
         task::STATEMENTS,
-        traced::STATEMENTS,
     ]
     .concat();
     texts.extend(delivery::ACCEPT.texts());

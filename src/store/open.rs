@@ -15,7 +15,6 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use std::{path::Path, sync::Arc, time::Duration};
-use tokio::sync::watch;
 
 /// The options with which a store is opened.
 #[derive(Clone, Debug)]
@@ -47,7 +46,6 @@ const LAST_TRY: Duration = Duration::from_secs(2);
 impl Store {
     /// Opens the database at `url` (`sqlite:<path>` or `postgres://…`). Creates or migrates its tables.
     pub async fn open(url: &str, options: OpenOptions) -> Result<Self, OpenError> {
-        let wake = Arc::new(watch::Sender::new(0));
         let (pools, lock) = match url.parse()? {
             Address::File(path) => {
                 let (path, lock) = lockfile::take(&path)?;
@@ -55,14 +53,18 @@ impl Store {
             }
             Address::Server(server) => (open_postgres(*server, &options).await?, None),
         };
-        let db = Db { pools, wake, lock };
+        let db = Db::new(pools, lock);
         migrate::up(&db).await?;
         let hint = match &db.pools {
             Pools::Sqlite { .. } => None,
             Pools::Postgres(pool) => Some(wake::listen(pool.clone(), &db)),
         };
+        Ok(Self::over(db, hint))
+    }
+
+    fn over(db: Db, hint: Option<Arc<wake::Hint>>) -> Self {
         let inbox = Inbox::start(db.clone());
-        Ok(Self { db, inbox, hint })
+        Self { db, inbox, hint }
     }
 
     /// Opens the database for reading, beside a service that may be using it. Nothing is created, migrated or locked.
@@ -70,8 +72,7 @@ impl Store {
     pub async fn open_to_read(url: &str, options: OpenOptions) -> Result<Self, OpenError> {
         let db = to_read(url, &options).await?;
         migrate::is_current(&db).await?;
-        let inbox = Inbox::start(db.clone());
-        Ok(Self { db, inbox, hint: None })
+        Ok(Self::over(db, None))
     }
 
     /// Opens the database to write an order, beside a service that may be using it. Nothing is created, migrated or
@@ -84,11 +85,9 @@ impl Store {
             }
             Address::Server(server) => open_postgres(*server, &options).await?,
         };
-        let (wake, lock) = (Arc::new(watch::Sender::new(0)), None);
-        let db = Db { pools, wake, lock };
+        let db = Db::new(pools, None);
         migrate::is_current(&db).await?;
-        let inbox = Inbox::start(db.clone());
-        Ok(Self { db, inbox, hint: None })
+        Ok(Self::over(db, None))
     }
 
     /// Reports what a start would find at `url`. Nothing is created, migrated or locked.
@@ -106,10 +105,7 @@ impl Store {
             Err(OpenError::Older { .. } | OpenError::Store(_)) => Ok(FoundDatabase::ToMigrate),
             Err(error) => Err(error),
         };
-        match &db.pools {
-            Pools::Sqlite { read, .. } => read.close().await,
-            Pools::Postgres(pool) => pool.close().await,
-        }
+        db.pools.close().await;
         found
     }
 }
@@ -154,11 +150,7 @@ async fn to_read(url: &str, options: &OpenOptions) -> Result<Db, OpenError> {
         }
         Address::Server(server) => open_postgres(*server, options).await?,
     };
-    Ok(Db {
-        pools,
-        wake: Arc::new(watch::Sender::new(0)),
-        lock: None,
-    })
+    Ok(Db::new(pools, None))
 }
 
 impl Store {
@@ -167,13 +159,7 @@ impl Store {
         if let Some(hint) = &self.hint {
             hint.abort();
         }
-        match &self.db.pools {
-            Pools::Sqlite { write, read } => {
-                read.close().await;
-                write.close().await;
-            }
-            Pools::Postgres(pool) => pool.close().await,
-        }
+        self.db.pools.close().await;
         if let Some(Err(error)) = self.db.lock.as_ref().map(|lock| lock.unlock()) {
             tracing::warn!(%error, "the database's lock file stays locked until this process ends");
         }

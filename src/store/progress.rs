@@ -6,7 +6,7 @@ use crate::store::{
     effect,
     effect::NewEffect,
     error::StoreError,
-    hold::{Fenced, Hold},
+    hold::{Fenced, Hold, written},
     row::Row,
     sql::{args, statements},
     store::Store,
@@ -68,9 +68,9 @@ impl Store {
         let calls = serde_json::Value::from(calls).to_string();
         let arguments = args![id, &hold.effect, &hold.worker, hold.fence, &calls];
         let mut tx = self.db.write().await?;
-        let written = tx.run(CALLS, arguments).await?;
+        let fenced = written(tx.run(CALLS, arguments).await?);
         tx.commit().await?;
-        Ok(if written == 0 { Fenced::Lost } else { Fenced::Written })
+        Ok(fenced)
     }
 
     /// Returns the last tool calls of a Feature's running runs, by run id.

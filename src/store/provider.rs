@@ -10,7 +10,7 @@ use crate::store::{
     sql::{Tx, args, statements},
     store::Store,
 };
-use domain::ids::Millis;
+use domain::ids::{FeatureKey, Millis};
 
 /// A time that no provider can have.
 const NEVER: Millis = Millis(-1);
@@ -39,7 +39,7 @@ statements! {
                              given_back!(), held!());
     ONE = "SELECT name, cause, said, failures, since, until FROM provider WHERE name = $1";
     ALL = "SELECT name, cause, said, failures, since, until FROM provider ORDER BY name";
-    PARKED = "SELECT subject, kind, waits_for, run_at FROM effect WHERE feature_id = $1 AND state = 'ready' \
+    PARKED = "SELECT subject, waits_for, run_at FROM effect WHERE feature_id = $1 AND state = 'ready' \
               AND waits_for IS NOT NULL AND (run_at > $2 OR waits_for = 'github') ORDER BY run_at, seq";
 }
 
@@ -82,8 +82,6 @@ pub struct ProviderTrouble {
 pub struct Parked {
     /// The subject: a task or a Feature.
     pub subject: String,
-    /// The kind of effect.
-    pub kind: String,
     /// The service that it waits for.
     pub on: WaitsOn,
     /// The time at which it is tried again.
@@ -136,7 +134,7 @@ pub enum ParkCause<'a> {
     Closed,
 }
 
-/// The times of a wait.
+/// The times of a wait for a provider.
 #[derive(Clone, Copy, Debug)]
 pub struct ParkTimes {
     /// The current time.
@@ -191,18 +189,18 @@ impl Store {
         Ok(fenced)
     }
 
-    /// Gives the effect back to wait for GitHub until its time. This counts neither as a try nor as a crash. `shown`
+    /// Gives the effect back `now` to wait for GitHub until `until`. This counts neither as a try nor as a crash. `shown`
     /// are effects that show people the wait.
     pub async fn wait_for_forge(
         &self,
         hold: &Hold,
         why: &str,
-        times: &ParkTimes,
+        (now, until): (Millis, Millis),
         shown: &[NewEffect],
     ) -> Result<Fenced, StoreError> {
         let (effect, worker, why) = (&hold.effect, &hold.worker, explained(why));
         let mut tx = self.db.write().await?;
-        let arguments = args![effect, worker, hold.fence, times.until.0, &why, FORGE, times.now.0];
+        let arguments = args![effect, worker, hold.fence, until.0, &why, FORGE, now.0];
         let fenced = written(tx.run(WAIT_FOR_FORGE, arguments).await?);
         effect::insert_all(&mut tx, &shown.iter().collect::<Vec<_>>()).await?;
         self.db.publish(tx).await?;
@@ -251,12 +249,11 @@ impl Store {
 
     /// Returns the effects of a Feature that wait for a provider or for GitHub, the next one due first. An effect waits
     /// for GitHub until GitHub answers, so it is included even if its next try is due.
-    pub async fn parked(&self, feature: &domain::ids::FeatureKey, now: Millis) -> Result<Vec<Parked>, StoreError> {
+    pub async fn parked(&self, feature: &FeatureKey, now: Millis) -> Result<Vec<Parked>, StoreError> {
         let rows = self.db.rows(PARKED, args![&feature.to_string(), now.0]).await?;
         let parked = |row: &Row| {
             Ok(Parked {
                 subject: row.text("subject")?,
-                kind: row.text("kind")?,
                 on: WaitsOn::of(row.text("waits_for")?),
                 until: Millis(row.int("run_at")?),
             })

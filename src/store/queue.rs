@@ -3,22 +3,18 @@
 
 use crate::store::{
     effect,
-    effect::StoredEffect,
+    effect::{EffectState, StoredEffect},
     error::StoreError,
-    lane::EffectState,
     provider::WaitsOn,
     row::Row,
     sql::{args, statements},
     store::Store,
 };
-use domain::{
-    effect::Lane,
-    ids::{FeatureKey, InstallationId, Millis, RepoId},
-};
+use domain::ids::{FeatureKey, Millis};
 
 statements! {
-    QUEUE = "SELECT e.id, e.kind, e.lane, e.subject, e.feature_id, e.installation_id, e.repo_id, e.state, e.run_at, \
-             e.first_due, e.attempt, e.last_error, e.waits_for, \
+    QUEUE = "SELECT e.id, e.kind, e.subject, e.feature_id, e.state, e.run_at, e.first_due, e.attempt, e.last_error, \
+             e.waits_for, \
              CASE WHEN e.state = 'running' THEN NULL WHEN e.waits = 1 AND f.held = 1 THEN 'feature' \
              WHEN e.lane = 'agent' AND EXISTS (SELECT 1 FROM effect o WHERE o.state = 'running' AND o.lane = 'agent' \
               AND o.subject = e.subject AND o.seq <> e.seq) THEN 'agent' \
@@ -62,16 +58,10 @@ pub struct QueuedEffect {
     pub id: String,
     /// The kind of effect, such as `ingest`.
     pub kind: String,
-    /// The lane whose slots it uses.
-    pub lane: Lane,
     /// The subject: a task, a Feature or something else that it is about.
     pub subject: String,
     /// The Feature that asked for it.
     pub feature: Option<FeatureKey>,
-    /// The installation it is charged to.
-    pub installation: InstallationId,
-    /// The repository it is about.
-    pub repo: Option<RepoId>,
     /// Whether it is ready or running.
     pub state: EffectState,
     /// The earliest time at which it may run.
@@ -115,11 +105,8 @@ fn read(row: &Row) -> Result<QueuedEffect, StoreError> {
     Ok(QueuedEffect {
         id: row.text("id")?,
         kind: row.text("kind")?,
-        lane: row.parsed("lane")?,
         subject: row.text("subject")?,
         feature: row.opt_parsed("feature_id")?,
-        installation: InstallationId(row.count("installation_id")?),
-        repo: row.opt_count("repo_id")?.map(RepoId),
         state: row.parsed("state")?,
         run_at: Millis(row.int("run_at")?),
         first_due: Millis(row.int("first_due")?),

@@ -158,11 +158,8 @@ impl Store {
     ) -> Result<Started, StoreError> {
         let mut tx = self.db.write().await?;
         tx.alone(LOCK).await?;
-        if tx
-            .row(HELD, args![&hold.effect, &hold.worker, hold.fence])
-            .await?
-            .is_none()
-        {
+        let held = args![&hold.effect, &hold.worker, hold.fence];
+        if tx.row(HELD, held).await?.is_none() {
             tx.rollback().await?;
             return Ok(Started::Lost);
         }

@@ -2,7 +2,7 @@
 
 use crate::store::{
     error::StoreError,
-    row::Row,
+    row::{Row, stored},
     sql::{args, statements},
     store::Store,
 };
@@ -21,6 +21,21 @@ macro_rules! money {
     };
 }
 
+/// The columns of a [`Cost`].
+macro_rules! costs {
+    () => {
+        concat!(
+            "COUNT(*) AS agent_runs, CAST(SUM(agent_ms) AS BIGINT) AS agent_ms, CAST(SUM(", money!(), ") AS BIGINT) \
+             AS micros, COUNT(*) FILTER (WHERE estimated = 1 AND ", money!(), " IS NOT NULL) AS guessed, \
+             COUNT(*) FILTER (WHERE state <> 'running' AND ", money!(), " IS NULL) AS unknown, \
+             COUNT(*) FILTER (WHERE state = 'running') AS running, \
+             CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, CAST(SUM(cached_tokens) AS BIGINT) AS cached_tokens, \
+             CAST(SUM(cache_write_tokens) AS BIGINT) AS cache_write_tokens, \
+             CAST(SUM(output_tokens) AS BIGINT) AS output_tokens FROM run"
+        )
+    };
+}
+
 /// The columns of a [`StoredRun`].
 macro_rules! columns {
     () => {
@@ -33,25 +48,10 @@ statements! {
     RUNS = concat!("SELECT ", columns!(), money!(), " AS micros FROM run WHERE feature_id = $1 ",
                    "AND COALESCE(task = $2, $2 IS NULL) ORDER BY started_at, id");
     EVENTS = "SELECT events FROM run WHERE id = $1";
-    COSTS = concat!("SELECT task, COUNT(*) AS agent_runs, CAST(SUM(agent_ms) AS BIGINT) AS agent_ms, CAST(SUM(", money!(),
-                    ") AS BIGINT) AS micros, \
-                    COUNT(*) FILTER (WHERE estimated = 1 AND ", money!(), " IS NOT NULL) AS guessed, \
-                    COUNT(*) FILTER (WHERE state <> 'running' AND ", money!(), " IS NULL) AS unknown, \
-                    COUNT(*) FILTER (WHERE state = 'running') AS running, \
-                    CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, \
-                    CAST(SUM(cached_tokens) AS BIGINT) AS cached_tokens, \
-                    CAST(SUM(cache_write_tokens) AS BIGINT) AS cache_write_tokens, \
-                    CAST(SUM(output_tokens) AS BIGINT) AS output_tokens FROM run WHERE feature_id = $1 GROUP BY task");
+    COSTS = concat!("SELECT task, ", costs!(), " WHERE feature_id = $1 GROUP BY task");
     TOTALS = concat!("SELECT role, agent, COALESCE(model, '') AS model, CASE WHEN state = 'ended' \
-                     THEN COALESCE(failure, 'ok') ELSE state END AS outcome, COUNT(*) AS agent_runs, \
-                     CAST(SUM(agent_ms) AS BIGINT) AS agent_ms, CAST(SUM(", money!(), ") AS BIGINT) AS micros, \
-                     COUNT(*) FILTER (WHERE estimated = 1 AND ", money!(), " IS NOT NULL) AS guessed, \
-                     COUNT(*) FILTER (WHERE state <> 'running' AND ", money!(), " IS NULL) AS unknown, \
-                     COUNT(*) FILTER (WHERE state = 'running') AS running, \
-                     CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, \
-                     CAST(SUM(cached_tokens) AS BIGINT) AS cached_tokens, \
-                     CAST(SUM(cache_write_tokens) AS BIGINT) AS cache_write_tokens, \
-                     CAST(SUM(output_tokens) AS BIGINT) AS output_tokens FROM run GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4");
+                     THEN COALESCE(failure, 'ok') ELSE state END AS outcome, ", costs!(),
+                     " GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4");
     SPENT_BY_DAY = concat!("SELECT installation_id, repo_id, started_at / 86400000 AS day, CAST(COALESCE(SUM(", money!(),
                            "), 0) AS BIGINT) AS micros, COUNT(*) AS agent_runs, \
                            COUNT(*) FILTER (WHERE state <> 'running' AND ", money!(), " IS NULL) AS unknown \
@@ -59,6 +59,8 @@ statements! {
     EARLIER = "SELECT CAST(AVG(spent) AS BIGINT) AS micros, COUNT(*) AS tasks FROM (SELECT SUM(usd_micros) AS spent \
                FROM run WHERE repo_id = $1 AND task IS NOT NULL AND state = 'ended' AND started_at >= $2 \
                GROUP BY feature_id, task) AS per_task WHERE spent > 0";
+    TRACED = "SELECT feature_id, task, MAX(started_at) AS newest FROM run GROUP BY feature_id, task \
+              ORDER BY 3 DESC, 1, 2 LIMIT 1000";
 }
 
 /// The state of a run.
@@ -180,6 +182,14 @@ impl Store {
         Ok(row.map(|row| row.opt_text("events")).transpose()?.flatten())
     }
 
+    /// Returns the newest 1000 tasks with stored runs, newest first. The task of a planner's run is `None`.
+    pub async fn traced(&self) -> Result<Vec<(FeatureKey, Option<TaskId>)>, StoreError> {
+        let rows = self.db.rows(TRACED, args![]).await?;
+        rows.iter()
+            .map(|row| Ok((row.parsed("feature_id")?, row.opt_parsed("task")?)))
+            .collect()
+    }
+
     /// Returns what a Feature has cost so far, by task. `None` holds the cost that belongs to no task.
     pub async fn costs(&self, feature: &FeatureKey) -> Result<BTreeMap<Option<TaskId>, Cost>, StoreError> {
         let rows = self.db.rows(COSTS, args![&feature.to_string()]).await?;
@@ -205,16 +215,11 @@ impl Store {
 
     /// Returns the average cost of a task of the repository since `since`, in millionths of a US dollar, and the number
     /// of tasks in the average.
-    pub async fn usual_cost(&self, repo: domain::ids::RepoId, since: Millis) -> Result<Option<(u64, u64)>, StoreError> {
-        let row = self
-            .db
-            .row(EARLIER, args![crate::store::row::stored(repo.0)?, since.0])
-            .await?;
+    pub async fn usual_cost(&self, repo: RepoId, since: Millis) -> Result<Option<(u64, u64)>, StoreError> {
+        let row = self.db.row(EARLIER, args![stored(repo.0)?, since.0]).await?;
         let Some(row) = row else { return Ok(None) };
-        Ok(match row.opt_count("micros")? {
-            Some(micros) => Some((micros, row.count("tasks")?)),
-            None => None,
-        })
+        let micros = row.opt_count("micros")?;
+        micros.map(|micros| Ok((micros, row.count("tasks")?))).transpose()
     }
 }
 

@@ -119,6 +119,18 @@ pub(super) enum Pools {
     Postgres(PgPool),
 }
 
+impl Pools {
+    pub(super) async fn close(&self) {
+        match self {
+            Self::Sqlite { write, read } => {
+                read.close().await;
+                write.close().await;
+            }
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
 /// An open database, shared by all handles of one store.
 #[derive(Clone, Debug)]
 pub(super) struct Db {
@@ -146,6 +158,11 @@ async fn begun(begin: impl Future<Output = Result<Tx, sqlx::Error>> + Send + 'st
 }
 
 impl Db {
+    pub(super) fn new(pools: Pools, lock: Option<Arc<File>>) -> Self {
+        let wake = Arc::new(watch::Sender::new(0));
+        Self { pools, wake, lock }
+    }
+
     /// Begins a transaction that writes.
     pub(super) async fn write(&self) -> Result<Tx, StoreError> {
         let mut tries = 1;
@@ -203,12 +220,8 @@ impl Db {
     pub(super) async fn publish(&self, mut tx: Tx) -> Result<(), StoreError> {
         tx.hint().await?;
         tx.commit().await?;
-        self.woken();
-        Ok(())
-    }
-
-    fn woken(&self) {
         self.wake.send_modify(|count| *count = count.wrapping_add(1));
+        Ok(())
     }
 }
 
@@ -255,10 +268,8 @@ impl Tx {
     /// Waits until no other transaction holds the same lock (PostgreSQL). SQLite has only one writer anyway.
     pub(super) async fn alone(&mut self, lock: i64) -> Result<(), StoreError> {
         if let Self::Postgres(tx) = self {
-            sqlx::query("SELECT pg_advisory_xact_lock($1)")
-                .bind(lock)
-                .execute(&mut **tx)
-                .await?;
+            let locking = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(lock);
+            locking.execute(&mut **tx).await?;
         }
         Ok(())
     }
@@ -267,10 +278,8 @@ impl Tx {
     /// also poll.
     async fn hint(&mut self) -> Result<(), StoreError> {
         if let Self::Postgres(tx) = self {
-            sqlx::query("SELECT pg_notify($1, '')")
-                .bind(wake::CHANNEL)
-                .execute(&mut **tx)
-                .await?;
+            let notify = sqlx::query("SELECT pg_notify($1, '')").bind(wake::CHANNEL);
+            notify.execute(&mut **tx).await?;
         }
         Ok(())
     }

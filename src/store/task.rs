@@ -15,7 +15,7 @@ statements! {
              JOIN task ON task.id = task_needs.task_id JOIN task AS needed ON needed.id = task_needs.needs_id \
              WHERE task.feature_id = $1 ORDER BY task.name, needed.name";
     TURNS = "SELECT task.name AS name, turn.number, turn.state, turn.base_sha, turn.head_sha, turn.report, \
-             turn.decision, turn.evidence, turn.usage, turn.started_at, turn.ended_at \
+             turn.decision, turn.evidence, turn.started_at, turn.ended_at \
              FROM turn JOIN task ON task.id = turn.task_id WHERE task.feature_id = $1 ORDER BY task.name, turn.number";
     PUT_TASK = "INSERT INTO task (id, feature_id, repo_id, name, wave, state, version, branch, head_sha, \
                 pull_number, data) VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, $9, $10) ON CONFLICT (id) DO UPDATE SET \
@@ -24,12 +24,11 @@ statements! {
     REMOVE_TASK = "DELETE FROM task WHERE id = $1";
     FORGET_NEEDS = "DELETE FROM task_needs WHERE task_id = $1";
     PUT_NEED = "INSERT INTO task_needs (task_id, needs_id) VALUES ($1, $2) ON CONFLICT (task_id, needs_id) DO NOTHING";
-    PUT_TURN = "INSERT INTO turn (id, task_id, number, state, base_sha, head_sha, report, decision, evidence, usage, \
-                started_at, ended_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+    PUT_TURN = "INSERT INTO turn (id, task_id, number, state, base_sha, head_sha, report, decision, evidence, \
+                started_at, ended_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
                 ON CONFLICT (id) DO UPDATE SET state = excluded.state, base_sha = excluded.base_sha, \
                 head_sha = excluded.head_sha, report = excluded.report, decision = excluded.decision, \
-                evidence = excluded.evidence, usage = excluded.usage, started_at = excluded.started_at, \
-                ended_at = excluded.ended_at";
+                evidence = excluded.evidence, started_at = excluded.started_at, ended_at = excluded.ended_at";
 }
 
 /// The row of a Task.
@@ -72,8 +71,6 @@ pub struct TurnRow {
     pub decision: Option<String>,
     /// The results of the Gates, as JSON.
     pub evidence: Option<String>,
-    /// The cost, as JSON.
-    pub usage: Option<String>,
     /// The time at which it began.
     pub started_at: Option<Millis>,
     /// The time at which it ended.
@@ -118,7 +115,6 @@ fn read_turn(row: &Row) -> Result<TurnRow, StoreError> {
         report: row.opt_text("report")?,
         decision: row.opt_text("decision")?,
         evidence: row.opt_text("evidence")?,
-        usage: row.opt_text("usage")?,
         started_at: row.opt_int("started_at")?.map(Millis),
         ended_at: row.opt_int("ended_at")?.map(Millis),
     })
@@ -176,7 +172,6 @@ pub(super) async fn put_turns(tx: &mut Tx, feature: &FeatureKey, turns: &[TurnRo
             turn.report.as_deref(),
             turn.decision.as_deref(),
             turn.evidence.as_deref(),
-            turn.usage.as_deref(),
             turn.started_at.map(|at| at.0),
             turn.ended_at.map(|at| at.0),
         ];

@@ -6,7 +6,7 @@ use crate::{
         OAuthApp,
         webhook::{Admission, DeliveryHeaders, HeaderError, OwnApps, Signature, SignatureError, admit, verify},
     },
-    store::{NewDelivery, Source, Store},
+    store::{NewDelivery, Store},
     web::{
         bodies::{BODY_PATIENCE, Bodies, Held, Unread},
         dashboard::readings::OpenPages,
@@ -212,12 +212,10 @@ async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> (Statu
         app,
         id: headers.delivery.clone(),
         event: headers.event,
-        action: None,
         installation: summary.installation,
         repo: summary.repo,
         payload,
         received_at: now,
-        source: Source::Webhook,
     };
     let ingest = Ingest {
         app,

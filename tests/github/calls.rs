@@ -3,9 +3,12 @@
 use crate::world::*;
 use autobuild::github::{
     CheckAction, CheckConclusion, CheckOutput, CheckReport, GithubError, InlineComment, Merge, MergeMethod,
-    MergeRefusal, NewPull, NewReview, OpenedPull, PostedReview, Reaction, ReactionTarget, ReviewEvent,
+    MergeRefusal, NewPull, NewReview, OpenedPull, PostedReview, ReviewEvent,
 };
-use domain::ids::{CheckRunId, CommentId, PullNumber};
+use domain::{
+    effect::{ReactOn, Reaction},
+    ids::{CheckRunId, CommentId, PullNumber},
+};
 use serde_json::{Value, json};
 
 const BRANCH: &str = "autobuild/42/task-001-a";
@@ -22,10 +25,9 @@ const NEW: NewPull<'static> = NewPull {
 };
 
 fn inline() -> [InlineComment; 2] {
-    [(None, "one line"), (Some(3), "three lines")].map(|(start_line, body)| InlineComment {
+    [(5, "one"), (7, "other")].map(|(line, body)| InlineComment {
         path: "src/auth.rs".to_owned(),
-        line: 5,
-        start_line,
+        line,
         body: body.to_owned(),
     })
 }
@@ -50,8 +52,8 @@ async fn a_review_names_its_commit_and_its_event() {
     let (world, result) = reviewed(200, answer, &inline()).await;
     assert!(matches!(result.unwrap(), PostedReview::Posted(review) if review.commit == Some(sha())));
     let comments = json!([
-        {"path": "src/auth.rs", "line": 5, "side": "RIGHT", "body": "one line"},
-        {"path": "src/auth.rs", "line": 5, "side": "RIGHT", "body": "three lines", "start_line": 3, "start_side": "RIGHT"},
+        {"path": "src/auth.rs", "line": 5, "side": "RIGHT", "body": "one"},
+        {"path": "src/auth.rs", "line": 7, "side": "RIGHT", "body": "other"},
     ]);
     assert_eq!(
         world.asked("POST", REVIEWS).await,
@@ -213,7 +215,7 @@ async fn a_deleted_comment_is_gone() {
         world.repo().update_comment(CommentId(5), "x").await,
         Err(GithubError::Gone)
     ));
-    let on = ReactionTarget::Comment(CommentId(5));
+    let on = ReactOn::Comment(CommentId(5));
     assert!(matches!(
         world.repo().react(on, Reaction::Eyes).await,
         Err(GithubError::Gone)
@@ -231,11 +233,7 @@ async fn a_reaction_that_is_there_is_fine() {
             json!({"id": 1, "content": "eyes"}),
         )
         .await;
-    world
-        .repo()
-        .react(ReactionTarget::Issue(ISSUE), Reaction::Eyes)
-        .await
-        .unwrap();
+    world.repo().react(ReactOn::Issue(ISSUE), Reaction::Eyes).await.unwrap();
 }
 
 #[tokio::test]
@@ -250,7 +248,7 @@ async fn a_check_run_is_found_by_app_and_external_id() {
 }
 
 #[tokio::test]
-async fn a_check_run_has_a_conclusion_only_at_its_end() {
+async fn a_check_run_is_made_with_its_conclusion() {
     let world = World::installed().await;
     world
         .answers(
@@ -261,35 +259,28 @@ async fn a_check_run_has_a_conclusion_only_at_its_end() {
         )
         .await;
     let head = sha();
-    let mut report = CheckReport {
+    let report = CheckReport {
         name: "AutoBuild",
         head: &head,
         external_id: "e",
-        conclusion: None,
+        conclusion: CheckConclusion::Failure,
         output: CheckOutput {
             title: "Turn 1".to_owned(),
             summary: "The Player works".to_owned(),
         },
-        actions: Vec::new(),
+        actions: vec![CheckAction {
+            label: "Resume".to_owned(),
+            description: "Grant more turns".to_owned(),
+            identifier: "resume".to_owned(),
+        }],
     };
-    world.repo().create_check(&report).await.unwrap();
-    report.conclusion = Some(CheckConclusion::Failure);
-    report.actions.push(CheckAction {
-        label: "Resume".to_owned(),
-        description: "Grant more turns".to_owned(),
-        identifier: "resume".to_owned(),
-    });
     world.repo().create_check(&report).await.unwrap();
     let made = world.asked("POST", "/repos/acme/shop/check-runs").await;
     assert_eq!(
-        (&made[0]["status"], made[0].get("conclusion")),
-        (&json!("in_progress"), None)
-    );
-    assert_eq!(
-        (&made[1]["status"], &made[1]["conclusion"]),
+        (&made[0]["status"], &made[0]["conclusion"]),
         (&json!("completed"), &json!("failure"))
     );
-    assert_eq!(made[1]["actions"][0]["identifier"], "resume");
+    assert_eq!(made[0]["actions"][0]["identifier"], "resume");
 }
 
 #[tokio::test]
@@ -327,5 +318,5 @@ fn calls_may_be_spawned() {
     fn may_move<T: Send>(_: impl FnOnce(&'static World) -> T) {}
     may_move(|world| async { world.repo().create_pull(NEW).await.map(drop) });
     may_move(|world| async { world.repo().mark_ready(PULL).await });
-    may_move(|world| async { world.repo().find_comment(ISSUE, "", None).await.map(drop) });
+    may_move(|world| async { world.repo().find_comment(ISSUE, "").await.map(drop) });
 }

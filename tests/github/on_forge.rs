@@ -10,10 +10,13 @@
 use autobuild::github::{
     AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, AccessLevel, AnnotationLevel, App, COACH_PERMISSIONS, CheckAction,
     CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, Client, GithubError, GithubUrls, InlineComment,
-    MOST_ANNOTATIONS, Merge, MergeMethod, MergeRefusal, NewPull, NewReview, OpenedPull, PostedReview, PullChange,
-    Reaction, ReactionTarget, Repo, ReviewEvent, model::OpenState,
+    MOST_ANNOTATIONS, Merge, MergeMethod, MergeRefusal, NewPull, NewReview, OpenedPull, PostedReview, PullChange, Repo,
+    ReviewEvent, lacking, model::OpenState,
 };
-use domain::ids::{AppId, InstallationId, IssueNumber, Millis, PullNumber, RepoId, Sha};
+use domain::{
+    effect::{ReactOn, Reaction},
+    ids::{AppId, InstallationId, IssueNumber, Millis, PullNumber, RepoId, Sha},
+};
 use forge::{AppCredentials, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
 
 const REPO: &str = "acme/shop";
@@ -133,7 +136,7 @@ fn client(forge: &Forge, credentials: &AppCredentials) -> Client {
 async fn an_app_knows_itself_and_its_bot_and_is_told_that_it_may_not_work() {
     let world = World::new().await;
     let identity = world.main.identity().await.unwrap();
-    assert_eq!(identity.lacks(AUTOBUILD_PERMISSIONS), []);
+    assert_eq!(lacking(&identity.permissions, AUTOBUILD_PERMISSIONS), []);
     let bot = world.main.bot(world.main_at).await.unwrap();
     assert_eq!(bot.login, "autobuild[bot]");
     assert_eq!(bot.id.0, world.forge.user_id("autobuild[bot]").unwrap());
@@ -177,14 +180,14 @@ async fn an_expired_token_is_replaced() {
 #[tokio::test]
 async fn who_may_do_what_is_asked() {
     let world = World::new().await;
-    assert_eq!(world.main().access_of("ada").await.unwrap().level, AccessLevel::Write);
-    assert!(world.main().access_of("eve").await.unwrap().level <= AccessLevel::Read);
+    assert_eq!(world.main().access_of("ada").await.unwrap(), AccessLevel::Write);
+    assert!(world.main().access_of("eve").await.unwrap() <= AccessLevel::Read);
     assert_eq!(
-        world.main().access_of("autobuild[bot]").await.unwrap().level,
+        world.main().access_of("autobuild[bot]").await.unwrap(),
         AccessLevel::None
     );
     assert_eq!(
-        world.main().access_of("nobody-at-all").await.unwrap().level,
+        world.main().access_of("nobody-at-all").await.unwrap(),
         AccessLevel::None
     );
 }
@@ -215,31 +218,23 @@ async fn comments_are_found_changed_and_missed() {
     let marker = "<!-- autobuild:e1 -->";
     let ada = world.forge.as_user("ada").unwrap();
     ada.comment(REPO, issue.0, marker).unwrap();
-    assert_eq!(world.main().find_comment(issue, marker, None).await.unwrap(), None);
+    assert_eq!(world.main().find_comment(issue, marker).await.unwrap(), None);
     let made = world
         .main()
         .create_comment(issue, &format!("{marker}\nPlan"))
         .await
         .unwrap();
-    let found = world
-        .main()
-        .find_comment(issue, marker, Some(now().plus(-60_000)))
-        .await
-        .unwrap();
+    let found = world.main().find_comment(issue, marker).await.unwrap();
     assert_eq!(found.map(|comment| comment.id), Some(made.id));
     assert_eq!(
         world.main().update_comment(made.id, "changed").await.unwrap().body,
         "changed"
     );
     for _ in 0..2 {
+        world.main().react(ReactOn::Issue(issue), Reaction::Eyes).await.unwrap();
         world
             .main()
-            .react(ReactionTarget::Issue(issue), Reaction::Eyes)
-            .await
-            .unwrap();
-        world
-            .main()
-            .react(ReactionTarget::Comment(made.id), Reaction::Rocket)
+            .react(ReactOn::Comment(made.id), Reaction::Rocket)
             .await
             .unwrap();
     }
@@ -322,7 +317,6 @@ async fn the_coach_may_reject_what_autobuild_may_only_comment_on() {
         [InlineComment {
             path: "src/auth.rs".to_owned(),
             line,
-            start_line: None,
             body: "Why?".to_owned(),
         }]
     };
@@ -386,14 +380,13 @@ async fn annotations_are_appended_fifty_at_a_time_and_counted_so_that_a_repeat_k
         name: "AutoBuild",
         head: &head,
         external_id: "e9",
-        conclusion: Some(CheckConclusion::Failure),
+        conclusion: CheckConclusion::Failure,
         output: output.clone(),
         actions: Vec::new(),
     };
     let annotation = |line: u32| CheckAnnotation {
         path: "README.md".to_owned(),
-        start_line: line,
-        end_line: line,
+        line,
         level: AnnotationLevel::Warning,
         title: "should_fix: design".to_owned(),
         message: "The name says nothing".to_owned(),
@@ -421,7 +414,7 @@ async fn a_check_run_is_made_found_and_ended() {
         name: "AutoBuild",
         head: &head,
         external_id: "e3",
-        conclusion: None,
+        conclusion: CheckConclusion::Failure,
         output: CheckOutput {
             title: "Turn 1".to_owned(),
             summary: "The Coach reads".to_owned(),
@@ -435,7 +428,7 @@ async fn a_check_run_is_made_found_and_ended() {
         Some(id)
     );
     assert_eq!(world.main().find_check(&head, "AutoBuild", "e4").await.unwrap(), None);
-    report.conclusion = Some(CheckConclusion::ActionRequired);
+    report.conclusion = CheckConclusion::ActionRequired;
     report.actions.push(CheckAction {
         label: "Resume".to_owned(),
         description: "Grant more turns".to_owned(),

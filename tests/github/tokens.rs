@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use autobuild::github::{
-    AUTOBUILD_PERMISSIONS, App, COACH_PERMISSIONS, GithubError, Rights, SetupError, webhook::OwnApps,
+    AUTOBUILD_PERMISSIONS, App, COACH_PERMISSIONS, GithubError, Rights, SetupError, lacking, webhook::OwnApps,
 };
 use domain::ids::{AppId, RepoId, UserId};
 use futures_util::future::join_all;
@@ -42,9 +42,8 @@ async fn an_app_that_asks_for_too_little_is_told_what_it_lacks() {
         )
         .await;
     let identity = world.client.identity().await.unwrap();
-    assert_eq!(identity.lacks(COACH_PERMISSIONS), []);
-    let lacking: Vec<_> = identity
-        .lacks(AUTOBUILD_PERMISSIONS)
+    assert_eq!(lacking(&identity.permissions, COACH_PERMISSIONS), []);
+    let lacking: Vec<_> = lacking(&identity.permissions, AUTOBUILD_PERMISSIONS)
         .iter()
         .map(|(name, _)| *name)
         .collect();

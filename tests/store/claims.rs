@@ -1,9 +1,9 @@
 //! Claims: whose turn it is, by lane, subject and order.
 
-use crate::contract::{Database, Held, LATER, LEASE, NOW, claim, claim_at, claimed_id, effect, feature, key};
+use crate::contract::{Database, Held, LATER, LEASE, NOW, cancel, claim, claim_at, claimed_id, effect, feature, key};
 use autobuild::store::{
-    CancelRule, ClaimRequest, Commit, Committed, EffectState, FeatureRow, Fenced, Lane, LaneLimits, Lease, NewEffect,
-    NewEvent, Ordered, Outcome, Store, Tally,
+    ClaimRequest, Commit, Committed, EffectState, FeatureRow, Fenced, Lane, LaneLimits, Lease, NewEffect, NewEvent,
+    Ordered, Outcome, Store, Tally,
 };
 use domain::ids::{Millis, RepoId};
 
@@ -23,7 +23,7 @@ on_both! {
     what_is_cancelled_after_the_claim_is_told_at_the_first_look
 }
 
-const DONE: Outcome = Outcome::Done { external_id: None };
+const DONE: Outcome = Outcome::Done;
 
 async fn add(store: &Store, effects: &[NewEffect]) {
     store.add_effects(effects).await.unwrap();
@@ -32,7 +32,6 @@ async fn add(store: &Store, effects: &[NewEffect]) {
 async fn a_claim_holds_the_effect_alone(db: Database) {
     let store = db.open().await;
     let wanted = NewEffect {
-        deadline: Some(LATER),
         payload: "{\"say\":\"hello\"}".to_owned(),
         ..effect("e1", Lane::Control, "one")
     };
@@ -47,10 +46,7 @@ async fn a_claim_holds_the_effect_alone(db: Database) {
         ("e1", "worker", 1)
     );
     assert_eq!(held.state, EffectState::Running);
-    assert_eq!(
-        (held.payload, held.deadline, held.feature),
-        (wanted.payload, Some(LATER), wanted.feature)
-    );
+    assert_eq!((held.payload, held.feature), (wanted.payload, wanted.feature));
     assert_eq!(
         (held.worker.as_deref(), held.lease_until),
         (Some("worker"), Some(NOW.plus(LEASE)))
@@ -271,7 +267,6 @@ async fn what_waits_is_not_claimed_while_its_feature_is_held(db: Database) {
         cancel: Vec::new(),
         effects: Vec::new(),
         finish: None,
-        delivery: None,
     };
     assert_eq!(
         store.commit(&held(None, true, "paused")).await.unwrap(),
@@ -321,8 +316,7 @@ async fn what_is_cancelled_after_the_claim_is_told_at_the_first_look(db: Databas
     add(&store, &[effect("e", Lane::Agent, "one")]).await;
     let hold = claim(&store, Lane::Agent).await.unwrap().hold;
     assert_eq!(store.look(&hold).await.unwrap(), Lease::Mine);
-    let all = CancelRule::default();
-    assert_eq!(store.cancel_effects(&key(1, 1), &all).await.unwrap(), 1);
+    cancel(&store).await;
     assert_eq!(store.look(&hold).await.unwrap(), Lease::CancelRequested);
     assert_eq!(store.finish(&hold, &Outcome::Cancelled).await.unwrap(), Fenced::Written);
     assert_eq!(store.look(&hold).await.unwrap(), Lease::Lost);

@@ -1,11 +1,8 @@
 //! Steps: an event, its state and its effects are stored together, once per cause, by one of those who race.
 
-use crate::contract::{
-    APP, Database, LATER, LEASE, NOW, claim, claimed_id, delivery, effect, feature, key, step, task,
-};
+use crate::contract::{Database, LATER, LEASE, NOW, claim, claimed_id, effect, feature, key, step, task};
 use autobuild::store::{
-    CancelRule, Committed, DeliveryOutcome, EffectState, Finish, Lane, Lease, NewEffect, Outcome, Store, TaskRow,
-    TurnRow, Which,
+    CancelRule, Committed, EffectState, Finish, Lane, Lease, NewEffect, Outcome, Store, TaskRow, TurnRow,
 };
 use domain::ids::{Millis, PullNumber, Sha, TaskId, TurnNumber};
 
@@ -35,7 +32,6 @@ fn turn(task: u16, number: u32) -> TurnRow {
         report: None,
         decision: None,
         evidence: None,
-        usage: None,
         started_at: Some(NOW),
         ended_at: None,
     }
@@ -75,7 +71,6 @@ async fn a_step_is_read_back_as_it_was_stored(db: Database) {
         report: Some("\"r\"".to_owned()),
         decision: Some("\"d\"".to_owned()),
         evidence: Some("\"e\"".to_owned()),
-        usage: Some("\"u\"".to_owned()),
         ended_at: Some(LATER),
         ..turn(2, 1)
     };
@@ -100,7 +95,6 @@ async fn a_step_is_read_back_as_it_was_stored(db: Database) {
 
 async fn a_known_cause_changes_nothing_but_ends_its_effect(db: Database) {
     let store = db.open().await;
-    store.accept_delivery(delivery("d1"), None).await.unwrap();
     let mut first = step(key(1, 1), None, "comment 9");
     first.effects = vec![effect("e1", Lane::Agent, "task")];
     assert_eq!(store.commit(&first).await.unwrap(), Committed::Done);
@@ -109,15 +103,8 @@ async fn a_known_cause_changes_nothing_but_ends_its_effect(db: Database) {
     let mut again = step(key(1, 1), Some(1), "comment 9");
     again.feature = feature(key(1, 1), "paused");
     again.effects = vec![effect("e2", Lane::Agent, "task")];
-    let outcome = Outcome::Done {
-        external_id: Some("77".to_owned()),
-    };
+    let outcome = Outcome::Done;
     again.finish = Some(Finish { hold, outcome });
-    again.delivery = Some(DeliveryOutcome {
-        app: APP,
-        id: "d1".to_owned(),
-        outcome: "known".to_owned(),
-    });
     assert_eq!(store.commit(&again).await.unwrap(), Committed::KnownCause);
 
     let kept = store.feature(&key(1, 1)).await.unwrap().unwrap();
@@ -125,9 +112,6 @@ async fn a_known_cause_changes_nothing_but_ends_its_effect(db: Database) {
     let effects = store.effects_of(&key(1, 1)).await.unwrap();
     assert_eq!(effects.len(), 1);
     assert_eq!(effects[0].state, EffectState::Done);
-    assert_eq!(effects[0].external_id.as_deref(), Some("77"));
-    let outcome = store.delivery(APP, "d1").await.unwrap().unwrap().outcome;
-    assert_eq!(outcome.as_deref(), Some("known"));
 }
 
 async fn of_steps_from_one_version_one_wins(db: Database) {
@@ -168,7 +152,7 @@ async fn a_lost_hold_stores_nothing(db: Database) {
 
     let mut late = step(key(1, 1), Some(1), "report");
     late.effects = vec![effect("e2", Lane::Agent, "task")];
-    let outcome = Outcome::Done { external_id: None };
+    let outcome = Outcome::Done;
     late.finish = Some(Finish { hold, outcome });
     assert_eq!(store.commit(&late).await.unwrap(), Committed::LostFence);
     assert_eq!(store.feature(&key(1, 1)).await.unwrap().unwrap().version, 1);
@@ -242,10 +226,7 @@ async fn unwanted_effects_are_cancelled_or_asked_to_stop(db: Database) {
     assert_eq!(store.renew(&hold, LATER).await.unwrap(), Lease::Mine);
 
     let mut stop = step(key(1, 1), Some(1), "stop");
-    stop.cancel = vec![CancelRule {
-        which: Which::Work,
-        ..CancelRule::default()
-    }];
+    stop.cancel = vec![CancelRule::Work(None)];
     stop.effects = vec![effect("after", Lane::Agent, "two")];
     assert_eq!(store.commit(&stop).await.unwrap(), Committed::Done);
 
@@ -255,12 +236,9 @@ async fn unwanted_effects_are_cancelled_or_asked_to_stop(db: Database) {
     for untouched in ["said", "other", "after"] {
         assert_eq!(state_of(&store, untouched).await, EffectState::Ready, "{untouched}");
     }
-    let about_two = CancelRule {
-        subject: Some("two".to_owned()),
-        kind: Some("Kind".to_owned()),
-        which: Which::All,
-    };
-    assert_eq!(store.cancel_effects(&key(1, 1), &about_two).await.unwrap(), 1);
+    let mut replace = step(key(1, 1), Some(2), "replace");
+    replace.cancel = vec![CancelRule::Kind("Kind".to_owned())];
+    assert_eq!(store.commit(&replace).await.unwrap(), Committed::Done);
     assert_eq!(state_of(&store, "after").await, EffectState::Cancelled);
     assert_eq!(claimed_id(&store, Lane::Agent).await.as_deref(), Some("other"));
 }

@@ -1,8 +1,8 @@
 //! Runs each promise on both databases, and makes the rows that promises are about.
 
 use autobuild::store::{
-    ClaimRequest, Claimed, Commit, FeatureRow, Lane, LaneLimits, NewDelivery, NewEffect, NewEvent, OpenOptions,
-    Ordered, Source, Store, TaskRow,
+    CancelRule, ClaimRequest, Claimed, Commit, Committed, FeatureRow, Lane, LaneLimits, NewDelivery, NewEffect,
+    NewEvent, OpenOptions, Ordered, Store, TaskRow,
 };
 use domain::ids::{AppId, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, TaskId};
 use sqlx::{
@@ -76,12 +76,10 @@ pub fn delivery(id: &str) -> NewDelivery {
         app: APP,
         id: id.to_owned(),
         event: "issues".to_owned(),
-        action: Some("labeled".to_owned()),
         installation: Some(INSTALLATION),
         repo: Some(RepoId(500)),
         payload: format!("{{\"delivery\":\"{id}\"}}"),
         received_at: NOW,
-        source: Source::Webhook,
     }
 }
 
@@ -100,7 +98,6 @@ pub fn effect(id: &str, lane: Lane, subject: &str) -> NewEffect {
         payload: "{}".to_owned(),
         priority: 10,
         run_at: NOW,
-        deadline: None,
     }
 }
 
@@ -147,7 +144,6 @@ pub fn step(key: FeatureKey, expected: Option<i64>, cause: &str) -> Commit {
         cancel: Vec::new(),
         effects: Vec::new(),
         finish: None,
-        delivery: None,
     }
 }
 
@@ -227,4 +223,13 @@ impl Held {
             Self::Postgres(mut connection, _) => drop(connection.execute("COMMIT").await.unwrap()),
         }
     }
+}
+
+/// Cancels all effects of a Feature.
+pub async fn cancel(store: &Store) {
+    let known = store.feature(&key(1, 1)).await.unwrap();
+    let version = known.map(|known| known.version);
+    let mut stop = step(key(1, 1), version, &format!("stop {version:?}"));
+    stop.cancel = vec![CancelRule::Kind("Kind".to_owned())];
+    assert_eq!(store.commit(&stop).await.unwrap(), Committed::Done);
 }

@@ -69,7 +69,7 @@ async fn a_start_leaves_to_others_what_they_hold() {
     let (one, other) = (db.open().await, db.open().await);
     one.add_effects(&[effect("e", Lane::Agent, "task")]).await.unwrap();
     claim(&one, Lane::Agent).await.unwrap();
-    assert_eq!(other.take_back(NOW).await.unwrap(), vec![]);
+    assert_eq!(other.take_back(NOW).await.unwrap(), Vec::<String>::new());
     assert_eq!(other.take_back(NOW.plus(LEASE)).await.unwrap().len(), 1);
 }
 

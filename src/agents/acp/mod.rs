@@ -16,7 +16,7 @@ use crate::{
         claude::order::asked,
         codex,
         codex::answer::by_words,
-        command::program,
+        command::{is_there, program},
         journal::{Journal, plain},
         login::as_the_host,
         outcome,
@@ -32,7 +32,11 @@ use crate::{
 use domain::{blocked::AgentFailure, command_line::CommandLine, isolation::Level, trace::TraceKind};
 use sandbox::{Spec, environment};
 use serde_json::{Value, json};
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use tokio_util::sync::CancellationToken;
 
 /// The longest time that the program may take to end after its input has ended.
@@ -45,7 +49,6 @@ pub(crate) struct Script {
     pub(crate) role: Role,
     /// The parameters of the session.
     pub(crate) session: Value,
-    /// The prompt.
     pub(crate) prompt: String,
     /// The folder that it may read.
     pub(crate) checkout: PathBuf,
@@ -76,16 +79,9 @@ impl AcpAgent {
         let failed = |error: std::io::Error| AgentFailure::Failed { how: error.to_string() };
         let private = Private::make(&self.context.runs).map_err(|error| failed(std::io::Error::other(error)))?;
         let env = environment(private.path(), &[]).map_err(failed)?;
-        let path = env
-            .iter()
-            .find(|(name, _)| name == "PATH")
-            .map(|(_, value)| value.clone());
-        let program = PathBuf::from(&self.program);
-        let there = match program.components().count() > 1 {
-            true => program.is_file(),
-            false => std::env::split_paths(&path.unwrap_or_default()).any(|folder| folder.join(&program).is_file()),
-        };
-        match there {
+        let path = env.into_iter().find(|(name, _)| name == "PATH");
+        let folders = path.map(|(_, value)| value).unwrap_or_default();
+        match is_there(Path::new(&self.program), &folders) {
             true => Ok(()),
             false => Err(AgentFailure::NotFound {
                 program: self.command.program().to_owned(),
@@ -132,11 +128,7 @@ impl AcpAgent {
                 }
             }
         }
-        let addresses = self
-            .context
-            .access
-            .lead(&mut order, spec, private, &providers, self.context.sandbox.level())
-            .await?;
+        let addresses = self.context.lead(&mut order, spec, private, &providers).await?;
         if let Some((_, address)) = addresses.iter().find(|(provider, _)| *provider == Provider::OpenAi) {
             let home = codex::home(private, address, spec.model.as_deref())?;
             order.env.retain(|(name, _)| name != "CODEX_HOME");

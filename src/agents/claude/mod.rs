@@ -62,13 +62,7 @@ impl ClaudeAgent {
         drop(private);
         let ended = ended?;
         let told = stream.told();
-        unreported_usage::counted(
-            answer::conclude(spec, stream, journal, &ended),
-            unreported_usage::Model::Ours,
-            told,
-            &order,
-            spec,
-        )
-        .await
+        let concluded = answer::conclude(spec, stream, journal, &ended);
+        unreported_usage::counted(concluded, unreported_usage::Model::Ours, told, &order, spec).await
     }
 }

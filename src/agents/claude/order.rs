@@ -50,14 +50,7 @@ impl ClaudeAgent {
             Login::Host => as_the_host(&mut order, private, Provider::Anthropic)?,
         }
         self.context
-            .access
-            .lead(
-                &mut order,
-                spec,
-                private,
-                &[Provider::Anthropic],
-                self.context.sandbox.level(),
-            )
+            .lead(&mut order, spec, private, &[Provider::Anthropic])
             .await?;
         Ok(order)
     }

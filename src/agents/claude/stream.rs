@@ -79,25 +79,19 @@ impl Stream {
     pub(crate) fn used(&self) -> Tokens {
         match self.result {
             Some(_) => self.tokens,
-            None => self.messages.values().fold(Tokens::default(), |mut sum, tokens| {
-                sum += *tokens;
-                sum
-            }),
+            None => sum(self.messages.values().copied()),
         }
     }
 
     /// Returns the tokens of all models, including those of sub-agents, which the results' own figures leave out.
     pub(crate) fn told(&self) -> Option<Tokens> {
         let models = self.result.as_ref()?.get("modelUsage")?.as_object()?;
-        Some(models.values().fold(Tokens::default(), |mut sum, model| {
-            sum += Tokens {
-                input: number(model, "inputTokens"),
-                cached: number(model, "cacheReadInputTokens"),
-                cache_write: number(model, "cacheCreationInputTokens"),
-                output: number(model, "outputTokens"),
-            };
-            sum
-        }))
+        Some(sum(models.values().map(|model| Tokens {
+            input: number(model, "inputTokens"),
+            cached: number(model, "cacheReadInputTokens"),
+            cache_write: number(model, "cacheCreationInputTokens"),
+            output: number(model, "outputTokens"),
+        })))
     }
 
     fn system(&mut self, line: &Value, journal: &mut Journal) -> Next {
@@ -274,6 +268,12 @@ impl Listener for Stream {
     fn tool_runs(&self) -> bool {
         !self.open.is_empty()
     }
+}
+
+fn sum(all: impl Iterator<Item = Tokens>) -> Tokens {
+    let mut sum = Tokens::default();
+    all.for_each(|tokens| sum += tokens);
+    sum
 }
 
 fn not_as_asked(what: String) -> Next {

@@ -69,14 +69,8 @@ impl CodexAgent {
             .context
             .hear(what, (InputMode::Once, LAST), (&mut stream, &mut journal), cancel)
             .await?;
-        unreported_usage::counted(
-            answer::conclude(spec, stream, journal, &ended),
-            unreported_usage::Model::Ours,
-            None,
-            &order,
-            spec,
-        )
-        .await
+        let concluded = answer::conclude(spec, stream, journal, &ended);
+        unreported_usage::counted(concluded, unreported_usage::Model::Ours, None, &order, spec).await
     }
 
     async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {
@@ -90,17 +84,8 @@ impl CodexAgent {
         if self.context.access.login == Login::Host {
             as_the_host(&mut order, private, Provider::OpenAi)?;
         }
-        let addresses = self
-            .context
-            .access
-            .lead(
-                &mut order,
-                spec,
-                private,
-                &[Provider::OpenAi],
-                self.context.sandbox.level(),
-            )
-            .await?;
+        let (context, providers) = (&self.context, [Provider::OpenAi]);
+        let addresses = context.lead(&mut order, spec, private, &providers).await?;
         if let Some((_, address)) = addresses.first() {
             let home = home(private, address, None)?;
             order.env.retain(|(name, _)| name != "CODEX_HOME");

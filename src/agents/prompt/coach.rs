@@ -89,11 +89,8 @@ impl CoachInput<'_> {
         if self.discrepancies.is_empty() {
             return;
         }
-        let found: Vec<String> = self
-            .discrepancies
-            .iter()
-            .map(|found| format!("claimed: {}; in fact: {}", found.claim, found.fact))
-            .collect();
+        let shown = |found: &Discrepancy| format!("claimed: {}; in fact: {}", found.claim, found.fact);
+        let found: Vec<String> = self.discrepancies.iter().map(shown).collect();
         let found = fenced("discrepancies", &listed(&found, MAX_DISCREPANCIES), MAX_CLAIMS);
         let body = "These claims are contradicted by the files or by the test run:";
         prompt.section("Discrepancies", &format!("{body}\n\n{found}"));

@@ -5,13 +5,10 @@ use crate::agents::{
     fence::fenced,
     prompt::{
         InstructionFile, MAX_ISSUE, Prompt, Snapshot,
-        parts::{Tests, check_sentence, listed},
+        parts::{Tests, check_sentence},
     },
 };
 use domain::{check_boxes::CheckBox, plan::PlannedTask};
-
-const MAX_FILES: usize = 1_500;
-const MAX_FILES_TEXT: usize = 60_000;
 
 /// The input for the designer's prompt.
 #[derive(Clone, Copy, Debug)]
@@ -48,16 +45,8 @@ impl DesignerInput<'_> {
             ToDesign::Task(task) => prompt.task(task),
             ToDesign::Issue(boxes) => criteria(&mut prompt, boxes),
         }
-        for words in self.words {
-            let body = "A person with the right to decide adds this. Follow it where it shapes the change:";
-            prompt.section(
-                "What a maintainer added",
-                &format!("{body}\n\n{}", fenced("words", words, MAX_ISSUE)),
-            );
-        }
-        let files = fenced("paths", &listed(self.files, MAX_FILES), MAX_FILES_TEXT);
-        let known = self.tests.sentence("Its");
-        prompt.section("The repository", &format!("{known} Its files:\n\n{files}"));
+        prompt.words(self.words, "change");
+        prompt.repository(self.tests, "", self.files);
         prompt.instructions(self.instructions);
         prompt
     }

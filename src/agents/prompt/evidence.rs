@@ -4,7 +4,7 @@ use crate::agents::{
     fence::fenced,
     prompt::{
         MAX_LIST, Prompt,
-        parts::{item_line, listed, one_line},
+        parts::{item_lines, listed, one_line},
     },
 };
 use domain::{
@@ -19,7 +19,6 @@ const MAX_OUTPUT: usize = 8_000;
 const MAX_SHORT_OUTPUT: usize = 2_000;
 /// The limit for the base's tests that the change touches, with their diff.
 const MAX_TESTS_TOUCHED: usize = 30_000;
-const MAX_ITEMS: usize = 50;
 
 /// Adds the sections about set-up, tests, the other Gates and the criteria's checks.
 pub(super) fn gates(prompt: &mut Prompt, report: &GateReport, criteria: &[Criterion]) {
@@ -30,10 +29,8 @@ pub(super) fn gates(prompt: &mut Prompt, report: &GateReport, criteria: &[Criter
     body.push_str(&evidence_of_tests("Tests", &report.tests, MAX_OUTPUT));
     body.push_str(&excused(&report.excused));
     prompt.section("The test run", &body);
-    let others = report
-        .more
-        .iter()
-        .filter(|result| !matches!(result.gate, Gate::Check(_) | Gate::Probe(_)));
+    let is_other = |result: &&GateResult| !matches!(result.gate, Gate::Check(_) | Gate::Probe(_));
+    let others = report.more.iter().filter(is_other);
     let others: String = others.map(other).collect();
     if !others.is_empty() {
         let body = "Found by code on this commit. What is only shown sends nothing back by itself: weigh it.\n";
@@ -52,10 +49,8 @@ pub(super) fn probes(prompt: &mut Prompt, report: &GateReport, probing: Probing)
              after set-up in a throw-away copy. You are asked again with what they printed, and then you decide.",
         ),
         Probing::Over => {
-            let asked = report
-                .more
-                .iter()
-                .filter(|result| matches!(result.gate, Gate::Probe(_)));
+            let is_probe = |result: &&GateResult| matches!(result.gate, Gate::Probe(_));
+            let asked = report.more.iter().filter(is_probe);
             let shown: String = asked
                 .map(|result| evidence(&capital(&result.gate.name()), &result.evidence, MAX_OUTPUT))
                 .collect();
@@ -101,11 +96,7 @@ fn places(items: &[Issue]) -> String {
     if items.is_empty() {
         return String::new();
     }
-    let mut lines: Vec<String> = items.iter().take(MAX_ITEMS).map(item_line).collect();
-    if items.len() > MAX_ITEMS {
-        lines.push(format!("… and {} more", items.len() - MAX_ITEMS));
-    }
-    format!("\n{}\n", fenced("places", &lines.join("\n"), MAX_TESTS_TOUCHED))
+    format!("\n{}\n", fenced("places", &item_lines(items), MAX_TESTS_TOUCHED))
 }
 
 fn excused(excused: &[Excused]) -> String {

@@ -20,6 +20,8 @@ const MAX_INSTRUCTION_FILES: usize = 10;
 const MAX_ITEMS: usize = 50;
 const MAX_ITEM: usize = 2_000;
 const MAX_LINE: usize = 300;
+const MAX_FILES: usize = 1_500;
+const MAX_FILES_TEXT: usize = 60_000;
 
 /// How to run a repository's tests.
 #[derive(Clone, Copy, Debug)]
@@ -98,12 +100,24 @@ impl Prompt {
         if items.is_empty() {
             return;
         }
-        let mut lines = items.iter().take(MAX_ITEMS).map(item_line).collect::<Vec<_>>();
-        if items.len() > MAX_ITEMS {
-            lines.push(format!("… and {} more", items.len() - MAX_ITEMS));
-        }
-        let list = fenced("findings", &lines.join("\n"), MAX_ITEMS * MAX_ITEM);
+        let list = fenced("findings", &item_lines(items), MAX_ITEMS * MAX_ITEM);
         self.section(heading, &format!("{intro}\n\n{list}"));
+    }
+
+    /// Adds the texts of people with the right to decide, which shape what the agent makes.
+    pub(super) fn words(&mut self, words: &[String], what: &str) {
+        for words in words {
+            let body = format!("A person with the right to decide adds this. Follow it where it shapes the {what}:");
+            let words = fenced("words", words, MAX_ISSUE);
+            self.section("What a maintainer added", &format!("{body}\n\n{words}"));
+        }
+    }
+
+    /// Adds what is known of the repository: how its tests are run, `more`, and its files.
+    pub(super) fn repository(&mut self, tests: Tests<'_>, more: &str, files: &[String]) {
+        let files = fenced("paths", &listed(files, MAX_FILES), MAX_FILES_TEXT);
+        let known = tests.sentence("Its");
+        self.section("The repository", &format!("{known}{more} Its files:\n\n{files}"));
     }
 }
 
@@ -151,7 +165,13 @@ pub(super) fn check_sentence(check: &Check) -> String {
     }
 }
 
-pub(super) fn item_line(item: &Issue) -> String {
+/// Returns findings, one per line. If there are too many, only the first.
+pub(super) fn item_lines(items: &[Issue]) -> String {
+    let lines = items.iter().take(MAX_ITEMS).map(item_line).collect();
+    joined(lines, items.len().saturating_sub(MAX_ITEMS))
+}
+
+fn item_line(item: &Issue) -> String {
     let severity = match item.severity {
         Severity::MustFix => "must_fix",
         Severity::ShouldFix => "should_fix",
@@ -175,9 +195,13 @@ pub(super) fn item_line(item: &Issue) -> String {
 
 /// Returns paths or names, one per line. If there are too many, only the first `max`.
 pub(super) fn listed(names: &[String], max: usize) -> String {
-    let mut lines: Vec<String> = names.iter().take(max).map(|name| one_line(name)).collect();
-    if names.len() > max {
-        lines.push(format!("… and {} more", names.len() - max));
+    let lines = names.iter().take(max).map(|name| one_line(name)).collect();
+    joined(lines, names.len().saturating_sub(max))
+}
+
+fn joined(mut lines: Vec<String>, left_out: usize) -> String {
+    if left_out > 0 {
+        lines.push(format!("… and {left_out} more"));
     }
     lines.join("\n")
 }

@@ -2,16 +2,8 @@
 
 use crate::agents::{
     definition::Definition,
-    fence::fenced,
-    prompt::{
-        InstructionFile, MAX_ISSUE, Prompt, Snapshot,
-        parts::{Tests, listed},
-    },
+    prompt::{InstructionFile, Prompt, Snapshot, parts::Tests},
 };
-
-const MAX_FILES: usize = 1_500;
-const MAX_FILES_TEXT: usize = 60_000;
-const MAX_REFUSAL: usize = 8_000;
 
 /// The input for the planner's prompt.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +20,6 @@ pub struct PlannerInput<'a> {
     pub tests: Tests<'a>,
     /// The most tasks that the plan may have.
     pub max_tasks: u32,
-    /// Why the last plan was refused.
-    pub refusal: Option<&'a str>,
 }
 
 impl PlannerInput<'_> {
@@ -37,23 +27,10 @@ impl PlannerInput<'_> {
     pub fn prompt(&self, definition: &Definition) -> Prompt {
         let mut prompt = Prompt::new(&definition.prompt, "the plan");
         prompt.issue(self.issue);
-        for words in self.words {
-            let body = "A person with the right to decide adds this. Follow it where it shapes the plan:";
-            prompt.section(
-                "What a maintainer added",
-                &format!("{body}\n\n{}", fenced("words", words, MAX_ISSUE)),
-            );
-        }
-        let files = fenced("paths", &listed(self.files, MAX_FILES), MAX_FILES_TEXT);
-        let known = self.tests.sentence("Its");
-        let limit = format!("The plan may have at most {} tasks.", self.max_tasks);
-        prompt.section("The repository", &format!("{known} {limit} Its files:\n\n{files}"));
+        prompt.words(self.words, "plan");
+        let limit = format!(" The plan may have at most {} tasks.", self.max_tasks);
+        prompt.repository(self.tests, &limit, self.files);
         prompt.instructions(self.instructions);
-        if let Some(refusal) = self.refusal {
-            let body = "Your last plan for this issue was refused. Fix exactly this and answer with the whole plan:";
-            let refusal = fenced("refusal", refusal, MAX_REFUSAL);
-            prompt.section("Why the last plan was refused", &format!("{body}\n\n{refusal}"));
-        }
         prompt
     }
 }

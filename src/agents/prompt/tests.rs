@@ -295,7 +295,6 @@ fn every_role_reads_what_was_settled_below_the_issue_in_fences_newest_first() {
         instructions: &[],
         tests: Tests::Unknown(&[]),
         max_tasks: 3,
-        refusal: None,
     };
     insta::assert_snapshot!("planner_with_comments", shown(&input.prompt(&planner())));
     let task = task();
@@ -336,16 +335,14 @@ fn a_planner_is_told_the_issue_and_the_repository() {
         instructions: &instructions,
         tests: Tests::Unknown(&[]),
         max_tasks: 20,
-        refusal: None,
     };
     insta::assert_snapshot!("planner_first", shown(&input.prompt(&planner())));
     let again = PlannerInput {
         words: &["Leave the README alone.".to_owned()],
         tests: Tests::By("cargo test"),
-        refusal: Some("TASK-002: there is no criterion"),
         ..input
     };
-    insta::assert_snapshot!("planner_after_words_and_a_refusal", shown(&again.prompt(&planner())));
+    insta::assert_snapshot!("planner_after_words", shown(&again.prompt(&planner())));
     let repair = input.prompt(&planner()).repaired("`tasks` is missing");
     insta::assert_snapshot!("planner_repair", shown(&repair));
 }
@@ -618,7 +615,6 @@ fn the_fixed_prompt_of_every_role_is_short() {
         instructions: &[],
         tests: Tests::Unknown(&[]),
         max_tasks: 20,
-        refusal: None,
     }
     .prompt(definitions.of(Role::Planner));
     let designer = to_design(ToDesign::Issue(&[]), &[], &[]).prompt(definitions.of(Role::Designer));
@@ -706,7 +702,6 @@ fn prompts_stay_bounded_whatever_the_input() {
         instructions: &[],
         tests: Tests::Unknown(&[]),
         max_tasks: 1,
-        refusal: Some(&huge),
     };
     assert!(input.prompt(&planner()).text().len() < 200_000);
 }

@@ -61,7 +61,7 @@ pub(super) async fn autobuild(client: &Client, coach: Option<&Client>) -> Vec<Ro
     );
     let mut rows = vec![identity(AUTOBUILD, client.app_id(), &known)];
     rows.extend(coach.is_none().then(no_coach));
-    rows.extend(clock(&time, client.now_here()));
+    rows.extend(clock(&time, client.now()));
     let Ok(known) = known else { return rows };
     rows.push(webhook(&address));
     rows.push(last_deliveries(&deliveries));

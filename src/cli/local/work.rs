@@ -21,7 +21,7 @@ use crate::{
         },
     },
     config::{AgentCommand, RepositorySettings, SETTINGS_FILE},
-    engine::repository_settings::TASK_LABEL,
+    engine::{queue::Queue, repository_settings::TASK_LABEL},
     messages,
     messages::plan_file,
 };
@@ -229,7 +229,7 @@ impl Job<'_> {
         };
         let (name, state) = (feature.key.shown(), messages::feature_state(&feature.state));
         self.screen.note(&format!("{name} goes on; it is {state}."));
-        let queue = stage.engine.queue().await?;
+        let queue = Queue::of(&stage.engine.store, stage.engine.now()).await?;
         let own = queue.steps.iter().filter(|step| step.feature == Some(feature.key));
         for step in own.filter(|step| step.run_at > stage.engine.now()) {
             let (what, why) = (messages::step(&step.kind), effects::reason(step, stage.engine.now()));

@@ -4,7 +4,7 @@ use crate::{
     engine::{
         Engine,
         ingest::{
-            context::{InboundContext, fact, one},
+            context::{InboundContext, fact, newer, one},
             default_branch,
         },
         job::{Done, EffectError},
@@ -15,10 +15,7 @@ use crate::{
     },
 };
 use domain::{
-    feature::{
-        CancelledWhy, Feature,
-        event::{Event, NewerRun},
-    },
+    feature::{CancelledWhy, Feature, event::Event},
     ids::{PullNumber, Sha, TaskId, User},
     task,
     task::PersonDid,
@@ -41,7 +38,7 @@ pub async fn of_pull(
 }
 
 /// Handles the closing, merging or reopening of one of our pull requests.
-pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: &PullEvent) -> Result<Done, EffectError> {
+pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: PullEvent) -> Result<Done, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
     let Some((feature, task)) = of_pull(context, pull).await? else {
         return Ok(Done::Nothing);
@@ -49,8 +46,6 @@ pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: &PullEvent) 
     let closed = pull.closed_at.map_or(0, |at| at.0);
     let by = &origin.sender.user;
     let (event, cause) = match (event, task) {
-        // New commits arrive as push events, so this event adds nothing.
-        (PullEvent::Synchronized { .. }, _) => return Ok(Done::Nothing),
         (PullEvent::Closed, None) if pull.is_merged() => (
             Event::PullMerged { pull: pull.number },
             format!("pull/{}/merged", pull.number),
@@ -90,30 +85,19 @@ pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: &PullEvent) 
     Ok(one(feature.key, fact(engine, event, cause, by)))
 }
 
-fn person(task: TaskId, by: &User, did: PersonDid) -> Event {
+pub(super) fn person(task: TaskId, by: &User, did: PersonDid) -> Event {
     Event::Task {
         task,
         event: task::Event::Person { by: by.clone(), did },
     }
 }
 
-async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, EffectError> {
-    let latest = engine.store.latest_run(feature.key.repo, feature.key.issue).await?;
-    Ok(match latest {
-        Some(row) if row.key.run > feature.key.run => NewerRun::Exists(row.key),
-        _ => NewerRun::None,
-    })
-}
-
 async fn reopened(engine: &Engine, feature: &Feature, pull: PullNumber) -> Result<String, EffectError> {
     let prefix = format!("pull/{pull}/closed/");
     let events = engine.store.events(&feature.key).await?;
-    let error = events
-        .iter()
-        .rev()
-        .find_map(|stored| stored.event.cause.strip_prefix(&prefix))
-        .unwrap_or("0");
-    Ok(format!("pull/{pull}/reopened/{error}"))
+    let mut events = events.iter().rev();
+    let closed = events.find_map(|stored| stored.event.cause.strip_prefix(&prefix));
+    Ok(format!("pull/{pull}/reopened/{}", closed.unwrap_or("0")))
 }
 
 /// Handles a push to one of our branches, or its deletion.
@@ -167,11 +151,8 @@ async fn pushed(
 /// is checked before the work is cancelled.
 async fn integration_deleted(engine: &Engine, feature: &Feature) -> Result<Event, EffectError> {
     if let Some(number) = feature.pull {
-        let pull = engine
-            .autobuild
-            .repo(feature.installation, feature.key.repo)
-            .pull(number)
-            .await?;
+        let repo = engine.autobuild.repo(feature.installation, feature.key.repo);
+        let pull = repo.pull(number).await?;
         if pull.is_merged() {
             return Ok(Event::PullMerged { pull: number });
         }

@@ -21,7 +21,7 @@ use domain::{
     command::{Command, Parsed, parse},
     effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread, answer},
     feature::{EarlierComment, Feature, command::Refusal, event::Target},
-    ids::{FeatureKey, PullNumber},
+    ids::PullNumber,
 };
 
 /// Handles a comment that was just written.
@@ -86,15 +86,10 @@ async fn first_plan(
     command: Command,
 ) -> Result<Done, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
-    let key = FeatureKey {
-        repo: origin.repo.id,
-        issue: issue.number,
-        run: 1,
-    };
     let begun = label::asked_for(context, issue, words(context, comment, &command)).await?;
     if let label::Begun::Not(reply) = begun {
         let refused = answer(thread(issue), ReplyTo::Comment(comment.id), reply);
-        return Ok(answers(engine, key, origin.installation, &refused));
+        return Ok(answers(engine, origin, issue.number, &refused));
     }
     if let (Command::Plan { yaml: Some(_), .. }, Some(feature)) =
         (&command, newest(engine, origin.repo.id, issue.number).await?)
@@ -106,7 +101,7 @@ async fn first_plan(
         on: ReactOn::Comment(comment.id),
         reaction: Reaction::Rocket,
     };
-    Ok(answers(engine, key, origin.installation, &[obeyed]))
+    Ok(answers(engine, origin, issue.number, &[obeyed]))
 }
 
 /// Returns the text that came with a `plan` command.
@@ -139,10 +134,8 @@ async fn heard(engine: &Engine, origin: &EventOrigin, issue: &Issue) -> Result<O
                 return Ok(None);
             };
             let target = found.task.map_or(Target::Feature, Target::Task);
-            Ok(engine
-                .feature(&found.feature.key)
-                .await?
-                .map(|feature| (feature, target)))
+            let feature = engine.feature(&found.feature.key).await?;
+            Ok(feature.map(|feature| (feature, target)))
         }
     }
 }
@@ -156,11 +149,6 @@ fn unheard(
     command: Option<Command>,
     refusal: Refusal,
 ) -> Done {
-    let key = FeatureKey {
-        repo: origin.repo.id,
-        issue: issue.number,
-        run: 1,
-    };
     let (thread, to) = (thread(issue), ReplyTo::Comment(comment.id));
     let effects = match command {
         Some(Command::Help) => vec![
@@ -176,5 +164,5 @@ fn unheard(
         ],
         _ => answer(thread, to, Reply::Refused(refusal)),
     };
-    answers(engine, key, origin.installation, &effects)
+    answers(engine, origin, issue.number, &effects)
 }

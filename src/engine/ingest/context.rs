@@ -5,14 +5,18 @@ use crate::{
         Engine,
         apply::Fact,
         job::{Done, EffectError},
+        schedule,
     },
-    github::webhook::EventOrigin,
+    github::{Repo, webhook::EventOrigin},
     store::{NewEffect, Ordered},
 };
 use domain::{
     effect::Effect,
-    feature::{Feature, event::Event},
-    ids::{FeatureKey, InstallationId, IssueNumber, Millis, RepoId, User},
+    feature::{
+        Feature,
+        event::{Event, NewerRun},
+    },
+    ids::{FeatureKey, IssueNumber, Millis, RepoId, User},
 };
 
 /// The context of an inbound event, for the functions that interpret it.
@@ -23,6 +27,15 @@ pub(in crate::engine) struct InboundContext<'a> {
     pub(super) since: Millis,
     /// The delivery's id.
     pub(super) delivery: &'a str,
+}
+
+impl InboundContext<'_> {
+    /// Returns the calls about the repository of the event.
+    pub(super) fn repo(&self) -> Repo<'_> {
+        self.engine
+            .autobuild
+            .repo(self.origin.installation, self.origin.repo.id)
+    }
 }
 
 /// Builds a fact that a person caused.
@@ -47,36 +60,34 @@ pub(super) async fn newest(engine: &Engine, repo: RepoId, issue: IssueNumber) ->
     Ok(engine.feature(&row.key).await?)
 }
 
-/// Returns answers to an event that belongs to no Feature. Their ids are derived from `key`, the key that a first run
-/// would have.
-pub(super) fn answers(engine: &Engine, key: FeatureKey, installation: InstallationId, effects: &[Effect]) -> Done {
-    Done::FollowUp(stored(engine, key, installation, effects))
+/// Returns the newer run of the Feature's issue, if there is one.
+pub(super) async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, EffectError> {
+    let latest = engine.store.latest_run(feature.key.repo, feature.key.issue).await?;
+    Ok(match latest {
+        Some(row) if row.key.run > feature.key.run => NewerRun::Exists(row.key),
+        _ => NewerRun::None,
+    })
 }
 
-pub(super) fn stored(
-    engine: &Engine,
-    key: FeatureKey,
-    installation: InstallationId,
-    effects: &[Effect],
-) -> Vec<NewEffect> {
-    let stored = effects.iter().map(|effect| {
-        let spec = effect.spec();
-        NewEffect {
-            id: effect.id(&key),
-            kind: spec.kind.to_owned(),
-            lane: spec.lane,
-            subject: format!("{key}/answers"),
-            feature: None,
-            feature_limit: None,
-            ordered: Ordered::Free,
-            waits: false,
-            installation,
-            repo: Some(key.repo),
-            payload: serde_json::to_string(effect).unwrap_or_default(),
-            priority: spec.priority.number(),
-            run_at: engine.now(),
-            deadline: None,
-        }
+/// Returns answers to an event that belongs to no Feature.
+pub(super) fn answers(engine: &Engine, origin: &EventOrigin, issue: IssueNumber, effects: &[Effect]) -> Done {
+    Done::FollowUp(stored(engine, origin, issue, effects))
+}
+
+/// Returns such answers as rows. Their ids are derived from the key that a first run of the issue would have.
+pub(super) fn stored(engine: &Engine, origin: &EventOrigin, issue: IssueNumber, effects: &[Effect]) -> Vec<NewEffect> {
+    let key = FeatureKey {
+        repo: origin.repo.id,
+        issue,
+        run: 1,
+    };
+    let place = (origin.installation, Some(key.repo));
+    let stored = effects.iter().map(|effect| NewEffect {
+        subject: format!("{key}/answers"),
+        feature: None,
+        ordered: Ordered::Free,
+        waits: false,
+        ..schedule::new(effect.id(&key), effect, &key, place, engine.now())
     });
     stored.collect()
 }

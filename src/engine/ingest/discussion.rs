@@ -50,23 +50,15 @@ impl<'a> Writers<'a> {
         Ok(right == Right::Yes)
     }
 
-    fn knows(&self, login: &str) -> bool {
-        self.known.contains_key(login)
-    }
-
-    fn asked(&self) -> usize {
-        self.known.len()
+    /// Returns `true` if this person would be looked up, and the most people were.
+    fn is_full_for(&self, login: &str) -> bool {
+        !self.known.contains_key(login) && self.known.len() >= MOST_PEOPLE
     }
 }
 
 /// Returns the discussion of the issue as it was at `labelled_at`.
 pub async fn before(writers: &mut Writers<'_>, issue: &Issue, labelled_at: Millis) -> Result<Discussion, EffectError> {
-    let origin = writers.context.origin;
-    let repo = writers
-        .context
-        .engine
-        .autobuild
-        .repo(origin.installation, origin.repo.id);
+    let repo = writers.context.repo();
     let mut discussion = Discussion::default();
     let last = repo.comment_pages(issue.comments);
     let first = last.saturating_sub(MOST_PAGES) + 1;
@@ -94,7 +86,7 @@ async fn add(
     let Some(comment) = candidate(comment, labelled_at).filter(|_| !discussion.is_full()) else {
         return Ok(());
     };
-    if !writers.knows(&comment.by.login) && writers.asked() >= MOST_PEOPLE {
+    if writers.is_full_for(&comment.by.login) {
         discussion.older = Older::LeftOut;
     } else if writers.has(&comment.by.login).await? {
         discussion.add(comment);

@@ -26,7 +26,7 @@ use domain::{
     design, effect,
     effect::{Reply, ReplyTo, Thread},
     feature::{EarlierComment, Snapshot, Trust, Wanted, command::Refusal, event::Event},
-    ids::{FeatureKey, IssueNumber, Millis, User, UserId},
+    ids::{FeatureKey, Millis, User, UserId},
 };
 use tokio::sync::SemaphorePermit;
 
@@ -87,7 +87,6 @@ fn permission(read: &ReadSettings) -> Permission {
 
 /// The way in which a Feature was requested.
 enum Asked {
-    /// By the label.
     Label,
     /// By a command on an issue without the label, with this text for the planner. The label is added first.
     Command(Option<EarlierComment>),
@@ -113,8 +112,7 @@ pub async fn asked_for(
     if let Some(refusal) = right::refused(context, permission(&read)).await? {
         return Ok(Begun::Not(Reply::Refused(refusal)));
     }
-    let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
-    match repo.issue(issue.number).await?.state {
+    match context.repo().issue(issue.number).await?.state {
         OpenState::Open => begin(context, issue, &read, Wanted::Plan, Asked::Command(words)).await,
         OpenState::Closed => Ok(Begun::Not(Reply::Refused(Refusal::IssueClosed))),
     }
@@ -151,8 +149,7 @@ async fn begin(
     }
     if let Asked::Command(words) = asked {
         snapshot.discussion.comments.splice(..0, words);
-        let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
-        repo.add_label(issue.number, &settings.label).await?;
+        context.repo().add_label(issue.number, &settings.label).await?;
     }
     let key = next_run(context, issue).await?;
     let rules = rules(settings, engine.sandbox.level());
@@ -176,9 +173,7 @@ enum Standing {
 }
 
 async fn standing(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<Standing, EffectError> {
-    let origin = context.origin;
-    let repo = context.engine.autobuild.repo(origin.installation, origin.repo.id);
-    let now = match repo.issue(issue.number).await {
+    let now = match context.repo().issue(issue.number).await {
         Ok(now) => now,
         Err(GithubError::Gone) => return Ok(Standing::Unlabelled),
         Err(error) => return Err(error.into()),
@@ -194,12 +189,8 @@ async fn standing(context: &InboundContext<'_>, issue: &Issue, label: &str) -> R
 /// run.
 pub async fn labelled_somehow(context: &InboundContext<'_>, issue: &Issue) -> Result<Done, EffectError> {
     for label in now_on(context, issue).await? {
-        let run = context
-            .engine
-            .store
-            .latest_run(context.origin.repo.id, issue.number)
-            .await?;
-        if run.is_some() {
+        let (store, repo) = (&context.engine.store, context.origin.repo.id);
+        if store.latest_run(repo, issue.number).await?.is_some() {
             break;
         }
         match labelled(context, issue, &label).await? {
@@ -212,9 +203,7 @@ pub async fn labelled_somehow(context: &InboundContext<'_>, issue: &Issue) -> Re
 
 /// Returns the current labels of the issue. The payload may lack them.
 pub async fn now_on(context: &InboundContext<'_>, issue: &Issue) -> Result<Vec<String>, EffectError> {
-    let InboundContext { engine, origin, .. } = *context;
-    let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
-    Ok(repo.issue(issue.number).await?.labels)
+    Ok(context.repo().issue(issue.number).await?.labels)
 }
 
 /// Returns the key of the issue's next run.
@@ -252,8 +241,7 @@ pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Res
     let InboundContext { engine, origin, .. } = *context;
     let labelled_at = issue.updated_at.unwrap_or(Millis(0));
     let author = issue.author.as_ref().map_or_else(ghost, |author| author.user.clone());
-    let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
-    let edit = repo.last_edit(issue.number).await?;
+    let edit = context.repo().last_edit(issue.number).await?;
     let mut writers = Writers::beside_sender(context);
     let mut trust = trust_in(writers.has(&author.login).await?);
     if let Some(edit) = edit {
@@ -309,17 +297,8 @@ async fn answer(context: &InboundContext<'_>, issue: &Issue, label: &str, reply:
             Ok(one(feature.key, fact(engine, event, cause, &origin.sender.user)))
         }
         None => {
-            let key = FeatureKey {
-                repo: origin.repo.id,
-                issue: IssueNumber(issue.number.0),
-                run: 1,
-            };
-            Ok(answers(
-                engine,
-                key,
-                origin.installation,
-                &effect::answer(thread, to, reply),
-            ))
+            let effects = effect::answer(thread, to, reply);
+            Ok(answers(engine, origin, issue.number, &effects))
         }
     }
 }

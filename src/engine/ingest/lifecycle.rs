@@ -51,10 +51,7 @@ pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEve
         IssueEvent::Closed => {
             let closed = issue.closed_at.map_or(0, |at| at.0);
             let merged = match feature.pull {
-                Some(number) => {
-                    let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
-                    repo.pull(number).await?.is_merged().then_some(number)
-                }
+                Some(number) => context.repo().pull(number).await?.is_merged().then_some(number),
                 None => None,
             };
             let event = match merged {
@@ -68,8 +65,7 @@ pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEve
             Event::Cancelled(CancelledWhy::IssueGone),
             "issue/transferred".to_owned(),
         ),
-        // The snapshot at the label counts, so edits are ignored. A reopened issue waits for a new label.
-        IssueEvent::Labeled(_) | IssueEvent::Edited | IssueEvent::Reopened => return Ok(Done::Nothing),
+        IssueEvent::Labeled(_) => return Ok(Done::Nothing),
     };
     Ok(one(feature.key, fact(engine, event, cause, by)))
 }
@@ -84,10 +80,10 @@ async fn is_taken_off(
 ) -> Result<bool, EffectError> {
     match named {
         Some(named) => Ok(same_label(named, ours)),
-        None => Ok(label::now_on(context, issue)
-            .await?
-            .iter()
-            .all(|label| !same_label(label, ours))),
+        None => {
+            let now = label::now_on(context, issue).await?;
+            Ok(now.iter().all(|label| !same_label(label, ours)))
+        }
     }
 }
 
@@ -115,15 +111,11 @@ pub async fn repository(engine: &Engine, origin: &EventOrigin, event: Repository
         RepositoryEvent::Archived => "repository/archived",
         RepositoryEvent::Deleted => "repository/deleted",
     };
-    let event = Event::Cancelled(CancelledWhy::RepositoryGone);
-    all(
-        engine,
+    let (scope, event) = (
         Scope::Repo(origin.repo.id),
-        &event,
-        why,
-        &origin.sender.user.login,
-    )
-    .await
+        Event::Cancelled(CancelledWhy::RepositoryGone),
+    );
+    all(engine, scope, &event, why, &origin.sender.user.login).await
 }
 
 /// Handles an event of an installation.
@@ -151,22 +143,16 @@ pub async fn installation(
             Ok(Done::Nothing)
         }
         InstallationEvent::RepositoriesRemoved(repos) => {
+            let (event, why) = (
+                Event::Cancelled(CancelledWhy::InstallationRemoved),
+                "installation/repository_removed",
+            );
             for repo in repos {
-                let event = Event::Cancelled(CancelledWhy::InstallationRemoved);
-                all(
-                    engine,
-                    Scope::Repo(repo.id),
-                    &event,
-                    "installation/repository_removed",
-                    "installation",
-                )
-                .await?;
+                all(engine, Scope::Repo(repo.id), &event, why, "installation").await?;
             }
             Ok(Done::Nothing)
         }
-        InstallationEvent::Created
-        | InstallationEvent::PermissionsAccepted
-        | InstallationEvent::RepositoriesAdded(_) => Ok(Done::Nothing),
+        InstallationEvent::Created | InstallationEvent::RepositoriesAdded(_) => Ok(Done::Nothing),
     }
 }
 
@@ -182,9 +168,7 @@ async fn doubt_settings(engine: &Engine, event: &InstallationEvent) -> Result<()
         InstallationEvent::Created | InstallationEvent::Deleted => {
             engine.store.doubt_all_settings(engine.now()).await?;
         }
-        InstallationEvent::Suspended { .. }
-        | InstallationEvent::Unsuspended
-        | InstallationEvent::PermissionsAccepted => {}
+        InstallationEvent::Suspended { .. } | InstallationEvent::Unsuspended => {}
     }
     Ok(())
 }
@@ -193,10 +177,8 @@ async fn doubt_settings(engine: &Engine, event: &InstallationEvent) -> Result<()
 async fn unsuspended(engine: &Engine, scope: Scope) -> Result<(), EffectError> {
     for row in engine.store.features(scope).await? {
         let events = engine.store.events(&row.key).await?;
-        let lifted = events
-            .iter()
-            .rev()
-            .find_map(|stored| stored.event.cause.strip_prefix("installation/suspended/"));
+        let mut causes = events.iter().rev().map(|stored| &stored.event.cause);
+        let lifted = causes.find_map(|cause| cause.strip_prefix("installation/suspended/"));
         let cause = format!("installation/unsuspended/{}", lifted.unwrap_or("0"));
         apply(engine, row.key, &Event::Unsuspended, &cause, "installation").await?;
     }

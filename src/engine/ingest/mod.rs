@@ -61,7 +61,6 @@ impl Ingest {
             payload: serde_json::to_string(self).unwrap_or_default(),
             priority: 0,
             run_at: now,
-            deadline: None,
         }
     }
 }
@@ -76,21 +75,17 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, EffectErr
     let Some(payload) = delivery.payload else {
         return Ok(Done::Nothing);
     };
+    let (store, app, id) = (&engine.store, wanted.app, &wanted.delivery);
     let inbound = match parse(&delivery.event, payload.as_bytes()) {
         Ok(inbound) => inbound,
         Err(error) => {
-            engine
-                .store
-                .finish_delivery(wanted.app, &wanted.delivery, &format!("unreadable: {error}"))
-                .await?;
+            let outcome = format!("unreadable: {error}");
+            store.finish_delivery(app, id, &outcome).await?;
             return Err(EffectError::unreadable(error.to_string()));
         }
     };
-    let done = understand(engine, inbound, delivery.received_at, &wanted.delivery).await?;
-    engine
-        .store
-        .finish_delivery(wanted.app, &wanted.delivery, "done")
-        .await?;
+    let done = understand(engine, inbound, delivery.received_at, id).await?;
+    store.finish_delivery(app, id, "done").await?;
     Ok(done)
 }
 
@@ -130,13 +125,13 @@ async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: 
             identifier,
         } => button::pressed(&context(origin), run, identifier).await,
         Inbound::Rerun { origin, head, app } => rerun::wanted(&context(origin), head, *app).await,
-        Inbound::Pull { origin, pull, event } => branches_and_pulls::pull(&context(origin), pull, event).await,
+        Inbound::Pull { origin, pull, event } => branches_and_pulls::pull(&context(origin), pull, *event).await,
         Inbound::Push { origin, push } => branches_and_pulls::push(engine, origin, push).await,
         Inbound::Repository { origin, event } => lifecycle::repository(engine, origin, *event).await,
         Inbound::Installation {
             installation, event, ..
         } => lifecycle::installation(engine, *installation, event).await,
-        Inbound::Ping | Inbound::Ignored { .. } => Ok(Done::Nothing),
+        Inbound::Ping | Inbound::Ignored => Ok(Done::Nothing),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     config::Permission,
     engine::{
         ingest::{
-            branches_and_pulls,
+            branches_and_pulls::{of_pull, person},
             context::{InboundContext, fact},
             right,
             right::{Right, no_permission},
@@ -28,7 +28,7 @@ use domain::{
         event::{Event, Target},
     },
     ids::{TaskId, User},
-    shorten, task,
+    shorten,
     task::{HumanReview, PersonDid},
 };
 
@@ -61,7 +61,7 @@ pub async fn happened(
     change: ReviewChange,
 ) -> Result<Done, EffectError> {
     let author = review.author.as_ref().filter(|author| author.kind == ActorKind::Person);
-    let Some((feature, task)) = branches_and_pulls::of_pull(context, pull).await? else {
+    let Some((feature, task)) = of_pull(context, pull).await? else {
         return Ok(Done::Nothing);
     };
     let Some(author) = author else { return Ok(Done::Nothing) };
@@ -99,13 +99,7 @@ impl<'a> About<'a> {
             return Ok(Done::Nothing);
         };
         let did = PersonDid::WithdrawChanges { until: self.review.id };
-        let event = Event::Task {
-            task,
-            event: task::Event::Person {
-                by: author.clone(),
-                did,
-            },
-        };
+        let event = person(task, author, did);
         self.apply(event, format!("{}/dismissed", self.cause())).await?;
         Ok(Done::Nothing)
     }
@@ -172,11 +166,7 @@ impl<'a> About<'a> {
             }
             (ReviewState::Dismissed | ReviewState::Other, _) => return Ok(None),
         };
-        let by = self.context.origin.sender.user.clone();
-        Ok(Some(Event::Task {
-            task,
-            event: task::Event::Person { by, did },
-        }))
+        Ok(Some(person(task, &self.context.origin.sender.user, did)))
     }
 
     /// Returns the event for a review of the feature pull request. Only a request for changes counts: it becomes a
@@ -213,9 +203,8 @@ impl<'a> About<'a> {
     /// Returns the review's text and its comments on lines. They are read from GitHub once, since the event stores
     /// them. A command in the text is left out.
     async fn content(&self, severity: Severity, said: &Parsed) -> Result<HumanReview, EffectError> {
-        let origin = self.context.origin;
-        let repo = self.context.engine.autobuild.repo(origin.installation, origin.repo.id);
-        let comments = repo.review_comments(self.pull.number, self.review.id).await?;
+        let (repo, pull) = (self.context.repo(), self.pull.number);
+        let comments = repo.review_comments(pull, self.review.id).await?;
         let item = |description: String| Issue {
             severity,
             ..Issue::must_fix("review", &description)
@@ -225,24 +214,20 @@ impl<'a> About<'a> {
         if !body.is_empty() && *said == Parsed::None {
             items.push(item(shorten::middle(body, MAX_BODY)));
         }
-        items.extend(
-            comments
-                .iter()
-                .take(MOST_COMMENTS)
-                .map(|comment| on_line(comment, severity)),
-        );
-        match comments.len().saturating_sub(MOST_COMMENTS) {
-            0 => {}
-            more => items.push(item(format!(
+        let shown = comments.iter().take(MOST_COMMENTS);
+        items.extend(shown.map(|comment| on_line(comment, severity)));
+        let more = comments.len().saturating_sub(MOST_COMMENTS);
+        if more > 0 {
+            items.push(item(format!(
                 "{more} more comments of this review stand on the pull request"
-            ))),
+            )));
         }
         if items.is_empty() && severity == Severity::MustFix {
             items.push(item("changes are requested, without a word of which".to_owned()));
         }
         Ok(HumanReview {
             id: self.review.id,
-            by: origin.sender.user.clone(),
+            by: self.context.origin.sender.user.clone(),
             items,
         })
     }

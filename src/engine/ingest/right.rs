@@ -28,15 +28,9 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
         Permission::Maintain => AccessLevel::Maintain,
         Permission::Admin => AccessLevel::Admin,
     };
-    match context
-        .engine
-        .autobuild
-        .repo(context.origin.installation, context.origin.repo.id)
-        .access_of(login)
-        .await
-    {
-        Ok(access) if access.level >= needed => Ok(Right::Yes),
-        Ok(access) => Ok(Right::No(asker(context, access.level))),
+    match context.repo().access_of(login).await {
+        Ok(level) if level >= needed => Ok(Right::Yes),
+        Ok(level) => Ok(Right::No(asker(context, level))),
         Err(error) => {
             let error = EffectError::from(error);
             match error {

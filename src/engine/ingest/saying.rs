@@ -3,9 +3,8 @@
 use crate::{
     config::{Permission, RepositorySettings},
     engine::{
-        Engine,
         ingest::{
-            context::{InboundContext, fact, one},
+            context::{InboundContext, fact, newer, one},
             label,
         },
         job::{Done, EffectError},
@@ -19,7 +18,7 @@ use domain::{
     feature::{
         Feature,
         command::Refusal,
-        event::{Commanded, Event, NewerRun, Target},
+        event::{Commanded, Event, Target},
     },
     ids::Millis,
     mistake::SettingsMistake,
@@ -138,12 +137,4 @@ async fn read_settings(
         }
         Err(mistakes) => Ok(Some(mistakes)),
     }
-}
-
-async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, EffectError> {
-    let latest = engine.store.latest_run(feature.key.repo, feature.key.issue).await?;
-    Ok(match latest {
-        Some(row) if row.key.run > feature.key.run => NewerRun::Exists(row.key),
-        _ => NewerRun::None,
-    })
 }

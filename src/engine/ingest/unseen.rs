@@ -18,7 +18,7 @@ use domain::{
     command::{Parsed, parse as parse_command},
     effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread},
     feature::command::{Refusal, Trigger},
-    ids::{CommentId, FeatureKey, IssueNumber},
+    ids::{CommentId, IssueNumber},
 };
 
 /// A trigger by a person, and the place of the answer.
@@ -36,20 +36,15 @@ pub async fn told(engine: &Engine, job: &Job, reason: BlockReason) -> Result<Vec
     let Ok(wanted) = serde_json::from_str::<Ingest>(&job.effect.payload) else {
         return Ok(Vec::new());
     };
-    let outcome = format!("failed: {reason:?}");
-    engine
-        .store
-        .finish_delivery(wanted.app, &wanted.delivery, &outcome)
-        .await?;
-    let stored = engine.store.delivery(wanted.app, &wanted.delivery).await?;
+    let (store, outcome) = (&engine.store, format!("failed: {reason:?}"));
+    store.finish_delivery(wanted.app, &wanted.delivery, &outcome).await?;
+    let stored = store.delivery(wanted.app, &wanted.delivery).await?;
     let payload = stored.and_then(|delivery| Some((delivery.event, delivery.payload?)));
     let Some(Ok(inbound)) = payload.map(|(event, payload)| parse(&event, payload.as_bytes())) else {
         return Ok(Vec::new());
     };
-    let Some(origin) = inbound
-        .origin()
-        .filter(|origin| origin.sender.kind == ActorKind::Person)
-    else {
+    let by_person = |origin: &&EventOrigin| origin.sender.kind == ActorKind::Person;
+    let Some(origin) = inbound.origin().filter(by_person) else {
         return Ok(Vec::new());
     };
     let given = given(engine, &inbound, &wanted.delivery).await?;
@@ -57,11 +52,7 @@ pub async fn told(engine: &Engine, job: &Job, reason: BlockReason) -> Result<Vec
 }
 
 fn answer(engine: &Engine, origin: &EventOrigin, given: Given, reason: BlockReason) -> Vec<NewEffect> {
-    let key = FeatureKey {
-        repo: origin.repo.id,
-        issue: IssueNumber(given.thread.number()),
-        run: 1,
-    };
+    let issue = IssueNumber(given.thread.number());
     let confused = given.comment.map(|comment| Effect::React {
         on: ReactOn::Comment(comment),
         reaction: Reaction::Confused,
@@ -75,7 +66,7 @@ fn answer(engine: &Engine, origin: &EventOrigin, given: Given, reason: BlockReas
         }),
     };
     let effects: Vec<Effect> = confused.into_iter().chain([reply]).collect();
-    stored(engine, key, origin.installation, &effects)
+    stored(engine, origin, issue, &effects)
 }
 
 async fn given(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Option<Given>, StoreError> {
@@ -101,7 +92,7 @@ async fn given(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Opt
         | Inbound::Repository { .. }
         | Inbound::Installation { .. }
         | Inbound::Ping
-        | Inbound::Ignored { .. } => Ok(None),
+        | Inbound::Ignored => Ok(None),
     }
 }
 
@@ -112,11 +103,8 @@ async fn of_label(
     issue: &Issue,
     name: &str,
 ) -> Result<Option<Given>, StoreError> {
-    let ours = engine
-        .last_labels(origin.repo.id, &origin.repo.name)
-        .await?
-        .wanted(name);
-    if ours.is_none() || issue.conversation != Conversation::Issue {
+    let labels = engine.last_labels(origin.repo.id, &origin.repo.name).await?;
+    if labels.wanted(name).is_none() || issue.conversation != Conversation::Issue {
         return Ok(None);
     }
     Ok(Some(Given {
@@ -164,13 +152,8 @@ async fn of_review(
             parse_command(&review.body) != Parsed::None
         }
     };
-    if !decides
-        || engine
-            .store
-            .by_branch(origin.repo.id, &pull.head.branch)
-            .await?
-            .is_none()
-    {
+    let (store, branch) = (&engine.store, &pull.head.branch);
+    if !decides || store.by_branch(origin.repo.id, branch).await?.is_none() {
         return Ok(None);
     }
     Ok(Some(Given {

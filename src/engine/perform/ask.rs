@@ -32,17 +32,14 @@ const IDLE: Duration = Duration::from_secs(15 * 60);
 
 /// A request to the agent of one role.
 pub(super) struct Question<'a> {
-    /// The role.
     pub role: Role,
     /// The task; `None` for the planner.
     pub task: Option<TaskId>,
-    /// The turn.
     pub turn: TurnNumber,
     /// The folder in which it works.
     pub checkout: &'a Path,
     /// A suffix that distinguishes several requests of one effect; empty if there is only one.
     pub part: &'static str,
-    /// The prompt.
     pub prompt: Prompt,
     /// The JSON Schema of its answer.
     pub schema: Value,

@@ -10,7 +10,6 @@ use crate::{
         },
         repository::tip,
     },
-    github::Rights,
     messages,
 };
 use domain::{
@@ -44,10 +43,9 @@ pub(super) async fn open_integration(context: &EffectContext<'_>, emission: Emis
 
 /// Commits the plan and a page per task on top of `base`.
 async fn with_plan(context: &EffectContext<'_>, mirror: &Mirror, base: Sha) -> Result<Sha, EffectError> {
-    let files: BTreeMap<String, Option<Vec<u8>>> = messages::plan_files(&context.feature)
-        .into_iter()
-        .map(|(path, text)| (path, Some(context.engine.secrets.mask(&text).into_bytes())))
-        .collect();
+    let masked = |text: String| context.engine.secrets.mask(&text).into_bytes();
+    let files = messages::plan_files(&context.feature).into_iter();
+    let files: BTreeMap<_, _> = files.map(|(path, text)| (path, Some(masked(text)))).collect();
     let request = request(context, vec![base], messages::plan_commit(&context.feature)).await?;
     Ok(mirror.commit_files(files, &request).await?)
 }
@@ -161,10 +159,7 @@ pub(super) async fn request(
 /// Deletes every branch of this run.
 pub(super) async fn clean_up(context: &EffectContext<'_>) -> Result<Done, EffectError> {
     let feature = &context.feature;
-    let remote = context
-        .engine
-        .remote(feature.installation, feature.key.repo, Rights::Push)
-        .await?;
+    let remote = context.remote_to_push().await?;
     let mirror = context.engine.mirrors.mirror(feature.key.repo);
     let folder = format!("{}/*", feature.key.branch_prefix());
     for (name, head) in mirror.ls_remote(&remote, &[&folder]).await? {

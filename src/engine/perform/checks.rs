@@ -104,7 +104,7 @@ async fn publish(
         name: NAME,
         head,
         external_id: &id,
-        conclusion: Some(conclusion),
+        conclusion,
         output: CheckOutput {
             title: check.title.clone(),
             summary: check.summary.clone(),
@@ -193,8 +193,7 @@ fn count(bytes: &[u8]) -> u32 {
 fn annotation(found: Annotation) -> CheckAnnotation {
     CheckAnnotation {
         path: found.path,
-        start_line: found.line,
-        end_line: found.line,
+        line: found.line,
         level: match found.severity {
             Severity::MustFix => AnnotationLevel::Failure,
             Severity::ShouldFix => AnnotationLevel::Warning,

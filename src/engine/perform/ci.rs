@@ -102,10 +102,8 @@ fn output(run: &SeenCheck) -> String {
     let timed_out = (run.conclusion == "timed_out").then(|| "it took too long".to_owned());
     let parts = [shown.title, shown.summary, shown.text, run.details_url.clone()];
     let parts = timed_out.into_iter().chain(parts);
-    parts
-        .filter(|part| !part.trim().is_empty())
-        .collect::<Vec<_>>()
-        .join("\n")
+    let said: Vec<String> = parts.filter(|part| !part.trim().is_empty()).collect();
+    said.join("\n")
 }
 
 /// Converts a commit status. The state `error` means that CI itself failed, not the commit.

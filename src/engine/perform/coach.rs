@@ -66,16 +66,13 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
         checkout = checkout.and(second);
     }
     let judgement = Box::new(look.judged(&decision, &gates, &checkout).await?);
-    let head = head.clone();
-    Ok(context.task_event(
-        task.id,
-        task::Event::Judged {
-            emission,
-            head,
-            judgement,
-            probes,
-        },
-    ))
+    let judged = task::Event::Judged {
+        emission,
+        head: head.clone(),
+        judgement,
+        probes,
+    };
+    Ok(context.task_event(task.id, judged))
 }
 
 impl Look<'_> {
@@ -83,7 +80,6 @@ impl Look<'_> {
     /// must not.
     async fn ask(&self, gates: &GateReport, probing: Probing) -> Result<(CoachDecision, CheckoutState), EffectError> {
         let checkout = self.context.checkout(self.mirror, self.head, None).await?;
-        let schema = schema(probing);
         let question = Question {
             role: Role::Coach,
             task: Some(self.task.id),
@@ -94,7 +90,7 @@ impl Look<'_> {
                 Probing::Over => "/probed",
             },
             prompt: self.prompt(gates, probing).await?,
-            schema,
+            schema: schema(probing),
         };
         let read = |answer: &serde_json::Value| decision(answer, self.task, probing);
         let decision = self.context.ask(self.settings, question, read).await?;
@@ -112,12 +108,9 @@ impl Look<'_> {
         let (context, turn) = (self.context, self.turn);
         let fork = fork_of(context, self.mirror, self.task, self.head).await?;
         let diff = self.mirror.diff_text(&fork, self.head, MAX_DIFF).await?;
-        let before = self
-            .task
-            .turns_now()
-            .rev()
-            .filter(|before| before.number != turn.number);
-        let previous = before.into_iter().find_map(|before| before.verdict.as_ref());
+        let turns = self.task.turns_now().rev();
+        let mut before = turns.filter(|before| before.number != turn.number);
+        let previous = before.find_map(|before| before.verdict.as_ref());
         let input = CoachInput {
             issue: context.shown_issue(),
             task: &self.task.plan,
@@ -236,14 +229,10 @@ pub(super) async fn fork_point(context: &EffectContext<'_>, mirror: &Mirror, hea
     let integration = context.feature.integration.as_ref();
     let integration = integration.ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))?;
     let branch = super::branches::branch_name(&integration.branch)?;
-    let tip = mirror
-        .rev_parse(&branch)
-        .await?
-        .unwrap_or_else(|| integration.head.clone());
-    Ok(mirror
-        .merge_base(&tip, head)
-        .await?
-        .unwrap_or_else(|| integration.base.clone()))
+    let tip = mirror.rev_parse(&branch).await?;
+    let tip = tip.unwrap_or_else(|| integration.head.clone());
+    let base = mirror.merge_base(&tip, head).await?;
+    Ok(base.unwrap_or_else(|| integration.base.clone()))
 }
 
 impl From<TakeOutError> for EffectError {

@@ -7,7 +7,7 @@ use crate::{
         job::{Done, EffectError, Job, LimitedBy},
         repository::DefaultBranch,
     },
-    github::{GithubError, Repo},
+    github::{GithubError, Repo, Rights},
     messages::Links,
 };
 use domain::{
@@ -18,6 +18,7 @@ use domain::{
     task,
     task::Task,
 };
+use git::{Mirror, Remote};
 use std::{sync::atomic::Ordering, time::Duration};
 
 /// How long a later write of an effect may wait in its worker, in milliseconds. If it must wait longer, the effect is
@@ -64,12 +65,31 @@ impl EffectContext<'_> {
         }))
     }
 
+    /// Fetches the default branch.
+    pub(super) async fn fetch_default(&self) -> Result<DefaultBranch, EffectError> {
+        let (installation, repo) = (self.feature.installation, self.key().repo);
+        self.engine.fetch_default(installation, repo, None).await
+    }
+
     /// Fetches the default branch together with every branch of this run.
     pub(super) async fn fetch_with_default(&self) -> Result<DefaultBranch, EffectError> {
         let folder = self.key().branch_prefix();
         self.engine
             .fetch_default(self.feature.installation, self.key().repo, Some(&folder))
             .await
+    }
+
+    /// Returns the remote with a token that may push.
+    pub(super) async fn remote_to_push(&self) -> Result<Remote, EffectError> {
+        let (installation, repo) = (self.feature.installation, self.key().repo);
+        self.engine.remote(installation, repo, Rights::Push).await
+    }
+
+    /// Fetches every branch of this run.
+    pub(super) async fn fetch_own(&self) -> Result<Mirror, EffectError> {
+        let folder = format!("{}/*", self.key().branch_prefix());
+        let (installation, repo) = (self.feature.installation, self.key().repo);
+        self.engine.fetch(installation, repo, &[&folder]).await
     }
 
     pub(super) fn task(&self, id: TaskId) -> Result<&Task, EffectError> {
@@ -94,12 +114,7 @@ impl EffectContext<'_> {
     }
 
     pub(super) fn event(&self, event: Event) -> Done {
-        let fact = Fact {
-            event,
-            cause: self.job.effect.id.clone(),
-            actor: "autobuild".to_owned(),
-            at: self.engine.now(),
-        };
+        let fact = Fact::ours(event, self.job.effect.id.clone(), self.engine.now());
         Done::Fact(self.key(), Box::new(fact))
     }
 

@@ -30,15 +30,10 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
     if settings.pre_loop == PreLoop::Never {
         return Ok(context.task_event(task.id, task::Event::Designed { emission, design: None }));
     }
-    let folder = format!("{}/*", context.key().branch_prefix());
-    let feature = &context.feature;
-    let mirror = context
-        .engine
-        .fetch(feature.installation, feature.key.repo, &[&folder])
-        .await?;
+    let mirror = context.fetch_own().await?;
     let start = match &task.head {
         Some(head) => head.clone(),
-        None => tip(&mirror, &feature.key.integration_branch()).await?,
+        None => tip(&mirror, &context.key().integration_branch()).await?,
     };
     let files = gates::commands::paths(&mirror, &start).await?;
     let chosen = gates::commands::at(&mirror, &start, &settings).await?;
@@ -69,7 +64,6 @@ pub(super) async fn ask<T>(
     (input, asked): (DesignerInput<'_>, Asked<'_>),
     read: impl Fn(&Value) -> Result<T, String>,
 ) -> Result<T, EffectError> {
-    let schema = schema(asked);
     let question = Question {
         role: Role::Designer,
         task: Some(task),
@@ -77,7 +71,7 @@ pub(super) async fn ask<T>(
         checkout: checkout.path(),
         part: "",
         prompt: input.prompt(context.engine.agents.definition(Role::Designer)),
-        schema,
+        schema: schema(asked),
     };
     let designed = context.ask(settings, question, read).await?;
     match compare(checkout, &context.engine.secrets).await {

@@ -17,23 +17,11 @@ use domain::{
 use serde::{Deserialize, Serialize};
 
 /// The record of a run, stored with its effect.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Recorded {
     /// A finished run whose commit the mirror keeps.
-    Finished {
-        /// The commit it started from.
-        base: Sha,
-        /// The commit of its work.
-        head: Sha,
-        /// The branch; empty if an older version wrote the record.
-        #[serde(default)]
-        branch: String,
-        /// The head of the branch on GitHub before the run; `None` if it did not exist.
-        stood: Option<Sha>,
-        /// The Player's report.
-        report: Box<PlayerReport>,
-    },
+    Finished(Box<Finished>),
     /// A failed run that left changes, which were pushed for the next try.
     Partial {
         /// The commit.
@@ -42,12 +30,14 @@ pub(super) enum Recorded {
 }
 
 /// A finished run that is to be pushed. The mirror keeps its commit.
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Finished {
     /// The commit it started from.
     pub base: Sha,
     /// The commit of its work.
     pub head: Sha,
-    /// The task's branch.
+    /// The task's branch; empty if an older version wrote the record.
+    #[serde(default)]
     pub branch: String,
     /// The head of the branch on GitHub before the run; `None` if it did not exist.
     pub stood: Option<Sha>,
@@ -59,24 +49,11 @@ impl Finished {
     /// Returns the finished run that an effect recorded, if the mirror still has its commit.
     pub(super) async fn of(context: &EffectContext<'_>, effect: &StoredEffect) -> Result<Option<Self>, EffectError> {
         let text = effect.external_id.as_deref();
-        let Some(Recorded::Finished {
-            base,
-            head,
-            branch,
-            stood,
-            report,
-        }) = text.and_then(|text| serde_json::from_str(text).ok())
-        else {
+        let Some(Recorded::Finished(finished)) = text.and_then(|text| serde_json::from_str(text).ok()) else {
             return Ok(None);
         };
         let mirror = context.engine.mirrors.mirror(context.key().repo);
-        Ok(mirror.has_commit(&head).await?.then_some(Self {
-            base,
-            head,
-            branch,
-            stood,
-            report: *report,
-        }))
+        Ok(mirror.has_commit(&finished.head).await?.then_some(*finished))
     }
 
     /// Returns the finished run of an earlier effect that could not be pushed, if neither the branch, nor what it must
@@ -112,14 +89,7 @@ impl Finished {
 
     /// Records the run with the effect. From then on it is pushed, not run again.
     pub(super) async fn write_down(&self, context: &EffectContext<'_>) -> Result<(), EffectError> {
-        let recorded = Recorded::Finished {
-            base: self.base.clone(),
-            head: self.head.clone(),
-            branch: self.branch.clone(),
-            stood: self.stood.clone(),
-            report: Box::new(self.report.clone()),
-        };
-        write_down(context, &recorded).await
+        write_down(context, &Recorded::Finished(Box::new(self.clone()))).await
     }
 }
 

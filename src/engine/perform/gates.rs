@@ -46,13 +46,8 @@ pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Em
     let mut report = gates::verify(&context.gate_context(), &subject, &context.job.cancel).await?;
     messages::word_findings(&mut report);
     drop(shown);
-    let span = spans::gates(
-        &context.key(),
-        task.id,
-        turn.number,
-        (from, context.engine.now()),
-        &report,
-    );
+    let time = (from, context.engine.now());
+    let span = spans::gates(&context.key(), task.id, turn.number, time, &report);
     context.engine.settings.telemetry.send(span);
     let discrepancies = claims::contradicted(context, &mirror, task, (turn, head), &report).await?;
     let event = task::Event::Gated {
@@ -108,11 +103,7 @@ impl EffectContext<'_> {
         if mirror.has_commit(head).await? {
             return Ok(mirror);
         }
-        let folder = format!("{}/*", self.key().branch_prefix());
-        let mirror = self
-            .engine
-            .fetch(self.feature.installation, self.key().repo, &[&folder])
-            .await?;
+        let mirror = self.fetch_own().await?;
         match mirror.has_commit(head).await? {
             true => Ok(mirror),
             false => Err(EffectError::repository(RepositoryFault::NoCommit {

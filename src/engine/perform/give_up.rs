@@ -33,15 +33,7 @@ pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, error: &EffectEr
         Err(_) => unreadable(&key, job, error)?,
     };
     let cause = format!("{}/given-up", job.effect.id);
-    Some((
-        key,
-        Fact {
-            event,
-            cause,
-            actor: "autobuild".to_owned(),
-            at: engine.now(),
-        },
-    ))
+    Some((key, Fact::ours(event, cause, engine.now())))
 }
 
 /// Returns the answers to a delivery that is given up. No Feature waits for it, only people do.
@@ -59,7 +51,7 @@ pub(in crate::engine) async fn told(
 /// Returns the event for an effect that cannot be read. Its id contains the task and the emission, so the part of the
 /// Feature that waits for that emission still learns of the failure.
 fn unreadable(key: &FeatureKey, job: &Job, error: &EffectError) -> Option<Event> {
-    let reason = reason(doing(job), job, error);
+    let reason = reason(Doing::of_kind(&job.effect.kind), job, error);
     let id = job.effect.id.strip_prefix(&key.to_string())?.strip_prefix('/')?;
     let parts: Vec<&str> = id.split('/').collect();
     match parts.as_slice() {
@@ -93,7 +85,7 @@ async fn event(
         return Some(unsaid(what, task, error));
     }
     let emission = effect.emission(key)?;
-    let reason = reason(doing(job), job, error);
+    let reason = reason(Doing::of_kind(&job.effect.kind), job, error);
     let stuck = |reason| task::Event::Stuck { emission, reason };
     let event = match spec.given_up {
         GivenUp::Nothing | GivenUp::Unsaid(_) => return None,
@@ -119,29 +111,23 @@ async fn event(
 
 /// Returns the event for a text that could not be posted in any form.
 fn unsaid(what: Saying, task: Option<TaskId>, error: &EffectError) -> Event {
-    let refused = |fault: &Fault| {
-        if let Fault::Refused { said } = fault {
-            Some(said.clone())
-        } else {
-            None
-        }
-    };
-    let why = if let EffectError::Failed(fault) | EffectError::Later { fault, .. } = error {
-        refused(fault)
+    let why = if let EffectError::Failed(Fault::Refused { said })
+    | EffectError::Later {
+        fault: Fault::Refused { said },
+        ..
+    } = error
+    {
+        said.clone()
     } else {
-        None
+        error.to_string()
     };
-    let why = why.unwrap_or_else(|| error.to_string());
+    let instead = Replacement::Nothing;
     Event::Unsaid(Unsaid {
         what,
         task,
-        instead: Replacement::Nothing,
+        instead,
         why,
     })
-}
-
-fn doing(job: &Job) -> Doing {
-    Doing::of_kind(&job.effect.kind)
 }
 
 fn reason(doing: Doing, job: &Job, error: &EffectError) -> BlockReason {

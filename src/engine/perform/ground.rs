@@ -14,6 +14,7 @@ use crate::{
 use domain::{
     evidence::{Baseline, Evidence},
     ids::Sha,
+    shell_command::ShellCommand,
     task::{Origin, Task, Turn, TurnKind},
 };
 use git::{Checkout, MergeOutcome, Mirror};
@@ -90,11 +91,7 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
 async fn fetched(context: &EffectContext<'_>, task: &Task) -> Result<Mirror, EffectError> {
     match task.origin {
         Origin::Sync { .. } => Ok(context.fetch_with_default().await?.mirror),
-        Origin::Planned | Origin::Fix { .. } | Origin::Review { .. } => {
-            let own = format!("{}/*", context.key().branch_prefix());
-            let (installation, repo) = (context.feature.installation, context.key().repo);
-            context.engine.fetch(installation, repo, &[&own]).await
-        }
+        Origin::Planned | Origin::Fix { .. } | Origin::Review { .. } => context.fetch_own().await,
     }
 }
 
@@ -161,17 +158,9 @@ impl Ground {
     ) -> Prompt {
         let mut items = task.to_mend(turn.number);
         items.extend(turn.told.reviews.iter().flat_map(|review| review.items.iter().cloned()));
-        let guidance: Vec<String> = turn
-            .told
-            .guidance
-            .iter()
-            .map(|guidance| guidance.text.clone())
-            .collect();
-        let (test, setup) = (&self.commands.test, &self.commands.setup);
-        let (test, setup) = (
-            test.as_ref().map(ToString::to_string),
-            setup.as_ref().map(ToString::to_string),
-        );
+        let guidance: Vec<String> = turn.told.guidance.iter().map(|said| said.text.clone()).collect();
+        let shown = |command: &Option<ShellCommand>| command.as_ref().map(ToString::to_string);
+        let (test, setup) = (shown(&self.commands.test), shown(&self.commands.setup));
         let network = context.engine.settings.network.rules(&settings.network.allow);
         let reaches: Vec<String> = network.hosts.iter().map(ToString::to_string).collect();
         PlayerInput {
@@ -214,21 +203,17 @@ fn failing_before(context: &EffectContext<'_>, baseline: Option<&Baseline>) -> V
 
 /// Returns what the completed tasks of earlier waves delivered.
 fn delivered(context: &EffectContext<'_>, task: &Task) -> Vec<Delivered> {
-    let earlier = context
-        .feature
-        .tasks
-        .iter()
-        .filter(|other| other.is_completed() && other.wave < task.wave);
+    let summary = |task: &Task| {
+        let report = task.turns_now().rev().find_map(|turn| turn.report.as_ref());
+        report.map(|report| report.summary.clone()).unwrap_or_default()
+    };
+    let tasks = context.feature.tasks.iter();
+    let earlier = tasks.filter(|other| other.is_completed() && other.wave < task.wave);
     earlier
         .map(|other| Delivered {
             task: other.id,
             name: other.plan.name.clone(),
-            summary: other
-                .turns_now()
-                .rev()
-                .find_map(|turn| turn.report.as_ref())
-                .map(|report| report.summary.clone())
-                .unwrap_or_default(),
+            summary: summary(other),
         })
         .collect()
 }

@@ -53,18 +53,12 @@ fn place(finding: &PolicyFinding) -> Option<&RepoPath> {
 }
 
 fn item(finding: &PolicyFinding) -> Issue {
-    let category = match finding {
-        PolicyFinding::Protected { .. } => "protected_path",
-        PolicyFinding::EscapingLink { .. } => "escaping_link",
-        PolicyFinding::Submodule { .. } => "submodule",
-        PolicyFinding::Secret { .. } | PolicyFinding::SecretName { .. } => "secret",
-    };
-    let line = match finding {
-        PolicyFinding::Secret { line, .. } => u32::try_from(*line).ok(),
-        PolicyFinding::Protected { .. }
-        | PolicyFinding::EscapingLink { .. }
-        | PolicyFinding::Submodule { .. }
-        | PolicyFinding::SecretName { .. } => None,
+    let (category, line) = match finding {
+        PolicyFinding::Protected { .. } => ("protected_path", None),
+        PolicyFinding::EscapingLink { .. } => ("escaping_link", None),
+        PolicyFinding::Submodule { .. } => ("submodule", None),
+        PolicyFinding::Secret { line, .. } => ("secret", u32::try_from(*line).ok()),
+        PolicyFinding::SecretName { .. } => ("secret", None),
     };
     let text = format!("The commit was not pushed: {finding}. Take this out of your change.");
     Issue {
@@ -77,16 +71,9 @@ fn item(finding: &PolicyFinding) -> Issue {
 /// Returns the findings in the working copy that make it impossible to commit. Files that are only skipped do not
 /// count.
 pub(super) fn refused(findings: &[TreeFinding], secrets: &Secrets) -> Vec<Issue> {
-    findings
-        .iter()
-        .filter(|finding| finding.rejects())
-        .map(|finding| {
-            Issue::must_fix(
-                "unusable_file",
-                &secrets.mask(&format!("The work was not taken: {finding}.")),
-            )
-        })
-        .collect()
+    let rejected = findings.iter().filter(|finding| finding.rejects());
+    let said = rejected.map(|finding| secrets.mask(&format!("The work was not taken: {finding}.")));
+    said.map(|said| Issue::must_fix("unusable_file", &said)).collect()
 }
 
 /// Returns the files of a merge that still contain conflict markers. They are read from git's objects, never from the

@@ -26,7 +26,8 @@ const HISTORY_MS: i64 = 90 * 24 * 3_600_000;
 
 /// A recorded run that may begin.
 pub(super) struct Opened {
-    id: String,
+    /// The run's id in the ledger.
+    pub id: String,
     /// The share that is reserved for it.
     pub share: Share,
     cost_reporting: CostReporting,
@@ -71,11 +72,8 @@ impl EffectContext<'_> {
             cost_reporting: agent.cost_reporting(),
         };
         let budget = self.budget(settings);
-        let started = self
-            .engine
-            .store
-            .start_run(&self.job.hold, &new, &budget, &call)
-            .await?;
+        let (store, hold) = (&self.engine.store, &self.job.hold);
+        let started = store.start_run(hold, &new, &budget, &call).await?;
         match started {
             Started::Run { id, share } => Ok(Opened {
                 id,
@@ -176,11 +174,6 @@ impl EffectContext<'_> {
 }
 
 impl Opened {
-    /// Returns the run's id in the ledger.
-    pub(super) fn id(&self) -> &str {
-        &self.id
-    }
-
     /// Returns the usage to record, with an estimate if the agent reported no cost.
     fn used(&self, record: Option<&Record>, known: Known, at: Millis) -> Usage {
         let model = record

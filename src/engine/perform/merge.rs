@@ -94,14 +94,9 @@ async fn conflict(
     emission: Emission,
     text: String,
 ) -> Result<Done, EffectError> {
-    let feature = &context.feature;
-    let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = context
-        .engine
-        .fetch(feature.installation, feature.key.repo, &[&folder])
-        .await?;
+    let mirror = context.fetch_own().await?;
     let ours = tip(&mirror, &task.branch).await?;
-    let theirs = tip(&mirror, &feature.key.integration_branch()).await?;
+    let theirs = tip(&mirror, &context.key().integration_branch()).await?;
     match mirror.merge(&ours, &theirs).await? {
         MergeOutcome::Conflict { files, .. } => {
             let files = files.iter().map(ToString::to_string).collect();

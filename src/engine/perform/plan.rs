@@ -36,10 +36,7 @@ use std::collections::BTreeSet;
 
 pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let feature = &context.feature;
-    let branch = context
-        .engine
-        .fetch_default(feature.installation, feature.key.repo, None)
-        .await?;
+    let branch = context.fetch_default().await?;
     let read = match context.engine.settings_at(&branch).await?.settings {
         Ok(read) => read,
         Err(mistakes) => {
@@ -135,7 +132,6 @@ async fn planner(
     let checkout = branch.mirror.checkout(&branch.head).await?;
     let files: Vec<String> = paths.iter().cloned().collect();
     let words: Vec<String> = context.feature.request.words.iter().cloned().collect();
-    let schema = schema();
     let definition = context.engine.agents.definition(Role::Planner);
     let runners = gates::runners_here();
     let input = PlannerInput {
@@ -145,7 +141,6 @@ async fn planner(
         instructions: &context.instructions_at(&branch.mirror, &branch.head).await?,
         tests: Tests::of(test_command.as_deref(), &runners),
         max_tasks: read.settings.max_tasks,
-        refusal: None,
     };
     let question = Question {
         role: Role::Planner,
@@ -154,10 +149,9 @@ async fn planner(
         checkout: checkout.path(),
         part: "",
         prompt: input.prompt(definition),
-        schema,
+        schema: schema(),
     };
-    let parse =
-        |answer: &serde_json::Value| Plan::from_json(answer, plan_context).map_err(|mistakes| mistakes.to_string());
+    let parse = |answer: &Value| Plan::from_json(answer, plan_context).map_err(|mistakes| mistakes.to_string());
     or_its_mistakes(context.ask(&read.settings, question, parse).await)
 }
 
@@ -194,13 +188,12 @@ pub(super) async fn one_task(
     let boxes = check_boxes(&context.feature.snapshot.body);
     let enough = design::are_enough(&boxes);
     let has_words = context.feature.request.words.is_some();
+    let as_they_are = |pre_loop| of_boxes(context, &boxes, None, plan_context).map(|checked| (checked, pre_loop));
     match read.settings.pre_loop {
         config::PreLoop::Never if !enough => return Ok(Err(NO_CRITERIA.to_owned())),
-        config::PreLoop::Never => {
-            return Ok(of_boxes(context, &boxes, None, plan_context).map(|checked| (checked, PreLoop::Off)));
-        }
+        config::PreLoop::Never => return Ok(as_they_are(PreLoop::Off)),
         config::PreLoop::Auto | config::PreLoop::Always if enough && !has_words => {
-            return Ok(of_boxes(context, &boxes, None, plan_context).map(|checked| (checked, PreLoop::Due)));
+            return Ok(as_they_are(PreLoop::Due));
         }
         config::PreLoop::Auto | config::PreLoop::Always => {}
     }

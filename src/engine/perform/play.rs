@@ -72,13 +72,8 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
 }
 
 fn ended(context: &EffectContext<'_>, task: &Task, emission: Emission, outcome: Played) -> Done {
-    context.task_event(
-        task.id,
-        task::Event::Played {
-            emission,
-            outcome: Box::new(outcome),
-        },
-    )
+    let outcome = Box::new(outcome);
+    context.task_event(task.id, task::Event::Played { emission, outcome })
 }
 
 async fn ask(
@@ -88,7 +83,6 @@ async fn ask(
     ground: &Ground,
     settings: &RepositorySettings,
 ) -> Result<PlayerReport, EffectError> {
-    let schema = report::schema();
     let mut prompt = ground.prompt(context, task, turn, settings);
     if let Some((cut, left)) = before(context, task, ground).await? {
         prompt = prompt.continued(cut, left);
@@ -100,7 +94,7 @@ async fn ask(
         checkout: ground.checkout.path(),
         part: "",
         prompt,
-        schema,
+        schema: report::schema(),
     };
     let read = |answer: &serde_json::Value| report::parse_report(answer).map_err(|mistakes| mistakes.to_string());
     context.ask(settings, question, read).await
@@ -223,12 +217,10 @@ async fn commit(
     if kind == CommitKind::Partial {
         more.push((PARTIAL, "true".to_owned()));
     }
+    let message = messages::turn_commit(&context.feature, task, turn.number, kind);
     let request = CommitRequest {
         parents: ground.parents(),
-        message: context
-            .engine
-            .secrets
-            .mask(&messages::turn_commit(&context.feature, task, turn.number, kind)),
+        message: context.engine.secrets.mask(&message),
         trailers: turn::trailers(context, &more),
         author: turn::author(context).await?,
         at: context.engine.now(),
@@ -251,15 +243,12 @@ async fn publish(
     emission: Emission,
     finished: Finished,
 ) -> Result<Done, EffectError> {
-    let Finished {
-        base,
-        head,
-        branch: _,
-        stood,
-        report,
-    } = finished;
-    let outcome = match push(context, task, &head, stood).await? {
-        Landed::There(head) => Played::Pushed { base, head, report },
+    let outcome = match push(context, task, &finished.head, finished.stood).await? {
+        Landed::There(head) => Played::Pushed {
+            base: finished.base,
+            head,
+            report: finished.report,
+        },
         Landed::Overtaken(head) => Played::Overtaken { head },
         Landed::Rejected(rule) => {
             let reason = BlockReason::BranchRule { rule };
@@ -296,19 +285,15 @@ async fn save_partial(
     let (Some(prepared), items) = commit(context, task, turn, ground, CommitKind::Partial).await? else {
         return Ok(());
     };
-    prepared
-        .keep(&format!(
-            "{}-partial-{}",
-            held_id(context.job),
-            context.job.effect.fence
-        ))
-        .await?;
-    let forbidden = !items.is_empty()
+    let held = format!("{}-partial-{}", held_id(context.job), context.job.effect.fence);
+    prepared.keep(&held).await?;
+    // A half-resolved conflict is useless, so the next try starts from both sides again.
+    let is_useless = !items.is_empty() || !ground.conflicts.is_empty();
+    if is_useless
         || !inspect::findings(context, settings, &prepared, ground)
             .await?
-            .is_empty();
-    // A half-resolved conflict is useless, so the next try starts from both sides again.
-    if forbidden || !ground.conflicts.is_empty() {
+            .is_empty()
+    {
         return Ok(());
     }
     if let Landed::There(head) = push(context, task, prepared.sha(), ground.stood.clone()).await? {
@@ -326,7 +311,7 @@ pub(super) async fn failed(engine: &Engine, job: &Job, emission: Emission, reaso
     let text = stored.and_then(|effect| effect.external_id);
     let partial = match text.and_then(|text| serde_json::from_str(&text).ok()) {
         Some(Recorded::Partial { head }) => Some(head),
-        Some(Recorded::Finished { .. }) | None => None,
+        Some(Recorded::Finished(_)) | None => None,
     };
     let outcome = if let BlockReason::AgentFailed { failure, printed, .. } = reason {
         Played::Failed {

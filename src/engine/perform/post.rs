@@ -4,7 +4,7 @@
 
 use crate::{
     engine::{
-        job::{Done, EffectError},
+        job::{Done, EffectError, Job},
         perform::context::EffectContext,
     },
     github::{GithubError, InlineComment, NewReview, PostedReview, Repo, ReviewEvent},
@@ -21,7 +21,6 @@ use domain::{
 pub(super) struct Post<'a> {
     /// The kind of text.
     pub(super) what: Saying,
-    /// The task.
     pub(super) task: TaskId,
     /// The pull request.
     pub(super) pull: PullNumber,
@@ -206,12 +205,17 @@ impl EffectContext<'_> {
 
     /// Posts a comment unless this effect has posted it before.
     pub(super) async fn comment(&self, thread: IssueNumber, text: &str) -> Result<(), GithubError> {
+        self.job.comment(self.repo(), thread, text).await
+    }
+}
+
+impl Job {
+    /// Posts a comment unless this effect has posted it before.
+    pub(super) async fn comment(&self, repo: Repo<'_>, thread: IssueNumber, text: &str) -> Result<(), GithubError> {
         let marker = self.marker();
-        let repo = self.repo();
-        if !self.job.is_fresh() && repo.find_comment(thread, &marker, None).await?.is_some() {
-            return Ok(());
+        if self.is_fresh() || repo.find_comment(thread, &marker).await?.is_none() {
+            repo.create_comment(thread, &format!("{text}\n\n{marker}")).await?;
         }
-        repo.create_comment(thread, &format!("{text}\n\n{marker}")).await?;
         Ok(())
     }
 }

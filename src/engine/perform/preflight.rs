@@ -42,10 +42,7 @@ pub(super) async fn pre_flight(
         let outcome = Box::new(PreFlightOutcome::Refused(reason));
         Ok(context.event(Event::PreFlown { emission, outcome }))
     };
-    let default = context
-        .engine
-        .fetch_default(feature.installation, feature.key.repo, None)
-        .await?;
+    let default = context.fetch_default().await?;
     let is_first = commit.is_none();
     let commit = commit.unwrap_or(&default.head);
     // Before there is a plan, the current settings of the default branch apply.

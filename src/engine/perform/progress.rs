@@ -36,15 +36,12 @@ impl<'a> Progress<'a> {
         spec.activity = Some(sender);
         let settings = &context.engine.settings;
         let every = i64::try_from(settings.progress.as_millis()).unwrap_or(i64::MAX);
-        let shown_every = settings
-            .write_spacing_ms
-            .saturating_mul(schedule::PROGRESS_SPACINGS)
-            .max(every);
+        let spaced = settings.write_spacing_ms.saturating_mul(schedule::PROGRESS_SPACINGS);
         Self {
             context,
-            run: opened.id(),
+            run: &opened.id,
             watched,
-            pace: Pace::new(every, shown_every, context.engine.now()),
+            pace: Pace::new(every, spaced.max(every), context.engine.now()),
             told: 0,
         }
     }
@@ -62,12 +59,8 @@ impl<'a> Progress<'a> {
             over.cancel();
             ended
         };
-        let calls = Calls {
-            context: self.context,
-            run: self.run,
-            watched: self.watched.clone(),
-        };
-        tokio::join!(working, self.tell(&over), calls.tell(&over)).0
+        let calls = tell_calls(self.context, self.run, self.watched.clone(), &over);
+        tokio::join!(working, self.tell(&over), calls).0
     }
 
     /// Updates the living comment after a failed run. No event follows at once, and the comment must not show the run
@@ -118,37 +111,29 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// The tool calls of one run, for people who watch it now.
-struct Calls<'a> {
-    context: &'a EffectContext<'a>,
-    run: &'a str,
-    watched: watch::Receiver<Activity>,
-}
-
-impl Calls<'_> {
-    async fn tell(mut self, over: &CancellationToken) {
-        loop {
-            tokio::select! {
-                () = over.cancelled() => return,
-                changed = self.watched.changed() => if changed.is_err() { return },
-            }
-            self.write().await;
-            tokio::select! {
-                () = over.cancelled() => return,
-                () = tokio::time::sleep(CALLS_EVERY) => {}
+/// Stores the tool calls of one run, for people who watch it now.
+async fn tell_calls(
+    context: &EffectContext<'_>,
+    run: &str,
+    mut watched: watch::Receiver<Activity>,
+    over: &CancellationToken,
+) {
+    loop {
+        tokio::select! {
+            () = over.cancelled() => return,
+            changed = watched.changed() => if changed.is_err() { return },
+        }
+        let recent = watched.borrow_and_update().recent.clone();
+        if !recent.is_empty() {
+            let calls: Vec<&str> = recent.iter().map(String::as_str).collect();
+            let written = context.engine.store.saw_calls(&context.job.hold, run, &calls).await;
+            if let Err(error) = written {
+                tracing::debug!(%error, %run, "the tool calls of {run} could not be written down");
             }
         }
-    }
-
-    async fn write(&mut self) {
-        let activity = self.watched.borrow_and_update().clone();
-        if activity.recent.is_empty() {
-            return;
-        }
-        let calls: Vec<&str> = activity.recent.iter().map(String::as_str).collect();
-        let store = &self.context.engine.store;
-        if let Err(error) = store.saw_calls(&self.context.job.hold, self.run, &calls).await {
-            tracing::debug!(%error, run = %self.run, "the tool calls of {} could not be written down", self.run);
+        tokio::select! {
+            () = over.cancelled() => return,
+            () = tokio::time::sleep(CALLS_EVERY) => {}
         }
     }
 }

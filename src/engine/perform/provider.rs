@@ -187,10 +187,8 @@ impl EffectContext<'_> {
         let effect = &self.job.effect;
         let runs = self.engine.store.runs_of(&self.key(), task).await?;
         let ours = runs.iter().filter(|run| run.effect == effect.id);
-        Ok(ours
-            .filter_map(|run| run.failure.as_deref())
-            .map(Cut::of_word)
-            .collect())
+        let failures = ours.filter_map(|run| run.failure.as_deref());
+        Ok(failures.map(Cut::of_word).collect())
     }
 
     async fn routed_one(&self, refusal: Refusal, opened: &Opened, got: Got) -> Result<Routed, EffectError> {

@@ -37,13 +37,8 @@ pub(super) async fn open_pull(
         ready: false,
     };
     let pull = open(context, new).await?;
-    Ok(context.task_event(
-        task.id,
-        task::Event::PullOpened {
-            pull,
-            branch: task.branch.clone(),
-        },
-    ))
+    let branch = task.branch.clone();
+    Ok(context.task_event(task.id, task::Event::PullOpened { pull, branch }))
 }
 
 /// Opens the pull request of the Feature into the default branch.
@@ -127,7 +122,7 @@ async fn close(context: &EffectContext<'_>, pull: PullNumber, text: &str) -> Res
     }
     // Always looked up: an earlier run may have posted the comment and then been put off, which counts as no try.
     let (thread, marker) = (IssueNumber(pull.0), context.marker());
-    if repo.find_comment(thread, &marker, None).await?.is_none() {
+    if repo.find_comment(thread, &marker).await?.is_none() {
         repo.create_comment(thread, &format!("{text}\n\n{marker}")).await?;
         context.may_write().await?;
     }

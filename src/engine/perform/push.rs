@@ -1,11 +1,8 @@
 //! Pushes a commit, provided that its branch still has the expected head (`--force-with-lease`).
 
-use crate::{
-    engine::{
-        job::EffectError,
-        perform::{branches::branch_name, context::EffectContext, sign, sign::Signed},
-    },
-    github::Rights,
+use crate::engine::{
+    job::EffectError,
+    perform::{branches::branch_name, context::EffectContext, sign, sign::Signed},
 };
 use domain::{
     blocked::{Fault, RepositoryFault},
@@ -51,10 +48,7 @@ pub(super) async fn push_to(
     stood: Option<Sha>,
 ) -> Result<Landed, EffectError> {
     let feature = &context.feature;
-    let remote = context
-        .engine
-        .remote(feature.installation, feature.key.repo, Rights::Push)
-        .await?;
+    let remote = context.remote_to_push().await?;
     let mirror = context.engine.mirrors.mirror(feature.key.repo);
     let pushed = match sign::signed(context, &mirror, &remote, branch, head).await? {
         Signed::As(sha) => sha,

@@ -16,7 +16,7 @@ use domain::{
     feature::{Records, event::OpenedOn},
     ids::Sha,
 };
-use git::{FileStatus, Mirror};
+use git::{ChangedFile, FileStatus, Mirror};
 use std::collections::BTreeMap;
 
 /// The largest file of the default branch that is restored if one of our records replaced it, in bytes.
@@ -128,12 +128,7 @@ async fn records_between(
 ) -> Result<Vec<String>, EffectError> {
     let mut found = Vec::new();
     for file in mirror.changed_files(base, head).await? {
-        let from = match &file.status {
-            FileStatus::Renamed { from } => Some(from.to_string()),
-            FileStatus::Added | FileStatus::Modified | FileStatus::Deleted | FileStatus::TypeChanged => None,
-        };
-        let paths = std::iter::once(file.path.to_string()).chain(from);
-        found.extend(paths.filter(|path| messages::is_record(&context.feature, path)));
+        found.extend(paths(&file).filter(|path| messages::is_record(&context.feature, path)));
     }
     Ok(found)
 }
@@ -147,11 +142,15 @@ async fn holds_for(context: &EffectContext<'_>, mirror: &Mirror, gated: &Sha, he
         return Ok(false);
     }
     let changed = mirror.changed_files(gated, head).await?;
-    Ok(changed.iter().all(|file| {
-        let from = match &file.status {
-            FileStatus::Renamed { from } => messages::is_record(&context.feature, &from.to_string()),
-            FileStatus::Added | FileStatus::Modified | FileStatus::Deleted | FileStatus::TypeChanged => true,
-        };
-        from && messages::is_record(&context.feature, &file.path.to_string())
-    }))
+    let mut paths = changed.iter().flat_map(paths);
+    Ok(paths.all(|path| messages::is_record(&context.feature, &path)))
+}
+
+/// Returns the path of a changed file, and the earlier one if it was renamed.
+fn paths(file: &ChangedFile) -> impl Iterator<Item = String> {
+    let from = match &file.status {
+        FileStatus::Renamed { from } => Some(from.to_string()),
+        FileStatus::Added | FileStatus::Modified | FileStatus::Deleted | FileStatus::TypeChanged => None,
+    };
+    std::iter::once(file.path.to_string()).chain(from)
 }

@@ -78,7 +78,6 @@ async fn post_turn(
         .map(|item| InlineComment {
             path: item.path.clone(),
             line: item.line,
-            start_line: None,
             body: item.body.clone(),
         })
         .collect();

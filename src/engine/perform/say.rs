@@ -7,8 +7,7 @@ use crate::{
         perform::context::EffectContext,
         schedule,
     },
-    github,
-    github::{GithubError, ReactionTarget, Repo, model::Comment},
+    github::{GithubError, Repo, model::Comment},
     messages,
     messages::Links,
 };
@@ -30,14 +29,14 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
     match effect {
         Effect::React { on, reaction } => {
             job.may_write(engine).await?;
-            add(repo, on, reaction).await
+            repo.react(on, reaction).await?;
+            Ok(Done::Nothing)
         }
         Effect::Reply { thread, reply, .. } => {
             let links = Links::new(engine.autobuild.urls().web(), &repo.name().await?);
             let text = messages::reply(&reply, None, &Spending::default(), &links);
-            comment_once(engine, job, repo, thread, &text)
-                .await
-                .map(|_| Done::Nothing)
+            comment_once(engine, job, repo, thread, &text).await?;
+            Ok(Done::Nothing)
         }
         Effect::Living { .. }
         | Effect::Plan { .. }
@@ -58,20 +57,7 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
 
 pub(super) async fn react(context: &EffectContext<'_>, on: ReactOn, reaction: Reaction) -> Result<Done, EffectError> {
     context.may_write().await?;
-    add(context.repo(), on, reaction).await
-}
-
-async fn add(repo: Repo<'_>, on: ReactOn, reaction: Reaction) -> Result<Done, EffectError> {
-    let target = match on {
-        ReactOn::Issue(number) => ReactionTarget::Issue(number),
-        ReactOn::Comment(id) => ReactionTarget::Comment(id),
-    };
-    let reaction = match reaction {
-        Reaction::Eyes => github::Reaction::Eyes,
-        Reaction::Rocket => github::Reaction::Rocket,
-        Reaction::Confused => github::Reaction::Confused,
-    };
-    repo.react(target, reaction).await?;
+    context.repo().react(on, reaction).await?;
     Ok(Done::Nothing)
 }
 
@@ -110,16 +96,9 @@ pub(super) async fn comment_once(
     repo: Repo<'_>,
     thread: Thread,
     text: &str,
-) -> Result<CommentId, EffectError> {
-    let number = IssueNumber(thread.number());
-    let marker = job.marker();
+) -> Result<(), EffectError> {
     job.may_write(engine).await?;
-    if !job.is_fresh()
-        && let Some(found) = repo.find_comment(number, &marker, None).await?
-    {
-        return Ok(found.id);
-    }
-    Ok(repo.create_comment(number, &format!("{text}\n\n{marker}")).await?.id)
+    Ok(job.comment(repo, IssueNumber(thread.number()), text).await?)
 }
 
 /// Writes or edits the living comment from the current state. An emission of 0 follows from no event. It creates the
@@ -167,7 +146,7 @@ async fn written(
         context.may_write().await?;
     }
     // Another effect or try may have created it without receiving the reply.
-    match repo.find_comment(issue, marker, None).await? {
+    match repo.find_comment(issue, marker).await? {
         Some(made) => Ok(repo.update_comment(made.id, body).await),
         None => Ok(Ok(repo.create_comment(issue, body).await?)),
     }
@@ -187,7 +166,7 @@ async fn instead_of(context: &EffectContext<'_>, (marker, body): (&str, &str)) -
         return Err(EffectError::Waiting { until });
     }
     if !context.job.is_fresh()
-        && let Some(made) = context.repo().find_comment(feature.key.issue, marker, None).await?
+        && let Some(made) = context.repo().find_comment(feature.key.issue, marker).await?
         && made.body == body
     {
         return Ok(made);

@@ -88,10 +88,8 @@ async fn remade(
     let repo = context.repo();
     let made = repo.create_commit(&info.tree, &parents, &info.message).await?;
     take(context, mirror, remote, &made).await?;
-    let same = mirror
-        .commit_info(&made)
-        .await?
-        .is_some_and(|there| says_the_same(&there, info) && there.parents == parents);
+    let there = mirror.commit_info(&made).await?;
+    let same = there.is_some_and(|there| says_the_same(&there, info) && there.parents == parents);
     match same {
         true => Ok(made),
         false => Err(EffectError::refused(format!(

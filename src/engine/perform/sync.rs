@@ -4,7 +4,7 @@ use crate::{
     engine::{
         job::{Done, EffectError},
         perform::{
-            branches::branch_name,
+            branches::{branch_name, request},
             coach::fork_point,
             context::EffectContext,
             push::{Landed, moved, push_to},
@@ -43,17 +43,10 @@ pub(super) async fn compare_default(context: &EffectContext<'_>) -> Result<Done,
 /// Pushes the resolved merge: the integration branch moves forward to the approved head, and GitHub then shows the pull
 /// request as merged. If the integration branch has moved, it is merged into the task's branch first.
 pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
-    let feature = &context.feature;
-    let head = task
-        .head
-        .clone()
-        .ok_or_else(|| EffectError::defect(Defect::NoCommit { task: task.id }))?;
-    let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = context
-        .engine
-        .fetch(feature.installation, feature.key.repo, &[&folder])
-        .await?;
-    let name = feature.key.integration_branch();
+    let no_commit = || EffectError::defect(Defect::NoCommit { task: task.id });
+    let head = task.head.clone().ok_or_else(no_commit)?;
+    let mirror = context.fetch_own().await?;
+    let name = context.key().integration_branch();
     let stood = tip(&mirror, &name).await?;
     if mirror.is_ancestor(&head, &stood).await? {
         return Ok(context.task_event(task.id, task::Event::Merged { emission, commit: head }));
@@ -69,9 +62,7 @@ pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emi
     let event = match push_to(context, &branch_name(&name)?, &head, Some(stood)).await? {
         Landed::There(commit) => task::Event::Merged { emission, commit },
         Landed::Rejected(rule) => task::Event::MergeRefused { emission, rule },
-        Landed::Overtaken(_) => {
-            return Err(moved(&name));
-        }
+        Landed::Overtaken(_) => return Err(moved(&name)),
     };
     Ok(context.task_event(task.id, event))
 }
@@ -89,13 +80,8 @@ pub(super) async fn onto_measured(
     if context.stands_on_measured(mirror, head).await? {
         return Ok(None);
     }
-    let feature = &context.feature;
-    let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = context
-        .engine
-        .fetch(feature.installation, feature.key.repo, &[&folder])
-        .await?;
-    let stood = tip(&mirror, &feature.key.integration_branch()).await?;
+    let mirror = context.fetch_own().await?;
+    let stood = tip(&mirror, &context.key().integration_branch()).await?;
     // The default branch was rewritten, or the task was merged by hand: there is nothing to merge.
     if mirror.is_ancestor(&stood, head).await? || mirror.is_ancestor(head, &stood).await? {
         return Ok(None);
@@ -139,13 +125,10 @@ async fn catch_up(
             return Err(EffectError::repository(RepositoryFault::NoCommonHistory));
         }
     };
-    let plan = context.feature.plan.as_ref();
+    let message = messages::merge_default_commit(&context.feature, &context.key().integration_branch());
     let request = CommitRequest {
-        parents: vec![head.clone(), stood],
-        message: messages::merge_default_commit(&context.feature, &context.key().integration_branch()),
         trailers: turn::trailers(context, &[("AutoBuild-Task", task.id.to_string())]),
-        author: turn::author(context).await?,
-        at: plan.map_or_else(|| context.engine.now(), |plan| plan.created),
+        ..request(context, vec![head.clone(), stood], message).await?
     };
     let merged = mirror.commit_merge(&tree, &request).await?;
     Ok(

@@ -11,10 +11,8 @@ use git::{Author, CommitInfo, Mirror};
 /// Returns the App's bot as an author, with the address that GitHub itself uses.
 pub(super) async fn author(context: &EffectContext<'_>) -> Result<Author, EffectError> {
     let bot = context.engine.autobuild.bot(context.feature.installation).await?;
-    let host = url::Url::parse(context.engine.autobuild.urls().web())
-        .ok()
-        .and_then(|url| url.host_str().map(str::to_owned))
-        .unwrap_or_else(|| "github.com".to_owned());
+    let web = url::Url::parse(context.engine.autobuild.urls().web()).ok();
+    let host = web.as_ref().and_then(|web| web.host_str()).unwrap_or("github.com");
     Ok(Author {
         name: bot.login.clone(),
         email: format!("{}+{}@users.noreply.{host}", bot.id, bot.login),

@@ -20,11 +20,7 @@ use git::Mirror;
 pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let _shown = context.on_board(Worker::WaveGate, None);
     let feature = &context.feature;
-    let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = context
-        .engine
-        .fetch(feature.installation, feature.key.repo, &[&folder])
-        .await?;
+    let mirror = context.fetch_own().await?;
     let head = tip(&mirror, &feature.key.integration_branch()).await?;
     let settings = context.settings();
     let baseline = context.baseline(&mirror).await?;

@@ -126,9 +126,6 @@ pub struct Comment {
     /// The time of the last edit.
     #[serde(default, deserialize_with = "time")]
     pub updated_at: Option<Millis>,
-    /// The comment's page.
-    #[serde(default, deserialize_with = "text")]
-    pub html_url: String,
 }
 
 #[cfg(test)]

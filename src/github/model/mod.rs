@@ -12,5 +12,5 @@ mod repository;
 pub use actor::{Actor, ActorKind};
 pub(super) use fields::{app_id, text, time};
 pub use issues::{Comment, Conversation, Issue, OpenState};
-pub use pulls::{LineComment, Pull, PullEnd, Review, ReviewState};
+pub use pulls::{LineComment, Pull, PullHead, Review, ReviewState};
 pub use repository::{Repository, RepositoryRef};

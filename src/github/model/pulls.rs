@@ -5,9 +5,9 @@ use crate::github::model::{actor::Actor, issues::OpenState};
 use domain::ids::{Millis, PullNumber, RepoId, ReviewId, Sha};
 use serde::Deserialize;
 
-/// The head or the base of a pull request.
+/// The head of a pull request.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct PullEnd {
+pub struct PullHead {
     /// The branch name, without `refs/heads/`.
     #[serde(rename = "ref")]
     pub branch: String,
@@ -35,33 +35,16 @@ pub struct Pull {
     /// The time of the merge; `None` if it is not merged.
     #[serde(default, deserialize_with = "time")]
     pub merged_at: Option<Millis>,
-    /// The account that merged it.
-    #[serde(default)]
-    pub merged_by: Option<Actor>,
     /// The commit that the merge made; while it is open, GitHub's test merge.
     #[serde(default, deserialize_with = "sha")]
     pub merge_commit_sha: Option<Sha>,
     /// The title.
     pub title: String,
-    /// The body; `None` if it was left empty.
-    #[serde(default)]
-    pub body: Option<String>,
-    /// The author; `None` for a deleted account.
-    #[serde(rename = "user", default)]
-    pub author: Option<Actor>,
     /// The branch to merge.
-    pub head: PullEnd,
-    /// The branch to merge into.
-    pub base: PullEnd,
-    /// Whether it merges without a conflict; `None` until GitHub has computed it.
-    #[serde(default)]
-    pub mergeable: Option<bool>,
+    pub head: PullHead,
     /// The time at which it was closed.
     #[serde(default, deserialize_with = "time")]
     pub closed_at: Option<Millis>,
-    /// The pull request's page.
-    #[serde(default, deserialize_with = "text")]
-    pub html_url: String,
 }
 
 impl Pull {
@@ -111,9 +94,6 @@ pub struct Review {
     /// The time at which it was submitted.
     #[serde(default, deserialize_with = "time")]
     pub submitted_at: Option<Millis>,
-    /// The review's page.
-    #[serde(default, deserialize_with = "text")]
-    pub html_url: String,
 }
 
 /// A comment on a line of a pull request's diff.

@@ -1,7 +1,7 @@
 //! Decides which deliveries are stored. The others are acknowledged and dropped before they cost anything.
 
 use super::{
-    inbound::{EventOrigin, Inbound, IssueEvent},
+    inbound::{EventOrigin, Inbound},
     parse::{WebhookError, parse},
 };
 use crate::github::{client::Client, model::Pull};
@@ -96,7 +96,7 @@ fn summary(event: &str, inbound: &Inbound) -> Summary {
         | Inbound::Rerun { .. }
         | Inbound::Repository { .. }
         | Inbound::Ping
-        | Inbound::Ignored { .. } => (None, None, None),
+        | Inbound::Ignored => (None, None, None),
     };
     Summary {
         event: event.to_owned(),
@@ -120,14 +120,13 @@ fn is_own(inbound: &Inbound, own: &OwnApps) -> bool {
         | Inbound::Repository { .. }
         | Inbound::Installation { .. }
         | Inbound::Ping
-        | Inbound::Ignored { .. } => false,
+        | Inbound::Ignored => false,
     };
     through_us || inbound.origin().is_some_and(by_us)
 }
 
 fn is_needed(inbound: &Inbound) -> bool {
     match inbound {
-        Inbound::Issue { event, .. } => *event != IssueEvent::Edited,
         Inbound::CommentCreated { comment, .. } => may_hold_command(&comment.body),
         Inbound::Pull { origin, pull, .. } | Inbound::Review { origin, pull, .. } => {
             pull.is_from(origin.repo.id) && pull.head.branch.starts_with(OUR_BRANCHES)
@@ -135,11 +134,12 @@ fn is_needed(inbound: &Inbound) -> bool {
         Inbound::Push { origin, push } => {
             push.branch.starts_with(OUR_BRANCHES) || push.branch == origin.repo.default_branch
         }
-        Inbound::CheckAction { .. }
+        Inbound::Issue { .. }
+        | Inbound::CheckAction { .. }
         | Inbound::Rerun { .. }
         | Inbound::Repository { .. }
         | Inbound::Installation { .. } => true,
-        Inbound::Ping | Inbound::Ignored { .. } => false,
+        Inbound::Ping | Inbound::Ignored => false,
     }
 }
 

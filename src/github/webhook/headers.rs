@@ -37,11 +37,9 @@ pub enum HeaderError {
 impl DeliveryHeaders {
     /// Reads the headers of a delivery without checking the signature.
     pub fn read(headers: &HeaderMap) -> Result<Self, HeaderError> {
-        let json = headers
-            .get(CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.split(';').next())
-            .is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"));
+        let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let media = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
+        let json = media.trim().eq_ignore_ascii_case("application/json");
         if !json {
             return Err(HeaderError::NotJson);
         }
@@ -75,10 +73,7 @@ fn target_app(headers: &HeaderMap) -> Result<Option<AppId>, HeaderError> {
     const NAME: &str = "X-GitHub-Hook-Installation-Target-ID";
     let of_app = optional(headers, "X-GitHub-Hook-Installation-Target-Type")?.is_none_or(|kind| kind == "integration");
     match optional(headers, NAME)? {
-        Some(text) if of_app => text
-            .parse()
-            .map(|id| Some(AppId(id)))
-            .map_err(|_| HeaderError::Malformed(NAME)),
+        Some(text) if of_app => Ok(Some(AppId(text.parse().map_err(|_| HeaderError::Malformed(NAME))?))),
         Some(_) | None => Ok(None),
     }
 }

@@ -100,12 +100,7 @@ pub enum Inbound {
     /// GitHub tests the hook.
     Ping,
     /// An event or action that AutoBuild does not act on.
-    Ignored {
-        /// `X-GitHub-Event`.
-        event: String,
-        /// The payload's `action`, if it has one.
-        action: Option<String>,
-    },
+    Ignored,
 }
 
 /// The kind of event on an issue.
@@ -115,12 +110,8 @@ pub enum IssueEvent {
     Labeled(Option<String>),
     /// This label was removed; `None` as above.
     Unlabeled(Option<String>),
-    /// The title or body was changed.
-    Edited,
     /// It was closed.
     Closed,
-    /// It was opened again.
-    Reopened,
     /// It was deleted.
     Deleted,
     /// It was moved to another repository.
@@ -128,19 +119,12 @@ pub enum IssueEvent {
 }
 
 /// The kind of event on a pull request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PullEvent {
     /// It was closed; [`Pull::is_merged`] shows if it was merged.
     Closed,
     /// It was opened again.
     Reopened,
-    /// Its head branch moved.
-    Synchronized {
-        /// The head before the event.
-        before: Option<Sha>,
-        /// The head after the event.
-        after: Sha,
-    },
 }
 
 /// The kind of change to a review.
@@ -227,8 +211,6 @@ pub enum InstallationEvent {
     },
     /// It is no longer suspended.
     Unsuspended,
-    /// Its owner accepted the App's new permissions.
-    PermissionsAccepted,
     /// It covers more repositories.
     RepositoriesAdded(Vec<RepositoryRef>),
     /// It covers fewer repositories.
@@ -247,7 +229,7 @@ impl Inbound {
             | Self::CheckAction { origin, .. }
             | Self::Rerun { origin, .. }
             | Self::Repository { origin, .. } => Some(origin),
-            Self::Installation { .. } | Self::Ping | Self::Ignored { .. } => None,
+            Self::Installation { .. } | Self::Ping | Self::Ignored => None,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{
     payload::{CommitWire, Payload, action, check_shape, decode},
 };
 use crate::github::model::Actor;
-use domain::ids::Sha;
+use domain::ids::{AppId, Sha};
 use std::collections::BTreeSet;
 
 /// The most commits of a push that GitHub lists.
@@ -39,165 +39,84 @@ pub enum WebhookError {
 
 /// Parses the payload of a delivery of `event` (`X-GitHub-Event`). Fields that GitHub's webhook schema makes optional
 /// may be absent. A delivery that makes no sense without such a field is ignored.
+///
+/// GitHub names an installation in everything that it sends to an App. A delivery without one comes from a repository's
+/// or organisation's webhook, and is ignored because the App's own webhook reports the event too.
 pub fn parse(event: &str, body: &[u8]) -> Result<Inbound, WebhookError> {
     check_shape(body)?;
     let action = action(body)?;
-    match Kind::of(event, action.as_deref()) {
-        Some(kind) => read(kind, decode(body)?).map(|inbound| inbound.unwrap_or_else(|| ignored(event, action))),
-        None => Ok(ignored(event, action)),
+    let Some(read) = reader(event, action.as_deref().unwrap_or_default()) else {
+        return Ok(Inbound::Ignored);
+    };
+    let payload: Payload = decode(body)?;
+    if payload.installation.is_none() && event != "ping" {
+        return Ok(Inbound::Ignored);
     }
+    Ok(read(payload)?.unwrap_or(Inbound::Ignored))
 }
 
-fn ignored(event: &str, action: Option<String>) -> Inbound {
-    Inbound::Ignored {
-        event: event.to_owned(),
-        action,
-    }
-}
+/// Reads the payload of one kind of event; `None` if it shows that the event is not needed.
+type Reader = fn(Payload) -> Result<Option<Inbound>, WebhookError>;
 
-/// The events and actions that AutoBuild acts on.
-enum Kind {
-    Issue(IssueKind),
-    CommentCreated,
-    Pull(PullKind),
-    Review(ReviewChange),
-    Push,
-    RunRerequested,
-    SuiteRerequested,
-    CheckAction,
-    Repository(RepositoryEvent),
-    RepositoryEdited,
-    Installation(InstallationKind),
-    Ping,
-}
-
-enum IssueKind {
-    Labeled,
-    Unlabeled,
-    Plain(IssueEvent),
-}
-
-enum PullKind {
-    Closed,
-    Reopened,
-    Synchronized,
-}
-
-enum InstallationKind {
-    Suspended,
-    Added,
-    Removed,
-    Plain(InstallationEvent),
-}
-
-impl Kind {
-    fn of(event: &str, action: Option<&str>) -> Option<Self> {
-        Some(match (event, action.unwrap_or("")) {
-            ("issues", action) => Self::Issue(IssueKind::of(action)?),
-            ("issue_comment", "created") => Self::CommentCreated,
-            ("pull_request", "closed") => Self::Pull(PullKind::Closed),
-            ("pull_request", "reopened") => Self::Pull(PullKind::Reopened),
-            ("pull_request", "synchronize") => Self::Pull(PullKind::Synchronized),
-            ("pull_request_review", "submitted") => Self::Review(ReviewChange::Submitted),
-            ("pull_request_review", "dismissed") => Self::Review(ReviewChange::Dismissed),
-            ("push", _) => Self::Push,
-            ("check_run", "rerequested") => Self::RunRerequested,
-            ("check_suite", "rerequested") => Self::SuiteRerequested,
-            ("check_run", "requested_action") => Self::CheckAction,
-            ("repository", "renamed") => Self::Repository(RepositoryEvent::Renamed),
-            ("repository", "transferred") => Self::Repository(RepositoryEvent::Transferred),
-            ("repository", "archived") => Self::Repository(RepositoryEvent::Archived),
-            ("repository", "unarchived") => Self::Repository(RepositoryEvent::Unarchived),
-            ("repository", "deleted") => Self::Repository(RepositoryEvent::Deleted),
-            ("repository", "edited") => Self::RepositoryEdited,
-            ("installation" | "installation_repositories", action) => Self::Installation(InstallationKind::of(action)?),
-            ("ping", _) => Self::Ping,
-            _ => return None,
-        })
-    }
-}
-
-impl IssueKind {
-    fn of(action: &str) -> Option<Self> {
-        Some(match action {
-            "labeled" => Self::Labeled,
-            "unlabeled" => Self::Unlabeled,
-            "edited" => Self::Plain(IssueEvent::Edited),
-            "closed" => Self::Plain(IssueEvent::Closed),
-            "reopened" => Self::Plain(IssueEvent::Reopened),
-            "deleted" => Self::Plain(IssueEvent::Deleted),
-            "transferred" => Self::Plain(IssueEvent::Transferred),
-            _ => return None,
-        })
-    }
-}
-
-impl InstallationKind {
-    fn of(action: &str) -> Option<Self> {
-        Some(match action {
-            "created" => Self::Plain(InstallationEvent::Created),
-            "deleted" => Self::Plain(InstallationEvent::Deleted),
-            "suspend" => Self::Suspended,
-            "unsuspend" => Self::Plain(InstallationEvent::Unsuspended),
-            "new_permissions_accepted" => Self::Plain(InstallationEvent::PermissionsAccepted),
-            "added" => Self::Added,
-            "removed" => Self::Removed,
-            _ => return None,
-        })
-    }
-}
-
-/// Reads the payload; `None` if it shows that the event is not needed. GitHub names an installation in everything that
-/// it sends to an App. A delivery without one comes from a repository's or organisation's webhook, and is ignored
-/// because the App's own webhook reports the event too.
-fn read(kind: Kind, mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
-    if payload.installation.is_none() && !matches!(kind, Kind::Ping) {
-        return Ok(None);
-    }
-    Ok(Some(match kind {
-        Kind::Issue(kind) => issue(kind, payload)?,
-        Kind::CommentCreated => Inbound::CommentCreated {
-            comment: need("comment", payload.comment.take())?,
-            issue: need("issue", payload.issue.take())?,
-            origin: origin(payload)?,
-        },
-        Kind::Pull(kind) => pull(kind, payload)?,
-        Kind::Review(event) => Inbound::Review {
-            review: need("review", payload.review.take())?,
-            pull: need("pull_request", payload.pull_request.take())?,
-            event,
-            origin: origin(payload)?,
-        },
-        Kind::Push => return push(payload),
-        Kind::RunRerequested => {
+/// Returns the reader of an event and action that AutoBuild acts on.
+fn reader(event: &str, action: &str) -> Option<Reader> {
+    let reader: Reader = match (event, action) {
+        ("issues", "labeled") => |payload| issue(payload, IssueEvent::Labeled),
+        ("issues", "unlabeled") => |payload| issue(payload, IssueEvent::Unlabeled),
+        ("issues", "closed") => |payload| issue(payload, |_| IssueEvent::Closed),
+        ("issues", "deleted") => |payload| issue(payload, |_| IssueEvent::Deleted),
+        ("issues", "transferred") => |payload| issue(payload, |_| IssueEvent::Transferred),
+        ("issue_comment", "created") => comment,
+        ("pull_request", "closed") => |payload| pull(payload, PullEvent::Closed),
+        ("pull_request", "reopened") => |payload| pull(payload, PullEvent::Reopened),
+        ("pull_request_review", "submitted") => |payload| review(payload, ReviewChange::Submitted),
+        ("pull_request_review", "dismissed") => |payload| review(payload, ReviewChange::Dismissed),
+        ("push", _) => push,
+        ("check_run", "rerequested") => |mut payload| {
             let run = need("check_run", payload.check_run.take())?;
-            Inbound::Rerun {
-                head: run.head_sha,
-                app: run.app,
-                origin: origin(payload)?,
-            }
-        }
-        Kind::SuiteRerequested => {
+            rerun(payload, run.head_sha, run.app)
+        },
+        ("check_suite", "rerequested") => |mut payload| {
             let suite = need("check_suite", payload.check_suite.take())?;
-            Inbound::Rerun {
-                head: suite.head_sha,
-                app: suite.app,
-                origin: origin(payload)?,
-            }
-        }
-        Kind::CheckAction => return check_action(payload),
-        Kind::Repository(event) => Inbound::Repository {
-            event,
-            origin: origin(payload)?,
+            rerun(payload, suite.head_sha, suite.app)
         },
-        Kind::RepositoryEdited if payload.changes.default_branch.is_some() => Inbound::Repository {
-            event: RepositoryEvent::DefaultBranchChanged,
-            origin: origin(payload)?,
+        ("check_run", "requested_action") => check_action,
+        _ => return reader_of_place(event, action),
+    };
+    Some(reader)
+}
+
+/// Returns the reader of an event of a repository or an installation.
+fn reader_of_place(event: &str, action: &str) -> Option<Reader> {
+    let reader: Reader = match (event, action) {
+        ("repository", "renamed") => |payload| repository(payload, RepositoryEvent::Renamed),
+        ("repository", "transferred") => |payload| repository(payload, RepositoryEvent::Transferred),
+        ("repository", "archived") => |payload| repository(payload, RepositoryEvent::Archived),
+        ("repository", "unarchived") => |payload| repository(payload, RepositoryEvent::Unarchived),
+        ("repository", "deleted") => |payload| repository(payload, RepositoryEvent::Deleted),
+        ("repository", "edited") => |payload| match payload.changes.default_branch {
+            Some(_) => repository(payload, RepositoryEvent::DefaultBranchChanged),
+            None => Ok(None),
         },
-        Kind::RepositoryEdited => return Ok(None),
-        Kind::Installation(kind) => installation(kind, payload)?,
-        Kind::Ping => Inbound::Ping,
-    }))
+        ("installation", "created") => |payload| installation(payload, InstallationEvent::Created),
+        ("installation", "deleted") => |payload| installation(payload, InstallationEvent::Deleted),
+        ("installation", "suspend") => |payload| {
+            let at = payload.installation.as_ref().and_then(|known| known.suspended_at);
+            installation(payload, InstallationEvent::Suspended { at })
+        },
+        ("installation", "unsuspend") => |payload| installation(payload, InstallationEvent::Unsuspended),
+        ("installation_repositories", "added") => |mut payload| {
+            let repos = need("repositories_added", payload.repositories_added.take())?;
+            installation(payload, InstallationEvent::RepositoriesAdded(repos))
+        },
+        ("installation_repositories", "removed") => |mut payload| {
+            let repos = need("repositories_removed", payload.repositories_removed.take())?;
+            installation(payload, InstallationEvent::RepositoriesRemoved(repos))
+        },
+        ("ping", _) => |_| Ok(Some(Inbound::Ping)),
+        _ => return None,
+    };
+    Some(reader)
 }
 
 fn need<T>(field: &'static str, value: Option<T>) -> Result<T, WebhookError> {
@@ -213,34 +132,55 @@ fn origin(payload: Payload) -> Result<Box<EventOrigin>, WebhookError> {
     }))
 }
 
-fn issue(kind: IssueKind, mut payload: Payload) -> Result<Inbound, WebhookError> {
-    let label = payload.label.take().map(|label| label.name);
-    let event = match kind {
-        IssueKind::Labeled => IssueEvent::Labeled(label),
-        IssueKind::Unlabeled => IssueEvent::Unlabeled(label),
-        IssueKind::Plain(event) => event,
-    };
-    Ok(Inbound::Issue {
+fn issue(mut payload: Payload, event: fn(Option<String>) -> IssueEvent) -> Result<Option<Inbound>, WebhookError> {
+    Ok(Some(Inbound::Issue {
         issue: need("issue", payload.issue.take())?,
-        event,
+        event: event(payload.label.take().map(|label| label.name)),
         origin: origin(payload)?,
-    })
+    }))
 }
 
-fn pull(kind: PullKind, mut payload: Payload) -> Result<Inbound, WebhookError> {
-    let event = match kind {
-        PullKind::Closed => PullEvent::Closed,
-        PullKind::Reopened => PullEvent::Reopened,
-        PullKind::Synchronized => PullEvent::Synchronized {
-            before: commit("before", &payload.before)?,
-            after: need("after", commit("after", &payload.after)?)?,
-        },
-    };
-    Ok(Inbound::Pull {
+fn comment(mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
+    Ok(Some(Inbound::CommentCreated {
+        comment: need("comment", payload.comment.take())?,
+        issue: need("issue", payload.issue.take())?,
+        origin: origin(payload)?,
+    }))
+}
+
+fn pull(mut payload: Payload, event: PullEvent) -> Result<Option<Inbound>, WebhookError> {
+    Ok(Some(Inbound::Pull {
         pull: need("pull_request", payload.pull_request.take())?,
         event,
         origin: origin(payload)?,
-    })
+    }))
+}
+
+fn review(mut payload: Payload, event: ReviewChange) -> Result<Option<Inbound>, WebhookError> {
+    Ok(Some(Inbound::Review {
+        review: need("review", payload.review.take())?,
+        pull: need("pull_request", payload.pull_request.take())?,
+        event,
+        origin: origin(payload)?,
+    }))
+}
+
+fn rerun(payload: Payload, head: Sha, app: Option<AppId>) -> Result<Option<Inbound>, WebhookError> {
+    let origin = origin(payload)?;
+    Ok(Some(Inbound::Rerun { origin, head, app }))
+}
+
+fn repository(payload: Payload, event: RepositoryEvent) -> Result<Option<Inbound>, WebhookError> {
+    let origin = origin(payload)?;
+    Ok(Some(Inbound::Repository { origin, event }))
+}
+
+fn installation(payload: Payload, event: InstallationEvent) -> Result<Option<Inbound>, WebhookError> {
+    Ok(Some(Inbound::Installation {
+        installation: need("installation", payload.installation)?.id,
+        sender: need("sender", payload.sender)?,
+        event,
+    }))
 }
 
 fn push(payload: Payload) -> Result<Option<Inbound>, WebhookError> {
@@ -307,24 +247,4 @@ fn check_action(mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
         identifier,
         origin: origin(payload)?,
     }))
-}
-
-fn installation(kind: InstallationKind, payload: Payload) -> Result<Inbound, WebhookError> {
-    let installation = need("installation", payload.installation)?;
-    Ok(Inbound::Installation {
-        installation: installation.id,
-        sender: need("sender", payload.sender)?,
-        event: match kind {
-            InstallationKind::Suspended => InstallationEvent::Suspended {
-                at: installation.suspended_at,
-            },
-            InstallationKind::Added => {
-                InstallationEvent::RepositoriesAdded(need("repositories_added", payload.repositories_added)?)
-            }
-            InstallationKind::Removed => {
-                InstallationEvent::RepositoriesRemoved(need("repositories_removed", payload.repositories_removed)?)
-            }
-            InstallationKind::Plain(event) => event,
-        },
-    })
 }

@@ -324,7 +324,7 @@ mod tests {
     use super::Shown;
     use crate::{
         engine::view::{FeatureView, WorkView},
-        store::{EffectState, Ordered, StoredEffect},
+        store::{EffectState, StoredEffect},
     };
     use domain::{
         cost::Spending,
@@ -362,20 +362,16 @@ mod tests {
             lane: Lane::Agent,
             subject: "22/42/1".to_owned(),
             feature: None,
-            ordered: Ordered::InOrder,
             installation: InstallationId(11),
             repo: None,
             payload: "{}".to_owned(),
             state: EffectState::Failed,
-            priority: 1,
             run_at: Millis(0),
             attempt: 0,
             crashes: 0,
             fence: 1,
             worker: None,
             lease_until: None,
-            deadline: None,
-            cancel_requested: false,
             external_id: None,
             last_error: Some(format!("could not read {SECRET}")),
             parked: 0,

@@ -17,12 +17,15 @@ mod sign_in;
 mod spending;
 mod streams;
 
-use crate::web::{
-    dashboard::{
-        readings::{Page, Reading},
-        sessions::{NotIn, Viewer},
+use crate::{
+    engine,
+    web::{
+        dashboard::{
+            readings::{Page, Reading},
+            sessions::{NotIn, Viewer},
+        },
+        inbox::{Inbox, Viewers},
     },
-    inbox::{Inbox, Viewers},
 };
 use axum::{
     Form, Router,
@@ -222,7 +225,8 @@ async fn try_again(
         let bar = bar(&inbox, Some(&viewer));
         return page(StatusCode::FORBIDDEN, "Not allowed", &bar, None, &content);
     }
-    match inbox.engine().try_again(&which.id).await {
+    let engine = inbox.engine();
+    match engine::queue::try_again(&engine.store, &which.id, engine.now()).await {
         Ok(tried) => {
             tracing::info!(id = %which.id, ?tried, "an operator wants {} tried again", which.id);
             (StatusCode::SEE_OTHER, [(LOCATION, "/queue")]).into_response()

@@ -205,7 +205,7 @@ impl From<&ViewError> for Reading {
 async fn try_read(engine: &Engine, pages: &OpenPages, page: Page) -> Result<Reading, ViewError> {
     Ok(match page {
         Page::Overview => Reading::Overview(engine.overview(&pages.features).await?, Extent::Everything),
-        Page::Queue => Reading::Queue(engine.queue().await?),
+        Page::Queue => Reading::Queue(Queue::of(&engine.store, engine.now()).await?),
         Page::Spending => Reading::Spending(engine.figures(&pages.counted).await?),
         Page::Feature(key) => match engine.feature_to_show(&key).await? {
             Some(view) => Reading::Feature(Box::new(view), engine.work_to_show(&key).await?),
