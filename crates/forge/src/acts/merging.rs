@@ -6,7 +6,7 @@ use crate::{
     site::Site,
     state::{Access, Pull, Repo, ReviewState, Role, RuleKind, State},
 };
-use git::bare::{Ident, Merged, Replayed};
+use git::bare::{Ident, Merged};
 use std::collections::BTreeMap;
 
 /// The way to merge a pull request.
@@ -69,8 +69,8 @@ impl Site {
         if method == "rebase" {
             let seconds = self.change(|state| state.clock.stamp()).timestamp();
             return match bare.replay(&one.base_sha, &one.head_sha, &web_flow(seconds)).await? {
-                Replayed::Clean(sha) => Ok(sha),
-                Replayed::Conflict(_) => Err(refused(NOT_MERGEABLE)),
+                Merged::Clean(sha) => Ok(sha),
+                Merged::Conflict(_) => Err(refused(NOT_MERGEABLE)),
             };
         }
         let Merged::Clean(tree) = bare.merge_tree(None, &one.base_sha, &one.head_sha).await? else {
